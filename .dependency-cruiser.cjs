@@ -1,0 +1,99 @@
+// The import table of ARCHITECTURE.md, as rules. `shared` may be imported by everyone.
+const folders = {
+  shared: [],
+  wire: [],
+  process: [],
+  config: [],
+  protocol: ['wire'],
+  gateway: ['protocol', 'wire'],
+  exposure: ['gateway', 'protocol', 'wire'],
+  upstream: ['gateway', 'protocol', 'wire', 'process'],
+  doors: ['gateway', 'protocol', 'wire'],
+};
+// These may know the configuration's types, never run its code.
+const typesOfConfig = ['exposure', 'upstream', 'doors'];
+// These run on bytes and values only: no disk, no network, no process.
+const pure = ['wire', 'protocol', 'gateway', 'exposure'];
+
+const rules = [
+  { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+  {
+    name: 'no-unresolved',
+    severity: 'error',
+    from: { path: '^src' },
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'no-tests-from-code',
+    severity: 'error',
+    from: { path: '^src', pathNot: '\\.(test|cases)\\.ts$' },
+    to: { path: '\\.(test|cases)\\.ts$|^test/' },
+  },
+  {
+    name: 'folders-meet-at-index',
+    comment: 'Other folders import folder/index.ts only; shared is imported file by file.',
+    severity: 'error',
+    from: { path: '^src/([^/]+)/' },
+    to: { path: '^src/([^/]+)/.+', pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$', '^src/config/schema/config\\.ts$'] },
+  },
+  {
+    name: 'pure-folders-use-no-node-module',
+    severity: 'error',
+    from: { path: `^src/(${pure.join('|')})/`, pathNot: '\\.(test|cases)\\.ts$' },
+    to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'child-process-lives-in-process',
+    severity: 'error',
+    from: { path: '^src', pathNot: ['^src/process/', '\\.test\\.ts$'] },
+    to: { path: '^(node:)?child_process$' },
+  },
+  {
+    name: 'zod-lives-in-config',
+    severity: 'error',
+    from: { path: '^src', pathNot: '^src/config/' },
+    to: { path: '(^|/)node_modules/zod/' },
+  },
+  {
+    name: 'only-app-knows-every-part',
+    severity: 'error',
+    from: { path: '^src/', pathNot: ['^src/(cli|bins)/', '^src/index\\.ts$', '\\.test\\.ts$'] },
+    to: { path: '^src/app\\.ts$' },
+  },
+  {
+    name: 'app-knows-no-cli',
+    severity: 'error',
+    from: { path: '^src/app\\.ts$' },
+    to: { path: '^src/cli/' },
+  },
+  {
+    name: 'cli-goes-through-app',
+    severity: 'error',
+    from: { path: '^src/(cli|bins)/', pathNot: '\\.test\\.ts$' },
+    to: { path: '^src/[^/]+/', pathNot: '^src/(shared|cli|config|management|switchyard)/' },
+  },
+];
+
+for (const [folder, allowed] of Object.entries(folders)) {
+  const open = ['shared', folder, ...allowed].join('|');
+  rules.push({
+    name: `${folder}-imports-only-what-it-may`,
+    severity: 'error',
+    from: { path: `^src/${folder}/`, pathNot: '\\.(test|cases)\\.ts$' },
+    to: {
+      path: '^src/',
+      pathNot: `^src/(${open})/`,
+      ...(typesOfConfig.includes(folder) ? { dependencyTypesNot: ['type-only'] } : {}),
+    },
+  });
+}
+
+module.exports = {
+  forbidden: rules,
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+  },
+};

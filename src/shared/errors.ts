@@ -1,0 +1,27 @@
+/**
+ * An error a person can act on: a stable code, one sentence, the next step, and what caused it.
+ * A bug stays a plain Error.
+ */
+export class SwitchboardError extends Error {
+  readonly code: string;
+  /** What the reader can do about it, as a sentence. */
+  readonly hint: string | undefined;
+
+  constructor(code: string, message: string, details: { hint?: string | undefined; cause?: unknown } = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'SwitchboardError';
+    this.code = code;
+    this.hint = details.hint;
+  }
+
+  /** The sentence and the next step together, for places with room for one string only. */
+  get explained(): string {
+    return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
+  }
+}
+
+/** The sentence to show for anything that was thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof SwitchboardError) return error.explained;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,43 @@
+/** The candidates closest to a mistyped word, best first; none when nothing is close. */
+export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
+  const wanted = word.toLowerCase();
+  const allowed = Math.max(2, Math.floor(wanted.length / 3));
+  const scored: { candidate: string; score: number }[] = [];
+  for (const candidate of candidates) {
+    const known = candidate.toLowerCase();
+    // A word that is part of the other is a likely abbreviation, whatever its distance.
+    const part = wanted.length >= 3 && (known.includes(wanted) || wanted.includes(known));
+    const score = known === wanted ? -1 : part ? 0 : distance(wanted, known, allowed);
+    if (score <= allowed) scored.push({ candidate, score });
+  }
+  scored.sort((a, b) => a.score - b.score || (a.candidate < b.candidate ? -1 : 1));
+  return scored.slice(0, limit).map((entry) => entry.candidate);
+}
+
+/** `Did you mean "x" or "y"?`, or undefined when nothing is close. */
+export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  const found = nearest(word, candidates);
+  if (found.length === 0) return undefined;
+  return `Did you mean ${found.map((name) => JSON.stringify(name)).join(' or ')}?`;
+}
+
+/** Edits (insert, delete, replace, swap of neighbours) between two words; gives up beyond `limit`. */
+function distance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit || a.length > 200 || b.length > 200) return limit + 1;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, beforeLast[j - 2]! + 1);
+      }
+      row.push(cost);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length]!;
+}
