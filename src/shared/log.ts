@@ -28,7 +28,8 @@ export function createLogger({ level, program, write }: LoggerOptions): Logger {
   const threshold = LOG_LEVELS.indexOf(level);
   const enabled = (asked: LogLevel): boolean => LOG_LEVELS.indexOf(asked) >= threshold;
   const writer = (asked: LogLevel) => (message: string, fields?: LogFields) => {
-    if (enabled(asked)) write(`${program} ${asked.padEnd(5)} ${printableLine(message)}${formatFields(fields)}\n`);
+    if (enabled(asked))
+      write(`${program} ${asked.padEnd(5)} ${printableLine(message)}${formatFields(fields)}\n`);
   };
   return {
     level,

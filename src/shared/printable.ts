@@ -1,7 +1,9 @@
 // C0 and C1 controls, DEL, bidirectional overrides and the invisible tag block: what can move a cursor,
 // recolour a terminal or hide text from the person reading it.
-// eslint-disable-next-line no-control-regex
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;
+
+const UNSAFE =
+  // eslint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;
 
 /** Text from outside made safe to print: every control character becomes a visible escape. Tabs and newlines stay. */
 export function printable(text: string): string {

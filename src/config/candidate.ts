@@ -1,0 +1,200 @@
+import { dirname } from 'node:path';
+import { didYouMean } from '../shared/nearest.ts';
+import { isObject } from './plain-data.ts';
+import { keyPath, type ConfigWarning, type Problem } from './problem.ts';
+import type { ChildFile, ForeignServer, RemoteServer, StdioServer } from './schema/config.ts';
+import {
+  foreignServerKeys,
+  isChildFile,
+  isForeignServer,
+  isServerName,
+} from './schema/quick-check.generated.js';
+
+/** A server somebody has named, before it is decided whether and how it is used. */
+export interface Candidate {
+  readonly name: string;
+  readonly file: string;
+  /** Where in the file, from the top; empty when the whole file is about this server. */
+  readonly path: readonly string[];
+  /** What relative paths in the definition are relative to. */
+  readonly directory: string;
+  readonly definition: CandidateDefinition;
+}
+
+export type CandidateDefinition =
+  | {
+      readonly kind: 'stdio';
+      readonly server: StdioServer | ForeignServer | (ChildFile & Pick<StdioServer, 'command'>);
+    }
+  | { readonly kind: 'remote'; readonly disabled: boolean }
+  /** Described so badly that it cannot be used; the name is taken all the same, and the reader told. */
+  | { readonly kind: 'unusable' };
+
+export type Warn = (warning: ConfigWarning) => void;
+
+/** The servers of our own configuration, which has been checked, except for the entries in `unusable`. */
+export function ownCandidates(
+  file: string,
+  servers: Readonly<Record<string, StdioServer | RemoteServer>>,
+  unusable: ReadonlySet<string>,
+): Candidate[] {
+  return Object.entries(servers).map(([name, server]) => ({
+    name,
+    file,
+    path: ['mcpServers', name],
+    directory: dirname(file),
+    definition: unusable.has(name)
+      ? { kind: 'unusable' }
+      : 'url' in server
+        ? { kind: 'remote', disabled: server.disabled === true }
+        : { kind: 'stdio', server },
+  }));
+}
+
+/** The server a file of its own describes, or undefined when not even its name is known. */
+export async function childCandidate(
+  file: string,
+  value: unknown,
+  warn: Warn,
+): Promise<Candidate | undefined> {
+  if (!isObject(value) || value.name === undefined) {
+    const message = 'has neither "name" nor "mcpServers" and is skipped; add the name of the server';
+    warn({ file, message, level: 'warn' });
+    return undefined;
+  }
+  const name = typeof value.name === 'string' ? value.name : '';
+  const candidate = { name, file, path: [], directory: dirname(file) };
+  const remote = remoteIn(value);
+  if (remote !== undefined) return { ...candidate, definition: remote };
+  if (!isChildFile(value)) {
+    const { explainChildFile } = await import('./explain.ts');
+    warnAll(file, explainChildFile(value), 'the server is skipped', warn);
+    return name === '' ? undefined : { ...candidate, definition: { kind: 'unusable' } };
+  }
+  const { command } = value;
+  if (command === undefined) {
+    const message =
+      `says nothing about how to start "${name}", which is skipped; add for example ` +
+      '"command": {"cmd": "node", "args": ["dist/index.js"]}';
+    warn({ file, key: 'command', message, level: 'warn' });
+    return { ...candidate, definition: { kind: 'unusable' } };
+  }
+  const { args, env, framing, description, switchboardDescription, disabled } = value;
+  // Named one by one: other keys of this file are not ours to interpret.
+  const server = { name, command, args, env, framing, description, switchboardDescription, disabled };
+  return { ...candidate, definition: { kind: 'stdio', server } };
+}
+
+/** The servers of a `mcpServers` map that other programs read as well. */
+export async function mapCandidates(file: string, map: unknown, warn: Warn): Promise<Candidate[]> {
+  if (!isObject(map)) {
+    warn({
+      file,
+      key: 'mcpServers',
+      message: 'must be an object of server names and servers; it is skipped',
+      level: 'warn',
+    });
+    return [];
+  }
+  const candidates: Candidate[] = [];
+  for (const [name, entry] of Object.entries(map)) {
+    const path = ['mcpServers', name];
+    candidates.push({
+      name,
+      file,
+      path,
+      directory: dirname(file),
+      definition: await foreignDefinition(file, path, entry, warn),
+    });
+  }
+  return candidates;
+}
+
+async function foreignDefinition(
+  file: string,
+  path: readonly string[],
+  entry: unknown,
+  warn: Warn,
+): Promise<CandidateDefinition> {
+  const name = path.at(-1)!;
+  const remote = isObject(entry) ? remoteIn(entry) : undefined;
+  if (remote !== undefined) return remote;
+  if (!isForeignServer(entry) || !isServerName(name)) {
+    const { explainForeignServer, explainServerName } = await import('./explain.ts');
+    const problems = [...explainServerName(name), ...explainForeignServer(entry)];
+    warnAll(file, under(path, problems), 'the server is skipped', warn);
+    return { kind: 'unusable' };
+  }
+  reportUnknownKeys(file, path, entry, warn);
+  return { kind: 'stdio', server: entry };
+}
+
+const REMOTE_KEYS = ['url', 'httpUrl', 'serverUrl'];
+const REMOTE_TYPES = new Set([
+  'http',
+  'sse',
+  'streamable-http',
+  'streamableHttp',
+  'streamable_http',
+  'remote',
+  'ws',
+]);
+
+function remoteIn(entry: Readonly<Record<string, unknown>>): CandidateDefinition | undefined {
+  const remote =
+    REMOTE_KEYS.some((key) => Object.hasOwn(entry, key)) ||
+    (typeof entry.type === 'string' && REMOTE_TYPES.has(entry.type));
+  return remote ? { kind: 'remote', disabled: entry.disabled === true } : undefined;
+}
+
+/**
+ * Keys of other hosts that change nothing about the server itself. All others are worth a warning: whoever wrote
+ * `disabledTools` or `envFile` counts on it.
+ */
+const HARMLESS_KEYS = new Set([
+  ...[
+    'alwaysAllow',
+    'alwaysLoad',
+    'autoApprove',
+    'trust',
+    'timeout',
+    'icon',
+    'icons',
+    'gallery',
+    'version',
+    'name',
+    'title',
+  ],
+  ...[
+    'dev',
+    'metadata',
+    'source',
+    'tags',
+    'homepage',
+    'notes',
+    'comment',
+    '$comment',
+    '_comment',
+    'remoteConfigured',
+  ],
+]);
+
+function reportUnknownKeys(file: string, path: readonly string[], entry: object, warn: Warn): void {
+  for (const key of Object.keys(entry)) {
+    if (foreignServerKeys.includes(key)) continue;
+    const harmless = HARMLESS_KEYS.has(key);
+    const guess = harmless ? undefined : didYouMean(key, foreignServerKeys);
+    const message = `is not a key we know and is ignored.${guess === undefined ? '' : ` ${guess}`}`;
+    warn({ file, key: keyPath([...path, key]), message, level: harmless ? 'info' : 'warn' });
+  }
+}
+
+function warnAll(file: string, problems: readonly Problem[], consequence: string, warn: Warn): void {
+  for (const { path, message } of problems) {
+    warn({ file, key: keyPath(path), message: `${message}; ${consequence}`, level: 'warn' });
+  }
+}
+
+function under(prefix: readonly string[], problems: readonly Problem[]): Problem[] {
+  return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
+}

@@ -1,0 +1,53 @@
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { messageOf } from '../shared/errors.ts';
+import { childCandidate, mapCandidates, type Candidate, type Warn } from './candidate.ts';
+import { ALWAYS_EXCLUDED } from './defaults.ts';
+import { findFiles } from './find-files.ts';
+import { isObject } from './plain-data.ts';
+import { readJsonFile } from './read.ts';
+
+/** The servers of the `.mcp.json` files that the patterns find, and of the one in the directory itself. */
+export async function discover(
+  directory: string,
+  globs: readonly string[],
+  warn: Warn,
+): Promise<Candidate[]> {
+  const found = findFiles(globs, {
+    directory,
+    exclude: ALWAYS_EXCLUDED,
+    onUnreadable: (file, error) =>
+      warn({ file, message: `cannot be searched for servers: ${messageOf(error)}`, level: 'warn' }),
+  });
+  const candidates: Candidate[] = [];
+  for (const file of found) candidates.push(...(await readCandidates(file, warn)));
+
+  const rootFile = join(resolve(directory), '.mcp.json');
+  if (!found.includes(rootFile) && statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true) {
+    const value = readOrWarn(rootFile, warn);
+    if (isObject(value) && 'mcpServers' in value) {
+      candidates.push(...(await mapCandidates(rootFile, value.mcpServers, warn)));
+    } else if (value !== undefined) {
+      warn({ file: rootFile, message: 'has no "mcpServers" and is not used', level: 'info' });
+    }
+  }
+  return candidates;
+}
+
+async function readCandidates(file: string, warn: Warn): Promise<Candidate[]> {
+  const value = readOrWarn(file, warn);
+  if (value === undefined) return [];
+  if (isObject(value) && 'mcpServers' in value) return mapCandidates(file, value.mcpServers, warn);
+  const candidate = await childCandidate(file, value, warn);
+  return candidate === undefined ? [] : [candidate];
+}
+
+function readOrWarn(file: string, warn: Warn): unknown {
+  try {
+    return readJsonFile(file);
+  } catch (error) {
+    // The message begins with the file already, with line and column where there are some.
+    warn({ message: `${messageOf(error)}; the file is skipped`, level: 'warn' });
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { matchGlob } from '../shared/glob.ts';
+import type { Environment } from './interpolate.ts';
+
+/** What a server's definition says about its environment. */
+export interface EnvironmentDefinition {
+  /** Variables given by the definition; they win over inherited ones. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Which of ours it gets: all, only NEEDED_BY_EVERY_PROCESS, or those too whose name matches one of the patterns. */
+  readonly inheritEnv: boolean | readonly string[];
+}
+
+/** Without these a program does not find its interpreter, its home, its language or its temporary files. */
+const NEEDED_BY_EVERY_PROCESS = {
+  posix: ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'USER', 'SHELL', 'TERM', 'TZ'],
+  windows: [
+    ...[
+      'PATH',
+      'PATHEXT',
+      'SYSTEMROOT',
+      'SYSTEMDRIVE',
+      'WINDIR',
+      'COMSPEC',
+      'TEMP',
+      'TMP',
+      'USERPROFILE',
+      'USERNAME',
+    ],
+    ...[
+      'HOMEDRIVE',
+      'HOMEPATH',
+      'APPDATA',
+      'LOCALAPPDATA',
+      'PROGRAMDATA',
+      'PROGRAMFILES',
+      'PROGRAMFILES(X86)',
+    ],
+    ...['PROGRAMW6432', 'PROCESSOR_ARCHITECTURE', 'NUMBER_OF_PROCESSORS', 'OS'],
+  ],
+};
+
+/** The environment a server is started with. */
+export function composeEnv(
+  definition: EnvironmentDefinition,
+  parentEnv: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const windows = platform === 'win32';
+  // Windows does not tell Path from PATH; with both in the block, which one counts is chance.
+  const spelled = (name: string): string => (windows ? name.toUpperCase() : name);
+  const explicit = new Set(Object.keys(definition.env).map(spelled));
+  const inherited = inheritance(definition.inheritEnv, windows, spelled);
+  const result = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(parentEnv)) {
+    if (value !== undefined && !explicit.has(spelled(name)) && inherited(spelled(name))) result[name] = value;
+  }
+  return Object.assign(result, definition.env);
+}
+
+/** The names of the variables a server gets, sorted. Names only: values are nobody's business. */
+export function envNames(
+  definition: EnvironmentDefinition,
+  parentEnv: Environment,
+  platform: NodeJS.Platform = process.platform,
+): string[] {
+  return Object.keys(composeEnv(definition, parentEnv, platform)).sort();
+}
+
+function inheritance(
+  inheritEnv: boolean | readonly string[],
+  windows: boolean,
+  spelled: (name: string) => string,
+): (name: string) => boolean {
+  if (inheritEnv === true) return () => true;
+  const needed = new Set(windows ? NEEDED_BY_EVERY_PROCESS.windows : NEEDED_BY_EVERY_PROCESS.posix);
+  const patterns = inheritEnv === false ? [] : inheritEnv.map(spelled);
+  return (name) => needed.has(name) || patterns.some((pattern) => matchGlob(pattern, name));
+}

@@ -1,0 +1,199 @@
+/**
+ * Turns "the quick check says no" into sentences. The only file that loads the zod schemas, and itself loaded only
+ * when there is something to explain.
+ */
+import type { z } from 'zod';
+import { didYouMean, nearest } from '../shared/nearest.ts';
+import { isObject } from './plain-data.ts';
+import type { Problem } from './problem.ts';
+import { childFile, config, foreignServer, remoteServer, serverName, stdioServer } from './schema/config.ts';
+
+export interface ConfigProblems {
+  /** What makes the configuration as a whole unusable. */
+  readonly fatal: readonly Problem[];
+  /** What makes single entries of `mcpServers` unusable, by server name. */
+  readonly byServer: ReadonlyMap<string, readonly Problem[]>;
+}
+
+/** What is wrong with a configuration of ours. */
+export function explainConfig(value: unknown): ConfigProblems {
+  if (!isObject(value) || !isObject(value.mcpServers)) {
+    return { fatal: problemsOf(config, value), byServer: new Map() };
+  }
+  const byServer = new Map<string, readonly Problem[]>();
+  for (const [name, entry] of Object.entries(value.mcpServers)) {
+    const schema = isObject(entry) && 'url' in entry ? remoteServer : stdioServer;
+    const problems = [...problemsOf(serverName, name), ...problemsOf(schema, entry)];
+    if (problems.length > 0) byServer.set(name, under(['mcpServers', name], problems));
+  }
+  return { fatal: problemsOf(config, { ...value, mcpServers: {} }), byServer };
+}
+
+/** What is wrong with an entry of another program's `mcpServers` map. */
+export function explainForeignServer(value: unknown): readonly Problem[] {
+  return problemsOf(foreignServer, value);
+}
+
+/** What is wrong with a `.mcp.json` that describes one server. */
+export function explainChildFile(value: unknown): readonly Problem[] {
+  return problemsOf(childFile, value);
+}
+
+/** What is wrong with the name of a server. */
+export function explainServerName(name: string): readonly Problem[] {
+  return problemsOf(serverName, name);
+}
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly (string | number)[];
+
+function problemsOf(schema: z.ZodType, value: unknown): Problem[] {
+  const checked = withStandIn(value);
+  const issues = schema.safeParse(checked).error?.issues ?? [];
+  return issues
+    .flatMap((issue) => explainIssue(issue, [], schema, checked))
+    .map((problem) => ({
+      ...problem,
+      path: problem.path.map((step) => (step === STAND_IN ? '__proto__' : step)),
+    }));
+}
+
+function under(prefix: Path, problems: readonly Problem[]): Problem[] {
+  return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
+}
+
+// zod passes over a "__proto__" key of a record; under another name it is checked like every other.
+const STAND_IN = '__proto__\u{e000}';
+
+function withStandIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withStandIn);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key === '__proto__' ? STAND_IN : key, withStandIn(member)]),
+  );
+}
+
+function explainIssue(issue: Issue, prefix: Path, schema: z.ZodType, root: unknown): Problem[] {
+  const path = [...prefix, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
+  const value = valueAt(root, path);
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const allowed = keysAt(schema, path, root);
+      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, allowed) }));
+    }
+    case 'invalid_union': {
+      if (value === undefined) return [{ path, message: missing(path) }];
+      // The branch whose kind of value fits says what is wrong inside; where none fits, the union itself does.
+      const fitting = issue.errors.find((branch) =>
+        branch.every((inner) => inner.path.length > 0 || !isWrongKind(inner)),
+      );
+      if (fitting === undefined) return [{ path, message: withFound(issue.message, value) }];
+      return fitting.flatMap((inner) => explainIssue(inner, path, schema, root));
+    }
+    case 'invalid_key':
+      return [{ path, message: issue.issues[0]?.message ?? issue.message }];
+    case 'invalid_value':
+      return [{ path, message: oneOf(issue.values.map(String), value) }];
+    case 'invalid_type':
+      if (value === undefined) return [{ path, message: missing(path) }];
+      return [
+        {
+          path,
+          message: withFound(
+            zodsOwn(issue.message) ? `must be ${article(issue.expected)}` : issue.message,
+            value,
+          ),
+        },
+      ];
+    default:
+      return [{ path, message: issue.message }];
+  }
+}
+
+function isWrongKind(issue: Issue): boolean {
+  return issue.code === 'invalid_type' || issue.code === 'invalid_value';
+}
+
+function zodsOwn(message: string): boolean {
+  return message.startsWith('Invalid input');
+}
+
+function unknownKey(key: string, allowed: readonly string[]): string {
+  const guess = didYouMean(key, allowed);
+  return `unknown key.${guess === undefined ? '' : ` ${guess}`} Known here: ${allowed.join(', ')}.`;
+}
+
+/** The choices, and the one that was probably meant. What was written is not repeated: it may be a secret. */
+function oneOf(choices: readonly string[], value: unknown): string {
+  const guess = typeof value === 'string' ? nearest(value, choices, 1)[0] : undefined;
+  const list = choices.map((choice) => JSON.stringify(choice)).join(', ');
+  const rule = choices.length === 1 ? `must be ${list}` : `must be one of ${list}`;
+  return guess === undefined ? withFound(rule, value) : `${rule}. Did you mean ${JSON.stringify(guess)}?`;
+}
+
+function missing(path: Path): string {
+  const key = path.at(-1);
+  if (key === 'command') return 'is missing: add the program to start, for example "command": "npx"';
+  if (key === 'name') return 'is missing: add the name of the server, for example "name": "playwright"';
+  return 'is missing';
+}
+
+function withFound(rule: string, value: unknown): string {
+  // A text that is not the right text, or a number out of range, is explained by the rule alone.
+  return typeof value === 'string' || typeof value === 'number' ? rule : `${rule}, not ${kindOf(value)}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : article(typeof value);
+}
+
+function article(kind: string): string {
+  const words: Record<string, string> = {
+    string: 'a text',
+    array: 'a list',
+    record: 'an object',
+    int: 'a whole number',
+  };
+  return words[kind] ?? (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/** The keys an object at this place may have. */
+function keysAt(schema: z.ZodType, path: Path, root: unknown): string[] {
+  let options: z.core.$ZodType[] = unwrapped(schema);
+  for (const step of path) {
+    options = options.flatMap((option) => {
+      const { def } = (option as z.core.$ZodTypes)._zod;
+      if (def.type === 'object') return typeof step === 'string' ? unwrapped(def.shape[step]) : [];
+      if (def.type === 'record') return unwrapped(def.valueType);
+      return def.type === 'array' ? unwrapped(def.element) : [];
+    });
+  }
+  const found = options
+    .map((option) => (option as z.core.$ZodTypes)._zod.def)
+    .filter((def) => def.type === 'object')
+    .map((def) => Object.keys(def.shape));
+  // Of several forms, the one the object is most like.
+  const present = Object.keys(valueAt(root, path) ?? {});
+  const likeness = (keys: readonly string[]): number => keys.filter((key) => present.includes(key)).length;
+  return found.sort((a, b) => likeness(b) - likeness(a))[0] ?? [];
+}
+
+/** The schemas inside optional, default and union wrappers. */
+function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType[] {
+  if (schema === undefined) return [];
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'union') return def.options.flatMap(unwrapped);
+  return def.type === 'optional' || def.type === 'default' || def.type === 'prefault'
+    ? unwrapped(def.innerType)
+    : [schema];
+}

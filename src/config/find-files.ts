@@ -1,0 +1,156 @@
+import { readdirSync, statSync, type Dirent } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { SwitchboardError } from '../shared/errors.ts';
+import { expandBraces, isGlob, literalOf, matchGlob } from '../shared/glob.ts';
+
+export interface FindFilesOptions {
+  /** The directory patterns are relative to. */
+  readonly directory: string;
+  /** Patterns of files to leave out, as if each were written with a leading `!`. Default none. */
+  readonly exclude?: readonly string[];
+  /** Told about a directory that exists and cannot be read. Default: it is passed over. */
+  readonly onUnreadable?: (path: string, error: unknown) => void;
+}
+
+/**
+ * The regular files that match the patterns, as absolute paths: pattern by pattern, sorted within one, none twice.
+ *
+ * `**` is any number of directories, without links (a link may lead in a circle), hidden ones, `node_modules`
+ * and `.git`. A wildcard matches a hidden name only where the pattern itself begins with the dot.
+ * A leading `!` takes files out again, wherever it stands in the list.
+ */
+export function findFiles(patterns: readonly string[], options: FindFilesOptions): string[] {
+  const wanted = patterns.filter((pattern) => !pattern.startsWith('!'));
+  const unwanted = [
+    ...(options.exclude ?? []),
+    ...patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1)),
+  ].flatMap((pattern) => expanded(pattern).map(segmentsOf));
+  const found = new Set<string>();
+  for (const pattern of wanted) {
+    const matches: string[] = [];
+    for (const plain of expanded(pattern)) walk(plain, options, matches);
+    // Compared by code unit, not by locale: the order must not depend on the machine.
+    matches.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    for (const match of matches) {
+      // Only the part the pattern described counts: a project that lives below a folder "original" is no match.
+      const described = relativeSegments(options.directory, match);
+      if (!unwanted.some((segments) => matchSegments(segments, described))) found.add(match);
+    }
+  }
+  return [...found];
+}
+
+const NEVER_ENTERED = new Set(['node_modules', '.git']);
+
+function expanded(pattern: string): string[] {
+  const patterns = expandBraces(pattern);
+  if (patterns !== undefined) return patterns;
+  throw new SwitchboardError(
+    'GLOB_TOO_BROAD',
+    `The pattern ${JSON.stringify(pattern)} stands for too many patterns.`,
+    {
+      hint: 'Use fewer {a,b} groups.',
+    },
+  );
+}
+
+/** Segments of a pattern, `**` runs joined to one: they mean the same and cost more. */
+function segmentsOf(pattern: string): string[] {
+  const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.');
+  return segments.filter((segment, at) => segment !== '**' || segments[at - 1] !== '**');
+}
+
+function walk(pattern: string, { directory, onUnreadable }: FindFilesOptions, matches: string[]): void {
+  const segments = segmentsOf(pattern);
+  const absolute = /^(?:\/|[A-Za-z]:\/)/.test(pattern);
+  const start = !absolute ? directory : pattern.startsWith('/') ? '/' : `${segments.shift() ?? ''}/`;
+  const literals = segments.map((segment) => (isGlob(segment) ? undefined : literalOf(segment)));
+  // With several `**` one directory is reached in many ways; each is looked at once per place in the pattern.
+  const seen = new Set<string>();
+  visit(resolve(start), 0);
+
+  function visit(path: string, at: number): void {
+    const key = `${at} ${path}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    const segment = segments[at];
+    if (segment === undefined) {
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) matches.push(path);
+    } else if (segment === '**') {
+      visitBelow(path, at);
+    } else if (literals[at] !== undefined) {
+      visitSafely(literals[at] === '..' ? dirname(path) : below(path, literals[at]), at + 1);
+    } else {
+      const last = at === segments.length - 1;
+      for (const entry of entriesOf(path)) {
+        if ((last || mayBeDirectory(entry)) && matchName(segment, entry.name)) {
+          visitSafely(below(path, entry.name), at + 1);
+        }
+      }
+    }
+  }
+
+  function visitBelow(path: string, at: number): void {
+    const last = at === segments.length - 1;
+    if (!last) visit(path, at + 1);
+    for (const entry of entriesOf(path)) {
+      if (entry.name.startsWith('.')) continue;
+      if (entry.isDirectory() && !NEVER_ENTERED.has(entry.name)) visit(below(path, entry.name), at);
+      else if (last && !entry.isDirectory()) visitSafely(below(path, entry.name), at + 1);
+    }
+  }
+
+  /** A path through a file, a link to nowhere or a closed directory is no match. */
+  function visitSafely(path: string, at: number): void {
+    try {
+      visit(path, at);
+    } catch (error) {
+      if (!isAbsent(error)) onUnreadable?.(path, error);
+    }
+  }
+
+  function entriesOf(path: string): Dirent[] {
+    try {
+      return readdirSync(path, { withFileTypes: true });
+    } catch (error) {
+      if (!isAbsent(error)) onUnreadable?.(path, error);
+      return [];
+    }
+  }
+}
+
+function below(path: string, name: string): string {
+  return path.endsWith(sep) ? path + name : path + sep + name;
+}
+
+function mayBeDirectory(entry: Dirent): boolean {
+  return entry.isDirectory() || entry.isSymbolicLink();
+}
+
+function isAbsent(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
+}
+
+function matchName(segment: string, name: string): boolean {
+  return (!name.startsWith('.') || segment.startsWith('.')) && matchGlob(segment, name);
+}
+
+function relativeSegments(directory: string, path: string): string[] {
+  return relative(directory, path).split(sep);
+}
+
+/** Whether a path is one an exclusion means. Hidden names count here: leaving out must not miss any. */
+function matchSegments(pattern: readonly string[], path: readonly string[]): boolean {
+  // reachable[j]: the pattern so far can stand for the first j segments of the path.
+  let reachable = [true, ...path.map(() => false)];
+  for (const segment of pattern) {
+    const next = reachable.map(() => false);
+    for (let length = 0; length <= path.length; length++) {
+      if (segment === '**') next[length] = reachable[length]! || (length > 0 && next[length - 1]!);
+      else if (length > 0) next[length] = reachable[length - 1]! && matchGlob(segment, path[length - 1]!);
+    }
+    reachable = next;
+  }
+  return reachable[path.length]!;
+}

@@ -1,0 +1,763 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { SwitchboardError } from '../shared/errors.ts';
+import { describeWarning, findConfig, loadConfig, type LoadedConfig } from './index.ts';
+
+const made: string[] = [];
+afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
+
+/** A directory with these files; what is no text is written as JSON. */
+function project(files: Record<string, unknown> = {}): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'load-config-')));
+  made.push(directory);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  return directory;
+}
+
+function load(directory: string, env: Record<string, string> = {}): Promise<LoadedConfig> {
+  return loadConfig({ cwd: directory, env });
+}
+
+async function failure(promise: Promise<unknown>): Promise<SwitchboardError> {
+  const error: unknown = await promise.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof SwitchboardError) return error;
+  throw error;
+}
+
+async function failureOf(config: unknown): Promise<SwitchboardError> {
+  return failure(load(project({ 'switchboard.config.json': config })));
+}
+
+function names(loaded: LoadedConfig): string[] {
+  return loaded.servers.map((server) => server.name);
+}
+
+function said(loaded: LoadedConfig, level?: 'warn' | 'info'): string {
+  return loaded.warnings
+    .filter((warning) => level === undefined || warning.level === level)
+    .map(describeWarning)
+    .join('\n');
+}
+
+const echo = { command: 'echo' };
+
+describe('settings', () => {
+  test('without a file the defaults hold (A-18, A-19, A-56)', async () => {
+    const directory = project();
+    const loaded = await load(directory);
+    expect(loaded).toEqual({
+      file: undefined,
+      directory,
+      settings: {
+        discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
+        suites: {},
+        timeouts: { childSpawnMs: 8000, rpcMs: 60000, idleMs: 600_000, drainMs: 3000, callMaxMs: 3_600_000 },
+        introspection: { mode: 'summary', summaryMaxChars: 160 },
+        inheritEnv: true,
+        logLevel: 'info',
+        limits: { messageBytes: 16_777_216, callsInFlight: 64, callsQueued: 4096 },
+      },
+      servers: [],
+      disabled: [],
+      warnings: [],
+    });
+  });
+
+  test('a file is merged over the defaults (A-20)', async () => {
+    const directory = project({
+      'switchboard.config.json': {
+        $schema: './schema.json',
+        discoverGlobs: ['tools/*.json'],
+        timeouts: { rpcMs: 5, idleMs: 'never' },
+        introspection: { mode: 'redacted' },
+        inheritEnv: ['A'],
+        logLevel: 'silent',
+        limits: { callsInFlight: 1 },
+      },
+    });
+    const { settings, file } = await load(directory);
+    expect(file).toBe(join(directory, 'switchboard.config.json'));
+    expect(settings).toEqual({
+      discoverGlobs: ['tools/*.json'],
+      suites: {},
+      timeouts: { childSpawnMs: 8000, rpcMs: 5, idleMs: 'never', drainMs: 3000, callMaxMs: 3_600_000 },
+      introspection: { mode: 'redacted', summaryMaxChars: 160 },
+      inheritEnv: ['A'],
+      logLevel: 'silent',
+      limits: { messageBytes: 16_777_216, callsInFlight: 1, callsQueued: 4096 },
+    });
+  });
+
+  test.each([
+    [
+      { timeout: {} },
+      'timeout: unknown key. Did you mean "timeouts"? Known here: $schema, discoverGlobs, mcpServers,',
+    ],
+    [
+      { timeouts: { rpcMS: 5 } },
+      'timeouts.rpcMS: unknown key. Did you mean "rpcMs"? Known here: childSpawnMs, rpcMs,',
+    ],
+    [{ suites: { pw: { sweetName: 'x' } } }, 'suites.pw.sweetName: unknown key. Did you mean "suiteName"?'],
+    [
+      { suites: { pw: { expose: { alow: [] } } } },
+      'suites.pw.expose.alow: unknown key. Did you mean "allow"? Known here: allow, deny.',
+    ],
+    [
+      { introspection: { mode: 'sumary' } },
+      'introspection.mode: must be one of "summary", "full", "redacted". Did you mean "summary"?',
+    ],
+    [
+      { introspection: { summaryMaxChars: 0 } },
+      'introspection.summaryMaxChars: must be a whole number of characters from 1',
+    ],
+    [
+      { timeouts: { rpcMs: 0 } },
+      'timeouts.rpcMs: must be a whole number of milliseconds from 1 to 2147483647; 0 does not mean unlimited',
+    ],
+    [
+      { timeouts: { idleMs: 0 } },
+      'timeouts.idleMs: must be a whole number of milliseconds from 1 to 2147483647; 0 does not mean unlimited; write "never"',
+    ],
+    [
+      { timeouts: { idleMs: 'always' } },
+      'timeouts.idleMs: must be a whole number of milliseconds from 1 to 2147483647, or "never"',
+    ],
+    [{ timeouts: { rpcMs: '5' } }, 'timeouts.rpcMs: must be a whole number of milliseconds'],
+    [{ timeouts: { rpcMs: 3e9 } }, 'timeouts.rpcMs: must be a whole number of milliseconds'],
+    [{ timeouts: [] }, 'timeouts: must be an object, not a list'],
+    [{ discoverGlobs: 'x' }, 'discoverGlobs: must be a list of patterns'],
+    [{ discoverGlobs: ['a', 5] }, 'discoverGlobs[1]: must be a text that is not empty'],
+    [
+      { suites: { 'my server': { suiteName: 'a b' } } },
+      'suites["my server"].suiteName: must be 1 to 64 of the characters A-Z',
+    ],
+    [{ inheritEnv: 'PATH' }, 'inheritEnv: must be true, false or a list of variable names'],
+    [{ inheritEnv: [true] }, 'inheritEnv[0]: must be a text that is not empty'],
+    [{ logLevel: 'verbose' }, 'logLevel: must be one of "debug", "info", "warn", "error", "silent"'],
+    [{ limits: { callsInFlight: 0 } }, 'limits.callsInFlight: must be a whole number from 1'],
+    [{ mcpServers: [] }, 'mcpServers: must be an object of server names and servers, not a list'],
+    ['{"__proto__": {}}', '__proto__: unknown key.'],
+    ['[]', 'must be an object, not a list'],
+    ['null', 'must be an object, not null'],
+  ])('%j is refused, naming file, key and what is allowed (A-20, A-56)', async (config, expected) => {
+    const error = await failureOf(config);
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toMatch(/^\/.*\/switchboard\.config\.json: /);
+    expect(error.message).toContain(`switchboard.config.json: ${expected}`);
+  });
+
+  test('every problem is listed, one per line, bad servers included', async () => {
+    const error = await failureOf({ a: 1, timeouts: { b: 2, rpcMs: 0 }, mcpServers: { x: { comand: 'y' } } });
+    const keys = error.message.split('\n').map((line) => line.split(': ')[1]);
+    expect(keys.sort()).toEqual([
+      'a',
+      'mcpServers.x.comand',
+      'mcpServers.x.command',
+      'timeouts.b',
+      'timeouts.rpcMs',
+    ]);
+  });
+});
+
+describe('files', () => {
+  test('comments, trailing commas and a byte-order mark are fine', async () => {
+    const directory = project({ 'switchboard.config.json': '\ufeff{\n  // why\n  "logLevel": "debug",\n}' });
+    expect((await load(directory)).settings.logLevel).toBe('debug');
+    expect(
+      (await load(project({ 'switchboard.config.jsonc': '{"logLevel": "warn"} // x' }))).settings.logLevel,
+    ).toBe('warn');
+  });
+
+  test('a slip in JSON is reported with line and column, and without values', async () => {
+    const error = await failureOf('{\n  "mcpServers": {\n    "a": {"env": {"T": "s3cret" "U": 1}}\n  }\n}');
+    expect(error.code).toBe('CONFIG_UNREADABLE');
+    expect(error.message).toMatch(
+      /switchboard\.config\.json:3:33: expected "," or "}" after the value, in: "a": /,
+    );
+    expect(error.message).not.toContain('s3cret');
+  });
+
+  test('a file in UTF-16 is refused with the way out', async () => {
+    const directory = project();
+    writeFileSync(join(directory, 'switchboard.config.json'), Buffer.from('\ufeff{}', 'utf16le'));
+    expect((await failure(load(directory))).explained).toContain('Save it as UTF-8.');
+  });
+
+  test.each([
+    ['switchboard.config.mjs', 'export default { logLevel: "debug" };'],
+    ['switchboard.config.cjs', 'module.exports = { logLevel: "debug" };'],
+    ['switchboard.config.cjs', 'exports.__esModule = true; exports.default = { logLevel: "debug" };'],
+    ['switchboard.config.js', 'module.exports = { logLevel: "debug", limits: undefined };'],
+    ['switchboard.config.mjs', 'export default () => ({ logLevel: "debug" });'],
+    ['switchboard.config.mjs', 'export default async () => ({ logLevel: "debug" });'],
+    ['switchboard.config.cjs', 'module.exports = async () => ({ logLevel: "debug" });'],
+  ])('%s may say %s', async (name, text) => {
+    expect((await load(project({ [name]: text }))).settings.logLevel).toBe('debug');
+  });
+
+  test.each([
+    ['throw new Error("broken on purpose");', 'CONFIG_UNREADABLE', 'broken on purpose'],
+    [
+      'export default () => { throw new Error("broken on purpose"); };',
+      'CONFIG_UNREADABLE',
+      'broken on purpose',
+    ],
+    ['export const other = 1;', 'CONFIG_UNREADABLE', 'it exports nothing as default'],
+    ['const a = {}; a.a = a; export default a;', 'CONFIG_UNREADABLE', 'the configuration contains itself'],
+    ['export default { logLevel: () => 1 };', 'CONFIG_INVALID', 'logLevel: must be one of'],
+    [
+      'export default { timeouts: { rpcMs: 1n } };',
+      'CONFIG_INVALID',
+      'timeouts.rpcMs: must be a whole number',
+    ],
+  ])('a module that says %s is refused, naming file and cause', async (text, code, expected) => {
+    const directory = project({ 'switchboard.config.mjs': text });
+    const error = await failure(load(directory));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(join(directory, 'switchboard.config.mjs'));
+    expect(error.message).toContain(expected);
+  });
+
+  test('references are filled in for modules too', async () => {
+    const directory = project({
+      'switchboard.config.mjs': 'export default { mcpServers: { a: { command: "${CMD}" } } };',
+    });
+    expect((await load(directory, { CMD: 'run' })).servers[0]?.command).toBe('run');
+  });
+
+  test('of several files the first is used, with a warning about the others', async () => {
+    const directory = project({
+      'switchboard.config.json': { logLevel: 'error' },
+      'switchboard.config.mjs': 'export default {}',
+    });
+    const loaded = await load(directory);
+    expect(loaded.settings.logLevel).toBe('error');
+    expect(said(loaded)).toContain('switchboard.config.mjs: is not used');
+    expect(findConfig(directory)).toEqual({
+      file: join(directory, 'switchboard.config.json'),
+      unused: [join(directory, 'switchboard.config.mjs')],
+    });
+  });
+
+  test('a file asked for by name is used from anywhere, and relative paths follow it', async () => {
+    const directory = project({ 'sub/my.json': { mcpServers: { a: { command: 'x', cwd: 'work' } } } });
+    const loaded = await loadConfig({ cwd: directory, configPath: 'sub/my.json', env: {} });
+    expect(loaded.directory).toBe(join(directory, 'sub'));
+    expect(loaded.servers[0]?.cwd).toBe(join(directory, 'sub/work'));
+  });
+
+  test('a file asked for by name that is not there is an error with a hint', async () => {
+    const directory = project({ 'switchboard.config.json': {} });
+    const asked = (configPath: string): Promise<SwitchboardError> =>
+      failure(loadConfig({ cwd: directory, configPath, env: {} }));
+    expect(await asked('switchbord.config.json')).toMatchObject({
+      code: 'CONFIG_NOT_FOUND',
+      hint: 'Did you mean "switchboard.config.json"?',
+    });
+    expect((await asked('no/such.json')).hint).toContain('does not exist');
+    expect((await asked('.')).message).toContain('is a directory');
+  });
+});
+
+describe('mcpServers', () => {
+  test('an entry becomes a definition with everything filled in', async () => {
+    const directory = project({
+      'switchboard.config.json': {
+        timeouts: { rpcMs: 7 },
+        inheritEnv: false,
+        mcpServers: {
+          full: {
+            type: 'stdio',
+            command: '${BIN}/server',
+            args: ['--root', '${env:ROOT}', '${PORT:-80}', '$${x}'],
+            env: { TOKEN: '${SECRET}', PORT: 8080, ON: true },
+            cwd: './${DIR}',
+            description: 'Does things.',
+            switchboardDescription: 'Use it.',
+            framing: 'content-length',
+            timeouts: { childSpawnMs: 1, idleMs: 'never' },
+            inheritEnv: ['A'],
+            suiteName: 'things',
+            expose: { allow: ['a*'], deny: ['ab'] },
+            summaryMaxChars: 10,
+          },
+          plain: echo,
+        },
+      },
+    });
+    const loaded = await load(directory, { BIN: '/bin', ROOT: '/r', SECRET: 's3cret', DIR: 'd' });
+    const file = join(directory, 'switchboard.config.json');
+    expect(loaded.warnings).toEqual([]);
+    expect(loaded.servers).toEqual([
+      {
+        name: 'full',
+        description: 'Does things.',
+        switchboardDescription: 'Use it.',
+        origin: { file, key: 'mcpServers.full' },
+        command: '/bin/server',
+        args: ['--root', '/r', '80', '${x}'],
+        cwd: join(directory, 'd'),
+        env: { TOKEN: 's3cret', PORT: '8080', ON: 'true' },
+        inheritEnv: ['A'],
+        framing: 'content-length',
+        timeouts: { childSpawnMs: 1, rpcMs: 7, idleMs: 'never', drainMs: 3000, callMaxMs: 3_600_000 },
+        suite: {
+          name: 'things',
+          description: 'Use it.',
+          allow: ['a*'],
+          deny: ['ab'],
+          summaryMaxChars: 10,
+          mode: 'summary',
+        },
+      },
+      {
+        name: 'plain',
+        origin: { file, key: 'mcpServers.plain' },
+        command: 'echo',
+        args: [],
+        cwd: directory,
+        env: {},
+        inheritEnv: false,
+        framing: 'auto',
+        timeouts: { childSpawnMs: 8000, rpcMs: 7, idleMs: 600_000, drainMs: 3000, callMaxMs: 3_600_000 },
+        suite: { summaryMaxChars: 160, mode: 'summary' },
+      },
+    ]);
+  });
+
+  test('command may be an object as in a child file', async () => {
+    const directory = project({
+      'switchboard.config.json': {
+        mcpServers: {
+          a: { command: { cmd: 'node', args: ['x'], env: { A: '1', B: '1' } }, args: ['y'], env: { B: '2' } },
+        },
+      },
+    });
+    expect((await load(directory)).servers[0]).toMatchObject({
+      command: 'node',
+      args: ['x', 'y'],
+      env: { A: '1', B: '2' },
+    });
+  });
+
+  test.each([
+    [{ comand: 'x' }, 'mcpServers.bad.comand: unknown key. Did you mean "command"?'],
+    [{ command: 'x', arg: [] }, 'mcpServers.bad.arg: unknown key. Did you mean "args"?'],
+    [{ command: 'x', autoApprove: [] }, 'mcpServers.bad.autoApprove: unknown key.'],
+    [
+      { args: [] },
+      'mcpServers.bad.command: is missing: add the program to start, for example "command": "npx"',
+    ],
+    [{ command: '' }, 'mcpServers.bad.command: must be the program to start'],
+    [
+      { command: { cmd: 'x', arsg: [] } },
+      'mcpServers.bad.command.arsg: unknown key. Did you mean "args"? Known here: cmd, args, env.',
+    ],
+    [{ command: { args: [] } }, 'mcpServers.bad.command.cmd: is missing'],
+    [
+      { command: ['a'] },
+      'mcpServers.bad.command: must be the program to start, for example "npx", or {"cmd", "args", "env"}, not a list',
+    ],
+    [{ command: 'x', args: 'y' }, 'mcpServers.bad.args: must be a list of texts'],
+    [{ command: 'x', args: ['a', 1] }, 'mcpServers.bad.args[1]: must be a text'],
+    [
+      { command: 'x', env: { A: null } },
+      'mcpServers.bad.env.A: must be a text, a number, true or false, not null',
+    ],
+    [{ command: 'x', env: { 'A=B': '' } }, 'mcpServers.bad.env["A=B"]: the name of an environment variable'],
+    [
+      { command: 'x', framing: 'lines' },
+      'mcpServers.bad.framing: must be one of "auto", "newline", "content-length"',
+    ],
+    [
+      { command: 'x', timeouts: { rpc: 1 } },
+      'mcpServers.bad.timeouts.rpc: unknown key. Did you mean "rpcMs"?',
+    ],
+    [{ command: 'x', type: 'http' }, 'mcpServers.bad.type: must be "stdio"'],
+    [
+      { url: 'x', type: 'htp' },
+      'mcpServers.bad.type: must be one of "http", "sse", "streamable-http". Did you mean "http"?',
+    ],
+    [{ command: 'x', disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false'],
+    ['text', 'mcpServers.bad: must be an object'],
+  ])('a bad entry %j is skipped with a warning, the others stay', async (bad, expected) => {
+    const loaded = await load(
+      project({ 'switchboard.config.json': { mcpServers: { a: echo, bad, z: echo } } }),
+    );
+    expect(names(loaded)).toEqual(['a', 'z']);
+    expect(said(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
+    expect(said(loaded)).toContain('the server is skipped');
+  });
+
+  test('names that cannot be are skipped, names of object members are names like any other', async () => {
+    const map = { ['x'.repeat(65)]: echo, 'a\u0007b': echo, constructor: echo, toString: echo, 'a b': echo };
+    const text = JSON.stringify({ mcpServers: map }).replace('{"xxx', '{"__proto__":{"command":"p"},"xxx');
+    const loaded = await load(project({ 'switchboard.config.json': text }));
+    expect(names(loaded)).toEqual(['__proto__', 'constructor', 'toString', 'a b']);
+    expect(loaded.servers[0]?.command).toBe('p');
+    expect(loaded.servers[1]?.suite).toEqual({ summaryMaxChars: 160, mode: 'summary' });
+    expect(said(loaded)).toContain('a server name has 1 to 64 characters');
+    expect(({} as { command?: string }).command).toBeUndefined();
+  });
+
+  test('an unset variable skips that server, naming file, key and variable, never a value', async () => {
+    const directory = project({
+      'switchboard.config.json': {
+        mcpServers: {
+          a: {
+            command: 'x',
+            env: { T: 'pre-${SECRET}-${MISSING}', U: '${input:id}' },
+            args: ['${ALSO_MISSING}'],
+          },
+          b: { command: '${EMPTY}' },
+          c: { command: 'x', env: { N: 'a\0b' } },
+          z: echo,
+        },
+      },
+    });
+    const loaded = await load(directory, { SECRET: 's3cret', EMPTY: '' });
+    expect(names(loaded)).toEqual(['z']);
+    const text = said(loaded, 'warn');
+    expect(text).toContain(
+      'switchboard.config.json: mcpServers.a.env.T: the environment variable MISSING is not set; "a" is skipped',
+    );
+    expect(text).toContain('mcpServers.a.args[0]: the environment variable ALSO_MISSING is not set');
+    expect(text).toContain('mcpServers.a.env.U: ${input:…} cannot be filled in here');
+    expect(text).toContain('the command of "b" is empty');
+    expect(text).toContain('mcpServers.c.env.N: holds a NUL character');
+    expect(text).not.toMatch(/s3cret|pre-/);
+  });
+
+  test('disabled servers are left out, named, and their variables not asked for', async () => {
+    const loaded = await load(
+      project({
+        'switchboard.config.json': { mcpServers: { a: { command: '${MISSING}', disabled: true }, b: echo } },
+      }),
+    );
+    expect(names(loaded)).toEqual(['b']);
+    expect(loaded.disabled).toEqual(['a']);
+    expect(loaded.warnings).toEqual([]);
+  });
+
+  test('remote servers are recognised and skipped with a warning', async () => {
+    const loaded = await load(
+      project({
+        'switchboard.config.json': {
+          mcpServers: {
+            a: { type: 'sse', url: 'http://x' },
+            b: { url: 'http://x', headers: { A: 's3cret' } },
+            c: echo,
+          },
+        },
+      }),
+    );
+    expect(names(loaded)).toEqual(['c']);
+    expect(said(loaded, 'warn')).toContain(
+      'mcpServers.b: remote servers are not supported yet; "b" is skipped',
+    );
+    expect(said(loaded)).not.toContain('s3cret');
+  });
+});
+
+describe('suites', () => {
+  test('settings by server name win over the entry, switchboardDescription over both (A-85)', async () => {
+    const suite = {
+      suiteName: 'web',
+      description: 'From config.',
+      expose: { allow: ['b'] },
+      summaryMaxChars: 5,
+    };
+    const directory = project({
+      'switchboard.config.json': {
+        introspection: { mode: 'full', summaryMaxChars: 99 },
+        suites: { a: suite, b: suite },
+        mcpServers: {
+          a: {
+            ...echo,
+            suiteName: 'own',
+            description: 'Mine.',
+            expose: { allow: ['x'], deny: ['y'] },
+            summaryMaxChars: 7,
+          },
+          b: { ...echo, switchboardDescription: 'From the server.' },
+          c: { ...echo, description: 'Mine.' },
+        },
+      },
+    });
+    const { servers, warnings } = await load(directory);
+    expect(warnings).toEqual([]);
+    expect(servers[0]).toMatchObject({
+      description: 'Mine.',
+      suite: {
+        name: 'web',
+        description: 'From config.',
+        allow: ['b'],
+        deny: ['y'],
+        summaryMaxChars: 5,
+        mode: 'full',
+      },
+    });
+    expect(servers[1]?.suite.description).toBe('From the server.');
+    expect(servers[2]?.suite).toEqual({ summaryMaxChars: 99, mode: 'full' });
+  });
+
+  test('settings for a server nobody defines are pointed out', async () => {
+    const loaded = await load(
+      project({
+        'switchboard.config.json': { suites: { playwrigth: {} }, mcpServers: { playwright: echo } },
+      }),
+    );
+    expect(said(loaded)).toContain(
+      'suites.playwrigth: there is no server of this name. Did you mean "playwright"?',
+    );
+  });
+});
+
+describe('discovery', () => {
+  test('without files there are no servers, with files they are known by name (A-25, A-57)', async () => {
+    expect((await load(project())).servers).toEqual([]);
+    const directory = project({
+      'mcps/two/.mcp.json': { name: 'b', command: { cmd: 'x' } },
+      'mcps/one/.mcp.json': { name: 'a', command: { cmd: 'x' } },
+    });
+    expect(names(await load(directory))).toEqual(['a', 'b']);
+  });
+
+  test('the example of the build plan, word for word; cwd is the directory of the file (A-27)', async () => {
+    const directory = project({
+      'mcps/playwright/.mcp.json': `{
+  "name": "playwright",
+  "description": "Browser automation for testing.",
+  "command": { "cmd": "node", "args": ["dist/index.js"] }
+}`,
+    });
+    const { servers, warnings } = await load(directory);
+    expect(warnings).toEqual([]);
+    expect(servers).toMatchObject([
+      {
+        name: 'playwright',
+        description: 'Browser automation for testing.',
+        origin: { file: join(directory, 'mcps/playwright/.mcp.json'), key: '' },
+        command: 'node',
+        args: ['dist/index.js'],
+        cwd: join(directory, 'mcps/playwright'),
+        env: {},
+      },
+    ]);
+  });
+
+  test('the example of the architecture document, word for word (A-84)', async () => {
+    const directory = project({
+      '.switchboard/mcps/context7/.mcp.json': `{
+  "name": "context7",
+  "description": "Context7 Documentation MCP",
+  "switchboardDescription": "Smart context management and retrieval for enhanced LLM interactions",
+  "command": {
+    "cmd": "npx",
+    "args": ["-y", "@upstash/context7-mcp"],
+    "env": {
+      "DEFAULT_MINIMUM_TOKENS": "6000"
+    }
+  }
+}`,
+      // The wrapper keeps the server it wraps here; it must not be found a second time.
+      '.switchboard/mcps/context7/original/.mcp.json': { name: 'original', command: 'x' },
+      '.switchboard/mcps/original/.mcp.json': { name: 'original', command: 'x' },
+    });
+    const { servers, warnings } = await load(directory);
+    expect(warnings).toEqual([]);
+    expect(servers).toMatchObject([
+      {
+        name: 'context7',
+        description: 'Context7 Documentation MCP',
+        switchboardDescription: 'Smart context management and retrieval for enhanced LLM interactions',
+        command: 'npx',
+        args: ['-y', '@upstash/context7-mcp'],
+        cwd: join(directory, '.switchboard/mcps/context7'),
+        env: { DEFAULT_MINIMUM_TOKENS: '6000' },
+      },
+    ]);
+  });
+
+  test('a child file may use the flat form, keys we do not know, and references', async () => {
+    const directory = project({
+      'mcps/a/.mcp.json': {
+        name: 'a',
+        command: 'x',
+        args: ['${V}'],
+        env: { P: 1 },
+        version: '1',
+        cwd: '/',
+        timeouts: 5,
+      },
+    });
+    const { servers, warnings } = await load(directory, { V: 'v' });
+    expect(warnings).toEqual([]);
+    expect(servers[0]).toMatchObject({
+      command: 'x',
+      args: ['v'],
+      env: { P: '1' },
+      cwd: join(directory, 'mcps/a'),
+    });
+  });
+
+  test('invalid child files are skipped with a warning that names the file (A-26)', async () => {
+    const directory = project({
+      'mcps/a/.mcp.json': '{"name": "a", ',
+      'mcps/b/.mcp.json': { description: 'no name' },
+      'mcps/c/.mcp.json': { name: 'c' },
+      'mcps/d/.mcp.json': { name: 'd', command: { args: [] } },
+      'mcps/e/.mcp.json': { name: 5, command: 'x' },
+      'mcps/f/.mcp.json': { name: 'f', url: 'http://x' },
+      'mcps/g/.mcp.json': '[]',
+      'mcps/h/.mcp.json': '',
+      'mcps/z/.mcp.json': { name: 'z', command: 'x' },
+    });
+    const loaded = await load(directory);
+    expect(names(loaded)).toEqual(['z']);
+    const text = said(loaded, 'warn');
+    expect(text).toContain(
+      'mcps/a/.mcp.json:1:1: this "{" is never closed, in: {"name": "…",; the file is skipped',
+    );
+    expect(text).toContain('mcps/b/.mcp.json: has neither "name" nor "mcpServers" and is skipped');
+    expect(text).toContain(
+      'mcps/c/.mcp.json: command: says nothing about how to start "c", which is skipped; add',
+    );
+    expect(text).toContain('mcps/d/.mcp.json: command.cmd: is missing');
+    expect(text).toContain('mcps/e/.mcp.json: name: must be a text;');
+    expect(text).toContain('mcps/f/.mcp.json: remote servers are not supported yet');
+    expect(text).toContain('mcps/g/.mcp.json: has neither');
+    expect(text).toContain('mcps/h/.mcp.json:1:1: the file is empty');
+  });
+
+  test('a found file with a map contributes all its entries, from its own directory', async () => {
+    const directory = project({
+      'mcps/many/.mcp.json': {
+        mcpServers: { a: echo, b: { command: 'x', cwd: 'in' }, c: { type: 'local', command: 'x' } },
+      },
+    });
+    const { servers } = await load(directory);
+    expect(servers.map(({ name, cwd }) => [name, cwd])).toEqual([
+      ['a', join(directory, 'mcps/many')],
+      ['b', join(directory, 'mcps/many/in')],
+      ['c', join(directory, 'mcps/many')],
+    ]);
+  });
+
+  test('the root .mcp.json is read; keys of other hosts do not kill an entry', async () => {
+    const directory = project({
+      '.mcp.json': {
+        mcpServers: {
+          a: { command: 'x', alwaysAllow: [], timeout: 5, disabledTools: ['y'], comand: 1 },
+          b: { command: 5 },
+          c: { type: 'http', url: 'http://x' },
+          d: { httpUrl: 'http://x' },
+          e: null,
+          off: { command: 'x', disabled: true },
+        },
+      },
+    });
+    const loaded = await load(directory);
+    expect(names(loaded)).toEqual(['a']);
+    expect(loaded.disabled).toEqual(['off']);
+    expect(said(loaded, 'info')).toContain('mcpServers.a.alwaysAllow: is not a key we know and is ignored.');
+    expect(said(loaded, 'warn')).toContain(
+      'mcpServers.a.disabledTools: is not a key we know and is ignored.',
+    );
+    expect(said(loaded, 'warn')).toContain(
+      'mcpServers.a.comand: is not a key we know and is ignored. Did you mean "command"?',
+    );
+    expect(said(loaded, 'warn')).toContain('.mcp.json: mcpServers.b.command: must be the program to start');
+    expect(said(loaded, 'warn')).toContain('mcpServers.c: remote servers are not supported yet');
+    expect(said(loaded, 'warn')).toContain('mcpServers.d: remote servers are not supported yet');
+    expect(said(loaded, 'warn')).toContain(
+      'mcpServers.e: must be an object, not null; the server is skipped',
+    );
+  });
+
+  test('a root .mcp.json without a map, or broken, stops nothing', async () => {
+    expect(said(await load(project({ '.mcp.json': { name: 'x' } })), 'info')).toContain(
+      'has no "mcpServers"',
+    );
+    expect(said(await load(project({ '.mcp.json': '{' })), 'warn')).toContain('the file is skipped');
+    expect(said(await load(project({ '.mcp.json': { mcpServers: [] } })), 'warn')).toContain(
+      'must be an object',
+    );
+  });
+
+  test('an entry that starts Switchboard itself is left out with a note', async () => {
+    const loaded = await load(
+      project({
+        '.mcp.json': {
+          mcpServers: { switchboard: { command: 'npx', args: ['-y', 'mcp-switchboard'] }, a: echo },
+        },
+      }),
+    );
+    expect(names(loaded)).toEqual(['a']);
+    expect(said(loaded, 'info')).toContain('mcpServers.switchboard: "switchboard" starts Switchboard itself');
+    expect(said(loaded, 'warn')).toBe('');
+  });
+
+  test('of several definitions of a name the first wins: config, then patterns in order, then the root file', async () => {
+    const child = (command: string): unknown => ({ name: 'x', command });
+    const files = {
+      'switchboard.config.json': { mcpServers: { x: { command: 'config' } } },
+      '.switchboard/mcps/x/.mcp.json': child('first pattern'),
+      'mcps/x/.mcp.json': child('second pattern'),
+      '.mcp.json': { mcpServers: { x: { command: 'root' }, only: echo } },
+    };
+    const all = await load(project(files));
+    expect(all.servers.map(({ command }) => command)).toEqual(['config', 'echo']);
+    expect(said(all, 'warn').split('\n')).toHaveLength(3);
+    expect(said(all)).toContain('.mcp.json: mcpServers.x: "x" is already defined in');
+    expect(said(all)).toContain('switchboard.config.json (mcpServers.x); this one is ignored');
+    const without = (...names: string[]): string =>
+      project(Object.fromEntries(Object.entries(files).filter(([name]) => !names.includes(name))));
+    const second = await load(without('switchboard.config.json'));
+    expect(second.servers[0]?.command).toBe('first pattern');
+    const third = await load(without('switchboard.config.json', '.switchboard/mcps/x/.mcp.json'));
+    expect(third.servers[0]?.command).toBe('second pattern');
+  });
+
+  test('a server of the root file can be turned off at home', async () => {
+    const loaded = await load(
+      project({
+        'switchboard.config.json': { mcpServers: { x: { command: 'x', disabled: true } } },
+        '.mcp.json': { mcpServers: { x: echo } },
+      }),
+    );
+    expect(loaded.servers).toEqual([]);
+    expect(said(loaded, 'warn')).toBe('');
+  });
+
+  test('a root file that a pattern finds too is read once', async () => {
+    const loaded = await load(
+      project({
+        'switchboard.config.json': { discoverGlobs: ['.mcp.json'] },
+        '.mcp.json': { mcpServers: { a: echo } },
+      }),
+    );
+    expect(names(loaded)).toEqual(['a']);
+    expect(loaded.warnings).toEqual([]);
+  });
+
+  test('two hundred children are all found, in order', async () => {
+    const numbers = Array.from({ length: 200 }, (_, index) => String(index).padStart(3, '0'));
+    const directory = project(
+      Object.fromEntries(
+        numbers.map((n) => [`mcps/c${n}/.mcp.json`, { name: `c${n}`, command: { cmd: 'node' } }]),
+      ),
+    );
+    const loaded = await load(directory);
+    expect(names(loaded)).toEqual(numbers.map((n) => `c${n}`));
+    expect(loaded.warnings).toEqual([]);
+  });
+});

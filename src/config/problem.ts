@@ -1,0 +1,39 @@
+import { printableLine } from '../shared/printable.ts';
+
+/** Something wrong in a file: where, and what to do. Never holds a value from the file: it may be a secret. */
+export interface Problem {
+  /** Keys and list positions from the top of the file. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Something the user should know that does not stop us. */
+export interface ConfigWarning {
+  /** The file it is about, absolute. */
+  readonly file?: string;
+  /** The place in that file, for example `mcpServers.github.env.TOKEN`. */
+  readonly key?: string;
+  readonly message: string;
+  /** `info` for what is most likely meant that way. */
+  readonly level: 'warn' | 'info';
+}
+
+/** `FILE: key.path: what is wrong`, the one form for problems and warnings, on one line. */
+export function describeWarning({
+  file,
+  key,
+  message,
+}: Pick<ConfigWarning, 'file' | 'key' | 'message'>): string {
+  return printableLine([file, key, message].filter((part) => part !== undefined && part !== '').join(': '));
+}
+
+/** `mcpServers["my server"].args[0]` */
+export function keyPath(path: readonly (string | number)[]): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[\w$-]+$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${JSON.stringify(step)}]`;
+  }
+  return text;
+}

@@ -1,0 +1,59 @@
+import { readFileSync, statSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { JsoncError, parseJsonc } from '../shared/jsonc.ts';
+import { plainData } from './plain-data.ts';
+
+/** What a configuration file says, unchecked: JSON with comments, or the promise of what a module exports. */
+export function readConfigFile(file: string): unknown {
+  return /\.[cm]?js$/.test(file) ? readModule(file) : readJsonFile(file);
+}
+
+/** What a JSON file says. Throws a SwitchboardError that names the file and, for a slip in it, line and column. */
+export function readJsonFile(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw unreadable(`${file}: cannot be read: ${messageOf(cause)}`, cause);
+  }
+  // What Windows tools call "Unicode": two bytes that are no UTF-8, then a zero after every letter.
+  if (text.startsWith('\ufffd\ufffd'))
+    throw unreadable(`${file}: is not UTF-8 text.`, undefined, 'Save it as UTF-8.');
+  try {
+    return parseJsonc(text);
+  } catch (cause) {
+    if (!(cause instanceof JsoncError)) throw cause;
+    const excerpt = cause.excerpt === '' ? '' : `, in: ${cause.excerpt}`;
+    throw unreadable(`${file}:${cause.line}:${cause.column}: ${cause.reason}${excerpt}`, cause);
+  }
+}
+
+async function readModule(file: string): Promise<unknown> {
+  try {
+    // With the time of the last change in the address, a configuration read again is the current one.
+    const address = pathToFileURL(file);
+    address.searchParams.set('changed', String(statSync(file).mtimeMs));
+    const module = (await import(/* @vite-ignore */ address.href)) as { default?: unknown };
+    let exported = module.default;
+    // A module compiled to CommonJS keeps its default export one level deeper.
+    if (isCompiledModule(exported)) exported = exported.default;
+    const value: unknown = typeof exported === 'function' ? await (exported as () => unknown)() : exported;
+    if (value === undefined) throw new Error('it exports nothing as default');
+    return plainData(value);
+  } catch (cause) {
+    throw unreadable(
+      `${file}: could not be loaded: ${messageOf(cause)}`,
+      cause,
+      'It must export a configuration object, or a function that returns one, as its default export.',
+    );
+  }
+}
+
+function isCompiledModule(value: unknown): value is { default: unknown } {
+  return typeof value === 'object' && value !== null && '__esModule' in value && 'default' in value;
+}
+
+function unreadable(message: string, cause?: unknown, hint?: string): SwitchboardError {
+  return new SwitchboardError('CONFIG_UNREADABLE', message, { cause, hint });
+}

@@ -1,0 +1,73 @@
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+
+export interface StartedProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+}
+
+/** The package and the command a host starts us by. */
+const OUR_PACKAGE = 'mcp-switchboard';
+const OUR_NAMES = new Set([OUR_PACKAGE, 'switchboard']);
+const RUNNERS = new Set(['npx', 'pnpx', 'bunx', 'npm', 'pnpm', 'yarn', 'bun']);
+/** What stands before the package: `npm exec`, `pnpm dlx`, `bun x`, `yarn run`. */
+const RUNNER_WORDS = new Set(['exec', 'x', 'dlx', 'run']);
+const INTERPRETERS = new Set(['node', 'nodejs', 'bun']);
+
+/**
+ * Whether a command starts this very program. Such an entry is how a host is told about us, in a file we read too:
+ * as our child it would read that file again and start itself, without end.
+ *
+ * `ourScript` is the file that runs now, where it is known.
+ */
+export function startsOurselves({ command, args, cwd }: StartedProgram, ourScript?: string): boolean {
+  const program = programName(command);
+  if (OUR_NAMES.has(program) || isSameFile(resolve(cwd, command), ourScript)) return true;
+  // Windows hosts need `cmd /c npx …`; others write `env NAME=value npx …`.
+  if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '')) {
+    return startsOurselves({ command: args[1] ?? '', args: args.slice(2), cwd }, ourScript);
+  }
+  if (program === 'env') {
+    const [inner, ...rest] = args.filter((arg) => !arg.startsWith('-') && !arg.includes('='));
+    return inner !== undefined && startsOurselves({ command: inner, args: rest, cwd }, ourScript);
+  }
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  if (RUNNERS.has(program)) {
+    const first = words.find((word) => !RUNNER_WORDS.has(word));
+    if (first !== undefined && OUR_NAMES.has(withoutVersion(first))) return true;
+    // `--package=mcp-switchboard` and `-p mcp-switchboard` name the package away from the command.
+    if (args.some((arg) => withoutVersion(arg.replace(/^--package=/, '')) === OUR_PACKAGE)) return true;
+  }
+  const script = words[0];
+  if (!INTERPRETERS.has(program) || script === undefined) return false;
+  return OUR_SCRIPT.test(script.replaceAll('\\', '/')) || isSameFile(resolve(cwd, script), ourScript);
+}
+
+/** `node_modules/mcp-switchboard/dist/index.js`, `…/switchboard/dist/index.js`, `node_modules/.bin/switchboard`. */
+const OUR_SCRIPT = /(?:^|\/)(?:(?:mcp-)?switchboard\/dist\/index\.js|\.bin\/(?:mcp-)?switchboard)$/;
+
+function programName(command: string): string {
+  return basename(command.replaceAll('\\', '/'))
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|bat|ps1)$/, '');
+}
+
+function withoutVersion(word: string): string {
+  return word.replace(/(?<=.)@[^/]*$/, '');
+}
+
+/** By identity, not by name: we are usually started through a link. */
+function isSameFile(path: string, other: string | undefined): boolean {
+  if (other === undefined) return false;
+  if (path === other) return true;
+  // Only a script can be us; asking the disk about every "npx" would be for nothing.
+  if (!/\.[cm]?[jt]s$/.test(path)) return false;
+  try {
+    const a = statSync(path);
+    const b = statSync(other);
+    return a.ino !== 0 && a.ino === b.ino && a.dev === b.dev;
+  } catch {
+    return false;
+  }
+}

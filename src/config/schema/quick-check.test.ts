@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { explainChildFile, explainConfig, explainForeignServer, explainServerName } from '../explain.ts';
+import { applyDefaults } from '../settings.ts';
+import { childFile, config, foreignServer, remoteServer, stdioServer } from './config.ts';
+import * as quick from './quick-check.generated.js';
+
+const root = new URL('../../../', import.meta.url);
+const editorSchema = JSON.parse(readFileSync(new URL('switchboard.config.schema.json', root), 'utf8')) as {
+  properties: Record<string, Record<string, unknown>>;
+};
+const byEditorSchema = new Ajv2020({ strict: false }).compile(editorSchema);
+
+test('the generated files are current', () => {
+  execFileSync(process.execPath, ['scripts/generate.mjs', '--check'], { cwd: root, stdio: 'pipe' });
+});
+
+describe('the quick check and the schema agree', () => {
+  const scalar = fc.constantFrom<unknown>(
+    ...[0, 1, -1, 1.5, 160, 1024, 2_147_483_647, 2_147_483_648, 1e300, true, false, null],
+    ...[
+      '',
+      ' ',
+      'x',
+      'never',
+      'summary',
+      'full',
+      'auto',
+      'newline',
+      'info',
+      'stdio',
+      'http',
+      'a b',
+      'A_b-1',
+      'x'.repeat(65),
+    ],
+    ...['\u0001', '💥'],
+  );
+  const keys = [
+    ...new Set(
+      [config, stdioServer, remoteServer, foreignServer, childFile].flatMap((schema) =>
+        Object.keys(schema.shape),
+      ),
+    ),
+    ...[
+      'childSpawnMs',
+      'rpcMs',
+      'idleMs',
+      'drainMs',
+      'callMaxMs',
+      'mode',
+      'messageBytes',
+      'callsInFlight',
+      'callsQueued',
+    ],
+    ...['allow', 'deny', 'cmd', 'Timeouts', '__proto__', 'constructor', 'A=B', '', 'x'.repeat(65), '\u0001'],
+  ];
+  const object = (key: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+    fc.array(fc.tuple(key, value), { maxLength: 4 }).map((entries) => Object.fromEntries(entries) as unknown);
+  const anyKey = fc.constantFrom(...keys);
+  const list = fc.array(scalar, { maxLength: 3 });
+  const leaf = fc.oneof({ weight: 3, arbitrary: scalar }, list);
+  const small = fc.oneof(leaf, object(anyKey, leaf));
+  const limits = object(anyKey, fc.constantFrom<unknown>(1, 1024, 'never', 0));
+  const entry = fc.oneof(
+    object(anyKey, small),
+    fc
+      .tuple(
+        object(anyKey, small),
+        fc.constantFrom<unknown>('npx', { cmd: 'x' }, { cmd: 'x', args: ['a'] }, 5),
+      )
+      .map(([rest, command]) => ({ ...(rest as object), command })),
+    fc.record(
+      { url: scalar, headers: small, timeouts: limits },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<unknown>,
+  );
+  const whole = fc.oneof(
+    small,
+    fc.record(
+      {
+        mcpServers: fc.oneof(scalar, object(anyKey, entry)),
+        suites: fc.oneof(scalar, object(anyKey, small)),
+        timeouts: limits,
+        introspection: limits,
+        limits,
+        discoverGlobs: leaf,
+        inheritEnv: leaf,
+        logLevel: scalar,
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<unknown>,
+  );
+
+  const agreeOnConfig = (value: unknown): void => {
+    const { fatal, byServer } = explainConfig(value);
+    const valid = quick.isConfig(value);
+    expect(fatal.length === 0 && byServer.size === 0).toBe(valid);
+    expect(byEditorSchema(value)).toBe(valid);
+    // zod alone passes over "__proto__" in records; explainConfig does not.
+    if (!JSON.stringify(value).includes('__proto__')) expect(config.safeParse(value).success).toBe(valid);
+    if (!quick.isConfig(value)) return;
+    if (JSON.stringify(value).includes('__proto__')) return;
+    expect({ ...applyDefaults(value), $schema: value.$schema, mcpServers: value.mcpServers }).toEqual(
+      config.parse(value),
+    );
+  };
+
+  test('on random configurations, and so do the editor schema and the defaults', () => {
+    fc.assert(fc.property(whole, agreeOnConfig), { numRuns: 3000 });
+  });
+
+  test('on random entries, child files and names', () => {
+    fc.assert(
+      fc.property(fc.oneof(entry, small), (value) => {
+        expect(explainForeignServer(value).length === 0).toBe(quick.isForeignServer(value));
+        expect(explainChildFile(value).length === 0).toBe(quick.isChildFile(value));
+      }),
+      { numRuns: 3000 },
+    );
+    fc.assert(
+      fc.property(fc.string(), (name) => (explainServerName(name).length === 0) === quick.isServerName(name)),
+    );
+  });
+
+  test.each([
+    {},
+    [],
+    null,
+    'text',
+    { $schema: 'x' },
+    { mcpServers: { a: { command: 'npx', args: ['-y'], env: { A: 1, B: true, C: 'x' } } } },
+    { mcpServers: { a: { command: { cmd: 'node', args: [], env: {} } } } },
+    { mcpServers: { a: { command: { cmd: 'node', arg: [] } } } },
+    { mcpServers: { a: { url: 'http://x', type: 'sse' } } },
+    { mcpServers: { a: { url: 'http://x', command: 'npx' } } },
+    { mcpServers: { a: { command: 'npx', env: { 'A=B': '' } } } },
+    { timeouts: { idleMs: 'never' } },
+    { timeouts: { rpcMs: 'never' } },
+    { timeouts: { rpcMs: 0 } },
+    { inheritEnv: ['PATH', ''] },
+    { limits: { messageBytes: 1 } },
+    JSON.parse('{"mcpServers": {"__proto__": {"command": 5}}}') as unknown,
+    JSON.parse('{"suites": {"__proto__": {"nope": 5}}}') as unknown,
+  ])('on %j', (value) => {
+    agreeOnConfig(value);
+  });
+});
+
+test('the editor schema describes what the plan asks for, with defaults and descriptions', () => {
+  const { properties } = editorSchema;
+  expect(Object.keys(properties)).toEqual(
+    expect.arrayContaining(['discoverGlobs', 'suites', 'timeouts', 'introspection']),
+  );
+  const suite = properties.suites?.additionalProperties as { properties: Record<string, unknown> };
+  expect(Object.keys(suite.properties)).toEqual(['suiteName', 'description', 'expose', 'summaryMaxChars']);
+  expect(properties.introspection?.properties).toMatchObject({
+    mode: { enum: ['summary', 'full', 'redacted'], default: 'summary' },
+    summaryMaxChars: { default: 160 },
+  });
+  expect(properties.timeouts?.properties).toMatchObject({
+    childSpawnMs: { default: 8000 },
+    rpcMs: { default: 60000 },
+  });
+  for (const [key, property] of Object.entries(properties))
+    expect(property.description, key).toBeTypeOf('string');
+});

@@ -1,0 +1,2 @@
+export type { ServerIdentity } from './legacy.ts';
+export { openStdioDoor, type StdioDoor } from './stdio.ts';

@@ -1,0 +1,97 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../shared/log.ts';
+import type { Gateway } from '../gateway/index.ts';
+import { CLIENT_SHAPE } from '../protocol/index.ts';
+import { Peer, refusalError } from '../wire/index.ts';
+import { LegacyClient, type ServerIdentity } from './legacy.ts';
+
+export interface StdioDoorOptions {
+  readonly gateway: Gateway;
+  readonly identity: ServerIdentity;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly log: Logger;
+  /** The largest message taken, in bytes. */
+  readonly messageBytes: number;
+}
+
+export interface StdioDoor {
+  /** Resolves when the host has nothing more to say, with why. */
+  readonly ended: Promise<DoorEnd>;
+  /** Resolves when every request received is answered and written, or after so many milliseconds. */
+  drain(ms: number): Promise<void>;
+}
+
+export type DoorEnd = 'end' | 'overrun' | 'broken' | 'stalled';
+
+/** A host that has taken nothing for so long is gone, whatever its pipe says. */
+const STALL_MS = 60_000;
+
+/** The door to the one host that started this program and speaks over its stdin and stdout. */
+export function openStdioDoor({
+  gateway,
+  identity,
+  input,
+  output,
+  log,
+  messageBytes,
+}: StdioDoorOptions): StdioDoor {
+  let end: (why: DoorEnd) => void = () => undefined;
+  const ended = new Promise<DoorEnd>((resolve) => {
+    end = resolve;
+  });
+  let dropped = 0;
+  const peer: Peer = new Peer(
+    input,
+    output,
+    {
+      request: (message, id) => client.request(message, id),
+      notification: (message) => client.notification(message),
+      refused: (refusal, id) => {
+        const { code, message } = refusalError(refusal);
+        // Where the text is no JSON at all, an id found in it means nothing.
+        peer.fail(refusal === 'malformed' ? undefined : id, code, message);
+      },
+      dropped: (why) => {
+        dropped++;
+        if (dropped === 1 || dropped % 1000 === 0)
+          log.debug('dropped a message of the host', { why, count: dropped });
+      },
+      ended: (why) => end(why),
+    },
+    { shape: CLIENT_SHAPE, messageBytes },
+  );
+  const client = new LegacyClient(peer, gateway, identity, log);
+  output.on('error', () => end('broken'));
+  output.on('close', () => end('broken'));
+  watchForStall(output, () => end('stalled'));
+
+  return {
+    ended,
+    async drain(ms) {
+      const timeout = new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
+      await Promise.race([client.session.idle(), timeout]);
+      client.session.failAll();
+      peer.outbox.flush();
+      if (output.destroyed || output.writableLength === 0) return;
+      await Promise.race([new Promise<void>((resolve) => output.once('drain', resolve)), timeout]);
+    },
+  };
+}
+
+/** Calls back when bytes have waited for so long without one of them being taken. */
+function watchForStall(output: Writable, stalled: () => void): void {
+  let before = 0;
+  let unchanged = 0;
+  const step = STALL_MS / 6;
+  const timer = setInterval(() => {
+    const waiting = output.writableLength;
+    unchanged = waiting > 0 && waiting >= before ? unchanged + step : 0;
+    before = waiting;
+    if (unchanged < STALL_MS) return;
+    clearInterval(timer);
+    stalled();
+  }, step);
+  timer.unref();
+  output.once('close', () => clearInterval(timer));
+}

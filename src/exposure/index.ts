@@ -1,0 +1,1 @@
+export { suiteExposure } from './suite/suite.ts';

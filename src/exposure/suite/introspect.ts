@@ -1,0 +1,27 @@
+import type { Component, IntrospectionMode } from '../../gateway/index.ts';
+import type { JsonObject } from '../../protocol/index.ts';
+import { signature } from './signature.ts';
+import { summarise } from './summarise.ts';
+
+/** The result of an introspection: the tools as structured content, and the same as text for clients that read only that. */
+export function introspection(
+  tools: readonly Component[],
+  mode: IntrospectionMode,
+  summaryMaxChars: number,
+  note: string | undefined,
+): JsonObject {
+  const structuredContent = {
+    tools: tools.map((tool) => describe(tool, mode, summaryMaxChars)),
+    ...(note === undefined ? {} : { note }),
+  };
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+function describe(tool: Component, mode: IntrospectionMode, summaryMaxChars: number): JsonObject {
+  if (mode === 'full') return tool;
+  const described =
+    typeof tool.description === 'string' && tool.description.trim() !== '' ? tool.description : tool.title;
+  const summary = summarise(typeof described === 'string' ? described : '', summaryMaxChars);
+  if (mode === 'redacted') return { name: tool.name, summary };
+  return { name: tool.name, summary, input: signature(tool.inputSchema) };
+}

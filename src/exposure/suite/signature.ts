@@ -1,0 +1,536 @@
+/**
+ * What a model needs to know to call a tool, in one short line that reads like a TypeScript type:
+ *
+ *     {path:string, edits:{oldText:string, newText:string}[], dryRun?:boolean=false, limit?:integer(1..100)=10}
+ *
+ * | written                        | means                                                                     |
+ * |--------------------------------|---------------------------------------------------------------------------|
+ * | `a:T`, `a?:T`, `a?:T=1`        | required, optional, optional with a default                               |
+ * | `"a"\|"b"`, `A\|B`, `A&B`, `!A` | one of these values; anyOf and oneOf; allOf; not                          |
+ * | `T[]`, `[A, B, ...C[]]`        | array, tuple                                                              |
+ * | `[k]:T`, `[/^x-/]:T`           | further properties: any name, names matching the pattern                  |
+ * | `number(1..10)`, `(>0)`, `(%5)`| at least 1 and at most 10; more than 0; a multiple of 5                   |
+ * | `string(1..80)`, `T[](..3)`    | length, number of items (of an object: number of properties)              |
+ * | `string(uri)`, `string(/^a/)`  | format, pattern                                                           |
+ * | `#Node{…}`, `#Node`            | a definition where it is written out, and where it is used again          |
+ * | `any`, `never`                 | anything (also: a reference that leads out of the schema); nothing fits   |
+ * | `…`                            | left out for length; the full schema has it                               |
+ *
+ * Titles, descriptions and examples are left out: the tool's summary says what it does, and the full schema is one
+ * `introspect` away.
+ *
+ * The schema is a stranger's. It is only read: no reference is fetched, no pattern compiled, nothing is validated
+ * with it; each definition is written out once, so no schema grows when it is shown.
+ */
+export function signature(inputSchema: unknown, maxChars = 600): string {
+  // Less and less detail until it fits: a caller can do without a range sooner than without a name.
+  const seen: Seen = new Map();
+  for (const detail of DETAILS) {
+    const text = write(inputSchema, detail, maxChars, seen);
+    if (text !== undefined) return text;
+  }
+  return namesOnly(inputSchema, maxChars, seen);
+}
+
+interface Detail {
+  /** How many levels of schema are written out. */
+  readonly depth: number;
+  /** How many values of an enumeration are shown. */
+  readonly values: number;
+  /** How long one such value may be, in characters. */
+  readonly value: number;
+  /** Whether ranges, formats and defaults are shown. */
+  readonly limits: boolean;
+}
+
+const DETAILS: readonly Detail[] = [
+  { depth: 16, values: Number.POSITIVE_INFINITY, value: 120, limits: true },
+  { depth: 16, values: 16, value: 60, limits: false },
+  { depth: 4, values: 6, value: 40, limits: false },
+  { depth: 2, values: 3, value: 20, limits: false },
+];
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The members of the objects read so far: listing the keys of a huge object is dear, and each attempt needs them. */
+type Seen = Map<Schema, [string, unknown][]>;
+
+/** A piece of type text, and how tightly it holds together: a union inside an array needs brackets. */
+interface Piece {
+  readonly text: string;
+  readonly binds: 'atom' | 'and' | 'or';
+}
+
+interface Writing {
+  readonly root: unknown;
+  readonly detail: Detail;
+  readonly seen: Seen;
+  /** What may still be written and visited; below zero the attempt is given up. Bounds time as well as length. */
+  left: number;
+  /** Definitions met so far, by reference. */
+  readonly definitions: Map<string, Definition>;
+}
+
+interface Definition {
+  readonly number: number;
+  readonly name: string;
+  /** Undefined while it is being written: meeting it then means that it contains itself. */
+  piece: Piece | undefined;
+  /** Whether it was used again by name, so that the place where it is written out must show the name. */
+  named: boolean;
+}
+
+/** The signature with this much detail, or undefined when it is longer than `maxChars`. */
+function write(schema: unknown, detail: Detail, maxChars: number, seen: Seen): string | undefined {
+  const writing: Writing = { root: schema, detail, seen, left: maxChars * 4, definitions: new Map() };
+  const { text } = isPlainObjectType(schema) ? atom('{}') : typeOf(schema, writing, 0);
+  if (writing.left < 0) return undefined;
+  const definitions = [...writing.definitions.values()];
+  const finished = text.replace(/\0(\d+)([()])/g, (_, number: string, bracket: string) => {
+    const definition = definitions[Number(number)]!;
+    if (!definition.named) return '';
+    return `${bracket === '(' ? `#${definition.name}` : ''}${isBraced(definition.piece) ? '' : bracket}`;
+  });
+  return finished.length <= maxChars ? finished : undefined;
+}
+
+/** `{type:'object'}` as a whole input is the usual way to say "no arguments". */
+function isPlainObjectType(schema: unknown): boolean {
+  return (
+    isSchema(schema) &&
+    schema['type'] === 'object' &&
+    Object.keys(schema).every((word) => SAYS_NO_MORE.has(word))
+  );
+}
+
+const SAYS_NO_MORE = new Set(['type', '$schema', '$id', 'title', 'description']);
+
+/** An object reads well behind its name without brackets; `#Node{a:string}[]` would not be what it says. */
+function isBraced(piece: Piece | undefined): boolean {
+  return piece?.binds === 'atom' && piece.text.startsWith('{') && piece.text.endsWith('}');
+}
+
+/** The last resort: property names, the required ones first, as many as fit. */
+function namesOnly(schema: unknown, maxChars: number, seen: Seen): string {
+  const { properties, required } = membersOf(isSchema(schema) ? schema : {}, seen);
+  const names = [...required, ...properties.map(([name]) => name).filter((name) => !required.has(name))];
+  let text = '{';
+  for (const [index, name] of names.entries()) {
+    const more = index < names.length - 1;
+    const next = `${index === 0 ? '' : ', '}${key(name, maxChars)}${required.has(name) ? '' : '?'}`;
+    if (text.length + next.length + (more ? ', …}' : '}').length > maxChars) {
+      return maxChars < '{…}'.length
+        ? '…'.slice(0, Math.max(0, maxChars))
+        : `${text}${index === 0 ? '' : ', '}…}`;
+    }
+    text += next;
+  }
+  return names.length === 0 ? '…'.slice(0, Math.max(0, maxChars)) : `${text}}`;
+}
+
+function typeOf(schema: unknown, writing: Writing, depth: number): Piece {
+  writing.left -= 1;
+  if (schema === false) return NEVER;
+  if (!isSchema(schema)) return ANY;
+  if (depth >= writing.detail.depth || writing.left < 0) return MORE;
+
+  const terms: Piece[] = [];
+  const own = ownType(schema, writing, depth);
+  if (typeof schema['$ref'] === 'string') terms.push(reference(schema['$ref'], writing, depth));
+  for (const part of listOf(schema['allOf'])) {
+    if (writing.left < 0) break;
+    terms.push(typeOf(part, writing, depth + 1));
+  }
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const choices = listOf(schema[keyword]);
+    if (choices.length > 0) terms.push(choice(choices, writing, depth));
+  }
+  // "string" says nothing beside the values or shapes a string may have.
+  if (!BARE.has(own.text) || terms.every((term) => term.text === 'any')) terms.unshift(own);
+  if ('not' in schema) terms.push(atom(`!${bracketed(typeOf(schema['not'], writing, depth + 1))}`));
+  // Rules between properties do not fit in a type; the reader should know that there are some.
+  if (RULES.some((keyword) => keyword in schema)) terms.push(MORE);
+
+  const whole = intersection(terms);
+  return schema['nullable'] === true ? union([whole, NULL]) : whole;
+}
+
+const BARE = new Set(['any', 'object', '{}', 'string', 'number', 'integer', 'boolean', 'any[]']);
+const RULES = ['if', 'dependentRequired', 'dependentSchemas', 'dependencies', 'contains', 'unevaluatedItems'];
+
+/** The type a schema gives by itself, its references and combinations left aside. */
+function ownType(schema: Schema, writing: Writing, depth: number): Piece {
+  if ('const' in schema) return atom(literal(schema['const'], writing));
+  if (Array.isArray(schema['enum'])) return values(schema['enum'], writing);
+  const named = schema['type'];
+  const names =
+    typeof named === 'string'
+      ? [named]
+      : [...new Set(listOf(named))].filter((name) => typeof name === 'string');
+  if (names.length === 0) {
+    const guess = Object.entries(TYPE_OF_KEYWORD).find(([keyword]) => keyword in schema)?.[1];
+    if (guess === undefined) return ANY;
+    names.push(guess);
+  }
+  return union(names.slice(0, 8).map((name) => oneType(name, schema, writing, depth)));
+}
+
+// Many schemas leave the type out where a keyword makes it plain.
+const TYPE_OF_KEYWORD: Readonly<Record<string, string>> = {
+  properties: 'object',
+  required: 'object',
+  additionalProperties: 'object',
+  patternProperties: 'object',
+  items: 'array',
+  prefixItems: 'array',
+  minItems: 'array',
+  pattern: 'string',
+  format: 'string',
+  minLength: 'string',
+  maxLength: 'string',
+  minimum: 'number',
+  maximum: 'number',
+  exclusiveMinimum: 'number',
+  exclusiveMaximum: 'number',
+  multipleOf: 'number',
+};
+
+function oneType(name: string, schema: Schema, writing: Writing, depth: number): Piece {
+  switch (name) {
+    case 'object':
+      return limited(
+        objectType(schema, writing, depth),
+        [range(schema['minProperties'], schema['maxProperties'])],
+        writing,
+      );
+    case 'array':
+      return limited(arrayType(schema, writing, depth), arrayLimits(schema), writing);
+    case 'string':
+      return limited(atom('string'), stringLimits(schema), writing);
+    case 'number':
+    case 'integer':
+      return limited(atom(name), numberLimits(schema), writing);
+    case 'boolean':
+      return atom('boolean');
+    case 'null':
+      return NULL;
+    default:
+      return ANY;
+  }
+}
+
+function objectType(schema: Schema, writing: Writing, depth: number): Piece {
+  const { properties, required } = membersOf(schema, writing.seen);
+  const members: string[] = [];
+  const add = (name: string, type: unknown, isRequired: boolean): void => {
+    const member = `${key(name, writing.left)}${isRequired ? '' : '?'}:${typeOf(type, writing, depth + 1).text}`;
+    members.push(member + (isRequired ? '' : defaultOf(type, writing)));
+    writing.left -= name.length + 2;
+  };
+  for (const [name, type] of properties) {
+    if (writing.left < 0) return MORE;
+    add(name, type, required.has(name));
+  }
+  const known = new Set(properties.map(([name]) => name));
+  for (const name of required) {
+    if (writing.left < 0) return MORE;
+    if (!known.has(name)) add(name, true, true);
+  }
+  for (const [pattern, type] of entriesOf(schema['patternProperties'], writing.seen)) {
+    if (writing.left < 0) return MORE;
+    members.push(`[${patternText(pattern)}]:${typeOf(type, writing, depth + 1).text}`);
+  }
+  const rest =
+    schema['additionalProperties'] ?? (schema['unevaluatedProperties'] === true ? true : undefined);
+  if (rest !== undefined && rest !== false && (rest !== true || members.length > 0)) {
+    const names = typeOf(schema['propertyNames'] ?? true, writing, depth + 1).text;
+    members.push(`[k${BARE.has(names) ? '' : `:${names}`}]:${typeOf(rest, writing, depth + 1).text}`);
+  }
+  if (members.length === 0) return atom(isSchema(schema['properties']) || rest === false ? '{}' : 'object');
+  return atom(`{${members.join(', ')}}`);
+}
+
+function arrayType(schema: Schema, writing: Writing, depth: number): Piece {
+  // Before 2020-12 a tuple was a list in `items`, and its rest `additionalItems`.
+  const old = Array.isArray(schema['items']);
+  const tuple = listOf(old ? schema['items'] : schema['prefixItems']);
+  const rest = old ? schema['additionalItems'] : schema['items'];
+  if (tuple.length === 0) return atom(`${bracketed(typeOf(rest ?? true, writing, depth + 1))}[]`);
+  const parts: string[] = [];
+  for (const item of tuple) {
+    if (writing.left < 0) return MORE;
+    parts.push(typeOf(item, writing, depth + 1).text);
+  }
+  if (isSchema(rest)) parts.push(`...${bracketed(typeOf(rest, writing, depth + 1))}[]`);
+  return atom(`[${parts.join(', ')}]`);
+}
+
+function choice(choices: readonly unknown[], writing: Writing, depth: number): Piece {
+  const pieces: Piece[] = [];
+  for (const option of choices) {
+    if (writing.left < 0) break;
+    // With little room a union of a hundred shapes is as good as a few of them.
+    if (pieces.length >= writing.detail.values) {
+      pieces.push(MORE);
+      break;
+    }
+    pieces.push(typeOf(option, writing, depth + 1));
+  }
+  return union(pieces);
+}
+
+/** A reference inside the schema, written out the first time; by name when it is met again. */
+function reference(ref: string, writing: Writing, depth: number): Piece {
+  const known = writing.definitions.get(ref);
+  if (known !== undefined) {
+    if (known.piece !== undefined && known.piece.text.length <= SHORTER_THAN_A_NAME) return known.piece;
+    known.named = true;
+    return atom(`#${known.name}`);
+  }
+  const target = resolve(ref, writing.root);
+  if (target === undefined) return ANY;
+  const definition: Definition = {
+    number: writing.definitions.size,
+    name: nameOf(ref),
+    piece: undefined,
+    named: false,
+  };
+  writing.definitions.set(ref, definition);
+  const piece = typeOf(target, writing, depth + 1);
+  definition.piece = piece;
+  if (piece.text.length <= SHORTER_THAN_A_NAME && !definition.named) return piece;
+  // Whether the name is needed here is known only at the end: NUL marks the place (no written text has one).
+  return { text: `\0${definition.number}(${piece.text}\0${definition.number})`, binds: piece.binds };
+}
+
+const SHORTER_THAN_A_NAME = 12;
+
+/** What `#/a/b` points at inside the schema; undefined for everything else: a schema leads nowhere but into itself. */
+function resolve(ref: string, root: unknown): unknown {
+  if (ref === '#') return root;
+  if (!ref.startsWith('#/') || ref.length > 500) return undefined;
+  let target: unknown = root;
+  for (const raw of ref.slice(2).split('/')) {
+    const step = unescapePointer(raw);
+    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, step)) return undefined;
+    target = (target as Schema)[step];
+  }
+  return target;
+}
+
+function unescapePointer(step: string): string {
+  let plain = step;
+  try {
+    plain = decodeURIComponent(step);
+  } catch {
+    // A stray % is taken as it stands.
+  }
+  return plain.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function nameOf(ref: string): string {
+  const name = unescapePointer(ref.slice(ref.lastIndexOf('/') + 1)).replace(/[^\w.-]+/g, '_');
+  return ref === '#' ? 'root' : name.slice(0, 40);
+}
+
+function numberLimits(schema: Schema): string[] {
+  let low = bound(schema['minimum']);
+  let high = bound(schema['maximum']);
+  // Draft 4 wrote `exclusiveMinimum: true` beside the minimum.
+  const above = schema['exclusiveMinimum'] === true ? low : bound(schema['exclusiveMinimum']);
+  const below = schema['exclusiveMaximum'] === true ? high : bound(schema['exclusiveMaximum']);
+  if (above !== undefined && (low === undefined || above >= low)) low = undefined;
+  if (below !== undefined && (high === undefined || below <= high)) high = undefined;
+  const step = bound(schema['multipleOf']);
+  return [
+    low === undefined && above !== undefined ? `>${above}` : '',
+    range(low, high),
+    high === undefined && below !== undefined ? `<${below}` : '',
+    step === undefined || (step === 1 && schema['type'] === 'integer') ? '' : `%${step}`,
+  ];
+}
+
+/** A limit worth telling: the bounds of safe integers, which generators add to every integer, are not. */
+function bound(value: unknown): number | undefined {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+function stringLimits(schema: Schema): string[] {
+  const format = schema['format'] ?? schema['contentEncoding'];
+  const pattern = schema['pattern'];
+  return [
+    typeof format === 'string' ? plainWord(format) : '',
+    // Generators add a long pattern to every known format; the format says it better.
+    typeof pattern === 'string' && typeof format !== 'string' ? patternText(pattern) : '',
+    range(schema['minLength'], schema['maxLength']),
+  ];
+}
+
+function arrayLimits(schema: Schema): string[] {
+  const length = listOf(schema['prefixItems'] ?? schema['items']).length;
+  const { minItems, maxItems } = schema;
+  const said = length > 0 && (minItems ?? length) === length && (maxItems ?? length) === length;
+  return [said ? '' : range(minItems, maxItems), schema['uniqueItems'] === true ? 'unique' : ''];
+}
+
+function range(low: unknown, high: unknown): string {
+  const from = bound(low);
+  const to = bound(high);
+  if (from === undefined && to === undefined) return '';
+  return from === to ? `${from}` : `${from ?? ''}..${to ?? ''}`;
+}
+
+function limited(piece: Piece, limits: readonly string[], writing: Writing): Piece {
+  const shown = writing.detail.limits ? limits.filter((limit) => limit !== '').join(',') : '';
+  writing.left -= shown.length;
+  return shown === '' ? piece : atom(`${bracketed(piece)}(${shown})`);
+}
+
+function defaultOf(schema: unknown, writing: Writing): string {
+  if (!writing.detail.limits || !isSchema(schema) || !('default' in schema)) return '';
+  return `=${literal(schema['default'], writing, 40)}`;
+}
+
+function values(list: readonly unknown[], writing: Writing): Piece {
+  const pieces: Piece[] = [];
+  for (const value of list) {
+    if (writing.left < 0) break;
+    if (pieces.length >= writing.detail.values) {
+      pieces.push(MORE);
+      break;
+    }
+    pieces.push(atom(literal(value, writing)));
+  }
+  return union(pieces);
+}
+
+/** A JSON value as it would be typed, cut (outside its quotes) where it is long. */
+function literal(value: unknown, writing: Writing, maxChars = writing.detail.value): string {
+  let left = maxChars;
+  const spell = (part: unknown): string => {
+    writing.left -= 1;
+    if (left <= 0 || writing.left < 0) return '…';
+    if (typeof part === 'string') {
+      const text = quoted(part, left);
+      left -= text.length;
+      writing.left -= text.length;
+      return text;
+    }
+    if (typeof part !== 'object' || part === null) {
+      const text = String(part);
+      left -= text.length;
+      writing.left -= text.length;
+      return text;
+    }
+    const isList = Array.isArray(part);
+    // More members than characters cannot be shown; a list of a million is not worth a million pairs.
+    const members = Object.entries(isList ? part.slice(0, maxChars) : part);
+    const spelled: string[] = [];
+    for (const [name, member] of members) {
+      if (left <= 0 || writing.left < 0) {
+        spelled.push('…');
+        break;
+      }
+      left -= isList ? 2 : name.length + 2;
+      spelled.push(isList ? spell(member) : `${key(name, maxChars)}:${spell(member)}`);
+    }
+    return isList ? `[${spelled.join(',')}]` : `{${spelled.join(',')}}`;
+  };
+  return spell(value);
+}
+
+/** A property name: bare where TypeScript allows it. */
+function key(name: string, maxChars: number): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) && name.length <= maxChars ? name : quoted(name, maxChars);
+}
+
+function quoted(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return visible(JSON.stringify(text));
+  const cut = Math.max(0, maxChars);
+  // Not between the halves of a surrogate pair.
+  const end = cut > 0 && /[\ud800-\udbff]/.test(text[cut - 1]!) ? cut - 1 : cut;
+  return `${visible(JSON.stringify(text.slice(0, end)))}…`;
+}
+
+function patternText(pattern: string): string {
+  return pattern.length <= 60
+    ? `/${visible(pattern)}/`
+    : `/${visible(pattern.slice(0, 60).replace(/[\ud800-\udbff]$/, ''))}/…`;
+}
+
+function plainWord(word: string): string {
+  return visible(word.slice(0, 40)).replace(/[\s(),]/g, '_');
+}
+
+/**
+ * What shows nothing, or moves what is shown, as an escape. Not removed, as it would be in prose: a name or value
+ * with a hidden character is another name, and a caller must be able to write it.
+ */
+function visible(text: string): string {
+  return text.replace(UNSEEN, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+}
+
+const UNSEEN =
+  /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\p{Default_Ignorable_Code_Point}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/gu;
+
+function union(pieces: readonly Piece[]): Piece {
+  const options = [...new Set(pieces.map((piece) => piece.text))].filter((text) => text !== 'never');
+  if (options.length === 0) return NEVER;
+  if (options.includes('any')) return ANY;
+  if (options.length === 1) return pieces.find((piece) => piece.text === options[0]) ?? ANY;
+  return { text: options.join('|'), binds: 'or' };
+}
+
+function intersection(pieces: readonly Piece[]): Piece {
+  const parts = pieces.filter((piece) => piece.text !== 'any');
+  if (parts.length === 0) return ANY;
+  if (parts.length === 1) return parts[0]!;
+  const texts = new Set(parts.map((piece) => (piece.binds === 'or' ? `(${piece.text})` : piece.text)));
+  return { text: [...texts].join('&'), binds: 'and' };
+}
+
+function bracketed(piece: Piece): string {
+  return piece.binds === 'atom' ? piece.text : `(${piece.text})`;
+}
+
+function atom(text: string): Piece {
+  return { text, binds: 'atom' };
+}
+
+const ANY = atom('any');
+const NEVER = atom('never');
+const NULL = atom('null');
+const MORE = atom('…');
+
+function membersOf(
+  schema: Schema,
+  seen: Seen,
+): { properties: [string, unknown][]; required: ReadonlySet<string> } {
+  const required = listOf(schema['required'])
+    .slice(0, MOST_MEMBERS)
+    .filter((name) => typeof name === 'string');
+  return { properties: entriesOf(schema['properties'], seen), required: new Set(required) };
+}
+
+// More than any signature has room for.
+const MOST_MEMBERS = 2_000;
+
+function entriesOf(value: unknown, seen: Seen): [string, unknown][] {
+  if (!isSchema(value)) return [];
+  let entries = seen.get(value);
+  if (entries === undefined) {
+    entries = Object.keys(value)
+      .slice(0, MOST_MEMBERS)
+      .map((name) => [name, value[name]]);
+    seen.set(value, entries);
+  }
+  return entries;
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

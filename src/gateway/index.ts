@@ -1,0 +1,9 @@
+export type { Call } from './call.ts';
+export type { Catalog, CatalogEntry, ExposureSettings, IntrospectionMode } from './catalog.ts';
+export type { ExposedTool, Exposure } from './exposure.ts';
+export { Gateway } from './gateway.ts';
+export { LocalClient, ServerError, type LocalCallOptions } from './local-client.ts';
+export { toolName } from './names.ts';
+export { Session, type ClientLink } from './session.ts';
+export type { Component, Kind, Listing, Source, SourceInfo, SourceState } from './source.ts';
+export { wireAnswer } from './wire-errors.ts';

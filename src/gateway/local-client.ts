@@ -1,0 +1,102 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { CLIENT_SHAPE, isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
+import { Message, type Edit } from '../wire/index.ts';
+import type { Call } from './call.ts';
+import { Session, type ClientLink } from './session.ts';
+import type { Source } from './source.ts';
+
+/** A server's own JSON-RPC error, as it gave it. */
+export class ServerError extends SwitchboardError {
+  readonly rpcCode: number;
+  readonly data: unknown;
+
+  constructor(message: string, rpcCode: number, data: unknown) {
+    super('SERVER_ERROR', message);
+    this.rpcCode = rpcCode;
+    this.data = data;
+  }
+}
+
+export interface LocalCallOptions {
+  /** Called for each progress report, with its params. */
+  readonly onProgress?: (params: JsonObject) => void;
+  readonly signal?: AbortSignal;
+}
+
+interface Asked {
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: Error) => void;
+  readonly onProgress: ((params: JsonObject) => void) | undefined;
+}
+
+/** A client inside this program: the command line uses sources the same way a host does. */
+export class LocalClient implements ClientLink {
+  readonly congested = false;
+  readonly #session = new Session(this);
+  readonly #asked = new Map<string, Asked>();
+  #lastId = 0;
+
+  /** Sends one request to a source. Rejects with a ServerError where the server itself refused. */
+  request(
+    source: Source,
+    method: string,
+    params: JsonObject,
+    options: LocalCallOptions = {},
+  ): Promise<JsonObject> {
+    const id = ++this.#lastId;
+    const _meta = options.onProgress
+      ? { ...(params._meta as object | undefined), progressToken: id }
+      : params._meta;
+    const message = Message.from({ jsonrpc: '2.0', id, method, params: { ...params, _meta } }, CLIENT_SHAPE);
+    return new Promise((resolve, reject) => {
+      this.#asked.set(String(id), { resolve, reject, onProgress: options.onProgress });
+      const call = this.#session.open(message, String(id), method)!;
+      call.subject = `${typeof params.name === 'string' ? `Tool '${params.name}'` : method} of server '${source.name}'`;
+      options.signal?.addEventListener('abort', () => {
+        call.cancel('The user stopped it.');
+        this.#take(String(id))?.reject(new SwitchboardError('CANCELLED', `${call.subject} was cancelled.`));
+      });
+      source.request(message, [], call);
+    });
+  }
+
+  forwardAnswer(answer: Message, id: string): void {
+    const asked = this.#take(id);
+    if (answer.has(Server.error)) asked?.reject(serverError(answer.value(Server.error)));
+    else asked?.resolve(answer.value(Server.result) as JsonObject);
+  }
+
+  forwardNotification(notification: Message, edits: readonly Edit[]): void {
+    // The only edit of a progress report puts our own token back, which is the id of the request.
+    const token = edits[0]?.with;
+    if (typeof token !== 'string') return;
+    const { params } = JSON.parse(notification.bytes(0, notification.length).toString()) as {
+      params: JsonObject;
+    };
+    this.#asked.get(token)?.onProgress?.(params);
+  }
+
+  answer(id: string, result: JsonObject): void {
+    this.#take(id)?.resolve(result);
+  }
+
+  fail(call: Call, error: SwitchboardError): void {
+    this.#take(call.id)?.reject(error);
+  }
+
+  whenDrained(listener: () => void): void {
+    listener();
+  }
+
+  #take(id: string): Asked | undefined {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    return asked;
+  }
+}
+
+function serverError(said: unknown): ServerError {
+  if (!isJsonObject(said)) return new ServerError(String(said), 0, undefined);
+  const message = typeof said.message === 'string' ? said.message : JSON.stringify(said);
+  return new ServerError(message, typeof said.code === 'number' ? said.code : 0, said.data);
+}

@@ -1,0 +1,28 @@
+/** What every client accepts as a tool name. */
+const VALID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * A valid tool name for anything: the name itself where it is one, else the name with foreign characters replaced and
+ * a hash of the original behind it, so that two different originals never meet and the same one never changes.
+ */
+export function toolName(wanted: string): string {
+  if (VALID.test(wanted)) return wanted;
+  const suffix = `_${hash(wanted)}`;
+  const readable = wanted.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^_+/, '');
+  return readable.slice(0, 64 - suffix.length) + suffix;
+}
+
+/** FNV-1a over UTF-16 units, twice with different seeds, as 8 base-36 characters: stable everywhere, no crypto needed. */
+function hash(text: string): string {
+  const one = fnv(text, 0x811c9dc5);
+  const two = fnv(text, 0x01000193);
+  return (one.toString(36) + two.toString(36)).padStart(8, '0').slice(-8);
+}
+
+function fnv(text: string, seed: number): number {
+  let value = seed;
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  }
+  return value >>> 0;
+}

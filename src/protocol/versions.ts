@@ -1,0 +1,9 @@
+/** The versions that open with an `initialize` handshake, oldest first. */
+export const LEGACY_VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
+export type LegacyVersion = (typeof LEGACY_VERSIONS)[number];
+
+export const LATEST_LEGACY_VERSION: LegacyVersion = '2025-11-25';
+
+export function isLegacyVersion(version: unknown): version is LegacyVersion {
+  return LEGACY_VERSIONS.includes(version as LegacyVersion);
+}

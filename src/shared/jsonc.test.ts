@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { JsoncError, parseJsonc } from './jsonc.ts';
+
+function failure(text: string): JsoncError {
+  try {
+    parseJsonc(text);
+  } catch (error) {
+    if (error instanceof JsoncError) return error;
+    throw error;
+  }
+  throw new Error('no error');
+}
+
+test('comments, trailing commas and a byte-order mark are accepted', () => {
+  const text = `\ufeff// first
+  {
+    "a": [1, -2.5e3, true, false, null,], /* inside
+    "b": 0, */
+    "url": "http://x//y /* no comment */",
+  } // last`;
+  expect(parseJsonc(text)).toEqual({ a: [1, -2500, true, false, null], url: 'http://x//y /* no comment */' });
+});
+
+test('every JSON value comes back the same with a comment added', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value, null, 2);
+      expect(parseJsonc(`${text}\n// comment`)).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test('any text is parsed or refused with a JsoncError, and never refused where JSON.parse accepts', () => {
+  const pieces = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    ':',
+    ',',
+    '//',
+    '/*',
+    '*/',
+    '\\',
+    '1',
+    'a',
+    '\n',
+    ' ',
+    'true',
+    '-',
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 20 }), (parts) => {
+      const text = parts.join('');
+      try {
+        parseJsonc(text);
+      } catch (error) {
+        expect(error).toBeInstanceOf(JsoncError);
+        expect(() => JSON.parse(text) as unknown).toThrow();
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test.each([
+  ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'expected "," or "}" after the value'],
+  ['{"a" 1}', 1, 6, 'expected ":" after the key'],
+  ['{a: 1}', 1, 2, 'expected a key in double quotes, or "}"'],
+  ['{\n"a": [1, 2', 2, 6, 'this "[" is never closed'],
+  ['{"a": "x\n"}', 1, 7, 'this string is never closed'],
+  ['{"a": "\\q",}', 1, 7, 'this string holds an unknown escape or a control character'],
+  ["{'a': 1}", 1, 2, 'expected a key in double quotes, or "}"'],
+  ['{"a": \'x\'}', 1, 7, 'strings need double quotes'],
+  ['{} x', 1, 4, 'unexpected text after the end of the value'],
+  ['  \n', 2, 1, 'the file is empty'],
+  ['/* x', 1, 1, 'this comment is never closed'],
+  ['{"a": 1, /* two */ "a": 2}', 1, 20, 'the key "a" appears twice'],
+])('%j is refused with line, column and reason', (text, line, column, reason) => {
+  expect(failure(text)).toMatchObject({ line, column, reason });
+});
+
+test('the excerpt of an error shows keys and structure but no value', () => {
+  for (const text of [
+    '{"env": {"TOKEN": "s3cret" "B": 5}}',
+    '{"env": {"TOKEN": s3cret, "B": "x"}}',
+    '{"env": {"TOKEN": "s3cret',
+    '{"env": {"TOKEN": \'s3cret and s3cret\'}}',
+    '{"env": {"TOKEN": s3cret", "B": "s3cret"}}',
+    '["s3cret", 53cret]',
+  ]) {
+    expect(failure(text).message).not.toMatch(/[s5]3cret/);
+  }
+  expect(failure('{"env": {"TOKEN": "s3cret" "B": 5}}').excerpt).toBe('{"env": {"TOKEN": "…" "B": …}}');
+});
+
+test('"__proto__" is a plain key and changes no prototype', () => {
+  for (const text of ['{"__proto__": {"x": 1}}', '{"__proto__": {"x": 1},}']) {
+    const value = parseJsonc(text) as object;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect((value as { x?: number }).x).toBeUndefined();
+  }
+});
+
+test('nesting too deep is an error, not an exhausted stack', () => {
+  expect(failure('['.repeat(100_000)).reason).toContain('nested deeper');
+});

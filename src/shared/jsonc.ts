@@ -1,0 +1,180 @@
+/**
+ * JSON as people write it in configuration files: comments, trailing commas and a byte-order mark are fine.
+ * Plain JSON, the usual case, goes through JSON.parse and costs nothing extra.
+ */
+export function parseJsonc(text: string): unknown {
+  const body = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+  try {
+    return JSON.parse(body);
+  } catch {
+    // V8's own message quotes the text around the fault, which may be a secret: ours is made below.
+    return parseTolerantly(body);
+  }
+}
+
+/** Where and why a text is not JSON. The excerpt shows structure and keys, never a value. */
+export class JsoncError extends Error {
+  /** What was expected, without the place. */
+  readonly reason: string;
+  /** Counted from 1. */
+  readonly line: number;
+  /** Counted from 1, in UTF-16 units as editors do. */
+  readonly column: number;
+  /** The line of the fault with every value replaced by `…`. */
+  readonly excerpt: string;
+
+  constructor(reason: string, text: string, offset: number) {
+    const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+    const lineEnd = text.indexOf('\n', offset);
+    const line = text.slice(0, lineStart).split('\n').length;
+    const column = offset - lineStart + 1;
+    const excerpt = withoutValues(text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd).trim());
+    super(`line ${line}, column ${column}: ${reason}${excerpt === '' ? '' : ` in: ${excerpt}`}`);
+    this.name = 'JsoncError';
+    this.reason = reason;
+    this.line = line;
+    this.column = column;
+    this.excerpt = excerpt;
+  }
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+/** Deeper than any configuration; keeps the recursion below far from the end of the stack. */
+const MAX_DEPTH = 256;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /[A-Za-z]+/y;
+const WORDS = new Map<string, unknown>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+function parseTolerantly(text: string): unknown {
+  let at = 0;
+  const fail = (reason: string, offset = at): never => {
+    throw new JsoncError(reason, text, offset);
+  };
+
+  skipBlank();
+  if (at >= text.length) fail('the file is empty');
+  const value = parseValue(0);
+  skipBlank();
+  if (at < text.length) fail('unexpected text after the end of the value');
+  return value;
+
+  function parseValue(depth: number): unknown {
+    if (depth > MAX_DEPTH) fail(`nested deeper than ${MAX_DEPTH} levels`);
+    switch (text[at]) {
+      case '{':
+        return parseObject(depth);
+      case '[':
+        return parseArray(depth);
+      case '"':
+        return parseString();
+      default:
+        return parseNumberOrWord();
+    }
+  }
+
+  function parseObject(depth: number): Record<string, unknown> {
+    const result: Record<string, unknown> = {};
+    const open = at++;
+    for (;;) {
+      skipBlank();
+      if (text[at] === '}') break;
+      if (at >= text.length) fail('this "{" is never closed', open);
+      if (text[at] !== '"') fail('expected a key in double quotes, or "}"');
+      const keyAt = at;
+      const key = parseString();
+      if (Object.hasOwn(result, key)) fail(`the key ${JSON.stringify(key)} appears twice`, keyAt);
+      skipBlank();
+      if (text[at] !== ':') fail('expected ":" after the key');
+      at++;
+      skipBlank();
+      // Defined, not assigned: assigning to "__proto__" would replace the prototype.
+      const value = parseValue(depth + 1);
+      Object.defineProperty(result, key, { value, writable: true, enumerable: true, configurable: true });
+      skipBlank();
+      if (text[at] === ',') at++;
+      else if (at >= text.length) fail('this "{" is never closed', open);
+      else if (text[at] !== '}') fail('expected "," or "}" after the value');
+    }
+    at++;
+    return result;
+  }
+
+  function parseArray(depth: number): unknown[] {
+    const result: unknown[] = [];
+    const open = at++;
+    for (;;) {
+      skipBlank();
+      if (text[at] === ']') break;
+      if (at >= text.length) fail('this "[" is never closed', open);
+      result.push(parseValue(depth + 1));
+      skipBlank();
+      if (text[at] === ',') at++;
+      else if (at >= text.length) fail('this "[" is never closed', open);
+      else if (text[at] !== ']') fail('expected "," or "]" after the value');
+    }
+    at++;
+    return result;
+  }
+
+  function parseString(): string {
+    const start = at++;
+    for (; text[at] !== '"'; at++) {
+      if (at >= text.length || text[at] === '\n') fail('this string is never closed', start);
+      if (text[at] === '\\') at++;
+    }
+    at++;
+    try {
+      return JSON.parse(text.slice(start, at)) as string;
+    } catch {
+      return fail('this string holds an unknown escape or a control character', start);
+    }
+  }
+
+  function parseNumberOrWord(): unknown {
+    NUMBER.lastIndex = at;
+    const number = NUMBER.exec(text)?.[0];
+    if (number !== undefined) {
+      at += number.length;
+      return Number(number);
+    }
+    WORD.lastIndex = at;
+    const word = WORD.exec(text)?.[0] ?? '';
+    if (!WORDS.has(word)) fail(text[at] === "'" ? 'strings need double quotes' : 'expected a value');
+    at += word.length;
+    return WORDS.get(word);
+  }
+
+  function skipBlank(): void {
+    for (;;) {
+      const char = text[at];
+      if (char === ' ' || char === '\n' || char === '\r' || char === '\t') {
+        at++;
+      } else if (char === '/' && text[at + 1] === '/') {
+        const end = text.indexOf('\n', at);
+        at = end === -1 ? text.length : end;
+      } else if (char === '/' && text[at + 1] === '*') {
+        const end = text.indexOf('*/', at + 2);
+        if (end === -1) fail('this comment is never closed');
+        at = end + 2;
+      } else {
+        return;
+      }
+    }
+  }
+}
+
+/** Keys and punctuation of a line; values may be secrets and become `…`, whatever state the line is in. */
+function withoutValues(line: string): string {
+  const masked = line
+    .slice(0, 500)
+    .replace(/"(?:[^"\\]|\\.)*"(\s*:)?|[^\s{}[\],:"]+|"/g, (token, colon: string | undefined) => {
+      if (colon !== undefined) return token;
+      return token.startsWith('"') ? (token.length > 1 ? '"…"' : '"') : '…';
+    })
+    .replace(/…(?:\s*…)+/g, '…');
+  return masked.length > 80 ? `${masked.slice(0, 79)}…` : masked;
+}

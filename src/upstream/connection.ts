@@ -1,0 +1,408 @@
+import type { Deadlines } from '../shared/deadline.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import type { Call, SourceInfo, SourceState } from '../gateway/index.ts';
+import { createBackoff, type Backoff } from '../process/index.ts';
+import { Server, type JsonObject } from '../protocol/index.ts';
+import { RpcCode, type Edit, type Framing, type Message } from '../wire/index.ts';
+import { Flight, type FlightControl } from './flight.ts';
+import { Incarnation, StartTimeout, type Surroundings } from './incarnation.ts';
+import type { StdioServer } from './server.ts';
+
+export interface ConnectionEvents {
+  /** The server says that a list of its has changed, or it is gone and may come back with another one. */
+  changed(): void;
+}
+
+/** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
+const RESTART_PATIENCE = 2000;
+/** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
+const UNREAD_LIMIT = 8 * 1024 * 1024;
+/** Calls waiting for a server may hold so many bytes together. */
+const QUEUED_BYTES = 64 * 1024 * 1024;
+
+interface Waiting {
+  readonly call: Call;
+  readonly edits: readonly Edit[];
+}
+
+/**
+ * The connection to one server over all its lives: idle until somebody needs it, started once however many ask,
+ * brought back after a crash by the next call, stopped when unused.
+ */
+export class Connection {
+  readonly #server: StdioServer;
+  readonly #surroundings: Surroundings;
+  readonly #events: ConnectionEvents;
+  readonly #deadlines: Deadlines;
+  readonly #backoff: Backoff = createBackoff({ first: 100 });
+  readonly #control: FlightControl;
+  readonly #flights = new Map<number, Flight>();
+  #queue: Waiting[] = [];
+  #queuedBytes = 0;
+  #state: SourceState = { kind: 'idle' };
+  #current: Incarnation | undefined;
+  #starting: Promise<Incarnation> | undefined;
+  #about: SourceInfo | undefined;
+  /** The framing that worked; found once, kept for later starts. */
+  #framing: Framing | undefined;
+  /** When a crashed server may be started again, on the performance clock. */
+  #notBefore = 0;
+  #lossReason = '';
+  #idleTimer: NodeJS.Timeout | undefined;
+  #lastUsed = 0;
+  #awaitingDrain = false;
+
+  constructor(
+    server: StdioServer,
+    surroundings: Surroundings,
+    deadlines: Deadlines,
+    events: ConnectionEvents,
+  ) {
+    this.#server = server;
+    this.#surroundings = surroundings;
+    this.#deadlines = deadlines;
+    this.#events = events;
+    this.#control = {
+      server: server.name,
+      timeouts: server.timeouts,
+      messageBytes: server.limits.messageBytes,
+      deadlines,
+      landed: (flight) => this.#landed(flight),
+      lossReason: () => this.#lossReason,
+    };
+  }
+
+  get state(): SourceState {
+    return this.#state;
+  }
+
+  get about(): SourceInfo | undefined {
+    return this.#about;
+  }
+
+  /** Sends a client's call on, or keeps it until that is possible. */
+  relay(message: Message, edits: readonly Edit[], call: Call): void {
+    if (this.#state.kind === 'stopped') {
+      call.fail(this.#stoppedError());
+      return;
+    }
+    if (this.#current !== undefined && this.#queue.length === 0 && this.#hasRoom(this.#current)) {
+      this.#dispatch(this.#current, call, edits);
+      return;
+    }
+    if (
+      this.#queue.length >= this.#server.limits.callsQueued ||
+      this.#queuedBytes + message.length > QUEUED_BYTES
+    ) {
+      call.fail(
+        new SwitchboardError(
+          'SERVER_BUSY',
+          `${call.subject} was refused: too many calls wait for server '${this.#server.name}'.`,
+          {
+            hint: 'Try again when some of them are answered.',
+          },
+        ),
+      );
+      return;
+    }
+    this.#queue.push({ call, edits });
+    this.#queuedBytes += message.length;
+    call.onCancel(() => this.#unqueue(call));
+    if (this.#current === undefined) {
+      this.#ensure().then(
+        () => this.#drainQueue(),
+        (error: unknown) => this.#failQueue(error),
+      );
+    }
+  }
+
+  /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
+  async ask(method: string, params?: JsonObject): Promise<Message> {
+    const incarnation = await this.#ensure();
+    this.#touch();
+    return new Promise((resolve, reject) => {
+      const { name, timeouts } = this.#server;
+      const id = incarnation.peer.request(method, params, {
+        answered: (answer) => {
+          deadline.clear();
+          resolve(answer);
+        },
+        unanswered: (reason) => {
+          deadline.clear();
+          const why = reason === 'closed' ? this.#lossReason : `Its answer was ${reason.replace('-', ' ')}.`;
+          reject(new SwitchboardError('SERVER_LOST', `Server '${name}' did not answer ${method}. ${why}`));
+        },
+      });
+      const deadline = this.#deadlines.add(timeouts.rpcMs, () => {
+        if (incarnation.peer.forget(id))
+          incarnation.peer.notify('notifications/cancelled', { requestId: id });
+        reject(
+          new SwitchboardError(
+            'CALL_TIMEOUT',
+            `Server '${name}' did not answer ${method} within ${timeouts.rpcMs} ms.`,
+            {
+              hint: 'If it needs longer, raise timeouts.rpcMs in the configuration.',
+            },
+          ),
+        );
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#state = { kind: 'stopped' };
+    clearTimeout(this.#idleTimer);
+    this.#lossReason = `Switchboard is stopping.`;
+    const current = this.#current;
+    this.#current = undefined;
+    this.#failQueue(this.#stoppedError());
+    const starting = this.#starting?.then(
+      (started) => started.stop(),
+      () => undefined,
+    );
+    await Promise.all([current?.stop(), starting]);
+  }
+
+  /** The running server, started now if it is not; everybody who asks meanwhile waits for the same start. */
+  #ensure(): Promise<Incarnation> {
+    if (this.#current) return Promise.resolve(this.#current);
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<Incarnation> {
+    await this.#waitOutCrash();
+    if (this.#state.kind === 'stopped') throw this.#stoppedError();
+    const attempt = this.#state.kind === 'starting' ? this.#state.attempt + 1 : 1;
+    this.#state = { kind: 'starting', attempt };
+    try {
+      const incarnation = await this.#startInSomeFraming();
+      // It was asked to stop while it started.
+      if ((this.#state as SourceState).kind === 'stopped') throw this.#stoppedError();
+      this.#current = incarnation;
+      this.#state = { kind: 'running', pid: incarnation.child.pid, since: Date.now() };
+      this.#backoff.succeeded(performance.now());
+      this.#touch();
+      this.#armIdle();
+      return incarnation;
+    } catch (error) {
+      if ((this.#state as SourceState).kind !== 'stopped')
+        this.#crashed(asStartError(error, this.#server.name));
+      throw error;
+    }
+  }
+
+  /** Nearly every server speaks newline; one that stays silent is tried once more in Content-Length framing. */
+  async #startInSomeFraming(): Promise<Incarnation> {
+    const { framing, name } = this.#server;
+    const first = framing === 'auto' ? (this.#framing ?? 'newline') : framing;
+    try {
+      return await this.#startIn(first);
+    } catch (error) {
+      const retry = framing === 'auto' && this.#framing === undefined && error instanceof StartTimeout;
+      if (!retry || this.#state.kind === 'stopped') throw error;
+      this.#surroundings.log.warn('no answer to initialize; trying Content-Length framing', { server: name });
+      await error.cleanedUp;
+      try {
+        return await this.#startIn('content-length');
+      } catch {
+        // It was not the framing; the first error says what is wrong.
+        throw error;
+      }
+    }
+  }
+
+  async #startIn(framing: Framing): Promise<Incarnation> {
+    const { log } = this.#surroundings;
+    let lost: SwitchboardError | undefined;
+    const incarnation: Incarnation = new Incarnation(this.#server, framing, this.#surroundings, {
+      request: (message, id) => this.#asked(incarnation, message, id),
+      notification: (message) => this.#notified(message),
+      lost: (error) => {
+        lost = error;
+        this.#lost(incarnation, error);
+      },
+    });
+    try {
+      this.#about = await incarnation.greet();
+    } catch (error) {
+      const stopped = incarnation.stop();
+      // Whoever waits for the start hears of its failure now; only a second try waits until the first is gone.
+      if (error instanceof StartTimeout) error.cleanedUp = stopped;
+      // Why the process ended says more than that it did not answer.
+      throw lost ?? error;
+    }
+    this.#framing = framing;
+    log.info('running', {
+      server: this.#server.name,
+      pid: incarnation.child.pid,
+      version: this.#about.protocolVersion,
+    });
+    return incarnation;
+  }
+
+  async #waitOutCrash(): Promise<void> {
+    const wait = this.#notBefore - performance.now();
+    if (wait <= 0) return;
+    if (wait > RESTART_PATIENCE && this.#state.kind === 'crashed') {
+      throw new SwitchboardError(
+        'SERVER_FAILING',
+        `Server '${this.#server.name}' keeps failing and is left alone for another ${Math.ceil(wait / 1000)} s. ${messageOf(this.#state.error)}`,
+        { hint: `switchboard doctor shows how it is started.` },
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+
+  #lost(incarnation: Incarnation, error: SwitchboardError): void {
+    if (this.#current !== incarnation) return;
+    this.#current = undefined;
+    this.#crashed(error);
+    this.#events.changed();
+    // Calls that were not sent yet lost nothing: they go to the next life.
+    if (this.#queue.length > 0) {
+      this.#ensure().then(
+        () => this.#drainQueue(),
+        (reason: unknown) => this.#failQueue(reason),
+      );
+    }
+  }
+
+  #crashed(error: SwitchboardError): void {
+    clearTimeout(this.#idleTimer);
+    this.#lossReason = error.message;
+    this.#state = { kind: 'crashed', error, at: Date.now() };
+    const now = performance.now();
+    const advice = this.#backoff.next(now);
+    this.#notBefore = advice.kind === 'wait' ? now + advice.ms : advice.until;
+    this.#surroundings.log.warn('server failed', { server: this.#server.name, reason: error.message });
+  }
+
+  #hasRoom(incarnation: Incarnation): boolean {
+    return (
+      this.#flights.size < this.#server.limits.callsInFlight && incarnation.peer.outbox.backlog < UNREAD_LIMIT
+    );
+  }
+
+  #dispatch(incarnation: Incarnation, call: Call, edits: readonly Edit[]): void {
+    const flight = new Flight(call, incarnation.peer, this.#control);
+    flight.send(edits);
+    this.#flights.set(flight.id, flight);
+  }
+
+  #landed(flight: Flight): void {
+    this.#flights.delete(flight.id);
+    this.#lastUsed = performance.now();
+    if (this.#queue.length > 0) this.#drainQueue();
+  }
+
+  #drainQueue(): void {
+    const incarnation = this.#current;
+    if (incarnation === undefined) return;
+    while (this.#queue.length > 0 && this.#hasRoom(incarnation)) {
+      const { call, edits } = this.#queue.shift()!;
+      this.#queuedBytes -= call.request.length;
+      this.#dispatch(incarnation, call, edits);
+    }
+    if (
+      this.#queue.length > 0 &&
+      this.#flights.size < this.#server.limits.callsInFlight &&
+      !this.#awaitingDrain
+    ) {
+      this.#awaitingDrain = true;
+      incarnation.peer.outbox.whenDrained(() => {
+        this.#awaitingDrain = false;
+        this.#drainQueue();
+      });
+    }
+  }
+
+  #unqueue(call: Call): void {
+    const at = this.#queue.findIndex((waiting) => waiting.call === call);
+    if (at < 0) return;
+    this.#queue.splice(at, 1);
+    this.#queuedBytes -= call.request.length;
+  }
+
+  #failQueue(error: unknown): void {
+    const queue = this.#queue;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    const reason = asStartError(error, this.#server.name);
+    for (const { call } of queue) {
+      const message = `${call.subject} was not run. ${reason.message}`;
+      call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
+    }
+  }
+
+  /** Requests of the server's own. What we cannot do for it is refused, so that it never waits for nothing. */
+  #asked(incarnation: Incarnation, message: Message, id: string): void {
+    const { peer } = incarnation;
+    if (peer.outbox.backlog > UNREAD_LIMIT) {
+      this.#surroundings.log.warn('a server asks without reading answers', { server: this.#server.name });
+      return;
+    }
+    const method = message.string(Server.method) ?? '';
+    if (method === 'ping') peer.answer(id, {});
+    else peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
+  }
+
+  #notified(message: Message): void {
+    const method = message.string(Server.method);
+    if (method === 'notifications/progress') {
+      const token = message.text(Server.progressToken);
+      const flight = token === undefined ? undefined : this.#flights.get(Number(token));
+      // The token must be the number itself, as it was given.
+      if (flight !== undefined && String(flight.id) === token) flight.progress(message);
+    } else if (method === 'notifications/tools/list_changed') this.#events.changed();
+  }
+
+  #touch(): void {
+    this.#lastUsed = performance.now();
+  }
+
+  #armIdle(): void {
+    const { idleMs } = this.#server.timeouts;
+    if (idleMs === 'never') return;
+    clearTimeout(this.#idleTimer);
+    const left = Math.max(this.#lastUsed + idleMs - performance.now(), 1);
+    this.#idleTimer = setTimeout(() => this.#idle(idleMs), Math.min(left, 0x7fffffff));
+    this.#idleTimer.unref();
+  }
+
+  #idle(idleMs: number): void {
+    const current = this.#current;
+    if (current === undefined) return;
+    const unused = performance.now() - this.#lastUsed;
+    if (this.#flights.size > 0 || current.peer.waiting > 0) this.#touch();
+    if (this.#flights.size > 0 || current.peer.waiting > 0 || unused < idleMs) {
+      this.#armIdle();
+      return;
+    }
+    this.#surroundings.log.info('stopping an idle server', { server: this.#server.name });
+    this.#current = undefined;
+    this.#state = { kind: 'idle' };
+    this.#events.changed();
+    current.stop().catch((error: unknown) => {
+      this.#surroundings.log.error('could not stop', { server: this.#server.name, reason: messageOf(error) });
+    });
+  }
+
+  #stoppedError(): SwitchboardError {
+    return new SwitchboardError(
+      'STOPPING',
+      `Server '${this.#server.name}' is stopped because Switchboard is stopping.`,
+    );
+  }
+}
+
+function asStartError(error: unknown, server: string): SwitchboardError {
+  if (error instanceof SwitchboardError) return error;
+  return new SwitchboardError(
+    'START_FAILED',
+    `Server '${server}' could not be started: ${messageOf(error)}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,169 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import type { SourceInfo } from '../gateway/index.ts';
+import { captureOutput, type Child, type ChildEnd, type Family, type Output } from '../process/index.ts';
+import { SERVER_SHAPE } from '../protocol/index.ts';
+import { Peer, type Framing, type Message } from '../wire/index.ts';
+import { shakeHands, type Greeting } from './handshake.ts';
+import { NoiseMeter } from './noise.ts';
+import { startPatience, type StdioServer } from './server.ts';
+
+export interface IncarnationEvents {
+  request(message: Message, id: string): void;
+  notification(message: Message): void;
+  /** It is over, and not because it was asked to be. Told once. */
+  lost(error: SwitchboardError): void;
+}
+
+export interface Surroundings {
+  readonly family: Family;
+  readonly log: Logger;
+  readonly greeting: Greeting;
+  /** Takes each line a server writes to stderr, already prefixed and safe to print. */
+  readonly stderr: (line: string) => void;
+}
+
+/** How long the last answers of a process that has exited may take to arrive, in milliseconds. */
+const LAST_WORDS = 50;
+
+/** One life of a server: a process and the conversation with it. A new start is a new one. */
+export class Incarnation {
+  readonly peer: Peer;
+  readonly child: Child;
+  readonly #server: StdioServer;
+  readonly #surroundings: Surroundings;
+  readonly #events: IncarnationEvents;
+  readonly #output: Output;
+  #over = false;
+
+  constructor(server: StdioServer, framing: Framing, surroundings: Surroundings, events: IncarnationEvents) {
+    const { name, command, args, cwd, env } = server;
+    const { family, log } = surroundings;
+    this.#server = server;
+    this.#surroundings = surroundings;
+    this.#events = events;
+    const child = family.spawn({ name, command, args, cwd, env: env() });
+    this.child = child;
+    this.#output = captureOutput(child.stderr, { name, sink: surroundings.stderr });
+    const noise = new NoiseMeter(name, log);
+    this.peer = new Peer(
+      child.stdout,
+      child.stdin,
+      {
+        request: (message, id) => events.request(message, id),
+        notification: (message) => events.notification(message),
+        refused: (refusal, _id, bytes) => {
+          if (noise.hear(refusal, bytes)) this.#lose(`writes too much to stdout that is no protocol message`);
+        },
+        dropped: (why) => log.debug('dropped a message', { server: name, why }),
+        ended: (why) => this.#stdoutEnded(why),
+      },
+      { shape: SERVER_SHAPE, framing, replyInKind: false, messageBytes: server.limits.messageBytes },
+    );
+    child.onExit((end) => this.#exited(end));
+    log.info('spawned', { server: name, pid: child.pid });
+  }
+
+  /** Resolves with what the server says of itself; rejects when it fails or stays silent too long. */
+  async greet(): Promise<SourceInfo> {
+    const patience = startPatience(this.#server);
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new StartTimeout(this.#server.name, patience, this.lastWords())),
+        patience,
+      );
+    });
+    try {
+      return await Promise.race([
+        shakeHands(this.peer, this.#server.name, this.#surroundings.greeting),
+        timeout,
+      ]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends it on our own account; nobody is told that it was lost. */
+  async stop(): Promise<void> {
+    this.#over = true;
+    this.peer.close();
+    const report = await this.child.stop();
+    if (report.kind === 'left') {
+      const pids = report.survivors.map((survivor) => survivor.pid).join(',');
+      this.#surroundings.log.error('processes would not end', { server: this.#server.name, pids });
+    }
+  }
+
+  /** The end of what it wrote to stderr, as part of a sentence to a person; empty when it wrote nothing. */
+  lastWords(): string {
+    const lines = this.#output.tail().slice(-5).join(' | ');
+    return lines === '' ? '' : `It wrote: ${lines.length > 600 ? `…${lines.slice(-600)}` : lines}`;
+  }
+
+  #exited(end: ChildEnd): void {
+    if (this.#over) return;
+    if (end.kind === 'failed') {
+      this.#end(end.error);
+      return;
+    }
+    const how = end.signal === null ? `exited with code ${end.code}` : `was ended by ${end.signal}`;
+    this.#surroundings.log.info('exited', {
+      server: this.#server.name,
+      pid: this.child.pid,
+      code: end.code ?? undefined,
+      signal: end.signal ?? undefined,
+    });
+    // Answers written just before the exit are still in the pipe; a descendant may hold that pipe open for ever.
+    this.child.stdout.once('end', () => this.#lose(how));
+    if (this.child.stdout.readableEnded) this.#lose(how);
+    else setTimeout(() => this.#lose(how), LAST_WORDS);
+  }
+
+  #stdoutEnded(why: 'end' | 'overrun'): void {
+    if (why === 'overrun') {
+      this.#lose('sent a message without end');
+      return;
+    }
+    // Usually its exit is about to be seen, which says more.
+    setTimeout(() => this.#lose('closed its stdout'), 2 * LAST_WORDS);
+  }
+
+  #lose(how: string): void {
+    if (this.#over) return;
+    const words = this.lastWords();
+    this.#end(
+      new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' ${how}.${words && ` ${words}`}`),
+    );
+  }
+
+  #end(error: SwitchboardError): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#events.lost(error);
+    this.peer.close();
+    // Whatever it left behind ends too. It has no stdin to close any more.
+    this.child.stop({ term: 0, kill: 2000 }).catch((reason: unknown) => {
+      this.#surroundings.log.error('could not clean up', {
+        server: this.#server.name,
+        reason: String(reason),
+      });
+    });
+  }
+}
+
+/** The server is alive but has not answered `initialize` in time. */
+export class StartTimeout extends SwitchboardError {
+  /** Resolves when the silent process is gone. */
+  cleanedUp: Promise<void> = Promise.resolve();
+
+  constructor(server: string, patience: number, words: string) {
+    super(
+      'START_TIMEOUT',
+      `Server '${server}' did not answer initialize within ${patience} ms.${words && ` ${words}`}`,
+      {
+        hint: 'If it only needs longer, raise timeouts.childSpawnMs; if it prints nothing, check that its command starts an MCP server.',
+      },
+    );
+  }
+}

@@ -1,0 +1,3 @@
+export type { Surroundings } from './incarnation.ts';
+export type { StdioServer } from './server.ts';
+export { createServerSource } from './source.ts';

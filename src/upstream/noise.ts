@@ -1,0 +1,42 @@
+import type { Logger } from '../shared/log.ts';
+
+/** So much that is no message, within so long, and the server counts as broken. */
+const FLOOD_BYTES = 10 * 1024 * 1024;
+const FLOOD_WINDOW = 10_000;
+/** Lines of noise that are logged one by one; after that only every hundredth. */
+const LOGGED_SINGLY = 5;
+
+/** Counts what a server writes to stdout that is no protocol message. Many print a banner; few print megabytes. */
+export class NoiseMeter {
+  readonly #server: string;
+  readonly #log: Logger;
+  #lines = 0;
+  #windowStart = 0;
+  #windowBytes = 0;
+
+  constructor(server: string, log: Logger) {
+    this.#server = server;
+    this.#log = log;
+  }
+
+  /** True when it has become a flood. */
+  hear(what: string, bytes: { readonly length: number; readonly text: () => string }): boolean {
+    this.#lines++;
+    if (this.#lines <= LOGGED_SINGLY || this.#lines % 100 === 0) {
+      const said = bytes.text().slice(0, 120);
+      this.#log.warn('not a protocol message on stdout', {
+        server: this.#server,
+        what,
+        count: this.#lines,
+        said,
+      });
+    }
+    const now = performance.now();
+    if (now - this.#windowStart > FLOOD_WINDOW) {
+      this.#windowStart = now;
+      this.#windowBytes = 0;
+    }
+    this.#windowBytes += bytes.length;
+    return this.#windowBytes > FLOOD_BYTES;
+  }
+}

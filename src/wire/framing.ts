@@ -1,0 +1,228 @@
+/** How messages are told apart on a byte stream. Real MCP is `newline`; seeds of the trade still speak `content-length`. */
+export type Framing = 'newline' | 'content-length';
+
+export interface FramingLimits {
+  /** The largest message that is kept, in bytes. A larger one is skipped and reported; the next is delivered. */
+  readonly messageBytes: number;
+  /** How far beyond that limit a message may run before the stream counts as broken, in bytes. */
+  readonly overrunBytes: number;
+}
+
+export interface FramingEvents {
+  /** A whole message or line, in the pieces it arrived in. */
+  message(pieces: readonly Buffer[], framing: Framing): void;
+  /** A message over the limit has gone by: its first and last bytes, and how long it was. */
+  oversize(head: Buffer, tail: Buffer, length: number): void;
+  /** A header block that gives no usable Content-Length; what follows it is read as a new message. */
+  badHeader(header: string): void;
+  /** A message ran so far over the limit that nothing behind it can be expected any more. */
+  overrun(): void;
+}
+
+/** Room for every header block in use, and a bound for one that never ends. */
+const HEADER_BYTES = 8 * 1024;
+const FRAGMENT_BYTES = 4 * 1024;
+/** Beyond this many pieces a message in tiny writes is joined now and then, so that its bookkeeping stays small. */
+const MAX_PIECES = 2048;
+
+/**
+ * Cuts a byte stream into messages. Both framings are understood at every message boundary, so a peer may speak
+ * either; `framing` says which one it opened with, which is the one to answer in.
+ */
+export class Deframer {
+  /** The framing of the first message; undefined until something other than blanks has arrived. */
+  framing: Framing | undefined;
+  readonly #limits: FramingLimits;
+  readonly #events: FramingEvents;
+  #mode: 'boundary' | 'line' | 'header' | 'body' = 'boundary';
+  #pieces: Buffer[] = [];
+  #held = 0;
+  /** Bytes still missing of a Content-Length body. */
+  #missing = 0;
+  /** Set while a message over the limit goes by. */
+  #skipped: { head: Buffer; tail: Buffer; length: number } | undefined;
+  #broken = false;
+
+  constructor(limits: FramingLimits, events: FramingEvents) {
+    this.#limits = limits;
+    this.#events = events;
+  }
+
+  push(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length && !this.#broken) {
+      switch (this.#mode) {
+        case 'boundary':
+          at = this.#open(chunk, at);
+          break;
+        case 'line':
+          at = this.#line(chunk, at);
+          break;
+        case 'header':
+          at = this.#header(chunk, at);
+          break;
+        case 'body':
+          at = this.#body(chunk, at);
+          break;
+      }
+    }
+  }
+
+  /** The stream has ended: a last line without its newline still counts. */
+  end(): void {
+    if (this.#mode === 'line' && (this.#held > 0 || this.#skipped)) this.#finish('newline');
+    this.#mode = 'boundary';
+  }
+
+  /** Decides what starts here: blank, a line, or a header block. */
+  #open(chunk: Buffer, at: number): number {
+    while (at < chunk.length && isBlank(chunk[at]!)) at++;
+    if (at === chunk.length) return at;
+    // The first letter is enough: no JSON text starts with it, and a line that does is taken back in #header.
+    if ((chunk[at]! | 0x20) === 0x63 || (this.framing === 'content-length' && isLetter(chunk[at]!))) {
+      this.#mode = 'header';
+    } else {
+      this.framing ??= 'newline';
+      this.#mode = 'line';
+    }
+    return at;
+  }
+
+  #line(chunk: Buffer, at: number): number {
+    const newline = chunk.indexOf(0x0a, at);
+    this.#keep(chunk, at, newline < 0 ? chunk.length : newline);
+    if (newline < 0) return chunk.length;
+    this.#finish('newline');
+    return newline + 1;
+  }
+
+  #header(chunk: Buffer, at: number): number {
+    this.#keep(chunk, at, Math.min(chunk.length, at + HEADER_BYTES));
+    const text = Buffer.concat(this.#pieces).toString('latin1');
+    if (!couldBeHeader(text) && this.framing !== 'content-length') {
+      // A line of prose that happens to begin with a C. What is held of it was part of a line all along.
+      const held = Buffer.concat(this.#pieces);
+      this.#drop();
+      this.framing ??= 'newline';
+      this.#mode = 'line';
+      this.push(held);
+      return Math.min(chunk.length, at + HEADER_BYTES);
+    }
+    const blank = /\r?\n\r?\n/.exec(text);
+    if (blank === null) {
+      if (text.length < HEADER_BYTES) return Math.min(chunk.length, at + HEADER_BYTES);
+      this.#drop();
+      this.#mode = 'line';
+      this.#events.badHeader(text.slice(0, 200));
+      return Math.min(chunk.length, at + HEADER_BYTES);
+    }
+    const length = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r?$/im.exec(text.slice(0, blank.index))?.[1];
+    const used = blank.index + blank[0].length;
+    const earlier = text.length - (Math.min(chunk.length, at + HEADER_BYTES) - at);
+    this.#drop();
+    if (length === undefined) {
+      this.#mode = 'boundary';
+      this.#events.badHeader(text.slice(0, Math.min(blank.index, 200)));
+    } else {
+      this.framing ??= 'content-length';
+      this.#missing = Number(length);
+      this.#mode = 'body';
+      if (this.#missing === 0) this.#finish('content-length');
+    }
+    return at + used - earlier;
+  }
+
+  #body(chunk: Buffer, at: number): number {
+    const end = Math.min(chunk.length, at + this.#missing);
+    this.#missing -= end - at;
+    this.#keep(chunk, at, end);
+    if (this.#missing === 0) this.#finish('content-length');
+    return end;
+  }
+
+  #keep(chunk: Buffer, start: number, end: number): void {
+    if (start === end) return;
+    const piece = start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end);
+    const length = this.#held + piece.length;
+    if (this.#skipped === undefined && length <= this.#limits.messageBytes) {
+      this.#held = length;
+      this.#pieces.push(piece);
+      if (this.#pieces.length > MAX_PIECES) this.#pieces = [Buffer.concat(this.#pieces)];
+      return;
+    }
+    this.#skip(piece);
+  }
+
+  #skip(piece: Buffer): void {
+    if (this.#skipped === undefined) {
+      const head = Buffer.concat(
+        [...this.#pieces, piece],
+        Math.min(this.#held + piece.length, FRAGMENT_BYTES),
+      );
+      this.#skipped = { head, tail: Buffer.alloc(0), length: this.#held };
+      this.#pieces = [];
+      this.#held = 0;
+    }
+    const skipped = this.#skipped;
+    skipped.length += piece.length;
+    skipped.tail =
+      piece.length >= FRAGMENT_BYTES
+        ? Buffer.from(piece.subarray(piece.length - FRAGMENT_BYTES))
+        : Buffer.concat([skipped.tail, piece]).subarray(-FRAGMENT_BYTES);
+    if (skipped.length > this.#limits.messageBytes + this.#limits.overrunBytes) {
+      this.#broken = true;
+      this.#events.overrun();
+    }
+  }
+
+  #finish(framing: Framing): void {
+    this.#mode = 'boundary';
+    const skipped = this.#skipped;
+    if (skipped) {
+      this.#skipped = undefined;
+      this.#events.oversize(skipped.head, skipped.tail, skipped.length);
+      return;
+    }
+    const pieces = this.#pieces;
+    this.#drop();
+    if (framing === 'newline') trimReturn(pieces);
+    if (pieces.length > 0) this.#events.message(pieces, framing);
+  }
+
+  #drop(): void {
+    this.#pieces = [];
+    this.#held = 0;
+  }
+}
+
+/** The bytes that go before and behind a body of the given length. */
+export function frame(framing: Framing, length: number): { before: string; after: string } {
+  return framing === 'newline'
+    ? { before: '', after: '\n' }
+    : { before: `Content-Length: ${length}\r\n\r\n`, after: '' };
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+function isLetter(byte: number): boolean {
+  return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+}
+
+/** True while what has come of a block may still turn out to be `Content-…:`. */
+function couldBeHeader(text: string): boolean {
+  const known = 'content-';
+  const seen = text.slice(0, known.length).toLowerCase();
+  if (!known.startsWith(seen)) return false;
+  const firstLine = text.split('\n', 1)[0]!;
+  return firstLine.length === text.length || firstLine.includes(':');
+}
+
+/** Takes the `\r` of a `\r\n` off a line. */
+function trimReturn(pieces: Buffer[]): void {
+  const last = pieces.at(-1);
+  if (last === undefined || last[last.length - 1] !== 0x0d) return;
+  if (last.length === 1) pieces.pop();
+  else pieces[pieces.length - 1] = last.subarray(0, -1);
+}

@@ -1,0 +1,342 @@
+import type { Readable, Writable } from 'node:stream';
+import { RpcCode } from './envelope.ts';
+import { Deframer, type Framing } from './framing.ts';
+import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
+import { Outbox, type Edit } from './outbox.ts';
+import type { Shape } from './scan.ts';
+
+/** Whoever waits for the answer to a request of ours. Exactly one of the two is called, once. */
+export interface AnswerListener {
+  /** The peer answered, with a result or an error. */
+  answered(answer: Message): void;
+  /** No usable answer can come any more, though the connection may go on. */
+  unanswered(reason: Unanswered): void;
+}
+
+export type Unanswered = 'too-large' | 'unreadable' | 'closed';
+
+export interface PeerEvents {
+  request(message: Message, id: string): void;
+  notification(message: Message): void;
+  /** Bytes that are no message. What the other side is told about them depends on who it is. */
+  refused(refusal: Refusal | Fault, id: string | undefined, bytes: Excerpt): void;
+  /** An answer that nobody waits for, or any other message that is dropped. */
+  dropped(why: string): void;
+  /** The other side will send no more. */
+  ended(why: 'end' | 'overrun'): void;
+}
+
+/** The bytes of a message that was not taken: how many, and the beginning of them as text. */
+export interface Excerpt {
+  readonly length: number;
+  readonly text: () => string;
+}
+
+/** Well-formed JSON that is no JSON-RPC message, or a message that could not be kept. */
+export type Fault =
+  'batch' | 'not-a-message' | 'bad-version' | 'bad-id' | 'bad-method' | 'too-large' | 'bad-header';
+
+export interface PeerOptions {
+  /** Members to find in every message; contains the envelope. */
+  readonly shape: Shape;
+  /** How to write until the other side has shown what it speaks. Default newline. */
+  readonly framing?: Framing;
+  /** Write in the framing in which the other side opened. Default true. */
+  readonly replyInKind?: boolean;
+  /** The largest message taken, in bytes. Default 16 MiB. */
+  readonly messageBytes?: number;
+  /** How far over that a message may run before the stream counts as broken, in bytes. Default 64 MiB. */
+  readonly overrunBytes?: number;
+  /** Waiting output beyond which the wire counts as congested, in bytes. Default 4 MiB. */
+  readonly highWater?: number;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * One end of a JSON-RPC 2.0 conversation over a pair of byte streams. It mints the ids of its own requests, counting
+ * up, and believes an answer only when its id is that number again, by value and by type.
+ */
+export class Peer {
+  readonly outbox: Outbox;
+  readonly #input: Readable;
+  readonly #events: PeerEvents;
+  readonly #shape: Shape;
+  readonly #pending = new Map<number, AnswerListener>();
+  readonly #slots: {
+    jsonrpc: number;
+    id: number;
+    method: number;
+    params: number;
+    result: number;
+    error: number;
+  };
+  #lastId = 0;
+  #over = false;
+
+  constructor(input: Readable, output: Writable, events: PeerEvents, options: PeerOptions) {
+    const { shape } = options;
+    this.#input = input;
+    this.#events = events;
+    this.#shape = shape;
+    this.#slots = {
+      jsonrpc: shape.slot('jsonrpc'),
+      id: shape.slot('id'),
+      method: shape.slot('method'),
+      params: shape.slot('params'),
+      result: shape.slot('result'),
+      error: shape.slot('error'),
+    };
+    this.outbox = new Outbox(output, options.framing ?? 'newline', options.highWater ?? 4 * MIB);
+    const deframer = new Deframer(
+      { messageBytes: options.messageBytes ?? 16 * MIB, overrunBytes: options.overrunBytes ?? 64 * MIB },
+      {
+        message: (pieces, framing) => {
+          if ((options.replyInKind ?? true) && deframer.framing) this.outbox.framing = deframer.framing;
+          this.#read(pieces, framing);
+        },
+        oversize: (head, tail, length) => this.#oversize(head, tail, length),
+        badHeader: (header) => this.#events.refused('bad-header', undefined, excerpt([Buffer.from(header)])),
+        overrun: () => this.#end('overrun'),
+      },
+    );
+    input.on('data', (chunk: Buffer) => deframer.push(chunk));
+    input.on('end', () => {
+      deframer.end();
+      this.#end('end');
+    });
+    // A stream that breaks ends as well; the reason is known where the stream was opened.
+    input.on('error', () => this.#end('end'));
+    input.on('close', () => this.#end('end'));
+  }
+
+  /** Passes a request on under an id of ours. Returns that id. */
+  relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
+    const id = this.nextId();
+    const slot = this.#slots.id;
+    const idEdit: Edit = { start: message.start(slot), end: message.end(slot), with: String(id) };
+    this.outbox.forward(message, insertInOrder(edits, idEdit));
+    this.#pending.set(id, listener);
+    return id;
+  }
+
+  /** The id that the next request will carry; a caller that needs it inside the request asks first. */
+  get upcomingId(): number {
+    return this.#lastId + 1;
+  }
+
+  /** Sends a request of our own making. Returns its id. */
+  request(method: string, params: object | undefined, listener: AnswerListener): number {
+    const id = this.nextId();
+    this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    this.#pending.set(id, listener);
+    return id;
+  }
+
+  notify(method: string, params?: object): void {
+    this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  /** Answers a request with a result of our own making; `id` is the id's JSON text as it came. */
+  answer(id: string, result: object): void {
+    this.outbox.sendText(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`);
+  }
+
+  /** Answers a request with an error; `id` is the id's JSON text as it came, or undefined where none could be read. */
+  fail(id: string | undefined, code: number, message: string, data?: unknown): void {
+    const error = JSON.stringify({ code, message, data });
+    this.outbox.sendText(`{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`);
+  }
+
+  /** Passes an answer on under the id that its new receiver asked with. */
+  forwardAnswer(answer: Message, id: string, edits: readonly Edit[] = []): void {
+    const slot = answer.shape.slot('id');
+    const idEdit: Edit = { start: answer.start(slot), end: answer.end(slot), with: id };
+    this.outbox.forward(answer, insertInOrder(edits, idEdit));
+  }
+
+  /** Stops waiting for an answer. If it comes all the same, it is dropped. */
+  forget(id: number): boolean {
+    return this.#pending.delete(id);
+  }
+
+  get waiting(): number {
+    return this.#pending.size;
+  }
+
+  pause(): void {
+    this.#input.pause();
+  }
+
+  resume(): void {
+    this.#input.resume();
+  }
+
+  /** Every request still waiting is told that no answer will come. */
+  close(): void {
+    this.#over = true;
+    const waiting = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const listener of waiting) listener.unanswered('closed');
+  }
+
+  private nextId(): number {
+    return ++this.#lastId;
+  }
+
+  #read(pieces: readonly Buffer[], framing: Framing): void {
+    if (this.#over) return;
+    const message = readMessage(pieces, this.#shape, framing);
+    if (!(message instanceof Message)) {
+      const batch = message.why === 'not-an-object' && pieces[0]![0] === 0x5b;
+      const id = message.id !== undefined && isUsableId(message.id) ? message.id : undefined;
+      // A damaged answer is all the answer there will be: its caller is told now, not after a timeout.
+      const listener = looksLikeCall(pieces[0]!) ? undefined : this.#take(id);
+      if (listener) listener.unanswered('unreadable');
+      else this.#events.refused(batch ? 'batch' : message.why, id, excerpt(pieces));
+      return;
+    }
+    const slots = this.#slots;
+    if (message.has(slots.method)) this.#readCall(message);
+    else if (message.has(slots.result) || message.has(slots.error)) this.#readAnswer(message);
+    else this.#refuse('not-a-message', message);
+  }
+
+  #readCall(message: Message): void {
+    const { jsonrpc, id, method } = this.#slots;
+    const text = message.text(id);
+    if (!isVersion2(message, jsonrpc)) this.#refuse('bad-version', message);
+    else if (message.lead(method) !== 0x22) this.#refuse('bad-method', message);
+    else if (text === undefined) this.#events.notification(message);
+    else if (isUsableId(text)) this.#events.request(message, text);
+    else this.#refuse('bad-id', message);
+  }
+
+  #readAnswer(message: Message): void {
+    const text = message.text(this.#slots.id);
+    const listener = this.#take(text);
+    if (listener) listener.answered(message);
+    else
+      this.#events.dropped(
+        `an answer with ${text === undefined ? 'no id' : `the unknown id ${text.slice(0, 80)}`}`,
+      );
+  }
+
+  /** Whoever waits under this id, taken out of the list. Our ids are positive integers written plainly: "7", 7.0 and 7e0 are not what we asked with. */
+  #take(text: string | undefined): AnswerListener | undefined {
+    if (text === undefined || !/^[1-9]\d{0,15}$/.test(text)) return undefined;
+    const id = Number(text);
+    const listener = this.#pending.get(id);
+    if (listener) this.#pending.delete(id);
+    return listener;
+  }
+
+  #refuse(fault: Fault, message: Message): void {
+    const text = message.text(this.#slots.id);
+    this.#events.refused(
+      fault,
+      text !== undefined && isUsableId(text) ? text : undefined,
+      excerpt(message.pieces),
+    );
+  }
+
+  /** A message too large to keep: it fails the request it answers. If it does not say which, it fails all of them. */
+  #oversize(head: Buffer, tail: Buffer, length: number): void {
+    if (this.#over) return;
+    const text = idFromFragments(head, tail);
+    if (looksLikeCall(head)) {
+      this.#events.refused(
+        'too-large',
+        text !== undefined && isUsableId(text) ? text : undefined,
+        excerpt([head], length),
+      );
+      return;
+    }
+    const listener = this.#take(text);
+    if (listener) {
+      listener.unanswered('too-large');
+      return;
+    }
+    this.#events.refused('too-large', text, excerpt([head], length));
+    if (text === undefined) {
+      const waiting = [...this.#pending.values()];
+      this.#pending.clear();
+      for (const each of waiting) each.unanswered('unreadable');
+    }
+  }
+
+  #end(why: 'end' | 'overrun'): void {
+    if (this.#over) return;
+    this.#events.ended(why);
+  }
+}
+
+/** What a refusal means in JSON-RPC's own terms, for a peer that is told about it. */
+export function refusalError(refusal: Refusal | Fault): { code: number; message: string } {
+  switch (refusal) {
+    case 'malformed':
+      return { code: RpcCode.parseError, message: 'Parse error: the message is not valid JSON.' };
+    case 'bad-header':
+      return {
+        code: RpcCode.parseError,
+        message: 'Parse error: the header block has no usable Content-Length.',
+      };
+    case 'too-deep':
+      return { code: RpcCode.invalidRequest, message: 'Invalid request: nested too deeply.' };
+    case 'duplicate':
+      return {
+        code: RpcCode.invalidRequest,
+        message: 'Invalid request: a member stands twice in one object.',
+      };
+    case 'duplicate-param':
+      return { code: RpcCode.invalidParams, message: 'Invalid params: a member stands twice in one object.' };
+    case 'batch':
+      return {
+        code: RpcCode.invalidRequest,
+        message: 'Invalid request: batches are not supported; send one message at a time.',
+      };
+    case 'not-an-object':
+    case 'not-a-message':
+      return { code: RpcCode.invalidRequest, message: 'Invalid request: not a JSON-RPC 2.0 message.' };
+    case 'bad-version':
+      return { code: RpcCode.invalidRequest, message: 'Invalid request: jsonrpc must be "2.0".' };
+    case 'bad-id':
+      return { code: RpcCode.invalidRequest, message: 'Invalid request: id must be a string or a number.' };
+    case 'bad-method':
+      return { code: RpcCode.invalidRequest, message: 'Invalid request: method must be a string.' };
+    case 'too-large':
+      return {
+        code: RpcCode.invalidRequest,
+        message: 'Invalid request: the message is larger than the limit.',
+      };
+  }
+}
+
+function isVersion2(message: Message, slot: number): boolean {
+  return message.has(slot) && message.end(slot) - message.start(slot) === 5 && message.text(slot) === '"2.0"';
+}
+
+/** A string or a number; its text is kept and handed back as it came, so nothing is ever rounded. */
+function isUsableId(text: string): boolean {
+  const lead = text.charCodeAt(0);
+  return (lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39)) && text.length <= 1024;
+}
+
+/** A list of edits with one more, kept in order. */
+export function insertInOrder(edits: readonly Edit[], edit: Edit): readonly Edit[] {
+  if (edits.length === 0) return [edit];
+  const at = edits.findIndex((each) => each.start > edit.start);
+  return at < 0 ? [...edits, edit] : [...edits.slice(0, at), edit, ...edits.slice(at)];
+}
+
+/** Told by the first members, for messages that cannot be read to their end. */
+function looksLikeCall(head: Buffer): boolean {
+  return /^\s*\{[^{[]*"method"\s*:/.test(head.toString('latin1', 0, 4096));
+}
+
+function excerpt(pieces: readonly Buffer[], length?: number): Excerpt {
+  return {
+    length: length ?? pieces.reduce((sum, piece) => sum + piece.length, 0),
+    text: () => pieces[0]!.toString('utf8', 0, 200),
+  };
+}

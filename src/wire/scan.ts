@@ -1,0 +1,387 @@
+/**
+ * A strict JSON scanner that checks every byte once, builds nothing, and notes where chosen members stand.
+ *
+ * It is the one place that decides whether bytes are a JSON text. What it accepts is exactly what JSON.parse
+ * accepts of valid UTF-8 (a property test holds the two together), so that forwarding the scanned bytes hands on
+ * what a full parse would have seen. A member that is asked for may stand only once in its object: with two of
+ * them a scan could take the first and a parser the last.
+ */
+export function scan(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  shape: Shape,
+  places: Places,
+): ScanOutcome {
+  lineBreak = false;
+  failedAt = start;
+  let at = skipSpace(bytes, start, end);
+  if (at >= end) return ScanOutcome.Malformed;
+  const objectNode = bytes[at] === OPEN_BRACE ? shape.root : undefined;
+  at = objectNode ? scanMembers(bytes, at, end, 1, objectNode, places) : skipValue(bytes, at, end, 0);
+  if (at < 0) return -at;
+  at = skipSpace(bytes, at, end);
+  if (at !== end) {
+    failedAt = at;
+    return ScanOutcome.Trailing;
+  }
+  return objectNode ? ScanOutcome.Object : ScanOutcome.OtherValue;
+}
+
+/** How a scan ended; everything from Malformed on is a refusal. Trailing: a whole value, then something else. */
+export const ScanOutcome = {
+  Object: 0,
+  OtherValue: 1,
+  Malformed: 2,
+  TooDeep: 3,
+  Duplicate: 4,
+  Trailing: 5,
+} as const;
+export type ScanOutcome = number;
+
+/** True when the bytes scanned last had a raw line break between tokens, which a line-framed wire cannot carry. */
+export function sawLineBreak(): boolean {
+  return lineBreak;
+}
+
+/** The offset at which the scan before failed, for messages to people. */
+export function failureOffset(): number {
+  return failedAt;
+}
+
+/** Nesting beyond this is refused: no real message comes near it, and a reader behind us may recurse. */
+export const MAX_DEPTH = 256;
+
+/** Where asked-for members stand: start and end offsets at 2 × slot, −1 where absent. */
+export type Places = number[];
+
+/** Which members to find, by path. Everything else is checked but not noted. */
+export interface Shape {
+  readonly root: ShapeNode;
+  readonly slots: number;
+  /** The slot of a dotted path, such as `params.name`; throws for one that was not asked for. */
+  slot(path: string): number;
+  /** A fresh set of places with nothing found. */
+  places(): Places;
+}
+
+/** Names to find; `true` for a member whose inside is of no interest. */
+export interface ShapeSpec {
+  readonly [name: string]: true | ShapeSpec;
+}
+
+interface ShapeNode {
+  readonly names: readonly string[];
+  readonly keys: readonly Uint8Array[];
+  readonly slots: readonly number[];
+  readonly children: readonly (ShapeNode | undefined)[];
+}
+
+export function defineShape(spec: ShapeSpec): Shape {
+  const paths = new Map<string, number>();
+  const build = (part: ShapeSpec, prefix: string): ShapeNode => {
+    const names = Object.keys(part);
+    const slots = names.map((name) => {
+      const slot = paths.size;
+      paths.set(prefix + name, slot);
+      return slot;
+    });
+    const children = names.map((name) => {
+      const inner = part[name];
+      return inner === true || inner === undefined ? undefined : build(inner, `${prefix}${name}.`);
+    });
+    return { names, keys: names.map((name) => Buffer.from(name)), slots, children };
+  };
+  const root = build(spec, '');
+  const count = paths.size;
+  return {
+    root,
+    slots: count,
+    slot(path) {
+      const slot = paths.get(path);
+      if (slot === undefined) throw new Error(`The shape has no member ${path}`);
+      return slot;
+    },
+    places: () => new Array<number>(count * 2).fill(-1),
+  };
+}
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+// One scan at a time (the program has one thread and a scan never waits), so its by-products live here and the
+// functions below can return a bare number: the offset reached, or a negated ScanOutcome.
+let lineBreak = false;
+let failedAt = 0;
+
+/** Bytes at which a run of plain string characters ends: controls, quote, backslash, and everything non-ASCII. */
+const STOPS_STRING = new Uint8Array(256);
+STOPS_STRING.fill(1, 0, 0x20);
+STOPS_STRING[QUOTE] = 1;
+STOPS_STRING[BACKSLASH] = 1;
+STOPS_STRING.fill(1, 0x80);
+
+/** Characters that may follow a backslash, but for `u`. */
+const ESCAPABLE = new Uint8Array(256);
+for (const char of '"\\/bfnrt') ESCAPABLE[char.charCodeAt(0)] = 1;
+
+const IS_HEX = new Uint8Array(256);
+for (const char of '0123456789abcdefABCDEF') IS_HEX[char.charCodeAt(0)] = 1;
+
+function malformed(at: number): number {
+  failedAt = at;
+  return -ScanOutcome.Malformed;
+}
+
+function skipSpace(bytes: Uint8Array, at: number, end: number): number {
+  while (at < end) {
+    const byte = bytes[at]!;
+    if (byte > 0x20) return at;
+    if (byte === 0x20 || byte === 0x09) at++;
+    else if (byte === 0x0a || byte === 0x0d) {
+      lineBreak = true;
+      at++;
+    } else return at;
+  }
+  return at;
+}
+
+/** Scans an object whose members are of interest; `at` is at its brace. */
+function scanMembers(
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+  depth: number,
+  node: ShapeNode,
+  places: Places,
+): number {
+  at = skipSpace(bytes, at + 1, end);
+  if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
+  for (;;) {
+    if (at >= end || bytes[at] !== QUOTE) return malformed(at);
+    const keyStart = at + 1;
+    at = skipString(bytes, keyStart, end);
+    if (at < 0) return at;
+    const index = findKey(bytes, keyStart, at - 1, node);
+    at = skipSpace(bytes, at, end);
+    if (at >= end || bytes[at] !== COLON) return malformed(at);
+    at = skipSpace(bytes, at + 1, end);
+    if (index < 0) at = skipValue(bytes, at, end, depth);
+    else {
+      const place = node.slots[index]! * 2;
+      if (places[place] !== -1) {
+        failedAt = keyStart - 1;
+        return -ScanOutcome.Duplicate;
+      }
+      places[place] = at;
+      const child = node.children[index];
+      at =
+        child !== undefined && at < end && bytes[at] === OPEN_BRACE
+          ? scanMembers(bytes, at, end, depth + 1, child, places)
+          : skipValue(bytes, at, end, depth);
+      places[place + 1] = at;
+    }
+    if (at < 0) return at;
+    at = skipSpace(bytes, at, end);
+    if (at >= end) return malformed(at);
+    const byte = bytes[at];
+    if (byte === CLOSE_BRACE) return at + 1;
+    if (byte !== COMMA) return malformed(at);
+    at = skipSpace(bytes, at + 1, end);
+  }
+}
+
+/** Which of the node's names the key bytes spell, or −1. */
+function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode): number {
+  const { keys } = node;
+  const length = end - start;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!;
+    if (key.length !== length) continue;
+    let offset = 0;
+    while (offset < length && key[offset] === bytes[start + offset]) offset++;
+    if (offset === length) return index;
+  }
+  // A parser reads "\u0069d" as id, and so must we. Escapes in keys are rare: only then is the key decoded.
+  for (let offset = start; offset < end; offset++) {
+    if (bytes[offset] !== BACKSLASH) continue;
+    const spelled: unknown = JSON.parse(Buffer.from(bytes.subarray(start - 1, end + 1)).toString());
+    return node.names.indexOf(spelled as string);
+  }
+  return -1;
+}
+
+/** Container kinds of the value being skipped, by level; filled from the outside in. */
+const stack = new Uint8Array(MAX_DEPTH + 1);
+
+/** Checks one value of any kind without noting anything; `depth` is how many containers stand around it. */
+function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): number {
+  const outer = depth;
+  for (;;) {
+    if (at >= end) return malformed(at);
+    const byte = bytes[at]!;
+    if (byte === QUOTE) {
+      at = skipString(bytes, at + 1, end);
+      if (at < 0) return at;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (depth >= MAX_DEPTH) {
+        failedAt = at;
+        return -ScanOutcome.TooDeep;
+      }
+      stack[depth++] = byte;
+      at = skipSpace(bytes, at + 1, end);
+      if (at < end && bytes[at] === byte + 2) {
+        // The closing brace and bracket are each two after the opening one in ASCII.
+        depth--;
+        at++;
+      } else if (byte === OPEN_BRACE) {
+        at = skipKey(bytes, at, end);
+        if (at < 0) return at;
+        continue;
+      } else continue;
+    } else {
+      at =
+        byte === MINUS || (byte >= ZERO && byte <= NINE)
+          ? skipNumber(bytes, at, end)
+          : skipWord(bytes, at, end);
+      if (at < 0) return at;
+    }
+    // A value has ended: close what closes here, then step to the next value.
+    for (;;) {
+      if (depth === outer) return at;
+      at = skipSpace(bytes, at, end);
+      if (at >= end) return malformed(at);
+      const next = bytes[at]!;
+      if (next === COMMA) {
+        at = skipSpace(bytes, at + 1, end);
+        if (stack[depth - 1] === OPEN_BRACE) {
+          at = skipKey(bytes, at, end);
+          if (at < 0) return at;
+        }
+        break;
+      }
+      if (next !== stack[depth - 1]! + 2) return malformed(at);
+      depth--;
+      at++;
+    }
+  }
+}
+
+/** Checks a key and its colon; returns the offset of the value behind it. */
+function skipKey(bytes: Uint8Array, at: number, end: number): number {
+  if (at >= end || bytes[at] !== QUOTE) return malformed(at);
+  at = skipString(bytes, at + 1, end);
+  if (at < 0) return at;
+  at = skipSpace(bytes, at, end);
+  if (at >= end || bytes[at] !== COLON) return malformed(at);
+  return skipSpace(bytes, at + 1, end);
+}
+
+/** Checks a string from behind its opening quote to behind its closing one: escapes, controls, UTF-8. */
+function skipString(bytes: Uint8Array, at: number, end: number): number {
+  for (;;) {
+    // Four at a time: long texts are most of the bytes there are, and this loop is where they go.
+    const fours = end - 3;
+    while (
+      at < fours &&
+      (STOPS_STRING[bytes[at]!]! |
+        STOPS_STRING[bytes[at + 1]!]! |
+        STOPS_STRING[bytes[at + 2]!]! |
+        STOPS_STRING[bytes[at + 3]!]!) ===
+        0
+    ) {
+      at += 4;
+    }
+    while (at < end && STOPS_STRING[bytes[at]!] === 0) at++;
+    if (at >= end) return malformed(at);
+    const byte = bytes[at]!;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) {
+      if (at + 1 >= end) return malformed(at);
+      const escaped = bytes[at + 1]!;
+      if (ESCAPABLE[escaped] === 1) at += 2;
+      else if (escaped === 0x75 && at + 5 < end && isHex4(bytes, at + 2)) at += 6;
+      else return malformed(at);
+    } else if (byte >= 0x80) {
+      const length = sequenceLength(bytes, at, end);
+      if (length === 0) return malformed(at);
+      at += length;
+    } else return malformed(at);
+  }
+}
+
+function isHex4(bytes: Uint8Array, at: number): boolean {
+  return (
+    (IS_HEX[bytes[at]!]! & IS_HEX[bytes[at + 1]!]! & IS_HEX[bytes[at + 2]!]! & IS_HEX[bytes[at + 3]!]!) === 1
+  );
+}
+
+/** Length of the well-formed multi-byte UTF-8 sequence at `at`, or 0: no overlong form, no surrogate, none above U+10FFFF. */
+function sequenceLength(bytes: Uint8Array, at: number, end: number): number {
+  const first = bytes[at]!;
+  const second = at + 1 < end ? bytes[at + 1]! : 0;
+  if ((second & 0xc0) !== 0x80) return 0;
+  if (first >= 0xc2 && first <= 0xdf) return 2;
+  const third = at + 2 < end ? bytes[at + 2]! : 0;
+  if ((third & 0xc0) !== 0x80) return 0;
+  if ((first & 0xf0) === 0xe0) {
+    if (first === 0xe0 && second < 0xa0) return 0;
+    if (first === 0xed && second > 0x9f) return 0;
+    return 3;
+  }
+  const fourth = at + 3 < end ? bytes[at + 3]! : 0;
+  if ((fourth & 0xc0) !== 0x80) return 0;
+  if (first < 0xf0 || first > 0xf4) return 0;
+  if (first === 0xf0 && second < 0x90) return 0;
+  if (first === 0xf4 && second > 0x8f) return 0;
+  return 4;
+}
+
+function skipNumber(bytes: Uint8Array, at: number, end: number): number {
+  if (bytes[at] === MINUS) at++;
+  if (at >= end) return malformed(at);
+  if (bytes[at] === ZERO) at++;
+  else {
+    const digits = skipDigits(bytes, at, end);
+    if (digits === at) return malformed(at);
+    at = digits;
+  }
+  if (at < end && bytes[at] === 0x2e) {
+    const digits = skipDigits(bytes, at + 1, end);
+    if (digits === at + 1) return malformed(at);
+    at = digits;
+  }
+  if (at < end && (bytes[at] === 0x65 || bytes[at] === 0x45)) {
+    let exponent = at + 1;
+    if (exponent < end && (bytes[exponent] === 0x2b || bytes[exponent] === MINUS)) exponent++;
+    const digits = skipDigits(bytes, exponent, end);
+    if (digits === exponent) return malformed(at);
+    at = digits;
+  }
+  return at;
+}
+
+function skipDigits(bytes: Uint8Array, at: number, end: number): number {
+  while (at < end && bytes[at]! >= ZERO && bytes[at]! <= NINE) at++;
+  return at;
+}
+
+const WORDS = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
+
+function skipWord(bytes: Uint8Array, at: number, end: number): number {
+  for (const word of WORDS) {
+    if (bytes[at] !== word[0]) continue;
+    let offset = 1;
+    while (offset < word.length && at + offset < end && bytes[at + offset] === word[offset]) offset++;
+    return offset === word.length ? at + offset : malformed(at);
+  }
+  return malformed(at);
+}
