@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import type { Census, LivingProcess } from './census.ts';
+import { deliver } from './deliver.ts';
+
+const COLUMNS = 'pid=,ppid=,pgid=,stat=,lstart=';
+
+/**
+ * macOS and the BSDs: no environment and no session of others can be seen, so a child's tree is its process
+ * group and its descendants by parent.
+ */
+export function createPsCensus(): Census {
+  const list = (selection: readonly string[]): LivingProcess[] => {
+    const { stdout } = spawnSync('ps', [...selection, '-o', COLUMNS], {
+      encoding: 'utf8',
+      env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' },
+      maxBuffer: 16 * 1024 * 1024,
+      timeout: 2000,
+    });
+    return parsePs(stdout);
+  };
+  const identify = (pid: number): LivingProcess | undefined => list(['-p', String(pid)])[0];
+  return {
+    take: (since) => list(['-ax']).filter((entry) => entry.startTime >= since),
+    identify,
+    signal(target, signal) {
+      if (identify(target.pid)?.startTime !== target.startTime) return 'gone';
+      return deliver(target.pid, signal);
+    },
+    collected: () => undefined,
+  };
+}
+
+/** Lines of `pid ppid pgid stat Sat Nov 15 09:07:01 2025`, without the dead. */
+export function parsePs(text: string): LivingProcess[] {
+  const living: LivingProcess[] = [];
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*)$/.exec(line);
+    if (match === null || match[4]!.startsWith('Z')) continue;
+    const startTime = Date.parse(match[5]!) / 1000;
+    if (Number.isNaN(startTime)) continue;
+    living.push({
+      pid: Number(match[1]),
+      parent: Number(match[2]),
+      session: Number(match[3]),
+      startTime,
+      cookie: undefined,
+    });
+  }
+  return living;
+}

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import type { Census } from './census.ts';
+
+/**
+ * Windows: only our direct children are seen, and `taskkill /T` ends what still hangs below them. Until its exit is
+ * collected Node holds a handle on a child, which keeps the pid from being reused; so the pid alone is identity.
+ */
+export function createWindowsCensus(): Census {
+  const children = new Set<number>();
+  return {
+    take: () =>
+      [...children].map((pid) => ({
+        pid,
+        parent: process.pid,
+        session: pid,
+        startTime: 0,
+        cookie: undefined,
+      })),
+    identify(pid) {
+      children.add(pid);
+      return { pid, startTime: 0 };
+    },
+    signal({ pid }) {
+      if (!children.has(pid)) return 'gone';
+      // Without /F only windows are asked to close, and a stdio program has none.
+      const { status } = spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { windowsHide: true });
+      return status === 0 ? 'sent' : 'refused';
+    },
+    collected: (pid) => void children.delete(pid),
+  };
+}

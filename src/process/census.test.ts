@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createProcCensus } from './census-proc.ts';
+import { createPsCensus, parsePs } from './census-ps.ts';
+import type { Census } from './census.ts';
+
+const linux = process.platform === 'linux';
+
+function sleeper(env: Record<string, string> = {}): number {
+  const child = spawn('sleep', ['60'], { env: { ...process.env, ...env }, stdio: 'ignore', detached: true });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child.pid!;
+}
+
+function entryOf(census: Census, pid: number, since = 0) {
+  return census.take(since).find((entry) => entry.pid === pid);
+}
+
+/** Holds the whole turn, so that Node cannot collect children that end meanwhile. */
+function holdTurn(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+describe.runIf(linux)('the census of /proc', () => {
+  test('sees session, parent and cookie of a child', () => {
+    const census = createProcCensus('CENSUS_MARK');
+    const pid = sleeper({ OTHER: 'x CENSUS_MARK=no', CENSUS_MARK: 'value' });
+    const identity = census.identify(pid)!;
+    expect(entryOf(census, pid)).toMatchObject({ parent: process.pid, session: pid, cookie: 'value' });
+    expect(entryOf(census, pid, identity.startTime)).toBeDefined();
+    expect(entryOf(census, pid, identity.startTime + 1)).toBeUndefined();
+  });
+
+  test('does not take the text of the cookie inside another variable for the cookie', () => {
+    const pid = sleeper({ OTHER: 'CENSUS_MARK=no' });
+    expect(entryOf(createProcCensus('CENSUS_MARK'), pid)?.cookie).toBeUndefined();
+  });
+
+  test('finds the cookie in an environment larger than any buffer', () => {
+    const big = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`A${i}`, 'x'.repeat(100_000)]));
+    const pid = sleeper({ ...big, CENSUS_MARK: 'v' });
+    expect(entryOf(createProcCensus('CENSUS_MARK'), pid)?.cookie).toBe('v');
+  });
+
+  test('a zombie has an identity but is not among the living, and gets no signal', async () => {
+    const census = createProcCensus('CENSUS_MARK');
+    const child = spawn('true', { stdio: 'ignore' });
+    const pid = child.pid!;
+    holdTurn(200);
+    const identity = census.identify(pid)!;
+    expect(identity.pid).toBe(pid);
+    expect(entryOf(census, pid)).toBeUndefined();
+    expect(census.signal(identity, 'SIGTERM')).toBe('gone');
+    await once(child, 'exit');
+  });
+
+  test('signals nobody whose start time differs', () => {
+    const census = createProcCensus('CENSUS_MARK');
+    const pid = sleeper();
+    const { startTime } = census.identify(pid)!;
+    expect(census.signal({ pid, startTime: startTime + 1 }, 'SIGKILL')).toBe('gone');
+    expect(entryOf(census, pid)).toBeDefined();
+    expect(census.signal({ pid, startTime }, 'SIGKILL')).toBe('sent');
+  });
+});
+
+describe('the census of ps', () => {
+  test('reads what macOS prints and leaves out the dead', () => {
+    const text =
+      '    1     0     1 Ss   Sat Nov 15 09:07:01 2025\n  42 1 42 Z Sat Nov 15 09:07:02 2025\n\nrubbish\n';
+    expect(parsePs(text)).toEqual([
+      {
+        pid: 1,
+        parent: 0,
+        session: 1,
+        startTime: Date.parse('Nov 15 2025 09:07:01') / 1000,
+        cookie: undefined,
+      },
+    ]);
+  });
+
+  test.runIf(process.platform !== 'win32')(
+    'sees a child with its process group, and ends only that one',
+    () => {
+      const census = createPsCensus();
+      const pid = sleeper();
+      const identity = census.identify(pid);
+      // Small systems come without ps; there the reading above is all that can be shown.
+      if (identity === undefined) return;
+      expect(entryOf(census, pid)).toMatchObject({ parent: process.pid, session: pid });
+      expect(census.signal({ pid, startTime: identity.startTime - 5 }, 'SIGKILL')).toBe('gone');
+      expect(census.signal(identity, 'SIGKILL')).toBe('sent');
+    },
+  );
+});

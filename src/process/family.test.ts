@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  carriersOf,
+  environmentOf,
+  holdsWithin,
+  isAlive,
+  readyShape,
+  shapeArgs,
+  SHAPES,
+} from '../../test/servers/shapes/watch.ts';
+import { silentLogger } from '../shared/log.ts';
+import { createFamily, type Child, type ChildEnd, type Family, type SpawnOptions } from './index.ts';
+
+/** SIGTERM at once: for tests whose subject is not the time. */
+const SWIFT = { term: 0, kill: 400 };
+const env = process.env as Record<string, string>;
+
+function family(): Family {
+  const made = createFamily({ log: silentLogger });
+  onTestFinished(() => made.killAllNow());
+  return made;
+}
+
+function node(args: readonly string[], more: Partial<SpawnOptions> = {}): SpawnOptions {
+  return { name: 'server', command: process.execPath, args, cwd: process.cwd(), env, ...more };
+}
+
+function exitOf(child: Child): Promise<ChildEnd> {
+  return new Promise((resolve) => child.onExit(resolve));
+}
+
+describe.runIf(process.platform === 'linux')('stop ends all of', { concurrent: true }, () => {
+  test.for([...SHAPES, 'forks-on-term', 'scrubs-environment'])(
+    '%s',
+    async (shape, { onTestFinished: after, expect: check }) => {
+      const mark = `SHAPE_MARK=${randomUUID()}`;
+      const made = createFamily({ log: silentLogger });
+      after(() => made.killAllNow());
+      const [name, value] = mark.split('=') as [string, string];
+      const child = made.spawn(node(shapeArgs(shape), { env: { ...env, [name]: value } }));
+      const ready = await readyShape(child.stderr);
+      check(carriersOf(mark).length).toBeGreaterThan(0);
+
+      const report = await child.stop(SWIFT);
+      check(report.kind).toBe('gone');
+      check(carriersOf(mark)).toEqual([]);
+      check(ready.filter(({ pid }) => isAlive(pid))).toEqual([]);
+      check(child.state.kind).toBe('exited');
+      check(made.size).toBe(0);
+      await made.stopAll();
+    },
+  );
+});
+
+describe.concurrent('the stages', () => {
+  const endsWithStdin = `process.stdin.on('end', () => process.exit(7)).resume(); console.error('ready leaf ' + process.pid)`;
+
+  test('a server that ends when stdin closes gets no signal', async ({ expect: check }) => {
+    const made = createFamily({ log: silentLogger });
+    const child = made.spawn(node(['-e', endsWithStdin]));
+    await readyShape(child.stderr);
+    check(await child.stop()).toMatchObject({ kind: 'gone', by: 'stdin' });
+    check(child.state).toMatchObject({ kind: 'exited', code: 7, signal: null });
+    await made.stopAll();
+  });
+
+  test('a server that ignores SIGTERM gets it at 2 s and is killed at 5 s', async ({ expect: check }) => {
+    const made = createFamily({ log: silentLogger });
+    const hears = `process.on('SIGTERM', () => console.log('term')); setInterval(() => {}, 1e6); console.error('ready leaf 1')`;
+    const child = made.spawn(node(['-e', hears]));
+    await readyShape(child.stderr);
+    const began = performance.now();
+    let heard = 0;
+    child.stdout.on('data', () => (heard = performance.now() - began));
+    check(await child.stop()).toMatchObject({ kind: 'gone', by: 'kill' });
+    const took = performance.now() - began;
+    check(heard).toBeGreaterThanOrEqual(2000);
+    check(heard).toBeLessThan(4000);
+    check(took).toBeGreaterThanOrEqual(5000);
+    check(took).toBeLessThan(6000);
+    check(child.state).toMatchObject({ kind: 'exited', signal: 'SIGKILL' });
+    await made.stopAll();
+  });
+
+  test('a second, more urgent stop hurries the first', async ({ expect: check }) => {
+    const made = createFamily({ log: silentLogger });
+    const child = made.spawn(node(shapeArgs('ignores-term')));
+    await readyShape(child.stderr);
+    const patient = child.stop({ term: 60_000, kill: 120_000 });
+    check(await child.stop({ term: 0, kill: 50 })).toMatchObject({ kind: 'gone', by: 'kill' });
+    check((await patient).kind).toBe('gone');
+    await made.stopAll();
+  });
+
+  test('a server that never reads what it is sent is ended all the same', async ({ expect: check }) => {
+    const made = createFamily({ log: silentLogger });
+    const child = made.spawn(node(shapeArgs('plain')));
+    await readyShape(child.stderr);
+    child.stdin.write('x'.repeat(4 * 1024 * 1024));
+    check(await child.stop({ term: 100, kill: 2000 })).toMatchObject({ kind: 'gone', by: 'term' });
+    await made.stopAll();
+  });
+});
+
+describe('a child', () => {
+  test('whose leader left is heard of at once, is still counted, and can still be stopped', async () => {
+    const made = family();
+    const child = made.spawn(node(shapeArgs('leader-exits')));
+    const end = exitOf(child);
+    const leaf = (await readyShape(child.stderr)).find(({ role }) => role === 'leaf')!;
+    expect(await end).toMatchObject({ kind: 'exited', code: 0 });
+    expect(isAlive(leaf.pid)).toBe(true);
+    expect(made.size).toBe(1);
+    expect((await child.stop(SWIFT)).kind).toBe('gone');
+    expect(isAlive(leaf.pid)).toBe(false);
+  });
+
+  test('that ended by itself is forgotten, and stopping it again is nothing', async () => {
+    const made = family();
+    const child = made.spawn(node(['-e', 'process.exitCode = 3']));
+    expect(await exitOf(child)).toMatchObject({ kind: 'exited', code: 3, signal: null });
+    expect(await holdsWithin(2000, () => made.size === 0)).toBe(true);
+    expect(await child.stop()).toEqual({ kind: 'gone', by: 'nothing', milliseconds: 0 });
+  });
+
+  test('is heard to the last word before its exit is told', async () => {
+    const child = family().spawn(node(['-e', `process.stdout.write('x'.repeat(300000) + 'last')`]));
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await exitOf(child);
+    expect(text.endsWith('last')).toBe(true);
+  });
+
+  test('tells its end once to each listener, also to one that comes late or not at all to one taken back', async () => {
+    const child = family().spawn(node(['-e', '0']));
+    const calls: string[] = [];
+    child.onExit(() => calls.push('early'));
+    child.onExit(() => calls.push('taken back'))();
+    await exitOf(child);
+    await exitOf(child);
+    expect(calls).toEqual(['early']);
+  });
+
+  test('that is gone can be written to without harm', async () => {
+    const child = family().spawn(node(['-e', '0']));
+    await exitOf(child);
+    for (let i = 0; i < 3; i++) child.stdin.write('anybody there?\n');
+    await holdsWithin(100, () => false);
+    expect(child.state.kind).toBe('exited');
+  });
+
+  test('gets exactly the composed environment, and the marks of the runs it belongs to', async () => {
+    process.env['SWITCHBOARD_RUN_00000000000outer'] = 'kept';
+    onTestFinished(() => {
+      delete process.env['SWITCHBOARD_RUN_00000000000outer'];
+    });
+    const child = family().spawn(node(shapeArgs('plain'), { env: { ONLY: 'this' } }));
+    await readyShape(child.stderr);
+    const names = environmentOf(child.pid!)
+      .split('\0')
+      .filter((text) => text !== '');
+    expect(names).toHaveLength(3);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'ONLY=this',
+        'SWITCHBOARD_RUN_00000000000outer=kept',
+        expect.stringMatching(/^SWITCHBOARD_RUN_[0-9a-f]{16}=[0-9a-f]{16}$/),
+      ]),
+    );
+  });
+});
+
+describe('a family', () => {
+  test('stops all its children in parallel and takes no more', async () => {
+    const made = family();
+    const children = ['plain', 'setsid', 'ignores-term'].map((shape) => made.spawn(node(shapeArgs(shape))));
+    const ready = (await Promise.all(children.map((child) => readyShape(child.stderr)))).flat();
+    expect(made.size).toBe(3);
+    const report = await made.stopAll(SWIFT);
+    expect(report).toMatchObject({ kind: 'gone', by: 'kill' });
+    expect(report.milliseconds).toBeLessThan(3000);
+    expect(ready.filter(({ pid }) => isAlive(pid))).toEqual([]);
+    expect(made.size).toBe(0);
+    const late = made.spawn(node(['-e', '0']));
+    expect(await exitOf(late)).toMatchObject({ kind: 'failed', error: { code: 'SHUTTING_DOWN' } });
+  });
+
+  test('without children stops at once', async () => {
+    expect(await family().stopAll()).toMatchObject({ kind: 'gone', by: 'nothing' });
+  });
+});
+
+describe('a program that cannot be started', () => {
+  let folder = '';
+  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'switchboard-spawn-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const file = (name: string, text: string, mode: number): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    chmodSync(path, mode);
+    return path;
+  };
+  const failure = async (options: Partial<SpawnOptions>) => {
+    const made = family();
+    const child = made.spawn(node([], { name: 'gi\u001bthub', ...options }));
+    expect(child.pid).toBeUndefined();
+    expect(child.state.kind).toBe('failed');
+    const end = await exitOf(child);
+    expect(child.state).toBe(end);
+    expect(made.size).toBe(0);
+    expect((await child.stop()).kind).toBe('gone');
+    child.stdin.write('nobody reads this');
+    if (end.kind !== 'failed') throw new Error('it was started');
+    expect(end.error.message).toMatch(/^"gi\\x1bthub" could not be started: /);
+    expect(end.error.hint).toBeDefined();
+    return end.error;
+  };
+
+  test('because there is no such command', async () => {
+    expect(await failure({ command: 'no-such-command-here' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
+    expect(await failure({ command: './missing' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
+  });
+
+  test('because its working directory is missing, or none', async () => {
+    const missing = await failure({ cwd: join(folder, 'missing') });
+    expect(missing).toMatchObject({
+      code: 'CWD_NOT_USABLE',
+      message: expect.stringContaining('does not exist'),
+    });
+    const none = await failure({ cwd: file('a-file', '', 0o644) });
+    expect(none).toMatchObject({
+      code: 'CWD_NOT_USABLE',
+      message: expect.stringContaining('not a directory'),
+    });
+  });
+
+  test('because the file is not executable', async () => {
+    const error = await failure({ command: file('plain.txt', 'text', 0o644) });
+    expect(error).toMatchObject({
+      code: 'COMMAND_NOT_EXECUTABLE',
+      message: expect.stringContaining('EACCES'),
+    });
+  });
+
+  test('because its interpreter is missing', async () => {
+    const command = file('script', '#!/no/such/interpreter\n', 0o755);
+    expect(await failure({ command })).toMatchObject({ code: 'COMMAND_NOT_RUNNABLE' });
+  });
+
+  test('because its arguments are too long or broken, without showing them', async () => {
+    const long = await failure({ args: Array.from({ length: 200 }, () => 'secret'.repeat(20_000)) });
+    expect(long.code).toBe('ARGUMENTS_TOO_LONG');
+    expect(long.explained).not.toContain('secret');
+    expect(await failure({ args: ['a\0b'] })).toMatchObject({ code: 'COMMAND_NOT_RUNNABLE' });
+  });
+});

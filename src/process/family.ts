@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { createCensus } from './census.ts';
+import { spawnLeader, type ChildEnd, type ChildState, type Leader, type SpawnOptions } from './child.ts';
+import { createTree, type Tree } from './members.ts';
+import { createReaper } from './reaper.ts';
+import {
+  createTerminator,
+  type StopMeans,
+  type StopReport,
+  type StopStages,
+  type StopTarget,
+} from './terminate.ts';
+
+export interface Child {
+  readonly name: string;
+  /** Undefined when it could not be started. */
+  readonly pid: number | undefined;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly state: ChildState;
+  /**
+   * Called exactly once, after this turn, also for a failed start. Says that the process itself ended; what it
+   * started may go on (and hold its pipes) until `stop()`. Returns how to take the listener back.
+   */
+  onExit(listener: (end: ChildEnd) => void): () => void;
+  /** Ends the process and everything that came from it; resolves when all of it is gone. May be called at any time. */
+  stop(stages?: StopStages): Promise<StopReport>;
+}
+
+/** All children of this run of the program. */
+export interface Family {
+  /** Never throws: a failed start is a state of the child. */
+  spawn(options: SpawnOptions): Child;
+  /** Ends all children in parallel. Final: whatever is spawned later fails. */
+  stopAll(stages?: StopStages): Promise<StopReport>;
+  /** SIGKILL to everything, within this turn, for exits that cannot wait. Final, best effort; the reaper does the rest. */
+  killAllNow(): void;
+  /** Children of whom anything may still be alive. */
+  readonly size: number;
+}
+
+export interface FamilyOptions {
+  readonly log: Logger;
+}
+
+interface Member {
+  readonly child: Child;
+  readonly leader: Leader;
+  readonly tree: Tree;
+  stopping: boolean;
+}
+
+const COOKIE_PREFIX = 'SWITCHBOARD_RUN_';
+/** How often the remains of a child whose leader has left are looked at, in milliseconds. */
+const LINGER_POLL = 5000;
+const CONFIRM_AFTER = 20;
+
+export function createFamily({ log }: FamilyOptions): Family {
+  // The name is unique, not only the value: a gateway inside this one adds its own mark and cannot overwrite ours.
+  const cookieName = `${COOKIE_PREFIX}${randomBytes(8).toString('hex')}`;
+  const outerMarks = marksOf(process.env);
+  const census = createCensus(cookieName);
+  const reaper = createReaper({
+    log,
+    cookieName,
+    // The system's own tools first, not what a project put in front of the PATH.
+    env: { PATH: `/usr/bin:/bin:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...outerMarks },
+  });
+  const strangers = (): Set<number> => new Set([process.pid, reaper.pid ?? 0]);
+  const terminator = createTerminator({ census, strangers });
+  const members = new Set<Member>();
+  let closed = false;
+
+  const forget = (member: Member): void => {
+    members.delete(member);
+    if (member.tree.leader !== undefined) reaper.release(member.tree.leader);
+  };
+
+  // A child whose leader left by itself stays a member while anything of it lives: it may be the server proper.
+  const settle = (member: Member, sure: boolean): void => {
+    if (member.stopping || !members.has(member)) return;
+    if (terminator.anyAlive(member.tree)) setTimeout(settle, LINGER_POLL, member, false).unref();
+    else if (sure) forget(member);
+    else setTimeout(settle, CONFIRM_AFTER, member, true).unref();
+  };
+
+  const stop = async (member: Member, stages: StopStages | undefined): Promise<StopReport> => {
+    if (!members.has(member)) return { kind: 'gone', by: 'nothing', milliseconds: 0 };
+    const { leader, tree, child } = member;
+    member.stopping = true;
+    const report = await terminator.stop(
+      { name: child.name, tree, closeStdin: (now) => leader.closeStdin(now) },
+      stages,
+    );
+    if (report.kind === 'left') {
+      member.stopping = false;
+      log.warn('processes of a server could not be ended', { server: child.name, pids: pidsOf(report) });
+      return report;
+    }
+    // The tree is gone, so the news of its leader's exit is on the way.
+    await new Promise<void>((resolve) => leader.onExit(() => resolve()));
+    leader.releasePipes();
+    forget(member);
+    return report;
+  };
+
+  const spawn = (options: SpawnOptions): Child => {
+    if (!closed) reaper.ready();
+    const cookie = randomBytes(8).toString('hex');
+    const env = { ...options.env, ...outerMarks, [cookieName]: cookie };
+    const leader = spawnLeader({ ...options, env }, closed ? shuttingDown(options.name) : undefined);
+    const identity = leader.pid === undefined ? undefined : census.identify(leader.pid);
+    if (identity !== undefined) reaper.enlist(identity);
+    const child: Child = {
+      name: options.name,
+      pid: leader.pid,
+      stdin: leader.stdin,
+      stdout: leader.stdout,
+      stderr: leader.stderr,
+      get state() {
+        return leader.state;
+      },
+      onExit: (listener) => leader.onExit(listener),
+      stop: (stages) => stop(member, stages),
+    };
+    const member: Member = { child, leader, tree: createTree(identity, cookie), stopping: false };
+    if (leader.pid === undefined) return child;
+    members.add(member);
+    leader.onExit(() => {
+      census.collected(leader.pid!);
+      settle(member, false);
+    });
+    log.debug('process started', { server: child.name, pid: leader.pid });
+    return child;
+  };
+
+  return {
+    spawn,
+    async stopAll(stages) {
+      closed = true;
+      const began = performance.now();
+      const reports: StopReport[] = await Promise.all([...members].map((member) => stop(member, stages)));
+      // Who is left now was tried with everything. When we end, the reaper tries again.
+      if (!reports.some((report) => report.kind === 'left') && reaper.pid !== undefined) {
+        reports.push(await terminator.stop(remains(), { term: 0, kill: 500 }));
+      }
+      const report = summary(reports, Math.round(performance.now() - began));
+      if (report.kind === 'gone') reaper.dismiss();
+      return report;
+    },
+    killAllNow() {
+      closed = true;
+      if (members.size === 0 && reaper.pid === undefined) return;
+      terminator.killNow([...[...members].map((member) => member.tree), remains().tree]);
+    },
+    get size() {
+      return members.size;
+    },
+  };
+}
+
+/** The marks of gateways we run inside of. Our children carry them too, whatever environment was composed for them. */
+function marksOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  const marks: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith(COOKIE_PREFIX) && value !== undefined) marks[name] = value;
+  }
+  return marks;
+}
+
+/** Whoever carries a mark of this run although its child was thought to be gone. */
+function remains(): StopTarget {
+  return { name: 'a former child', tree: createTree(undefined, undefined), closeStdin: () => undefined };
+}
+
+function shuttingDown(name: string): SwitchboardError {
+  return new SwitchboardError('SHUTTING_DOWN', `"${name}" was not started: the gateway is shutting down.`);
+}
+
+const MEANS: readonly StopMeans[] = ['nothing', 'stdin', 'term', 'kill'];
+
+function summary(reports: readonly StopReport[], milliseconds: number): StopReport {
+  const survivors = reports.flatMap((report) => (report.kind === 'left' ? report.survivors : []));
+  if (survivors.length > 0) return { kind: 'left', survivors, milliseconds };
+  const strongest = Math.max(
+    0,
+    ...reports.map((report) => (report.kind === 'gone' ? MEANS.indexOf(report.by) : 0)),
+  );
+  return { kind: 'gone', by: MEANS[strongest]!, milliseconds };
+}
+
+function pidsOf({ survivors }: { readonly survivors: readonly { readonly pid: number }[] }): string {
+  return survivors.map(({ pid }) => pid).join(' ');
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+
+/** One process, not whoever inherits its number: a pid is reused, a pid with its start time is not. */
+export interface Identity {
+  readonly pid: number;
+  /** When it started, in the system's own unit (Linux: clock ticks since boot). Comparable on one boot only. */
+  readonly startTime: number;
+}
+
+/** What `/proc/PID/stat` says, as far as we need it. */
+export interface ProcessStat extends Identity {
+  readonly parent: number;
+  readonly session: number;
+  readonly alive: boolean;
+}
+
+/** The line of `/proc/PID/stat`; undefined when it is not one (the process vanished between open and read). */
+export function parseStat(text: string): ProcessStat | undefined {
+  // The second field is the program's own choice of name and may hold spaces, newlines and parentheses.
+  const nameEnd = text.lastIndexOf(')');
+  if (nameEnd === -1) return undefined;
+  const fields = text.slice(nameEnd + 2).split(' ');
+  const pid = Number.parseInt(text, 10);
+  const parent = Number(fields[1]);
+  const session = Number(fields[3]);
+  const threads = Number(fields[17]);
+  const startTime = Number(fields[19]);
+  if (![pid, parent, session, threads, startTime].every(Number.isSafeInteger)) return undefined;
+  // A zombie is dead, unless only its first thread ended and others still run.
+  const ended = fields[0] === 'Z' || fields[0] === 'X' || fields[0] === 'x';
+  return { pid, parent, session, startTime, alive: !ended || threads > 1 };
+}
+
+/** Undefined when there is no such process. */
+export function readStat(pid: number): ProcessStat | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+let knownBoot: string | undefined;
+
+/** Names this boot of the machine, for identities that are written down; undefined where the system tells none. */
+export function bootId(): string | undefined {
+  try {
+    knownBoot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return undefined;
+  }
+  return knownBoot;
+}

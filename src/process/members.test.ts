@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import type { LivingProcess } from './census.ts';
+import { createTree, membersOf, type Tree } from './members.ts';
+
+const leader = { pid: 100, startTime: 1000 };
+const nobody = new Set<number>();
+
+function living(pid: number, fields: Partial<LivingProcess> = {}): LivingProcess {
+  return { pid, parent: 1, session: pid, startTime: 1001, cookie: undefined, ...fields };
+}
+
+function pidsOf(tree: Tree, all: readonly LivingProcess[], strangers = nobody): number[] {
+  return membersOf(tree, all, strangers).map(({ pid }) => pid);
+}
+
+const leaderAlive = living(100, { startTime: 1000, cookie: 'ours' });
+
+describe('members of a tree', () => {
+  test('are the leader, its session, the carriers of its cookie and their descendants, oldest first', () => {
+    const all = [
+      living(205, { parent: 203, startTime: 1009 }),
+      living(203, { parent: 202, startTime: 1005 }),
+      living(202, { cookie: 'ours', startTime: 1002 }),
+      living(201, { session: 100 }),
+      leaderAlive,
+      living(300),
+      living(301, { cookie: 'of another child' }),
+    ];
+    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100, 201, 202, 203, 205]);
+  });
+
+  test('nobody, when all that is left is a stranger with the pid of the leader', () => {
+    const all = [
+      living(100, { startTime: 2000 }),
+      living(101, { session: 100, parent: 100, startTime: 2001 }),
+    ];
+    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([]);
+  });
+
+  test('nobody, when a strange session took the number of ours and lost its leader too', () => {
+    expect(pidsOf(createTree(leader, 'ours'), [living(101, { session: 100, startTime: 2001 })])).toEqual([]);
+  });
+
+  test('the whole session without its leader, while one in it carries the cookie', () => {
+    const all = [living(101, { session: 100, cookie: 'ours' }), living(102, { session: 100 })];
+    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([101, 102]);
+  });
+
+  test('the whole session without its leader, while one in it was seen before', () => {
+    const tree = createTree(leader, 'ours');
+    tree.known.set(101, 1001);
+    const all = [living(101, { session: 100 }), living(102, { session: 100 })];
+    expect(pidsOf(tree, all)).toEqual([101, 102]);
+  });
+
+  test('not one seen before whose pid now belongs to somebody else', () => {
+    const tree = createTree(leader, 'ours');
+    tree.known.set(101, 1001);
+    expect(pidsOf(tree, [living(101, { startTime: 1002 })])).toEqual([]);
+  });
+
+  test('nobody older than the leader, whatever speaks for it', () => {
+    const all = [
+      leaderAlive,
+      living(90, { session: 100, startTime: 999 }),
+      living(91, { cookie: 'ours', startTime: 999 }),
+      living(92, { parent: 100, startTime: 999 }),
+    ];
+    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100]);
+  });
+
+  test('never those named as strangers, nor their descendants', () => {
+    const all = [leaderAlive, living(7, { cookie: 'ours' }), living(8, { parent: 7 })];
+    expect(pidsOf(createTree(leader, 'ours'), all, new Set([7]))).toEqual([100]);
+  });
+
+  test('for the tree without leader: whoever carries any cookie of the run', () => {
+    const all = [
+      living(5),
+      living(6, { cookie: 'a' }),
+      living(7, { cookie: 'b' }),
+      living(8, { session: 0 }),
+    ];
+    expect(pidsOf(createTree(undefined, undefined), all)).toEqual([6, 7]);
+  });
+});

@@ -1,0 +1,62 @@
+import type { LivingProcess } from './census.ts';
+import type { Identity } from './identity.ts';
+
+/** A child and everything that came from it. */
+export interface Tree {
+  /** The process we spawned; undefined for the tree of whatever else carries a cookie of this run. */
+  readonly leader: Identity | undefined;
+  /** The value that marks this tree; undefined means every value of this run. */
+  readonly cookie: string | undefined;
+  /** Members seen so far, pid to start time; stays true when a parent dies or an environment is overwritten. */
+  readonly known: Map<number, number>;
+}
+
+export function createTree(leader: Identity | undefined, cookie: string | undefined): Tree {
+  const known = new Map(leader === undefined ? [] : [[leader.pid, leader.startTime]]);
+  return { leader, cookie, known };
+}
+
+/**
+ * Who of the living belongs to the tree: members seen before, carriers of its cookie, its session, and the
+ * descendants of all these; oldest first, so that a parent is signalled before it can replace a child.
+ * `strangers` are never members (ourselves, our reaper).
+ */
+export function membersOf(
+  tree: Tree,
+  living: readonly LivingProcess[],
+  strangers: ReadonlySet<number>,
+): LivingProcess[] {
+  const since = tree.leader?.startTime ?? 0;
+  const members = new Set<LivingProcess>();
+  const candidates = living.filter((entry) => entry.startTime >= since && !strangers.has(entry.pid));
+  for (const entry of candidates) {
+    if (tree.known.get(entry.pid) === entry.startTime || carries(tree, entry)) members.add(entry);
+  }
+  const session = tree.leader?.pid;
+  // A session's number is free for others once all its members are gone. So it counts only while somebody in it
+  // is proven ours: the leader itself, a carrier of the cookie, a member seen before.
+  if ([...members].some((entry) => entry.session === session)) {
+    for (const entry of candidates) if (entry.session === session) members.add(entry);
+  }
+  addDescendants(members, candidates);
+  return [...members].sort((a, b) => a.startTime - b.startTime || a.pid - b.pid);
+}
+
+function carries(tree: Tree, entry: LivingProcess): boolean {
+  return entry.cookie !== undefined && (tree.cookie === undefined || tree.cookie === entry.cookie);
+}
+
+/** A Set hands out what is added while it is walked: children of children follow by themselves. */
+function addDescendants(members: Set<LivingProcess>, candidates: readonly LivingProcess[]): void {
+  const childrenOf = new Map<number, LivingProcess[]>();
+  for (const entry of candidates) {
+    const siblings = childrenOf.get(entry.parent);
+    if (siblings === undefined) childrenOf.set(entry.parent, [entry]);
+    else siblings.push(entry);
+  }
+  for (const member of members) {
+    for (const child of childrenOf.get(member.pid) ?? []) {
+      if (child.startTime >= member.startTime) members.add(child);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { Buffer } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { printableLine } from '../shared/printable.ts';
+
+export interface OutputOptions {
+  /** Each line starts with `[name] `. */
+  readonly name: string;
+  /** Takes each finished line, without newline, safe to print. */
+  readonly sink: (line: string) => void;
+  /** Longer lines are cut, in bytes. Default 4096. */
+  readonly longestLine?: number;
+  /** Lines passed on within one window. Default 200. */
+  readonly linesPerWindow?: number;
+  /** Bytes of lines passed on within one window. Default 65536. */
+  readonly bytesPerWindow?: number;
+  /** Bytes read within one window; then the child has to wait for the next one. Default 4194304. */
+  readonly readsPerWindow?: number;
+  /** In milliseconds. Default 100. */
+  readonly window?: number;
+  /** Lines kept for error messages. Default 20. */
+  readonly kept?: number;
+}
+
+export interface Output {
+  /** The last lines, oldest first, safe to print, without the name; also those that were not passed on. */
+  tail(): string[];
+  /** Lines not passed on so far. */
+  readonly dropped: number;
+}
+
+interface Line {
+  readonly bytes: Buffer;
+  /** How much was cut off, in bytes. */
+  readonly missing: number;
+}
+
+/**
+ * Reads what a child writes for people (its stderr) and passes it on line by line. A flood is sampled: the first
+ * lines of each window pass, the rest is counted; reading is bounded too, or a flood would eat our own time.
+ */
+export function captureOutput(stream: Readable, options: OutputOptions): Output {
+  const { name, sink, longestLine = 4096, linesPerWindow = 200, bytesPerWindow = 64 * 1024 } = options;
+  const { readsPerWindow = 4 * 1024 * 1024, window = 100, kept = 20 } = options;
+  const tail: Line[] = [];
+  let partial: Line = { bytes: Buffer.alloc(0), missing: 0 };
+  let timer: NodeJS.Timeout | undefined;
+  let lines = 0;
+  let bytes = 0;
+  let reads = 0;
+  let dropped = 0;
+  let droppedInWindow = 0;
+
+  const keep = (line: Line): void => {
+    tail.push(line);
+    if (tail.length > kept) tail.shift();
+  };
+  const full = (): boolean => lines >= linesPerWindow || bytes >= bytesPerWindow;
+
+  /** The partial line with more behind it; copied, so that a kept line does not hold a whole chunk. */
+  const joined = (more: Buffer): Line => {
+    const taken = more.subarray(0, Math.max(0, longestLine - partial.bytes.length));
+    return {
+      bytes: Buffer.concat([partial.bytes, taken]),
+      missing: partial.missing + more.length - taken.length,
+    };
+  };
+  const finish = (more: Buffer): Line => {
+    const line = joined(more);
+    partial = { bytes: Buffer.alloc(0), missing: 0 };
+    keep(line);
+    return line;
+  };
+
+  const pass = (line: Line): void => {
+    lines += 1;
+    bytes += line.bytes.length;
+    sink(`[${name}] ${shown(line)}`);
+  };
+
+  const read = (chunk: Buffer): void => {
+    let from = 0;
+    while (from < chunk.length && !full()) {
+      const end = chunk.indexOf(NEWLINE, from);
+      if (end === -1) break;
+      pass(finish(chunk.subarray(from, end)));
+      from = end + 1;
+    }
+    const rest = chunk.subarray(from);
+    const start = full() ? drop(rest) : 0;
+    partial = joined(rest.subarray(start));
+  };
+
+  /** Counts the lines of a chunk and keeps only the last ones; returns where its unfinished line begins. */
+  const drop = (chunk: Buffer): number => {
+    const count = countNewlines(chunk);
+    if (count === 0) return 0;
+    const ends = lastNewlines(chunk, kept + 1);
+    // Either the first line completes what came before, or it is long gone from the tail.
+    if (ends.length <= kept) finish(chunk.subarray(0, ends[0]));
+    else partial = { bytes: Buffer.alloc(0), missing: 0 };
+    for (let i = 1; i < ends.length; i++) finish(chunk.subarray(ends[i - 1]! + 1, ends[i]));
+    dropped += count;
+    droppedInWindow += count;
+    return ends.at(-1)! + 1;
+  };
+
+  const turn = (): void => {
+    timer = undefined;
+    if (droppedInWindow > 0) sink(`[${name}] ${droppedInWindow} lines dropped`);
+    lines = bytes = reads = droppedInWindow = 0;
+    if (stream.isPaused()) stream.resume();
+  };
+
+  stream.on('data', (chunk: Buffer | string) => {
+    const data = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    timer ??= setTimeout(turn, window).unref();
+    reads += data.length;
+    read(data);
+    if (reads >= readsPerWindow) stream.pause();
+  });
+  stream.once('close', () => {
+    clearTimeout(timer);
+    if (droppedInWindow > 0) turn();
+    if (partial.bytes.length > 0) pass(finish(Buffer.alloc(0)));
+  });
+
+  return {
+    tail: () => (partial.bytes.length > 0 ? [...tail, partial].slice(-kept) : tail).map(shown),
+    get dropped() {
+      return dropped;
+    },
+  };
+}
+
+const NEWLINE = 10;
+const CARRIAGE_RETURN = 13;
+
+function shown({ bytes, missing }: Line): string {
+  const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
+  // As a stream: a character that the cut went through is left out instead of shown as broken.
+  const text = new TextDecoder().decode(bytes.subarray(0, end), { stream: missing > 0 });
+  return printableLine(text) + (missing > 0 ? ` … (${missing} bytes more)` : '');
+}
+
+function countNewlines(chunk: Buffer): number {
+  let count = 0;
+  // Byte by byte: for short lines a search per line is ten times slower.
+  for (let i = 0; i < chunk.length; i++) if (chunk[i] === NEWLINE) count++;
+  return count;
+}
+
+/** Positions of the last newlines, at most `limit`, in order. */
+function lastNewlines(chunk: Buffer, limit: number): number[] {
+  const found: number[] = [];
+  let at = chunk.length;
+  while (found.length < limit && at > 0) {
+    at = chunk.lastIndexOf(NEWLINE, at - 1);
+    if (at === -1) break;
+    found.unshift(at);
+  }
+  return found;
+}

@@ -1,0 +1,135 @@
+/**
+ * The program of the reaper, for any POSIX shell. Reads commands from its stdin:
+ *   cookie NAME=        the mark of the run, searched in environments
+ *   enlist PID START    a session to end, by its leader
+ *   release PID START   that session is gone
+ *   dismiss             all is well, just leave
+ * At the end of its stdin we are gone, however we went, and it ends what we left.
+ *
+ * Rules: no tool but `grep` and `sleep` (and without a useful `grep`, slowly); `grep` only proposes, builtins prove
+ * each process again right before the signal. Without the cookie nothing may be searched: an empty pattern fits all.
+ */
+export const REAPER_SCRIPT = `# switchboard reaper: ends the servers of a switchboard that is gone
+trap '' HUP INT QUIT TERM PIPE TSTP
+cookie='' leaders=' '
+while read -r verb one two; do
+  case $verb in
+  cookie) cookie=$one ;;
+  enlist) leaders="$leaders$one:$two " ;;
+  release)
+    case $leaders in
+    *" $one:$two "*) leaders="\${leaders%%" $one:$two "*} \${leaders#*" $one:$two "}" ;;
+    esac ;;
+  dismiss) exit 0 ;;
+  esac
+done
+case $cookie in SWITCHBOARD_RUN_????????????????=) ;; *) exit 1 ;; esac
+
+# Without /proc (macOS) the process groups of the leaders are all there is to see.
+if ! [ -r /proc/self/stat ]; then
+  for signal in TERM KILL; do
+    for leader in $leaders; do kill -s $signal -- "-\${leader%:*}"; done
+    [ $signal = KILL ] || sleep 1
+  done
+  exit 0
+fi
+
+# What is process $1? Sets state, parent, session and start; fails when it is gone.
+look() {
+  text=''
+  while IFS= read -r line || [ -n "$line" ]; do text="$text $line"; done <"/proc/$1/stat"
+  # A name may hold anything: the fields begin after its last parenthesis.
+  case $text in *')'*) ;; *) return 1 ;; esac
+  set -- \${text##*\\) }
+  state=$1 parent=$2 session=$4 threads=\${18} start=\${20}
+  [ -n "$start" ]
+}
+
+# A zombie is dead, unless only its first thread has ended.
+alive() {
+  look "$1" || return 1
+  case $state in [ZXx]) [ "$threads" -gt 1 ] ;; esac
+}
+
+# Does process $1 carry the cookie? (The shell drops the NUL bytes between the variables.)
+carries() {
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in *"$cookie"*) return 0 ;; esac
+  done <"/proc/$1/environ"
+  return 1
+}
+
+# Pids whose file $1 in /proc matches, by the other arguments for grep; or all pids.
+propose() {
+  file=$1
+  shift
+  if [ -n "$quick" ]; then
+    paths=$(grep "$@" /proc/[0-9]*/"$file")
+  else
+    paths=$(echo /proc/[0-9]*/"$file")
+  fi
+  pids=''
+  for path in $paths; do
+    path=\${path#/proc/}
+    pids="$pids \${path%/*}"
+  done
+}
+
+# Process $1, just looked at, is ours.
+join() {
+  case $members in *" $1:$start "*) return ;; esac
+  [ "$1" -ne $$ ] || return
+  members="$members$1:$start "
+  fresh="\${fresh:+$fresh|}$1"
+  case $leaders in *" $session:"*) sessions="\${sessions:+$sessions|}$session" ;; esac
+}
+
+# Finds who is ours now: who was before, who carries the cookie, then their children and their sessions.
+muster() {
+  members=' ' fresh='' sessions=''
+  for one in $known; do
+    if alive "\${one%:*}" && [ "$start" = "\${one#*:}" ]; then join "\${one%:*}"; fi
+  done
+  propose environ -laF "$cookie"
+  for pid in $pids; do
+    if carries "$pid" && alive "$pid"; then join "$pid"; fi
+  done
+  while [ -n "$fresh" ]; do
+    parents=$fresh fresh=''
+    propose stat -lE "\\) [A-Za-z] (($parents) |[0-9]+ [0-9]+ (\${sessions:-none}) )"
+    for pid in $pids; do
+      alive "$pid" || continue
+      case "|$parents|" in *"|$parent|"*) join "$pid" ;; esac
+      case "|$sessions|" in *"|$session|"*) join "$pid" ;; esac
+    done
+  done
+  known=$members
+}
+
+# SIGTERM to each once, SIGKILL each time.
+strike() {
+  for one in $members; do
+    if [ $signal = TERM ]; then
+      case $asked in *" $one "*) continue ;; esac
+      asked="$asked$one "
+    fi
+    if alive "\${one%:*}" && [ "$start" = "\${one#*:}" ]; then kill -s $signal "\${one%:*}"; fi
+  done
+}
+
+# Some greps stop at a NUL byte and would find nothing.
+quick=$(printf 'a\\000b\\n' | grep -caF b)
+[ "$quick" = 1 ] || quick=''
+known=$leaders asked=' ' round=0 quiet=0
+while [ $round -lt 60 ]; do
+  if [ $round -lt 6 ]; then signal=TERM; else signal=KILL; fi
+  muster
+  strike
+  # One empty look proves nothing: a process in the middle of exec shows no environment.
+  if [ "$members" = ' ' ]; then quiet=$((quiet + 1)); else quiet=0; fi
+  [ $quiet -lt 2 ] || exit 0
+  # Fractions are an extension, though one that every system we know has.
+  sleep 0.1 || { sleep 1; round=$((round + 5)); }
+  round=$((round + 1))
+done
+`;

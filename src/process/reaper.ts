@@ -1,0 +1,93 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { Logger } from '../shared/log.ts';
+import type { Identity } from './identity.ts';
+import { REAPER_SCRIPT } from './reaper-script.ts';
+
+/**
+ * A tiny process that outlives us by moments: when the pipe we hold to it closes, for whatever reason, it ends the
+ * children we left. All it needs is told before each child can do harm, so even SIGKILL finds it prepared.
+ */
+export interface Reaper {
+  readonly pid: number | undefined;
+  /** Starts it if it does not run. To be called before a child is spawned. */
+  ready(): void;
+  enlist(leader: Identity): void;
+  release(leader: Identity): void;
+  /** Nobody is left: it may go without looking. */
+  dismiss(): void;
+}
+
+export interface ReaperOptions {
+  readonly log: Logger;
+  readonly cookieName: string;
+  /** Environment for the reaper itself. It must not carry this run's cookie. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The POSIX shell that runs it. Default `/bin/sh`. */
+  readonly shell?: string;
+}
+
+export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: ReaperOptions): Reaper {
+  const enlisted = new Map<number, Identity>();
+  const possible = process.platform !== 'win32' && existsSync(shell);
+  let toldImpossible = false;
+  let running: ChildProcess | undefined;
+
+  const tell = (line: string): void => void running?.stdin?.write(`${line}\n`);
+  const tellOf = (verb: string, { pid, startTime }: Identity): void => tell(`${verb} ${pid} ${startTime}`);
+
+  const start = (): void => {
+    const child = spawn(shell, ['-c', REAPER_SCRIPT], {
+      cwd: '/',
+      env,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      // A session of its own: what ends our process group or our terminal does not end it.
+      detached: true,
+    });
+    running = child;
+    const lost = (): void => {
+      if (running === child) running = undefined;
+    };
+    child.once('exit', lost);
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      lost();
+      log.warn('the reaper could not be started; a killed gateway would leave its children', {
+        code: error.code,
+      });
+    });
+    // Its end is told by `exit`; a failed write in between is no news.
+    child.stdin.on('error', () => undefined);
+    child.unref();
+    (child.stdin as Socket).unref();
+    tell(`cookie ${cookieName}=`);
+    for (const leader of enlisted.values()) tellOf('enlist', leader);
+  };
+
+  return {
+    get pid() {
+      return running?.pid;
+    },
+    ready() {
+      if (running !== undefined) return;
+      if (possible) {
+        start();
+      } else if (!toldImpossible) {
+        toldImpossible = true;
+        log.debug('no POSIX shell here, so no reaper: a killed gateway may leave children');
+      }
+    },
+    enlist(leader) {
+      enlisted.set(leader.pid, leader);
+      tellOf('enlist', leader);
+    },
+    release(leader) {
+      if (enlisted.delete(leader.pid)) tellOf('release', leader);
+    },
+    dismiss() {
+      tell('dismiss');
+      running?.stdin?.end();
+      running = undefined;
+    },
+  };
+}

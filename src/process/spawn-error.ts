@@ -1,0 +1,110 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+
+export interface SpawnAttempt {
+  readonly name: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Why a program could not be started, and what to do about it. Never shows arguments or environment. */
+export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): SwitchboardError {
+  if (cause instanceof SwitchboardError) return cause;
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
+  const who = `"${printableLine(attempt.name)}" could not be started:`;
+  const command = `"${printableLine(attempt.command)}"`;
+  const cwd = `"${printableLine(attempt.cwd)}"`;
+  const because = (kind: string, reason: string, hint: string): SwitchboardError =>
+    new SwitchboardError(kind, `${who} ${reason} (${code}).`, { hint, cause });
+
+  // The system says ENOENT and EACCES for the working directory and for the command alike.
+  const directory = directoryProblem(attempt.cwd);
+  if (directory !== undefined && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code)) {
+    return because(
+      'CWD_NOT_USABLE',
+      `its working directory ${cwd} ${directory}`,
+      'Create it or correct "cwd".',
+    );
+  }
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return found(attempt)
+        ? because(
+            'COMMAND_NOT_RUNNABLE',
+            `the interpreter that the first line of ${command} names does not exist`,
+            'Install that interpreter or correct the first line of the file.',
+          )
+        : because(
+            'COMMAND_NOT_FOUND',
+            `there is no command ${command}`,
+            'Install it, or write its full path as "command"; arguments belong into "args".',
+          );
+    case 'EACCES':
+    case 'EPERM':
+      return because(
+        'COMMAND_NOT_EXECUTABLE',
+        `${command} may not be executed`,
+        'Make the file executable (chmod +x), or name the program that runs it as "command".',
+      );
+    case 'E2BIG':
+      return because(
+        'ARGUMENTS_TOO_LONG',
+        'its arguments and environment together are longer than the system allows',
+        'Shorten "args" or "env", or hand large values over in a file.',
+      );
+    case 'EMFILE':
+    case 'ENFILE':
+      return because(
+        'TOO_MANY_OPEN_FILES',
+        'too many files are open',
+        'Raise the limit (ulimit -n) or run fewer servers.',
+      );
+    case 'EAGAIN':
+    case 'ENOMEM':
+      return because(
+        'TOO_MANY_PROCESSES',
+        'the system has no room for another process',
+        'End other programs, raise the limit (ulimit -u) or run fewer servers.',
+      );
+    case 'ERR_INVALID_ARG_VALUE':
+      return because(
+        'COMMAND_NOT_RUNNABLE',
+        'its command, arguments or environment hold a NUL character',
+        'Remove it from the definition.',
+      );
+    default:
+      return because(
+        'SPAWN_FAILED',
+        `the system refused to run ${command}`,
+        'Run the command by hand to see more.',
+      );
+  }
+}
+
+function directoryProblem(cwd: string): string | undefined {
+  try {
+    if (!statSync(cwd).isDirectory()) return 'is not a directory';
+    accessSync(cwd, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'may not be entered';
+  }
+}
+
+/** Is there a file the command stands for? Looked up as the system does it, on the child's own PATH. */
+function found({ command, cwd, env }: SpawnAttempt): boolean {
+  const places = command.includes('/') ? [''] : (env['PATH'] ?? '').split(delimiter);
+  return places.some((place) => isFile(resolve(cwd, join(place, command))));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

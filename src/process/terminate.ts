@@ -1,0 +1,206 @@
+import type { Census, LivingProcess } from './census.ts';
+import { membersOf, type Tree } from './members.ts';
+
+/** When each means is used, in milliseconds after the stop was asked for. */
+export interface StopStages {
+  /** Stdin is closed, which is how MCP asks a server to end. Default 0. */
+  readonly closeStdin?: number;
+  /** SIGTERM to the whole tree; 0 skips the wait for stdin. Default 2000. */
+  readonly term?: number;
+  /** SIGKILL to the whole tree. Default 5000. */
+  readonly kill?: number;
+  /** The end of all trying; who is left then is reported. Default 1000 after `kill`. */
+  readonly giveUp?: number;
+}
+
+/** The strongest means that was used before the tree was gone. */
+export type StopMeans = 'nothing' | 'stdin' | 'term' | 'kill';
+
+export interface Survivor {
+  readonly pid: number;
+  /** The child whose tree it belongs to. */
+  readonly name: string;
+}
+
+export type StopReport =
+  | { readonly kind: 'gone'; readonly by: StopMeans; readonly milliseconds: number }
+  | { readonly kind: 'left'; readonly survivors: readonly Survivor[]; readonly milliseconds: number };
+
+export interface StopTarget {
+  readonly name: string;
+  readonly tree: Tree;
+  /** Ends stdin after what is already written; with `now`, without waiting for a child that does not read. */
+  closeStdin(now: boolean): void;
+}
+
+export interface Terminator {
+  /** Resolves as soon as the whole tree is gone. Asked again, the earlier time of each stage counts. */
+  stop(target: StopTarget, stages?: StopStages): Promise<StopReport>;
+  /** One look: is anybody of the tree alive? */
+  anyAlive(tree: Tree): boolean;
+  /** SIGKILL to all of these, again and again for a few milliseconds, without giving up control. */
+  killNow(trees: readonly Tree[]): void;
+}
+
+export interface TerminatorOptions {
+  readonly census: Census;
+  /** Pids that are never signalled: our own and our reaper's. */
+  readonly strangers: () => ReadonlySet<number>;
+}
+
+interface Stopping {
+  readonly target: StopTarget;
+  readonly began: number;
+  due: Required<StopStages>;
+  used: StopMeans;
+  /** Looks in a row that found nobody. */
+  empty: number;
+  /** Who was sent SIGTERM: once each, because a second one means "hurry" to many programs. */
+  readonly asked: Map<number, number>;
+  readonly report: Promise<StopReport>;
+  readonly finish: (report: StopReport) => void;
+}
+
+/** In this time after a start or a signal most trees end; the polls are close together then. */
+const EAGER_TIME = 250;
+const EAGER_POLL = 10;
+const CALM_POLL = 50;
+/** A process in the middle of `exec` shows no environment, so a single empty look proves nothing. */
+const LOOKS_TO_BE_SURE = 2;
+
+/** Ends trees of processes in stages. However many are ending, each tick takes one census for all. */
+export function createTerminator({ census, strangers }: TerminatorOptions): Terminator {
+  const active = new Map<Tree, Stopping>();
+  let timer: NodeJS.Timeout | undefined;
+  let eagerUntil = 0;
+
+  const look = (trees: Iterable<Tree>): readonly LivingProcess[] => {
+    let since = Infinity;
+    for (const tree of trees) since = Math.min(since, tree.leader?.startTime ?? 0);
+    return census.take(since);
+  };
+
+  const identified = (tree: Tree, living: readonly LivingProcess[]): LivingProcess[] => {
+    const members = membersOf(tree, living, strangers());
+    tree.known.clear();
+    for (const { pid, startTime } of members) tree.known.set(pid, startTime);
+    return members;
+  };
+
+  const schedule = (wait: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(tick, wait);
+  };
+
+  const tick = (): void => {
+    const began = performance.now();
+    const living = look(active.keys());
+    for (const [tree, stopping] of active) {
+      const before = stopping.used;
+      const members = identified(tree, living);
+      stopping.empty = members.length === 0 ? stopping.empty + 1 : 0;
+      advance(stopping, members, census);
+      if (stopping.used !== before) eagerUntil = performance.now() + EAGER_TIME;
+      const report = verdict(stopping);
+      if (report === undefined) continue;
+      active.delete(tree);
+      stopping.finish(report);
+    }
+    if (active.size === 0) return;
+    const ended = performance.now();
+    const poll = ended < eagerUntil ? EAGER_POLL : CALM_POLL;
+    // On a machine with thousands of processes a census is dear: never spend more than a fifth of the time on it.
+    schedule(Math.max(poll, 4 * (ended - began)));
+  };
+
+  return {
+    stop(target, stages = {}) {
+      const stopping = active.get(target.tree) ?? begin(target);
+      const asked = dueTimes(stages, performance.now());
+      stopping.due = active.has(target.tree) ? earlier(stopping.due, asked) : asked;
+      active.set(target.tree, stopping);
+      advance(stopping, [], census);
+      eagerUntil = performance.now() + EAGER_TIME;
+      // Not at once: all stops asked for in this turn share the first census.
+      schedule(0);
+      return stopping.report;
+    },
+    anyAlive: (tree) => identified(tree, look([tree])).length > 0,
+    killNow(trees) {
+      for (let round = 0; round < 4; round++) {
+        const living = look(trees);
+        const members = trees.flatMap((tree) => identified(tree, living));
+        if (members.length === 0) return;
+        for (const member of members) census.signal(member, 'SIGKILL');
+        pause(5);
+      }
+    },
+  };
+}
+
+function begin(target: StopTarget): Stopping {
+  let finish!: Stopping['finish'];
+  const report = new Promise<StopReport>((resolve) => (finish = resolve));
+  const began = performance.now();
+  return {
+    target,
+    began,
+    due: dueTimes({}, began),
+    used: 'nothing',
+    empty: 0,
+    asked: new Map(),
+    report,
+    finish,
+  };
+}
+
+function dueTimes(
+  { closeStdin = 0, term = 2000, kill = 5000, giveUp = kill + 1000 }: StopStages,
+  from: number,
+) {
+  return { closeStdin: from + closeStdin, term: from + term, kill: from + kill, giveUp: from + giveUp };
+}
+
+function earlier(a: Required<StopStages>, b: Required<StopStages>): Required<StopStages> {
+  return {
+    closeStdin: Math.min(a.closeStdin, b.closeStdin),
+    term: Math.min(a.term, b.term),
+    kill: Math.min(a.kill, b.kill),
+    giveUp: Math.min(a.giveUp, b.giveUp),
+  };
+}
+
+/** Uses the means that are due on these members. */
+function advance(stopping: Stopping, members: readonly LivingProcess[], census: Census): void {
+  const { target, due, asked } = stopping;
+  const now = performance.now();
+  if (now >= due.term) {
+    target.closeStdin(true);
+  } else if (now >= due.closeStdin && stopping.used === 'nothing') {
+    target.closeStdin(false);
+    stopping.used = 'stdin';
+  }
+  for (const member of members) {
+    if (now >= due.kill) {
+      census.signal(member, 'SIGKILL');
+      stopping.used = 'kill';
+    } else if (now >= due.term && asked.get(member.pid) !== member.startTime) {
+      asked.set(member.pid, member.startTime);
+      census.signal(member, 'SIGTERM');
+      stopping.used = 'term';
+    }
+  }
+}
+
+function verdict({ target, began, due, used, empty }: Stopping): StopReport | undefined {
+  const now = performance.now();
+  const milliseconds = Math.round(now - began);
+  if (empty >= LOOKS_TO_BE_SURE) return { kind: 'gone', by: used, milliseconds };
+  if (empty > 0 || now < due.giveUp) return undefined;
+  const survivors = [...target.tree.known.keys()].map((pid) => ({ pid, name: target.name }));
+  return { kind: 'left', survivors, milliseconds };
+}
+
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
