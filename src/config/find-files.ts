@@ -137,7 +137,9 @@ function matchName(segment: string, name: string): boolean {
 }
 
 function relativeSegments(directory: string, path: string): string[] {
-  return relative(directory, path).split(sep);
+  // relative() takes both paths apart; most results need no more than the front cut off.
+  const inside = below(directory, '');
+  return (path.startsWith(inside) ? path.slice(inside.length) : relative(directory, path)).split(sep);
 }
 
 /** Whether a path is one an exclusion means. Hidden names count here: leaving out must not miss any. */

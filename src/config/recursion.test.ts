@@ -1,8 +1,8 @@
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { startsOurselves } from './recursion.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { recursionGuard } from './recursion.ts';
 
 const cwd = '/project';
 
@@ -27,7 +27,7 @@ test.each([
   'node ./node_modules/.bin/switchboard',
 ])('%s starts ourselves', (line) => {
   const [command = '', ...args] = line.split(' ');
-  expect(startsOurselves({ command, args, cwd })).toBe(true);
+  expect(recursionGuard()({ command, args, cwd })).toBe(true);
 });
 
 test.each([
@@ -43,16 +43,21 @@ test.each([
   'npx',
 ])('%s does not', (line) => {
   const [command = '', ...args] = line.split(' ');
-  expect(startsOurselves({ command, args, cwd }, '/elsewhere/index.js')).toBe(false);
+  expect(recursionGuard('/elsewhere/index.js')({ command, args, cwd })).toBe(false);
 });
 
-test('the script that runs now is recognised under any name, also through a link', () => {
+test('the script that runs now is recognised, also through links', () => {
   const directory = mkdtempSync(join(tmpdir(), 'recursion-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const script = join(directory, 'index.js');
   writeFileSync(script, '');
-  symlinkSync(script, join(directory, 'other.js'));
-  expect(startsOurselves({ command: 'node', args: ['index.js'], cwd: directory }, script)).toBe(true);
-  expect(startsOurselves({ command: 'node', args: ['other.js'], cwd: directory }, script)).toBe(true);
-  expect(startsOurselves({ command: './other.js', args: [], cwd: directory }, script)).toBe(true);
-  expect(startsOurselves({ command: 'node', args: ['third.js'], cwd: directory }, script)).toBe(false);
+  mkdirSync(join(directory, 'bin'));
+  symlinkSync(script, join(directory, 'bin/index.js'));
+  symlinkSync(script, join(directory, 'bin/tool'));
+  expect(
+    recursionGuard(join(directory, 'bin/tool'))({ command: 'node', args: ['index.js'], cwd: directory }),
+  ).toBe(true);
+  expect(recursionGuard(script)({ command: 'node', args: ['bin/index.js'], cwd: directory })).toBe(true);
+  expect(recursionGuard(script)({ command: './bin/index.js', args: [], cwd: directory })).toBe(true);
+  expect(recursionGuard(script)({ command: 'node', args: ['third.js'], cwd: directory })).toBe(false);
 });

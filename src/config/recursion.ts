@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 
 export interface StartedProgram {
@@ -16,21 +16,26 @@ const RUNNER_WORDS = new Set(['exec', 'x', 'dlx', 'run']);
 const INTERPRETERS = new Set(['node', 'nodejs', 'bun']);
 
 /**
- * Whether a command starts this very program. Such an entry is how a host is told about us, in a file we read too:
- * as our child it would read that file again and start itself, without end.
+ * Tells whether a command starts this very program. Such an entry is how a host is told about us, in a file we read
+ * too: as our child it would read that file again and start itself, without end.
  *
  * `ourScript` is the file that runs now, where it is known.
  */
-export function startsOurselves({ command, args, cwd }: StartedProgram, ourScript?: string): boolean {
+export function recursionGuard(ourScript?: string): (program: StartedProgram) => boolean {
+  const ourFile = identify(ourScript);
+  return (program) => startsOurselves(program, ourFile);
+}
+
+function startsOurselves({ command, args, cwd }: StartedProgram, ourFile: FileIdentity | undefined): boolean {
   const program = programName(command);
-  if (OUR_NAMES.has(program) || isSameFile(resolve(cwd, command), ourScript)) return true;
+  if (OUR_NAMES.has(program) || isOurFile(cwd, command, ourFile)) return true;
   // Windows hosts need `cmd /c npx …`; others write `env NAME=value npx …`.
   if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '')) {
-    return startsOurselves({ command: args[1] ?? '', args: args.slice(2), cwd }, ourScript);
+    return startsOurselves({ command: args[1] ?? '', args: args.slice(2), cwd }, ourFile);
   }
   if (program === 'env') {
     const [inner, ...rest] = args.filter((arg) => !arg.startsWith('-') && !arg.includes('='));
-    return inner !== undefined && startsOurselves({ command: inner, args: rest, cwd }, ourScript);
+    return inner !== undefined && startsOurselves({ command: inner, args: rest, cwd }, ourFile);
   }
   const words = args.filter((arg) => !arg.startsWith('-'));
   if (RUNNERS.has(program)) {
@@ -41,7 +46,7 @@ export function startsOurselves({ command, args, cwd }: StartedProgram, ourScrip
   }
   const script = words[0];
   if (!INTERPRETERS.has(program) || script === undefined) return false;
-  return OUR_SCRIPT.test(script.replaceAll('\\', '/')) || isSameFile(resolve(cwd, script), ourScript);
+  return OUR_SCRIPT.test(script.replaceAll('\\', '/')) || isOurFile(cwd, script, ourFile);
 }
 
 /** `node_modules/mcp-switchboard/dist/index.js`, `…/switchboard/dist/index.js`, `node_modules/.bin/switchboard`. */
@@ -57,17 +62,27 @@ function withoutVersion(word: string): string {
   return word.replace(/(?<=.)@[^/]*$/, '');
 }
 
-/** By identity, not by name: we are usually started through a link. */
-function isSameFile(path: string, other: string | undefined): boolean {
-  if (other === undefined) return false;
-  if (path === other) return true;
-  // Only a script can be us; asking the disk about every "npx" would be for nothing.
-  if (!/\.[cm]?[jt]s$/.test(path)) return false;
+interface FileIdentity {
+  readonly name: string;
+  readonly device: number;
+  readonly inode: number;
+}
+
+/** By identity, not by path: we are usually started through a link. */
+function identify(file: string | undefined): FileIdentity | undefined {
+  if (file === undefined) return undefined;
   try {
-    const a = statSync(path);
-    const b = statSync(other);
-    return a.ino !== 0 && a.ino === b.ino && a.dev === b.dev;
+    const path = realpathSync(file);
+    const { dev, ino } = statSync(path);
+    return { name: basename(path), device: dev, inode: ino };
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function isOurFile(cwd: string, path: string, ourFile: FileIdentity | undefined): boolean {
+  // The name is compared first because asking the disk about every server would be felt at start-up.
+  if (ourFile === undefined || !path.endsWith(ourFile.name)) return false;
+  const found = statSync(resolve(cwd, path), { throwIfNoEntry: false });
+  return found !== undefined && found.ino === ourFile.inode && found.dev === ourFile.device;
 }

@@ -3,7 +3,7 @@ import type { Candidate, CandidateDefinition, Warn } from './candidate.ts';
 import { DEFAULTS } from './defaults.ts';
 import { interpolate, type Environment } from './interpolate.ts';
 import { keyPath } from './problem.ts';
-import { startsOurselves } from './recursion.ts';
+import { recursionGuard } from './recursion.ts';
 import type { StdioServer } from './schema/config.ts';
 import { overrideTimeouts, type Settings } from './settings.ts';
 
@@ -11,9 +11,9 @@ import { overrideTimeouts, type Settings } from './settings.ts';
 export interface ServerDefinition {
   readonly name: string;
   /** What the server is for, in its own words. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** The whole description of its suite tool, as the server's definition gives it. */
-  readonly switchboardDescription?: string;
+  readonly switchboardDescription?: string | undefined;
   /** Where it was defined: the file, and the place in it (empty for a file about one server). */
   readonly origin: { readonly file: string; readonly key: string };
   readonly command: string;
@@ -32,13 +32,13 @@ export interface ServerDefinition {
 /** How a server is shown as one tool. */
 export interface SuiteDefinition {
   /** The tool's name where one was given; otherwise it is made from the server's name. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The tool's whole description where one was given: switchboardDescription, else the configuration's. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Patterns of the only tools offered. Default: all are. */
-  readonly allow?: readonly string[];
+  readonly allow?: readonly string[] | undefined;
   /** Patterns of tools not offered. Default: none. */
-  readonly deny?: readonly string[];
+  readonly deny?: readonly string[] | undefined;
   /** Longest summary of a tool, in characters. */
   readonly summaryMaxChars: number;
   readonly mode: Settings['introspection']['mode'];
@@ -62,6 +62,7 @@ export interface ResolvedServers {
 /** Decides which candidates are used (the first of each name) and makes definitions of them. */
 export function resolveServers(candidates: readonly Candidate[], options: ResolveOptions): ResolvedServers {
   const { warn } = options;
+  const context = { ...options, isOurselves: recursionGuard(options.ourScript) };
   const taken = new Map<string, Candidate>();
   const servers: ServerDefinition[] = [];
   const disabled: string[] = [];
@@ -81,11 +82,15 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
       const message = `remote servers are not supported yet; "${name}" is skipped`;
       warn({ ...origin(candidate), message, level: 'warn' });
     } else if (definition.kind === 'stdio') {
-      const server = defineServer(candidate, definition.server, options);
+      const server = defineServer(candidate, definition.server, context);
       if (server !== undefined) servers.push(server);
     }
   }
   return { servers, disabled };
+}
+
+interface ResolveContext extends ResolveOptions {
+  readonly isOurselves: (program: Program) => boolean;
 }
 
 type DescribedServer = Extract<CandidateDefinition, { kind: 'stdio' }>['server'];
@@ -93,12 +98,12 @@ type DescribedServer = Extract<CandidateDefinition, { kind: 'stdio' }>['server']
 function defineServer(
   candidate: Candidate,
   server: DescribedServer,
-  options: ResolveOptions,
+  options: ResolveContext,
 ): ServerDefinition | undefined {
-  const { settings, ourScript, warn } = options;
+  const { settings, warn } = options;
   const program = fillIn(candidate, server, options);
   if (program === undefined) return undefined;
-  if (startsOurselves(program, ourScript)) {
+  if (options.isOurselves(program)) {
     const message = `"${candidate.name}" starts Switchboard itself and is left out, or it would start itself without end`;
     warn({ ...origin(candidate), message, level: 'info' });
     return undefined;
@@ -107,12 +112,13 @@ function defineServer(
   const given: Partial<StdioServer> = server as StdioServer;
   return {
     name: candidate.name,
-    ...(given.description === undefined ? {} : { description: given.description }),
-    ...(given.switchboardDescription === undefined
-      ? {}
-      : { switchboardDescription: given.switchboardDescription }),
+    description: given.description,
+    switchboardDescription: given.switchboardDescription,
     origin: { file: candidate.file, key: keyPath(candidate.path) },
-    ...program,
+    command: program.command,
+    args: program.args,
+    cwd: program.cwd,
+    env: program.env,
     inheritEnv: given.inheritEnv ?? settings.inheritEnv,
     framing: given.framing ?? DEFAULTS.framing,
     timeouts: overrideTimeouts(settings.timeouts, given.timeouts),
@@ -123,15 +129,11 @@ function defineServer(
 /** The configuration's word about a server comes before the server's own, except for switchboardDescription. */
 function suiteOf(name: string, server: Partial<StdioServer>, settings: Settings): SuiteDefinition {
   const suite = settings.suites[name];
-  const suiteName = suite?.suiteName ?? server.suiteName;
-  const description = server.switchboardDescription ?? suite?.description;
-  const allow = suite?.expose?.allow ?? server.expose?.allow;
-  const deny = suite?.expose?.deny ?? server.expose?.deny;
   return {
-    ...(suiteName === undefined ? {} : { name: suiteName }),
-    ...(description === undefined ? {} : { description }),
-    ...(allow === undefined ? {} : { allow }),
-    ...(deny === undefined ? {} : { deny }),
+    name: suite?.suiteName ?? server.suiteName,
+    description: server.switchboardDescription ?? suite?.description,
+    allow: suite?.expose?.allow ?? server.expose?.allow,
+    deny: suite?.expose?.deny ?? server.expose?.deny,
     summaryMaxChars:
       suite?.summaryMaxChars ?? server.summaryMaxChars ?? settings.introspection.summaryMaxChars,
     mode: settings.introspection.mode,
@@ -162,10 +164,8 @@ function fillIn(
     return '';
   };
 
-  const env = Object.create(null) as Record<string, string>;
-  const fillEnv = (given: StdioServer['env'], ...path: string[]): void => {
-    for (const [name, value] of Object.entries(given ?? {})) env[name] = fill(String(value), ...path, name);
-  };
+  const fillEnv = (given: StdioServer['env'] = {}, ...path: string[]): [string, string][] =>
+    Object.entries(given).map(([name, value]) => [name, fill(String(value), ...path, name)]);
   const fillArgs = (given: readonly string[] = [], ...path: string[]): string[] =>
     given.map((arg, index) => fill(arg, ...path, index));
 
@@ -173,9 +173,9 @@ function fillIn(
   const command =
     typeof server.command === 'string' ? fill(server.command, 'command') : fill(inner.cmd, 'command', 'cmd');
   const args = [...fillArgs(inner.args, 'command', 'args'), ...fillArgs(server.args, 'args')];
-  fillEnv(inner.env, 'command', 'env');
-  fillEnv(server.env, 'env');
-  const cwd = 'cwd' in server && typeof server.cwd === 'string' ? fill(server.cwd, 'cwd') : '.';
+  // fromEntries defines members, so a variable called "__proto__" is one like any other.
+  const env = Object.fromEntries([...fillEnv(inner.env, 'command', 'env'), ...fillEnv(server.env, 'env')]);
+  const cwd = 'cwd' in server && typeof server.cwd === 'string' ? fill(server.cwd, 'cwd') : '';
   if (failures.length === 0 && command.trim() === '') {
     failures.push('command');
     warn({
@@ -184,7 +184,9 @@ function fillIn(
       level: 'warn',
     });
   }
-  return failures.length > 0 ? undefined : { command, args, cwd: resolvePath(candidate.directory, cwd), env };
+  return failures.length > 0
+    ? undefined
+    : { command, args, cwd: cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd), env };
 }
 
 function isDisabled(definition: CandidateDefinition): boolean {

@@ -11,11 +11,12 @@ export function matchGlob(pattern: string, text: string): boolean {
 
 /** True when the pattern has anything but literal characters. */
 export function isGlob(pattern: string): boolean {
-  return tokenise(pattern).some((token) => token.kind !== 'char');
+  return /[*?[{]/.test(pattern) && tokenise(pattern).some((token) => token.kind !== 'char');
 }
 
 /** The text a pattern without wildcards stands for: escapes are resolved. */
 export function literalOf(pattern: string): string {
+  if (!pattern.includes('\\')) return pattern;
   return tokenise(pattern)
     .map((token) => token.raw.replace(/^\\(.)$/su, '$1'))
     .join('');
@@ -26,6 +27,7 @@ export function literalOf(pattern: string): string {
  * Undefined when there are more than `limit` (groups multiply, so a short pattern can mean millions).
  */
 export function expandBraces(pattern: string, limit = 1000): string[] | undefined {
+  if (!pattern.includes('{')) return [pattern];
   const expanded: string[] = [];
   const waiting = [pattern];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -197,7 +199,10 @@ function compile(pattern: string): readonly Step[] {
 function run(steps: readonly Step[], text: string): boolean {
   let current = new Set<number>();
   enter(steps, 0, current);
+  // A star at the very end takes whatever is left.
+  const lastStar = steps.at(-1)?.kind === 'star' ? steps.length - 1 : -1;
   for (const char of text) {
+    if (current.has(lastStar)) return true;
     const next = new Set<number>();
     for (const at of current) {
       const step = steps[at];

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainChildFile, explainConfig, explainForeignServer, explainServerName } from '../explain.ts';
@@ -16,6 +18,30 @@ const byEditorSchema = new Ajv2020({ strict: false }).compile(editorSchema);
 
 test('the generated files are current', () => {
   execFileSync(process.execPath, ['scripts/generate.mjs', '--check'], { cwd: root, stdio: 'pipe' });
+});
+
+test('importing the configuration does not load the schema library', async () => {
+  const { metafile } = await build({
+    entryPoints: ['src/config/index.ts'],
+    absWorkingDir: fileURLToPath(root),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    outdir: 'dist',
+    write: false,
+    metafile: true,
+  });
+  const loaded = new Set(Object.keys(metafile.outputs).filter((path) => path.endsWith('/index.js')));
+  for (const path of loaded) {
+    const { imports } = metafile.outputs[path]!;
+    for (const { kind, path: next } of imports)
+      if (kind === 'import-statement' && next in metafile.outputs) loaded.add(next);
+  }
+  const inputs = [...loaded].flatMap((path) => Object.keys(metafile.outputs[path]!.inputs));
+  expect(inputs).toContain('src/config/load.ts');
+  expect(inputs.filter((path) => path.includes('node_modules'))).toEqual([]);
+  expect(inputs).not.toContain('src/config/schema/config.ts');
 });
 
 describe('the quick check and the schema agree', () => {
