@@ -1,0 +1,904 @@
+/**
+ * The servers in test/servers, driven directly: each really has the vice its header claims. Without this, a test that
+ * survives a bad server may only have met a good one.
+ */
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readJournal } from '../helpers/journal.ts';
+import { alive, killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
+import { startClient, textOf } from '../helpers/raw-client.ts';
+import type { RawClient, RawClientOptions } from '../helpers/raw-client.ts';
+import { createProject, nodeServer, npmServer, ROOT } from '../helpers/temp-project.ts';
+import { until } from '../helpers/until.ts';
+
+type Options = Omit<RawClientOptions, 'command' | 'args'>;
+
+function start(name: string, args: string[] = [], options: Options = {}): RawClient {
+  return startClient({ ...nodeServer(name, ...args), strict: false, ...options });
+}
+
+async function ready(name: string, args: string[] = [], options: Options = {}): Promise<RawClient> {
+  const client = start(name, args, options);
+  const response = await client.initialize();
+  expect(response.result?.capabilities?.tools).toBeDefined();
+  return client;
+}
+
+/** The raw line of the answer to this id. */
+function lineOf(client: RawClient, id: number): string {
+  const line = client.lines.find(({ message }) => message?.id === id && message.method === undefined);
+  if (line === undefined) throw new Error(`no line with id ${id}`);
+  return line.text;
+}
+
+const echoes = async (client: RawClient): Promise<void> => {
+  expect(textOf(await client.call('echo', { text: 'grüße 😀' }))).toBe('grüße 😀');
+};
+
+describe('echo', () => {
+  test('answers with the version the client asked for, and pings', async () => {
+    const client = start('echo', [], { strict: true });
+    expect((await client.initialize('2024-11-05')).result.protocolVersion).toBe('2024-11-05');
+    expect((await client.initialize('1999-01-01')).result.protocolVersion).toBe('2025-11-25');
+    expect((await client.request('ping')).result).toEqual({});
+    expect((await client.request('no/such')).error?.code).toBe(-32601);
+    expect(await client.close()).toMatchObject({ code: 0, signal: null });
+  });
+
+  test('has every tool its header names', async () => {
+    const project = createProject();
+    const client = await ready('echo', ['--name=me'], {
+      strict: true,
+      cwd: project.dir,
+      env: { ECHO_SECRET: 's' },
+    });
+    await echoes(client);
+    expect(textOf(await client.call('add', { a: 2, b: 3 }))).toBe('5');
+    expect((await client.call('fail', { message: 'no' })).result).toEqual({
+      content: [{ type: 'text', text: 'no' }],
+      isError: true,
+    });
+    expect((await client.call('reject')).error).toEqual({
+      code: -32602,
+      message: 'rejected as asked',
+      data: { field: 'text', seen: [1, 2, 3] },
+    });
+    expect((await client.call('missing')).error?.code).toBe(-32602);
+    expect(textOf(await client.call('canary', { n: 7 }))).toBe('canary 7');
+    expect(textOf(await client.call('big', { bytes: 300_000 }))).toHaveLength(300_000);
+    expect((await client.call('structured', { bytes: 10 })).result.structuredContent).toEqual({
+      bytes: 10,
+      filler: 'x'.repeat(10),
+    });
+    expect(JSON.parse(textOf(await client.call('env', { name: 'ECHO_SECRET' })))).toMatchObject({
+      set: true,
+      value: 's',
+    });
+    expect(JSON.parse(textOf(await client.call('env', { name: 'ECHO_OTHER' })))).toMatchObject({
+      set: false,
+    });
+    expect(textOf(await client.call('pid'))).toBe(String(client.pid));
+    expect(textOf(await client.call('cwd'))).toBe(project.dir);
+    expect(JSON.parse(textOf(await client.call('whoami'))).args).toEqual(['--name=me']);
+    const received = JSON.parse(textOf(await client.call('received')));
+    expect(received.slice(0, 2)).toEqual(['initialize', 'notifications/initialized']);
+  });
+
+  test('runs slow calls side by side and answers each', async () => {
+    const client = await ready('echo', [], { strict: true });
+    const calls = [60, 30, 1].map((ms) => client.call('slow_echo', { text: String(ms), ms }));
+    expect((await Promise.all(calls)).map(textOf)).toEqual(['60', '30', '1']);
+    const answers = client.messages.filter(({ result }) => result?.content).map(textOf);
+    expect(answers).toEqual(['1', '30', '60']);
+  });
+
+  test('stays silent about a cancelled call', async () => {
+    const client = await ready('echo');
+    const cancelled = client.call('slow_echo', { text: 'a', ms: 60_000 }, { id: 'slow' });
+    client.notify('notifications/cancelled', { requestId: 'slow' });
+    await echoes(client);
+    expect(client.ledger.unanswered().map(({ id }) => id)).toEqual(['slow']);
+    await client.close();
+    await expect(cancelled).rejects.toThrow(/tools\/call \(id "slow"\).*exited \(code 0\)/s);
+  });
+
+  test('lists only the tools it is told to', async () => {
+    const client = await ready('echo', [], { env: { TEST_SERVER_TOOLS: 'echo,slow_echo' } });
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['echo', 'slow_echo']);
+    expect((await client.call('add', { a: 1, b: 1 })).error?.code).toBe(-32602);
+  });
+
+  test('keeps a journal of its starts, its messages and its end', async () => {
+    const project = createProject();
+    const file = project.path('journal');
+    const client = await ready('echo', [], { env: { TEST_SERVER_JOURNAL: file } });
+    await client.call('echo', { text: 'x' });
+    await client.close();
+    const journal = readJournal(file);
+    expect(journal.map(({ event }) => event)).toEqual([
+      'start',
+      'message',
+      'message',
+      'message',
+      'stdin-end',
+      'exit',
+    ]);
+    expect(journal[3]).toMatchObject({ pid: client.pid, method: 'tools/call', id: 2 });
+  });
+
+  test('v2 adds reverse', async () => {
+    const client = await ready('echo-v2', [], { strict: true });
+    const v1 = (await (await ready('echo')).listTools()).map(({ name }) => name);
+    const v2 = (await client.listTools()).map(({ name }) => name);
+    expect(v2.filter((name) => !v1.includes(name))).toEqual(['reverse']);
+    expect(textOf(await client.call('reverse', { text: 'abc😀' }))).toBe('😀cba');
+  });
+});
+
+describe('crash', () => {
+  test('exits with 1 before answering', async () => {
+    const client = await ready('crash', ['--stderr-lines=30']);
+    await expect(client.call('crash')).rejects.toThrow(/exited \(code 1\).*crash line 30/s);
+    expect(await client.exited).toMatchObject({ code: 1, signal: null });
+  });
+
+  test('answers first, then exits', async () => {
+    const client = await ready('crash', ['--code=7']);
+    expect(textOf(await client.call('crash_after', { ms: 1 }))).toBe('crashing in 1 ms');
+    expect(await client.exited).toMatchObject({ code: 7 });
+  });
+
+  test('dies by a signal', async () => {
+    const killed = await ready('crash', ['--signal']);
+    const faulted = await ready('crash', ['--signal=SIGSEGV']);
+    await expect(killed.call('crash')).rejects.toThrow(/SIGKILL/);
+    await expect(faulted.call('crash')).rejects.toThrow(/SIGSEGV/);
+  });
+
+  test('dies at start and at initialize', async () => {
+    expect(await start('crash', ['--at-start']).exited).toMatchObject({ code: 1 });
+    const client = start('crash', ['--at-initialize']);
+    expect((await client.request('ping')).result).toEqual({});
+    await expect(client.initialize()).rejects.toThrow(/exited \(code 1\)/);
+  });
+});
+
+describe('slow', () => {
+  test('delays start, initialize and tools/list', async () => {
+    const begin = performance.now();
+    const client = await ready('slow', ['--start-ms=100', '--initialize-ms=100'], {
+      env: { TEST_SERVER_LIST_MS: '100' },
+    });
+    expect(performance.now() - begin).toBeGreaterThan(195);
+    const listing = performance.now();
+    await client.listTools();
+    expect(performance.now() - listing).toBeGreaterThan(95);
+  });
+
+  test('hangs, and counts the cancellations it gets', async () => {
+    const client = await ready('slow');
+    void client.call('hang', {}, { id: 'h' });
+    expect(textOf(await client.call('running_count'))).toBe('1');
+    client.notify('notifications/cancelled', { requestId: 'h', reason: 'too slow' });
+    client.notify('notifications/cancelled', { requestId: 'nobody' });
+    expect(textOf(await client.call('cancelled_count'))).toBe('2');
+    expect(JSON.parse(textOf(await client.call('cancellations')))).toEqual([
+      { requestId: 'h', reason: 'too slow', known: true },
+      { requestId: 'nobody', known: false },
+    ]);
+    expect(client.ledger.unanswered()).toHaveLength(1);
+  });
+
+  test('answers late even when cancelled', async () => {
+    const client = await ready('slow');
+    const late = client.call('late', { ms: 20 }, { id: 'l' });
+    client.notify('notifications/cancelled', { requestId: 'l' });
+    expect(textOf(await late)).toBe('late by 20 ms');
+  });
+});
+
+test('never-initialize lives, reads and stays silent', async () => {
+  const client = start('never-initialize');
+  void client.initialize();
+  await client.waitForStderr(/not answering/);
+  expect(client.lines).toEqual([]);
+  expect(alive(client.pid!)).toBe(true);
+  expect(await client.close()).toMatchObject({ code: 0 });
+  expect(alive(client.pid!)).toBe(false);
+});
+
+test('never-initialize can be stubborn too', async () => {
+  const client = start('never-initialize', ['--stubborn']);
+  void client.initialize();
+  await client.waitForStderr(/not answering/);
+  client.signal('SIGTERM');
+  void client.request('ping');
+  await client.waitForStderr(/not answering\nnot answering/);
+  expect(await client.kill('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
+});
+
+test('stubborn ignores signals and the end of stdin; only SIGKILL ends it', async () => {
+  const project = createProject();
+  const file = project.path('journal');
+  const client = await ready('stubborn', ['--chatty'], { env: { TEST_SERVER_JOURNAL: file } });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) client.signal(signal);
+  await until(() => readJournal(file).filter(({ event }) => event === 'ignored').length === 3);
+  await echoes(client);
+  const closing = client.close();
+  await client.waitForStderr(/stdin ended, staying[^]*still here/);
+  expect(alive(client.pid!)).toBe(true);
+  client.signal('SIGKILL');
+  expect(await closing).toMatchObject({ signal: 'SIGKILL' });
+});
+
+test('stubborn still ends of old age', async () => {
+  const client = await ready('stubborn', ['--lifetime-ms=1000']);
+  expect(await client.close()).toMatchObject({ code: 0 });
+});
+
+describe('flood', () => {
+  test('floods stderr when called, and answers', async () => {
+    const client = await ready('flood');
+    await client.call('flood', { stream: 'stderr', bytes: 3_000_000 });
+    await until(() => client.stderr.length >= 3_000_000);
+    expect(client.problems).toEqual([]);
+  });
+
+  test('floods stdout with lines that are no messages', async () => {
+    const client = await ready('flood');
+    await client.call('flood', { stream: 'stdout', bytes: 1_000_000 });
+    expect(client.problems).toHaveLength(10_000);
+    await client.call('flood', { stream: 'stdout', bytes: 1_000_000, style: 'no-newline' });
+    expect(client.problems).toHaveLength(10_001);
+    await echoes(client);
+  });
+
+  test('floods at start, in every style, and for ever', async () => {
+    const ansi = await ready('flood', ['--stderr-bytes=1000', '--style=ansi']);
+    await ansi.waitForStderr(/\]52;c;/);
+    expect(ansi.stderr).toContain('\u001b]52;c;');
+    const binary = await ready('flood', ['--stdout-bytes=1000', '--style=binary']);
+    expect(binary.problems).toHaveLength(100);
+    expect(binary.lines[0]?.bytes.includes(0xff)).toBe(true);
+    const forever = await ready('flood', ['--forever']);
+    await until(() => forever.stderr.length > 2_000_000);
+    await echoes(forever);
+    expect((await forever.close()).code).toBe(0);
+  });
+
+  test('floods with notifications', async () => {
+    const client = await ready('flood');
+    await client.call('notify_flood', { count: 2500 });
+    expect(client.notifications).toHaveLength(2500);
+    expect(client.notifications[0]?.method).toBe('notifications/tools/list_changed');
+  });
+});
+
+describe('noisy', () => {
+  test('writes a banner first and a line of text before every message', async () => {
+    const client = await ready('noisy');
+    await echoes(client);
+    expect(client.lines[0]?.text).toBe('*** Noisy server 1.0 ***');
+    expect(client.lines.map(({ problem }) => problem === undefined)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test('ends lines in \\r\\n, starts with a byte order mark', async () => {
+    const client = start('noisy', ['--crlf', '--bom', '--quiet']);
+    void client.initialize();
+    await until(() => client.lines.length === 1);
+    expect(client.lines[0]?.bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+    await client.call('echo', { text: 'x' });
+    expect(client.lines[1]?.text).toMatch(/\}\r$/);
+    expect(client.problems).toHaveLength(2);
+  });
+
+  test('writes JSON that is no JSON-RPC', async () => {
+    const client = await ready('noisy', ['--json-noise']);
+    for (let turn = 0; turn < 9; turn++) await echoes(client);
+    const noise = client.lines.filter(({ problem }) => problem !== undefined).map(({ text }) => text);
+    expect(noise).toEqual(expect.arrayContaining(['null', '42', '[1,2,3]', '', '{"jsonrpc":"2.0"}']));
+  });
+
+  test('puts text behind or before a message on its line', async () => {
+    const client = await ready('noisy', ['--quiet']);
+    void client.call('trailing', {}, { id: 50 });
+    expect(textOf(await client.call('trailing', { clean_after: true }))).toBe('clean');
+    expect(textOf(await client.call('leading'))).toBe('clean');
+    expect(client.lines[1]?.text).toMatch(/^\{.*\} \/\/ done$/);
+    expect(client.problems).toHaveLength(3);
+    expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([50]);
+  });
+});
+
+describe('half-line', () => {
+  test('writes its messages in small pieces', async () => {
+    const client = start('half-line', ['--pause-ms=2']);
+    await client.initialize();
+    // More than 150 bytes in pieces of 4 on average, 2 ms apart: some may arrive together, by far not all.
+    expect(client.chunkSizes.length).toBeGreaterThan(10);
+    await echoes(client);
+    expect(client.problems).toEqual([]);
+  });
+
+  test('writes several messages at once', async () => {
+    const client = await ready('half-line', ['--whole']);
+    await client.call('burst', { count: 50 });
+    expect(client.notifications).toHaveLength(50);
+    const response = await client.call('progress_and_answer', {}, { progressToken: 't' });
+    expect(textOf(response)).toBe('together');
+    expect(client.notifications.at(-1)?.params).toEqual({ progressToken: 't', progress: 1, total: 1 });
+  });
+
+  test('leaves half a message behind, with and without a newline after it', async () => {
+    const client = await ready('half-line', ['--whole']);
+    void client.call('half', {}, { id: 60 });
+    await echoes(client);
+    expect(client.problems).toHaveLength(1);
+    void client.call('half_joined', {}, { id: 61 });
+    void client.call('echo', { text: 'lost' }, { id: 62 });
+    await echoes(client);
+    expect(client.problems).toHaveLength(2);
+    expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([60, 61, 62]);
+  });
+});
+
+describe('wrong-id', () => {
+  test.each(['foreign_id', 'null_id', 'no_id', 'object_id', 'wrong_version', 'typed_id'])(
+    '%s sends something wrong before the right answer',
+    async (tool) => {
+      const client = await ready('wrong-id');
+      const before = client.messages.length;
+      const first = await client.call(tool);
+      if (tool === 'wrong_version') {
+        await until(() => client.messages.length === before + 2);
+        expect(first.jsonrpc).toBe('1.0');
+      } else {
+        expect(textOf(first)).toBe('right');
+      }
+      expect(client.messages).toHaveLength(before + 2);
+      const wrong = client.messages[before]!;
+      expect(client.messages[before + 1]?.id).toBe(2);
+      const ids = {
+        foreign_id: 987_654_321,
+        null_id: null,
+        object_id: { id: 2 },
+        wrong_version: 2,
+        typed_id: '2',
+      };
+      expect(wrong.id).toEqual((ids as Record<string, unknown>)[tool]);
+    },
+  );
+
+  test('leaves the right answer out when asked', async () => {
+    const client = await ready('wrong-id');
+    void client.call('foreign_id', { right: false, id: 77 }, { id: 70 });
+    await echoes(client);
+    expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([70]);
+    expect(client.ledger.strays.map(({ id }) => id)).toEqual([77]);
+  });
+
+  test('answers twice', async () => {
+    const client = await ready('wrong-id');
+    expect(textOf(await client.call('twice'))).toBe('right');
+    await until(() => client.ledger.doubled().length === 1);
+    expect(() => client.check()).toThrow(/answered 2 times: tools\/call/);
+  });
+
+  test('answers in shapes that are not allowed', async () => {
+    const client = await ready('wrong-id');
+    const shapes = {
+      both: { result: expect.anything(), error: { code: -32000, message: 'both' } },
+      result_not_object: { result: 'just text' },
+      error_string: { error: 'it broke' },
+      error_null: { error: null },
+      error_no_code: { error: { message: 'no code' } },
+      error_long: { error: { code: -32001, message: 'm'.repeat(1_048_576) } },
+      content_not_array: { result: { content: 'text' } },
+      content_missing: { result: { isError: false } },
+      is_error_string: { result: { content: expect.anything(), isError: 'yes' } },
+    };
+    for (const [tool, shape] of Object.entries(shapes)) {
+      expect(await client.call(tool)).toEqual({ jsonrpc: '2.0', id: expect.anything(), ...shape });
+    }
+    expect(Object.keys(await client.call('neither'))).toEqual(['jsonrpc', 'id']);
+    expect((await client.call('result_not_object', { value: null })).result).toBeNull();
+  });
+});
+
+describe('huge', () => {
+  test('answers with 64 MiB, the id first or last', async () => {
+    const client = await ready('huge');
+    await client.call('huge', {}, { id: 80 });
+    await client.call('huge', { id: 'last', bytes: 1_000_000 }, { id: 81 });
+    expect(lineOf(client, 80)).toMatch(/^\{"jsonrpc":"2.0","id":80,/);
+    expect(lineOf(client, 80).length).toBeGreaterThan(64 * 1_048_576);
+    expect(lineOf(client, 81).slice(0, 60)).not.toContain('"id"');
+    expect(lineOf(client, 81)).toMatch(/"id":81\}$/);
+    await echoes(client);
+  });
+
+  test('answers very deep, with very many keys', async () => {
+    const client = await ready('huge');
+    void client.call('deep', {}, { id: 82 }); // Whether our own JSON.parse can take it is not the point.
+    const { result } = await client.call('keys');
+    expect(Object.keys(result.structuredContent)).toHaveLength(100_000);
+    const line = client.lines.find(({ text }) => text.startsWith('{"jsonrpc":"2.0","id":82'));
+    expect(line?.text.split('[').length).toBeGreaterThan(1_000_000);
+  });
+
+  test('writes bytes that never become a line', async () => {
+    const client = await ready('huge');
+    void client.call('no_newline', { bytes: 5_000_000 });
+    await client.close();
+    expect(client.lines.at(-1)?.text).toHaveLength(5_000_000);
+    expect(client.problems).toHaveLength(1);
+  });
+});
+
+describe('framed', () => {
+  test.each([[[]], [['--split']], [['--lowercase', '--extra-headers']], [['--strict']]])(
+    'speaks Content-Length %j',
+    async (args) => {
+      const client = await ready('framed', args, { framing: 'content-length', strict: true });
+      await echoes(client);
+      expect(textOf(await client.call('two_in_one'))).toBe('second');
+      expect(client.notifications).toHaveLength(1);
+      expect((await client.close()).code).toBe(0);
+    },
+  );
+
+  test('does not answer newline framing, and may exit over it', async () => {
+    const lenient = start('framed');
+    void lenient.initialize();
+    expect(await lenient.close()).toMatchObject({ code: 0 });
+    expect(lenient.lines).toEqual([]);
+    const strict = start('framed', ['--strict']);
+    strict.sendRaw('{"jsonrpc":"2.0","id":1,"method":"ping"}\n\r\n\r\n');
+    expect(await strict.exited).toMatchObject({ code: 3 });
+  });
+
+  test('finds a frame behind a newline-framed message', async () => {
+    const client = start('framed', [], { framing: 'content-length' });
+    client.sendRaw('{"jsonrpc":"2.0","id":1,"method":"initialize"}\n');
+    expect((await client.request('ping', {}, { id: 2 })).result).toEqual({});
+  });
+});
+
+describe('pages', () => {
+  test('lists in pages and refuses foreign cursors', async () => {
+    const client = await ready('pages', ['--pages=3', '--per-page=4']);
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const { result } = await client.request('tools/list', { cursor });
+      sizes.push(result.tools.length);
+      cursor = result.nextCursor;
+    } while (cursor !== undefined);
+    expect(sizes).toEqual([4, 4, 4]);
+    expect((await client.request('tools/list', { cursor: 'made up' })).error?.code).toBe(-32602);
+    expect((await client.request('tools/list', { cursor: 'after-3' })).error?.code).toBe(-32602);
+    expect(textOf(await client.call('page_3_tool_4'))).toBe('page_3_tool_4');
+    expect(textOf(await client.call('list_count'))).toBe('5');
+  });
+
+  test('never ends, or repeats its cursor', async () => {
+    const endless = await ready('pages', ['--endless']);
+    const far = await endless.request('tools/list', { cursor: 'after-5000' });
+    expect(far.result).toMatchObject({ nextCursor: 'after-5001', tools: [{ name: 'page_5001_tool_1' }, {}] });
+    const repeat = await ready('pages', ['--repeat']);
+    const one = await repeat.request('tools/list');
+    expect((await repeat.request('tools/list', { cursor: one.result.nextCursor })).result).toEqual(
+      one.result,
+    );
+  });
+});
+
+describe('asks', () => {
+  test.each([[[]], [['--number-ids']]])('asks during a call and tells the answer %j', async (args) => {
+    const client = await ready('asks', args);
+    client.handle('roots/list', () => ({ result: { roots: [{ uri: 'file:///a' }] } }));
+    client.handle('sampling/createMessage', (params) => ({
+      error: { code: -1, message: params.messages[0].role },
+    }));
+    const said = async (tool: string, input = {}): Promise<unknown> =>
+      JSON.parse(textOf(await client.call(tool, input)));
+    expect(await said('ask_ping')).toEqual({ result: {} });
+    expect(await said('ask_roots')).toEqual({ result: { roots: [{ uri: 'file:///a' }] } });
+    expect(await said('ask_sampling')).toEqual({ error: { code: -1, message: 'user' } });
+    expect(await said('ask_elicitation')).toMatchObject({ error: { code: -32601 } });
+    expect(await said('ask_unknown')).toMatchObject({ error: { code: -32601 } });
+    expect(await said('ask', { method: 'ping', params: { a: 1 } })).toEqual({ result: {} });
+    expect(await said('ask_many', { count: 200 })).toEqual({ result: 200, error: 0, unanswered: 0 });
+    expect(await said('client')).toMatchObject({ protocolVersion: '2025-06-18' });
+    expect(client.requests.slice(0, 5).map(({ method }) => method)).toEqual([
+      'ping',
+      'roots/list',
+      'sampling/createMessage',
+      'elicitation/create',
+      'nobody/knows',
+    ]);
+    expect(typeof client.requests[0]?.id).toBe(args.length === 0 ? 'string' : 'number');
+  });
+
+  test('tells when nobody answers', async () => {
+    const client = await ready('asks', ['--wait-ms=30']);
+    client.handle('ping', () => undefined);
+    expect(JSON.parse(textOf(await client.call('ask_ping')))).toEqual({ unanswered: 30 });
+  });
+});
+
+describe('progress', () => {
+  test.each([['text'], [0], [7]])('reports with the token it was given: %j', async (progressToken) => {
+    const client = await ready('progress');
+    const response = await client.call('steps', { n: 4 }, { progressToken });
+    expect(JSON.parse(textOf(response))).toEqual({ token: progressToken, sent: 4 });
+    const params = client.notifications.map((message) => message.params);
+    expect(params.map(({ progress }) => progress)).toEqual([1, 2, 3, 4]);
+    expect(new Set(params.map((one) => one.progressToken))).toEqual(new Set([progressToken]));
+  });
+
+  test('reports nothing without a token', async () => {
+    const client = await ready('progress');
+    await client.call('steps', { n: 4 });
+    expect(client.notifications).toEqual([]);
+  });
+
+  test('floods, reports for nobody, after the answer, backwards', async () => {
+    const client = await ready('progress');
+    await client.call('flood', { n: 5000 }, { progressToken: 'f' });
+    expect(client.notifications).toHaveLength(5000);
+    await client.call('stray', {});
+    expect(client.notifications.at(-1)?.params.progressToken).toBe('nobody-gave-this');
+    await client.call('after', { n: 2 }, { progressToken: 'a', id: 90 });
+    await client.waitFor(({ params }) => params?.progressToken === 'a' && params.progress === 2);
+    const answer = client.messages.findIndex(({ id }) => id === 90);
+    const late = client.messages.findIndex(({ params }) => params?.progressToken === 'a');
+    expect(late).toBeGreaterThan(answer);
+    await client.call('backwards', {}, { progressToken: 'b' });
+    const falling = client.notifications.filter(({ params }) => params.progressToken === 'b');
+    expect(falling.map(({ params }) => params.progress)).toEqual([3, 2, 1]);
+  });
+});
+
+describe('odd', () => {
+  test('writes unusual JSON exactly as it says', async () => {
+    const client = await ready('odd');
+    const raw: Record<string, string> = {
+      unknown_fields: '"future":{"a":[1,{"b":null}]}',
+      unknown_content: '{"type":"hologram"',
+      big_integers: '"above":9007199254740993,',
+      huge_exponent: '"huge":1E400',
+      minus_zero: '"zero":-0,"point":-0.0',
+      lone_surrogate: 'high \\ud83d low',
+      escaped_keys: '"\\u0069d":',
+      duplicate_keys: '"key":1,"key":2',
+      not_tool_shaped: '"result":{"ok":true,"name":"odd","args":{"a":1}}',
+      proto_keys: '"__proto__":{"polluted":true}',
+      bad_base64: '@@not base64@@',
+      line_separators: 'a\u2028b\u2029c\u0085d',
+      lone_cr: ',\r"id"',
+      spaced: '{ "jsonrpc" : "2.0" ,\t"id"',
+      id_last: '{"result":{"id":99,',
+      null_result_fields: '"structuredContent":null',
+      deep: `${'['.repeat(200)}${']'.repeat(200)}`,
+    };
+    for (const [tool, part] of Object.entries(raw)) {
+      await client.call(tool);
+      expect(client.lines.at(-1)?.text).toContain(part);
+    }
+    expect(client.problems).toEqual([]);
+    expect((await client.call('error_data')).error).toEqual({
+      code: -32002,
+      message: 'Resource not found',
+      data: { uri: 'test://gone', nested: { list: [1, 2, 3] } },
+    });
+    const listed = (await client.listTools()).map(({ name }) => name);
+    const known = [
+      ...Object.keys(raw),
+      'error_data',
+      'invalid_utf8',
+      'control_char',
+      'nul',
+      'echo',
+      'pid',
+      'canary',
+    ];
+    expect(listed.toSorted()).toEqual(known.toSorted());
+  });
+
+  test.each([
+    ['invalid_utf8', [0xff, 0xc0, 0x80]],
+    ['control_char', [0x01]],
+    ['nul', [0x00]],
+  ])('%s is no JSON', async (tool, bytes) => {
+    const client = await ready('odd');
+    expect(textOf(await client.call(tool, { clean_after: true }))).toBe('clean');
+    const bad = client.lines.filter(({ problem }) => problem !== undefined);
+    expect(bad).toHaveLength(1);
+    expect(bad[0]?.bytes.includes(Buffer.from(bytes))).toBe(true);
+  });
+
+  test('announces what nobody knows, or too little', async () => {
+    const { result } = await start('odd').initialize();
+    expect(result).toMatchObject({
+      weather: { today: 'fine' },
+      serverInfo: { flavour: 'vanilla' },
+      capabilities: { telepathy: { range: 'short' } },
+    });
+    expect((await start('odd', ['--ansi-name']).initialize()).result.serverInfo.name).toContain('\u001b[31m');
+    expect((await start('odd', ['--long-name']).initialize()).result.serverInfo.name).toHaveLength(1_048_576);
+    expect((await start('odd', ['--no-server-info']).initialize()).result).not.toHaveProperty('serverInfo');
+  });
+});
+
+describe('many-tools', () => {
+  test('has as many as it is told', async () => {
+    const client = await ready('many-tools', ['--count=10000', '--description-bytes=80']);
+    const tools = await client.listTools();
+    expect(tools).toHaveLength(10_000);
+    expect(tools[0].description).toHaveLength(80);
+    expect(JSON.parse(textOf(await client.call('tool_10000', { a: 1 })))).toEqual({
+      name: 'tool_10000',
+      args: { a: 1 },
+    });
+  });
+
+  test.each([
+    ['long', /^.{100}$/],
+    ['foreign', /[^A-Za-z0-9_-]/],
+    ['underscores', /^a__tool_1$/],
+    ['same', /^tool$/],
+    ['reserved', /^add_server$/],
+  ])('has names of the kind %s', async (kind, pattern) => {
+    const client = await ready('many-tools', ['--count=3', `--names=${kind}`]);
+    const tools = await client.listTools();
+    expect(tools[0].name).toMatch(pattern);
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(kind === 'same' ? 1 : 3);
+    expect(JSON.parse(textOf(await client.call(tools[0].name))).name).toBe(tools[0].name);
+  });
+
+  test.each([
+    ['ref-bomb', '#/$defs/level_30'],
+    ['recursive', '"$ref":"#"'],
+    ['redos', '(a+)+'],
+    ['remote', 'http://127.0.0.1:9'],
+  ])('has schemas of the kind %s', async (kind, part) => {
+    const client = await ready('many-tools', ['--count=1', `--schema=${kind}`]);
+    const [tool] = await client.listTools();
+    expect(JSON.stringify(tool.inputSchema)).toContain(part);
+    expect(tool.outputSchema).toEqual(tool.inputSchema);
+  });
+});
+
+describe('versions', () => {
+  test('answers with the version it was told', async () => {
+    const answered = async (...args: string[]): Promise<unknown> =>
+      (await start('versions', args).initialize()).result.protocolVersion;
+    expect(await answered('--answer=2099-01-01')).toBe('2099-01-01');
+    expect(await answered('--answer-json=3')).toBe(3);
+    expect(await answered('--missing')).toBeUndefined();
+    expect(await answered()).toBe('2025-06-18');
+  });
+
+  test('refuses', async () => {
+    const { error } = await start('versions', ['--refuse']).initialize();
+    expect(error).toMatchObject({
+      code: -32022,
+      data: { supported: ['2026-07-28'], requested: '2025-06-18' },
+    });
+  });
+
+  test('speaks only the modern dialect', async () => {
+    const client = start('versions', ['--modern-only'], { strict: true });
+    expect((await client.initialize()).error?.code).toBe(-32022);
+    expect((await client.request('tools/list')).error?.code).toBe(-32602);
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    expect((await client.request('server/discover', { _meta })).result.supportedVersions).toEqual([
+      '2026-07-28',
+    ]);
+    const call = await client.request('tools/call', { name: 'echo', arguments: { text: 'm' }, _meta });
+    expect(call.result).toMatchObject({ resultType: 'complete', content: [{ text: 'm' }] });
+  });
+});
+
+describe('stdout-closer', () => {
+  test.each(['--at-start', '--after-initialize', 'tool'])('closes stdout and lives: %s', async (how) => {
+    const client = start('stdout-closer', how === 'tool' ? [] : [how]);
+    if (how !== '--at-start') await client.initialize();
+    if (how === 'tool') void client.call('close');
+    await client.stdoutEnded();
+    expect(alive(client.pid!)).toBe(true);
+    expect((await client.close()).code).toBe(0);
+  });
+
+  test('closes stderr and works on; closes stdin and hears nothing', async () => {
+    const client = await ready('stdout-closer');
+    expect(textOf(await client.call('close', { stream: 'stderr' }))).toBe('closed stderr');
+    await echoes(client);
+    expect(textOf(await client.call('close', { stream: 'stdin' }))).toBe('closed stdin');
+    const exiting = client.close();
+    await nextTurn();
+    expect(alive(client.pid!)).toBe(true);
+    client.signal('SIGTERM');
+    expect((await exiting).signal).toBe('SIGTERM');
+  });
+});
+
+test('exit-on-third exits on its third call', async () => {
+  const client = await ready('exit-on-third', ['--code=4']);
+  await echoes(client);
+  await echoes(client);
+  await expect(client.call('canary')).rejects.toThrow(/exited \(code 4\)/);
+});
+
+test('close-early exits 0 at once and says why on stderr', async () => {
+  const client = start('close-early', ['--lines=30']);
+  expect(await client.exited).toMatchObject({ code: 0 });
+  await client.waitForStderr(/missing API key, line 30/);
+  await expect(client.initialize()).rejects.toThrow(/exited \(code 0\).*line 30/s);
+});
+
+test('a program that does not exist is reported, not waited for', async () => {
+  const client = startClient({ command: join(ROOT, 'no-such-program') });
+  await expect(client.initialize()).rejects.toThrow(/could not be started: .*ENOENT/);
+});
+
+describe('changing', () => {
+  test('changes its tools and says so', async () => {
+    const client = await ready('changing');
+    const has = async (tool: string): Promise<boolean> =>
+      (await client.listTools()).some(({ name }) => name === tool);
+    await client.call('grow', { name: 'extra' });
+    expect(await has('extra')).toBe(true);
+    expect(textOf(await client.call('extra'))).toBe('I am extra');
+    await client.call('redescribe', { name: 'extra', description: 'new' });
+    expect((await client.listTools()).find(({ name }) => name === 'extra').description).toBe('new');
+    await client.call('shrink', { name: 'extra' });
+    expect(await has('extra')).toBe(false);
+    expect(client.notifications.map(({ method }) => method)).toEqual(
+      Array(3).fill('notifications/tools/list_changed'),
+    );
+  });
+
+  test('changes silently, and toggles', async () => {
+    const client = await ready('changing', ['--silent', '--toggle']);
+    await client.call('grow');
+    expect(client.notifications).toEqual([]);
+    const described = async (): Promise<string> =>
+      (await client.listTools()).find(({ name }) => name === 'echo').description;
+    expect([await described(), await described(), await described()]).toEqual(['A', 'B', 'A']);
+  });
+});
+
+test('slow-reader leaves what it is sent in the pipe', async () => {
+  const client = await ready('slow-reader', ['--after-initialized', '--bytes=1', '--every-ms=5']);
+  const begin = performance.now();
+  expect(textOf(await client.call('echo', { text: 'x' }))).toBe('x');
+  expect(performance.now() - begin).toBeGreaterThan(300); // 97 bytes, 5 ms each, and the newline
+});
+
+describe('mock-child', () => {
+  test.each(['newline', 'content-length'] as const)(
+    'answers in the framing it is asked in: %s',
+    async (framing) => {
+      const client = startClient({
+        command: process.execPath,
+        args: ['index.mjs'],
+        cwd: join(ROOT, 'examples/mock-child'),
+        framing,
+      });
+      expect((await client.initialize('2025-03-26')).result).toMatchObject({
+        protocolVersion: '2025-03-26',
+        serverInfo: { name: 'mock' },
+      });
+      expect((await client.listTools()).map(({ name }) => name)).toEqual(['click', 'type', 'screenshot']);
+      expect((await client.call('click', { selector: '#a' })).result).toEqual({
+        ok: true,
+        name: 'click',
+        args: { selector: '#a' },
+      });
+      expect((await client.call('drag')).error?.code).toBe(-32602);
+      expect((await client.request('no/such')).error?.code).toBe(-32601);
+      expect(await client.close()).toMatchObject({ code: 0 });
+    },
+  );
+});
+
+describe('official servers', () => {
+  test.each(['everything', 'filesystem', 'memory'] as const)(
+    '%s starts and lists its tools',
+    async (name) => {
+      const project = createProject();
+      const server = npmServer(name, ...(name === 'filesystem' ? [project.dir] : []));
+      const client = startClient({
+        ...server,
+        env: { MEMORY_FILE_PATH: project.path('memory.json') },
+      });
+      await client.initialize();
+      expect((await client.listTools()).length).toBeGreaterThan(5);
+    },
+  );
+});
+
+describe('the client itself', () => {
+  test('fails a wait at its deadline and shows stderr', async () => {
+    const client = start('never-initialize');
+    void client.initialize();
+    await client.waitForStderr(/not answering/);
+    await expect(client.request('ping', {}, { deadline: 50 })).rejects.toThrow(
+      /No answer to ping \(id 2\) within 50 ms.*stderr: .*not answering/s,
+    );
+    await expect(client.waitFor(() => false, { deadline: 10 })).rejects.toThrow(/Waited 10 ms for a message/);
+    await expect(client.waitForStderr(/never/, { deadline: 10 })).rejects.toThrow(
+      /stderr to match \/never\//,
+    );
+    await expect(until(() => false, { deadline: 10, what: 'nothing' })).rejects.toThrow(/10 ms for nothing/);
+  });
+
+  test('fails a strict test over a line that is no message', async () => {
+    // Checked at the end of the test too, so the strict client lives in a scope of its own here.
+    const work: (() => Promise<void>)[] = [];
+    const client = start('noisy', [], { strict: true, scope: { onTestFinished: (one) => work.push(one) } });
+    onTestFinished(() => killAll(client.marker));
+    await client.initialize();
+    await expect(client.close()).rejects.toThrow(/Bad output: not JSON .*Noisy server/);
+    expect(work).toHaveLength(1);
+    await expect(work[0]!()).rejects.toThrow(/Bad output/);
+  });
+
+  test('finds the processes of a test by their marker, and only those', async () => {
+    const mine = marker();
+    const client = await ready('echo', [], { marker: mine });
+    await ready('echo');
+    expect(processesWith(mine).map(({ pid }) => pid)).toEqual([client.pid]);
+    await expect(waitUntilGone(mine, 50)).rejects.toThrow(new RegExp(`${String(client.pid)} .*echo\\.mjs`));
+    await client.close();
+    await waitUntilGone(mine);
+  });
+
+  test('matches raw requests, reused ids and ids of either type', async () => {
+    const client = await ready('echo', [], { strict: true });
+    const raw = client.answerTo(5);
+    client.sendRaw('{"jsonrpc":"2.0","id":5,"method":"ping"}\n');
+    expect((await raw).result).toEqual({});
+    const [number, string] = await Promise.all([
+      client.call('echo', { text: 'number' }, { id: 9 }),
+      client.call('echo', { text: 'string' }, { id: '9' }),
+    ]);
+    expect([textOf(number), textOf(string)]).toEqual(['number', 'string']);
+    expect(textOf(await client.call('echo', { text: 'again' }, { id: 9 }))).toBe('again');
+    client.sendRaw('not json\n');
+    await client.waitFor(({ id, error }) => id === null && error?.code === -32700);
+    client.check();
+  });
+
+  test('stops reading when told to', async () => {
+    const client = await ready('huge');
+    client.pauseReading();
+    const call = client.call('huge', { bytes: 5_000_000 });
+    const answered = await Promise.race([
+      call.then(() => true),
+      client.call('pid').then(() => true),
+      pause(),
+    ]);
+    expect(answered).toBe(false);
+    client.resumeReading();
+    expect(textOf(await call)).toHaveLength(5_000_000);
+  });
+});
+
+async function pause(): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return false;
+}

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** One event of a test server that was started with TEST_SERVER_JOURNAL=file (or --journal=file). */
+export interface JournalEntry {
+  readonly pid: number;
+  readonly event: 'start' | 'message' | 'stdin-end' | 'ignored' | 'exit';
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly method?: string;
+  readonly id?: string | number;
+  readonly argv?: string[];
+  readonly cwd?: string;
+  readonly signal?: string;
+  readonly code?: number;
+}
+
+/** What all servers writing to this journal did so far: how often one was started, which requests reached it. */
+export function readJournal(file: string): JournalEntry[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as JournalEntry);
+}
