@@ -1,15 +1,20 @@
 // Bundles the programs into dist/: ESM, code split, no node_modules needed at run time.
 import { build } from 'esbuild';
-import { chmod, readFile, rm } from 'node:fs/promises';
+import { chmod, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
-const root = new URL('..', import.meta.url).pathname;
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+// Beside its place and then swapped in, so that a program that starts meanwhile finds a whole one.
+const fresh = join(root, `dist.${process.pid}.tmp`);
+const old = join(root, `dist.${process.pid}.old.tmp`);
 
-await rm(new URL('../dist', import.meta.url), { recursive: true, force: true });
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 await build({
   absWorkingDir: root,
-  entryPoints: { index: 'src/index.ts' },
-  outdir: 'dist',
+  entryPoints: { index: 'src/index.ts', 'stdio-rpc': 'src/wire/stdio-rpc.ts' },
+  outdir: fresh,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -17,10 +22,12 @@ await build({
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
-  sourcemap: false,
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
   define: { __VERSION__: JSON.stringify(version) },
   logLevel: 'warning',
 });
-await chmod(new URL('../dist/index.js', import.meta.url), 0o755);
+await chmod(join(fresh, 'index.js'), 0o755);
+await rename(dist, old).catch(() => undefined);
+await rename(fresh, dist);
+await rm(old, { recursive: true, force: true });

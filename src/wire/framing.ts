@@ -34,7 +34,7 @@ export class Deframer {
   framing: Framing | undefined;
   readonly #limits: FramingLimits;
   readonly #events: FramingEvents;
-  #mode: 'boundary' | 'line' | 'header' | 'body' = 'boundary';
+  #mode: 'boundary' | 'line' | 'header' | 'body' | 'rest' = 'boundary';
   #pieces: Buffer[] = [];
   #held = 0;
   /** Bytes still missing of a Content-Length body. */
@@ -63,6 +63,9 @@ export class Deframer {
           break;
         case 'body':
           at = this.#body(chunk, at);
+          break;
+        case 'rest':
+          at = this.#rest(chunk, at);
           break;
       }
     }
@@ -112,7 +115,7 @@ export class Deframer {
     if (blank === null) {
       if (text.length < HEADER_BYTES) return Math.min(chunk.length, at + HEADER_BYTES);
       this.#drop();
-      this.#mode = 'line';
+      this.#mode = 'rest';
       this.#events.badHeader(text.slice(0, 200));
       return Math.min(chunk.length, at + HEADER_BYTES);
     }
@@ -130,6 +133,14 @@ export class Deframer {
       if (this.#missing === 0) this.#finish('content-length');
     }
     return at + used - earlier;
+  }
+
+  /** Passes over what is left of a line that was given up. */
+  #rest(chunk: Buffer, at: number): number {
+    const newline = chunk.indexOf(0x0a, at);
+    if (newline < 0) return chunk.length;
+    this.#mode = 'boundary';
+    return newline + 1;
   }
 
   #body(chunk: Buffer, at: number): number {

@@ -73,6 +73,7 @@ export class Peer {
   };
   #lastId = 0;
   #over = false;
+  #ended = false;
 
   constructor(input: Readable, output: Writable, events: PeerEvents, options: PeerOptions) {
     const { shape } = options;
@@ -266,7 +267,8 @@ export class Peer {
   }
 
   #end(why: 'end' | 'overrun'): void {
-    if (this.#over) return;
+    if (this.#over || this.#ended) return;
+    this.#ended = true;
     this.#events.ended(why);
   }
 }

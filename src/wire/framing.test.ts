@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Deframer, frame, type Framing } from './framing.ts';
+
+interface Seen {
+  messages: [string, Framing][];
+  oversize: { head: string; tail: string; length: number }[];
+  badHeaders: string[];
+  overrun: boolean;
+}
+
+function read(
+  chunks: readonly (string | Buffer)[],
+  limits = { messageBytes: 1 << 24, overrunBytes: 1 << 26 },
+) {
+  const seen: Seen = { messages: [], oversize: [], badHeaders: [], overrun: false };
+  const deframer = new Deframer(limits, {
+    message: (pieces, framing) => seen.messages.push([Buffer.concat(pieces).toString(), framing]),
+    oversize: (head, tail, length) =>
+      seen.oversize.push({ head: head.toString(), tail: tail.toString(), length }),
+    badHeader: (header) => seen.badHeaders.push(header),
+    overrun: () => {
+      seen.overrun = true;
+    },
+  });
+  for (const chunk of chunks) deframer.push(Buffer.from(chunk as string));
+  deframer.end();
+  return { ...seen, framing: deframer.framing };
+}
+
+const framed = (body: string, header = 'Content-Length') =>
+  `${header}: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+describe('newline', () => {
+  test('lines, blank lines, CRLF and a last line without its end', () => {
+    expect(read(['{"a":1}\n\n  \r\n{"b":2}\r\n{"c":3}']).messages.map(([text]) => text)).toEqual([
+      '{"a":1}',
+      '{"b":2}',
+      '{"c":3}',
+    ]);
+  });
+
+  test('prose that starts like a header is a line', () => {
+    const { messages, framing } = read(['Content with this?\nCo', 'nte', 'nt\n{"a":1}\n']);
+    expect(messages.map(([text]) => text)).toEqual(['Content with this?', 'Content', '{"a":1}']);
+    expect(framing).toBe('newline');
+  });
+});
+
+describe('content-length', () => {
+  test('the header in any case, with other headers, is followed by exactly that many bytes', () => {
+    const { messages, framing } = read([
+      framed('{"ü":1}') + framed('{\n"b":2}', 'content-length') + 'Content-Type: x\r\n' + framed('{}'),
+    ]);
+    expect(messages).toEqual([
+      ['{"ü":1}', 'content-length'],
+      ['{\n"b":2}', 'content-length'],
+      ['{}', 'content-length'],
+    ]);
+    expect(framing).toBe('content-length');
+  });
+
+  test('a block without Content-Length is reported, and what follows is read', () => {
+    const { badHeaders, messages } = read([framed('{}') + 'X-Other: 1\r\n\r\n' + framed('{"a":1}')]);
+    expect(badHeaders).toEqual(['X-Other: 1']);
+    expect(messages.map(([text]) => text)).toEqual(['{}', '{"a":1}']);
+  });
+
+  test('a header block without end is given up', () => {
+    const { badHeaders, messages } = read([
+      framed('{}'),
+      `Content-Type: ${'x'.repeat(20_000)}\n`,
+      framed('{"a":1}'),
+    ]);
+    expect(badHeaders).toHaveLength(1);
+    expect(messages.map(([text]) => text)).toEqual(['{}', '{"a":1}']);
+  });
+});
+
+test('both framings, mixed and cut anywhere, give the same messages', () => {
+  const message = fc.record({
+    body: fc.json(),
+    framing: fc.constantFrom<Framing>('newline', 'content-length'),
+  });
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 6 }), fc.array(fc.nat({ max: 40 })), (messages, cuts) => {
+      // A JSON text may itself be blank-free prose to the deframer; only objects and arrays are certain lines.
+      const wanted = messages.map(({ body, framing }) => [`[${body}]`, framing] as [string, Framing]);
+      const stream = Buffer.from(
+        wanted
+          .map(([body, framing]) => {
+            const { before, after } = frame(framing, Buffer.byteLength(body));
+            return before + body + after;
+          })
+          .join(''),
+      );
+      const chunks: Buffer[] = [];
+      let at = 0;
+      for (const cut of cuts) {
+        chunks.push(stream.subarray(at, at + cut));
+        at += cut;
+      }
+      chunks.push(stream.subarray(at));
+      expect(read(chunks).messages).toEqual(wanted);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('limits', () => {
+  const limits = { messageBytes: 10_000, overrunBytes: 50_000 };
+
+  test('a line over the limit is skipped, its ends are kept, the next is read', () => {
+    const long = `{"id":1,"x":"${'y'.repeat(20_000)}","end":2}`;
+    const { messages, oversize } = read([long.slice(0, 7000), `${long.slice(7000)}\n{"a":1}\n`], limits);
+    expect(messages.map(([text]) => text)).toEqual(['{"a":1}']);
+    expect(oversize).toHaveLength(1);
+    expect(oversize[0]?.length).toBe(long.length);
+    expect(oversize[0]?.head.startsWith('{"id":1,')).toBe(true);
+    expect(oversize[0]?.tail.endsWith('"end":2}')).toBe(true);
+  });
+
+  test('a body over the limit is skipped by its length', () => {
+    const { messages, oversize } = read([framed('x'.repeat(30_000)) + framed('{}')], limits);
+    expect(oversize).toHaveLength(1);
+    expect(messages.map(([text]) => text)).toEqual(['{}']);
+  });
+
+  test('a message without end breaks the stream', () => {
+    const { overrun, messages } = read([...Array<string>(7).fill('x'.repeat(10_000)), '\n{}\n'], limits);
+    expect(overrun).toBe(true);
+    expect(messages).toEqual([]);
+  });
+
+  test('a message in very many pieces is still one message', () => {
+    const body = `{"x":"${'y'.repeat(9_000)}"}`;
+    expect(read([...body, '\n'], limits).messages).toEqual([[body, 'newline']]);
+  });
+});

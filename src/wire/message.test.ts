@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ENVELOPE } from './envelope.ts';
+import { idFromFragments, Message, readMessage } from './message.ts';
+import { defineShape } from './scan.ts';
+
+const SHAPE = defineShape({ ...ENVELOPE, params: { name: true, arguments: true } });
+const INNER = defineShape({ action: true, args: true });
+
+function inPieces(text: string, sizes: readonly number[]): Buffer[] {
+  const bytes = Buffer.from(text);
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const size of sizes) {
+    if (at >= bytes.length) break;
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  if (at < bytes.length) pieces.push(bytes.subarray(at));
+  return pieces;
+}
+
+test('members are the same in one piece and in many', () => {
+  const value = fc.record({
+    id: fc.integer(),
+    method: fc.string(),
+    params: fc.record({
+      name: fc.string(),
+      arguments: fc.record({ action: fc.string(), args: fc.jsonValue() }),
+    }),
+  });
+  fc.assert(
+    fc.property(value, fc.array(fc.integer({ min: 1, max: 30 })), (message, sizes) => {
+      const read = readMessage(inPieces(JSON.stringify(message), sizes), SHAPE, 'newline') as Message;
+      expect(read.value(SHAPE.slot('id'))).toBe(message.id);
+      expect(read.string(SHAPE.slot('method'))).toBe(message.method);
+      expect(read.string(SHAPE.slot('params.name'))).toBe(message.params.name);
+      const inner = read.look(SHAPE.slot('params.arguments'), INNER)!;
+      expect(inner.string(INNER.slot('action'))).toBe(message.params.arguments.action);
+      expect(inner.text(INNER.slot('args'))).toBe(JSON.stringify(message.params.arguments.args));
+      const start = inner.start(INNER.slot('args'));
+      const end = inner.end(INNER.slot('args'));
+      expect(Buffer.concat(inner.slices(start, end)).toString()).toBe(
+        JSON.stringify(message.params.arguments.args),
+      );
+    }),
+  );
+});
+
+test('a message larger than the scratch memory is read all the same', () => {
+  const text = JSON.stringify({ id: 1, result: { x: 'y'.repeat(5_000_000) }, method: 'last' });
+  const read = readMessage(inPieces(text, Array<number>(80).fill(65_536)), SHAPE, 'newline') as Message;
+  expect(read.string(SHAPE.slot('method'))).toBe('last');
+});
+
+describe('refusals', () => {
+  const refused = (text: string, framing: 'newline' | 'content-length' = 'newline') =>
+    readMessage([Buffer.from(text)], SHAPE, framing);
+
+  test('name what is wrong, and the id where it can be told', () => {
+    expect(refused('{"id":5,"method":"a","method":"b"}')).toEqual({ why: 'duplicate', id: '5' });
+    expect(refused('{"params":{"name":1,"name":2},"id":5}')).toEqual({ why: 'duplicate-param', id: '5' });
+    expect(refused('{"id":5,"id":6}')).toEqual({ why: 'duplicate', id: undefined });
+    expect(refused(`{"id":"x","params":${'['.repeat(300)}`)).toEqual({ why: 'too-deep', id: '"x"' });
+    expect(refused('[]')).toEqual({ why: 'not-an-object', id: undefined });
+    expect(refused('{"id":7,"result":{"a":\u0001}}')).toEqual({ why: 'malformed', id: '7' });
+    expect(refused('{"id":7,"result":{}} trailing')).toEqual({ why: 'malformed', id: undefined });
+  });
+
+  test('line breaks between tokens pass in a framed body, flattened, and nowhere else', () => {
+    expect(refused('{"id":1,\r"method":"x"}')).toMatchObject({ why: 'malformed' });
+    const read = refused('{\r\n"id":1,\n"method":"a\\nb"}', 'content-length') as Message;
+    expect(read.bytes(0, read.length).toString()).toBe('{  "id":1, "method":"a\\nb"}');
+    expect(read.string(SHAPE.slot('method'))).toBe('a\nb');
+  });
+});
+
+describe('the id of a message that was not kept', () => {
+  const id = (head: string, tail = head) => idFromFragments(Buffer.from(head), Buffer.from(tail));
+
+  test('is read from its beginning or its end', () => {
+    expect(id('{"jsonrpc":"2.0","id":12,"result":{"x":"yyyy')).toBe('12');
+    expect(id('{"id":"a b","result":{"x":"yyyy')).toBe('"a b"');
+    expect(id('{"result":{"x":"yyyy', 'yyyy"}]},"id":12}')).toBe('12');
+    expect(id('{"result":{"x":"yyyy', 'yyyy"}]} , "id" : 12 } ')).toBe('12');
+  });
+
+  test('is not guessed', () => {
+    expect(id('{"result":{"id":3,"x":"yyyy', 'yyyy"}]}')).toBeUndefined();
+    expect(id('{"result":{"x":"yyyy', 'yyyy","id":12}}')).toBeUndefined();
+    expect(id('{"result":{"x":"yyyy', 'yyy \\"id\\":12}')).toBeUndefined();
+    // The number may go on behind the cut.
+    expect(id('{"id":12', 'yyyy"}')).toBeUndefined();
+  });
+});

@@ -1,0 +1,192 @@
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { ENVELOPE } from './envelope.ts';
+import { Message } from './message.ts';
+import { Peer, refusalError, type PeerOptions } from './peer.ts';
+import { defineShape } from './scan.ts';
+
+const SHAPE = defineShape({ ...ENVELOPE, params: { name: true } });
+
+function peerOn(options: Partial<PeerOptions> = {}) {
+  const input = new PassThrough();
+  const written: Buffer[] = [];
+  const output = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      written.push(chunk);
+      done();
+    },
+  });
+  const events: string[] = [];
+  const peer = new Peer(
+    input,
+    output,
+    {
+      request: (message, id) => events.push(`request ${id} ${message.string(SHAPE.slot('method')) ?? ''}`),
+      notification: (message) => events.push(`notification ${message.string(SHAPE.slot('method')) ?? ''}`),
+      refused: (refusal, id) => events.push(`refused ${refusal} ${id ?? '-'}`),
+      dropped: (why) => events.push(`dropped ${why}`),
+      ended: (why) => events.push(`ended ${why}`),
+    },
+    { shape: SHAPE, ...options },
+  );
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    peer,
+    events,
+    written: () => Buffer.concat(written).toString(),
+    writes: () => written.length,
+    say: async (text: string) => {
+      input.write(text);
+      await settle();
+    },
+    end: async () => {
+      input.end();
+      await settle();
+      await settle();
+    },
+    settle,
+  };
+}
+
+const outcomes = () => {
+  const heard: string[] = [];
+  return {
+    heard,
+    listener: (name: string) => ({
+      answered: (answer: Message) =>
+        void heard.push(`${name} ${answer.text(SHAPE.slot('result')) ?? 'error'}`),
+      unanswered: (reason: string) => void heard.push(`${name} ${reason}`),
+    }),
+  };
+};
+
+describe('answers', () => {
+  test('are matched by value and type, once', async () => {
+    const { peer, say, events } = peerOn();
+    const { heard, listener } = outcomes();
+    expect(peer.request('a', undefined, listener('first'))).toBe(1);
+    expect(peer.request('b', {}, listener('second'))).toBe(2);
+    await say(
+      '{"jsonrpc":"2.0","id":"1","result":{}}\n{"jsonrpc":"2.0","id":1.0,"result":{}}\n{"jsonrpc":"2.0","id":3,"result":{}}\n',
+    );
+    await say('{"jsonrpc":"2.0","result":{}}\n{"jsonrpc":"2.0","id":null,"error":{}}\n');
+    expect(heard).toEqual([]);
+    expect(events).toHaveLength(5);
+    await say(
+      '{"jsonrpc":"2.0","id":2,"result":{"b":1}}\n{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n{"jsonrpc":"2.0","id":1,"result":{"again":1}}\n',
+    );
+    expect(heard).toEqual(['second {"b":1}', 'first {"a":1}']);
+    expect(peer.waiting).toBe(0);
+  });
+
+  test('that are damaged or too large fail their request at once', async () => {
+    const { peer, say, events } = peerOn({ messageBytes: 1000 });
+    const { heard, listener } = outcomes();
+    for (const name of ['bad', 'big', 'last', 'fine']) peer.request(name, undefined, listener(name));
+    await say('{"jsonrpc":"2.0","id":1,"result":{"x":"\u0001"}}\n');
+    await say(`{"jsonrpc":"2.0","id":2,"result":{"x":"${'y'.repeat(2000)}"}}\n`);
+    await say(`{"jsonrpc":"2.0","result":{"x":"${'y'.repeat(2000)}"},"id":3}\n`);
+    expect(heard).toEqual(['bad unreadable', 'big too-large', 'last too-large']);
+    await say(`{"jsonrpc":"2.0","result":{"x":"${'y'.repeat(2000)}","id":4}}\n`);
+    expect(heard.at(-1)).toBe('fine unreadable');
+    expect(events).toEqual(['refused too-large -']);
+  });
+
+  test('that nobody waits for any more are dropped; closing tells everyone', async () => {
+    const { peer, say, events } = peerOn();
+    const { heard, listener } = outcomes();
+    const forgotten = peer.request('a', undefined, listener('a'));
+    peer.request('b', undefined, listener('b'));
+    expect(peer.forget(forgotten)).toBe(true);
+    expect(peer.forget(forgotten)).toBe(false);
+    await say('{"jsonrpc":"2.0","id":1,"result":{}}\n');
+    expect(events).toEqual(['dropped an answer with the unknown id 1']);
+    peer.close();
+    expect(heard).toEqual(['b closed']);
+  });
+});
+
+describe('calls', () => {
+  test('are told apart from notifications, and faults are named', async () => {
+    const { say, events, end } = peerOn();
+    await say('{"jsonrpc":"2.0","id":"x","method":"ask"}\n{"jsonrpc":"2.0","method":"tell"}\n');
+    await say(
+      '{"jsonrpc":"1.0","id":1,"method":"m"}\n{"jsonrpc":"2.0","id":2,"method":3}\n{"jsonrpc":"2.0","id":[],"method":"m"}\n',
+    );
+    await say('[{"jsonrpc":"2.0","id":3,"method":"m"}]\n7\n{"jsonrpc":"2.0","id":4}\nwhat\n');
+    await end();
+    expect(events).toEqual([
+      'request "x" ask',
+      'notification tell',
+      'refused bad-version 1',
+      'refused bad-method 2',
+      'refused bad-id -',
+      'refused batch -',
+      'refused not-an-object -',
+      'refused not-a-message 4',
+      'refused malformed -',
+      'ended end',
+    ]);
+  });
+
+  test('every refusal has a code of JSON-RPC', () => {
+    expect(refusalError('malformed').code).toBe(-32700);
+    expect(refusalError('duplicate-param').code).toBe(-32602);
+    expect(refusalError('batch').code).toBe(-32600);
+  });
+});
+
+describe('passing on', () => {
+  const request = () =>
+    Message.from(
+      { jsonrpc: '2.0', id: 'their id', method: 'm', params: { name: 'old', x: [1, 2] }, future: true },
+      SHAPE,
+    );
+
+  test('a request travels as it came, under our id, with its edits', async () => {
+    const { peer, written, settle } = peerOn();
+    const message = request();
+    const name = SHAPE.slot('params.name');
+    peer.relay(
+      message,
+      [{ start: message.start(name), end: message.end(name), with: '"new"' }],
+      outcomes().listener('x'),
+    );
+    await settle();
+    expect(written()).toBe(
+      '{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":"new","x":[1,2]},"future":true}\n',
+    );
+  });
+
+  test('an answer gets the id it was asked with, in the framing of the other side', async () => {
+    const { peer, written, settle } = peerOn({ framing: 'content-length' });
+    const answer = Message.from({ result: { text: 'ü' }, id: 9, jsonrpc: '2.0' }, SHAPE);
+    peer.forwardAnswer(answer, '"their id"');
+    await settle();
+    const body = '{"result":{"text":"ü"},"id":"their id","jsonrpc":"2.0"}';
+    expect(written()).toBe(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  });
+
+  test('what is said in one turn leaves in one write; large parts are not copied', async () => {
+    const { peer, writes, written, settle } = peerOn();
+    for (let id = 1; id <= 50; id++) peer.answer(String(id), { ok: true });
+    await settle();
+    expect(writes()).toBe(1);
+    expect(written().split('\n')).toHaveLength(51);
+    const big = Message.from({ jsonrpc: '2.0', id: 1, result: { text: 'y'.repeat(100_000) } }, SHAPE);
+    peer.forwardAnswer(big, '2');
+    peer.answer('3', {});
+    await settle();
+    const lines = written().trimEnd().split('\n');
+    expect(JSON.parse(lines[50]!)).toEqual({ jsonrpc: '2.0', id: 2, result: { text: 'y'.repeat(100_000) } });
+    expect(lines[51]).toBe('{"jsonrpc":"2.0","id":3,"result":{}}');
+  });
+
+  test('answers go out in the framing the other side opened with', async () => {
+    const { peer, say, written } = peerOn();
+    await say('Content-Length: 40\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"ping"} ');
+    peer.answer('1', {});
+    peer.outbox.flush();
+    expect(written()).toBe('Content-Length: 36\r\n\r\n{"jsonrpc":"2.0","id":1,"result":{}}');
+  });
+});
