@@ -150,3 +150,4 @@ function filterOf(
 }
 
 export { ServerError } from './gateway/index.ts';
+export { introspection } from './exposure/index.ts';

@@ -67,7 +67,7 @@ export class LegacyClient implements ClientLink {
   notification(message: Message): void {
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const id = message.text(Client.requestId);
-    if (id !== undefined) this.session.cancel(id, undefined);
+    if (id !== undefined) this.session.cancel(id, message.string(Client.reason));
   }
 
   forwardAnswer(answer: Message, id: string): void {

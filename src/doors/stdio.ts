@@ -69,14 +69,26 @@ export function openStdioDoor({
   return {
     ended,
     async drain(ms) {
-      const timeout = new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
-      await Promise.race([client.session.idle(), timeout]);
+      await withinTime(ms, client.session.idle());
       client.session.failAll();
       peer.outbox.flush();
-      if (output.destroyed || output.writableLength === 0) return;
-      await Promise.race([new Promise<void>((resolve) => output.once('drain', resolve)), timeout]);
+      // The callback of an empty write comes after everything before it is out.
+      if (!output.destroyed)
+        await withinTime(FLUSH_MS, new Promise<void>((resolve) => output.write('', () => resolve())));
     },
   };
+}
+
+/** How long the host may take to read the last answers, in milliseconds. */
+const FLUSH_MS = 1000;
+
+async function withinTime(ms: number, done: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, timeout]);
+  clearTimeout(timer);
 }
 
 /** Calls back when bytes have waited for so long without one of them being taken. */

@@ -10,6 +10,8 @@ export interface Source {
   about(): SourceInfo | undefined;
   /** Everything it offers of one kind, in its own order, as it described it. */
   list(kind: Kind): Promise<Listing>;
+  /** The same where it is known already and has not changed since; asks nobody. */
+  known(kind: Kind): Listing | undefined;
   /**
    * The one way in for every method: the client's own message, with what the exposure rewrites in it.
    * The answer goes to the call, exactly once, now or later.
@@ -38,6 +40,7 @@ export interface SourceInfo {
 
 export interface Listing {
   readonly components: readonly Component[];
+  readonly names: ReadonlySet<string>;
   /** Why the list is not everything, where it is not. */
   readonly incomplete: string | undefined;
 }

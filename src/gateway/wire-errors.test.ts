@@ -25,6 +25,9 @@ test.each([
   ['METHOD_UNKNOWN', -32601],
 ])('%s is the error %i for everyone', (code, wire) => {
   for (const framed of [true, false]) {
-    expect(wireAnswer(new SwitchboardError(code, 'x'), 'tools/call', framed)).toMatchObject({ kind: 'error', code: wire });
+    expect(wireAnswer(new SwitchboardError(code, 'x'), 'tools/call', framed)).toMatchObject({
+      kind: 'error',
+      code: wire,
+    });
   }
 });

@@ -8,6 +8,7 @@ export const CLIENT_SHAPE = defineShape({
     arguments: true,
     cursor: true,
     requestId: true,
+    reason: true,
     protocolVersion: true,
     _meta: { progressToken: true },
   },
@@ -21,6 +22,7 @@ export const Client = {
   arguments: CLIENT_SHAPE.slot('params.arguments'),
   cursor: CLIENT_SHAPE.slot('params.cursor'),
   requestId: CLIENT_SHAPE.slot('params.requestId'),
+  reason: CLIENT_SHAPE.slot('params.reason'),
   protocolVersion: CLIENT_SHAPE.slot('params.protocolVersion'),
   progressToken: CLIENT_SHAPE.slot('params._meta.progressToken'),
 } as const;

@@ -48,6 +48,8 @@ export class Connection {
   /** When a crashed server may be started again, on the performance clock. */
   #notBefore = 0;
   #lossReason = '';
+  /** The end of the last process that was stopped for being idle; the next one waits for it. */
+  #retiring: Promise<void> | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #lastUsed = 0;
   #awaitingDrain = false;
@@ -173,6 +175,7 @@ export class Connection {
   }
 
   async #start(): Promise<Incarnation> {
+    await this.#retiring;
     await this.#waitOutCrash();
     if (this.#state.kind === 'stopped') throw this.#stoppedError();
     const attempt = this.#state.kind === 'starting' ? this.#state.attempt + 1 : 1;
@@ -385,7 +388,7 @@ export class Connection {
     this.#current = undefined;
     this.#state = { kind: 'idle' };
     this.#events.changed();
-    current.stop().catch((error: unknown) => {
+    this.#retiring = current.stop().catch((error: unknown) => {
       this.#surroundings.log.error('could not stop', { server: this.#server.name, reason: messageOf(error) });
     });
   }

@@ -79,7 +79,8 @@ export class Flight implements AnswerListener {
     if (this.#held) this.#pass(this.#held);
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
-    if (performance.now() - this.#lastPassed < PROGRESS_LEAD) setTimeout(() => this.#deliver(answer), PROGRESS_LEAD);
+    if (performance.now() - this.#lastPassed < PROGRESS_LEAD)
+      setTimeout(() => this.#deliver(answer), PROGRESS_LEAD);
     else this.#deliver(answer);
   }
 

@@ -53,7 +53,11 @@ export class Incarnation {
         request: (message, id) => events.request(message, id),
         notification: (message) => events.notification(message),
         refused: (refusal, _id, bytes) => {
-          if (noise.hear(refusal, bytes)) this.#lose(`writes too much to stdout that is no protocol message`);
+          // One answer over the limit fails its call; it is no flood.
+          if (refusal === 'too-large')
+            log.warn('dropped a message over the limit', { server: name, bytes: bytes.length });
+          else if (noise.hear(refusal, bytes))
+            this.#lose('writes too much to stdout that is no protocol message');
         },
         dropped: (why) => log.debug('dropped a message', { server: name, why }),
         ended: (why) => this.#stdoutEnded(why),

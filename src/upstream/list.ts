@@ -32,7 +32,7 @@ export async function listTools(asker: Asker, server: string, log: Logger): Prom
         components.push(tool as Component);
       } else return stopped(components, `only its first ${MAX_COMPONENTS} tools are used.`, server, log);
     }
-    if (result.next === undefined) return { components, incomplete: undefined };
+    if (result.next === undefined) return { components, names: seen, incomplete: undefined };
     if (result.next === cursor) return stopped(components, 'its list repeats the same page.', server, log);
     cursor = result.next;
     if (page >= MAX_PAGES)
@@ -45,7 +45,7 @@ export async function listTools(asker: Asker, server: string, log: Logger): Prom
 
 function stopped(components: readonly Component[], incomplete: string, server: string, log: Logger): Listing {
   log.warn('incomplete tool list', { server, reason: incomplete });
-  return { components, incomplete };
+  return { components, names: new Set(components.map((component) => component.name)), incomplete };
 }
 
 function readPage(answer: Message, server: string): { tools: readonly unknown[]; next: string | undefined } {

@@ -13,19 +13,25 @@ export function createServerSource(
 ): Source {
   const listeners = new Set<(kind: Kind) => void>();
   let listing: Promise<Listing> | undefined;
+  let known: Listing | undefined;
   const connection = new Connection(server, surroundings, deadlines, {
     changed: () => {
-      listing = undefined;
+      listing = known = undefined;
       for (const listener of listeners) listener('tools');
     },
   });
 
   const relist = (): Promise<Listing> => {
     const fresh: Promise<Listing> = listTools(connection, server.name, surroundings.log);
-    // A failure is not kept: the next one to ask asks the server again.
-    fresh.catch(() => {
-      if (listing === fresh) listing = undefined;
-    });
+    fresh.then(
+      (listed) => {
+        if (listing === fresh) known = listed;
+      },
+      () => {
+        // A failure is not kept: the next one to ask asks the server again.
+        if (listing === fresh) listing = undefined;
+      },
+    );
     return fresh;
   };
 
@@ -36,6 +42,7 @@ export function createServerSource(
     },
     about: () => connection.about,
     list: () => (listing ??= relist()),
+    known: () => known,
     request: (message, edits, call) => connection.relay(message, edits, call),
     onChange: (listener) => {
       listeners.add(listener);

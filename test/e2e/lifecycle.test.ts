@@ -86,9 +86,11 @@ describe('crashing', () => {
   });
 
   test('an answer written just before the exit is delivered', async () => {
-    const { call } = await startGateway({ crash: nodeServer('crash') });
-    for (let round = 0; round < 3; round++) {
+    const { client, call } = await startGateway({ crash: nodeServer('crash') });
+    for (let round = 1; round <= 3; round++) {
       expect(textOf(await call('crash', 'crash_after', { ms: 0 }))).toBe('crashing in 0 ms');
+      // A call sent while the server is dying is lost with it; the next round waits for its end.
+      await client.waitForStderr(new RegExp(`(server failed[^]*){${round}}`));
     }
   });
 

@@ -22,15 +22,10 @@ const LIST_PATIENCE = 5000;
 export class SuiteRunner {
   readonly #suite: string;
   readonly #entry: CatalogEntry;
-  /** The server's tool names as last listed; undefined when they are not known or may have changed. */
-  #names: ReadonlySet<string> | undefined;
 
   constructor(suite: string, entry: CatalogEntry) {
     this.#suite = suite;
     this.#entry = entry;
-    entry.source.onChange(() => {
-      this.#names = undefined;
-    });
   }
 
   run(call: Call): void {
@@ -80,7 +75,8 @@ export class SuiteRunner {
       call.fail(edits);
       return;
     }
-    if (this.#names?.has(subtool) === true) this.#entry.source.request(call.request, edits, call);
+    if (this.#entry.source.known('tools')?.names.has(subtool) === true)
+      this.#entry.source.request(call.request, edits, call);
     else this.#callUnproven(call, subtool, edits);
   }
 
@@ -92,13 +88,13 @@ export class SuiteRunner {
       settled = true;
       clearTimeout(timer);
       // A server that cannot list its tools, or not all of them, may still run this one.
-      if (listing !== undefined && listing.incomplete === undefined && !this.#names?.has(subtool)) {
+      if (listing !== undefined && listing.incomplete === undefined && !listing.names.has(subtool)) {
         call.fail(this.#unknown(subtool, listing));
       } else this.#entry.source.request(call.request, edits, call);
     };
     const timer = setTimeout(() => proceed(undefined), LIST_PATIENCE);
     call.onCancel(() => clearTimeout(timer));
-    this.#list().then(proceed, (error: unknown) => {
+    this.#entry.source.list('tools').then(proceed, (error: unknown) => {
       if (error instanceof SwitchboardError && error.code !== 'LIST_FAILED') {
         clearTimeout(timer);
         settled = true;
@@ -123,7 +119,7 @@ export class SuiteRunner {
       return;
     }
     // A server that is slow to start holds this call only; a cancel just means that nobody waits for the list.
-    this.#list().then(
+    this.#entry.source.list('tools').then(
       (listing) => {
         const { exposure, source } = this.#entry;
         const admitted = listing.components.filter((tool) => exposure.admits(tool.name));
@@ -144,12 +140,6 @@ export class SuiteRunner {
       },
       (error: unknown) => call.fail(asError(error, this.#entry.source.name)),
     );
-  }
-
-  async #list(): Promise<Listing> {
-    const listing = await this.#entry.source.list('tools');
-    this.#names = new Set(listing.components.map((tool) => tool.name));
-    return listing;
   }
 
   #notAllowed(subtool: string): SwitchboardError {

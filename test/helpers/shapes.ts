@@ -1,0 +1,30 @@
+import { SHAPES, shapeArgs } from '../servers/shapes/watch.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
+import { processesWith } from './processes.ts';
+import { serverPath } from './temp-project.ts';
+import { until } from './until.ts';
+
+/** Shapes whose leader leaves: for a gateway their server has exited, and what it left behind must be cleaned up. */
+const LEAVING = ['leader-exits', 'setsid-orphan'];
+
+/**
+ * A gateway with a running server of every process shape, each of which ignores the end of its stdin and every signal
+ * but SIGKILL, so that nothing goes away by itself.
+ */
+export async function startEveryShape(): Promise<TestGateway> {
+  const servers = Object.fromEntries(
+    SHAPES.map((shape) => [
+      shape,
+      { command: process.execPath, args: shapeArgs(shape, process.execPath, serverPath('stubborn')) },
+    ]),
+  );
+  const gateway = await startGateway(servers);
+  const answers = await Promise.all(SHAPES.map((shape) => gateway.call(shape, 'pid')));
+  for (const [index, shape] of SHAPES.entries()) {
+    const running = answers[index]?.result?.isError !== true;
+    if (running === LEAVING.includes(shape)) throw new Error(`${shape}: ${JSON.stringify(answers[index])}`);
+  }
+  const running = SHAPES.length - LEAVING.length;
+  await until(() => processesWith(gateway.client.marker).length > running, { what: 'every shape runs' });
+  return gateway;
+}
