@@ -16,7 +16,12 @@ const typesOfConfig = ['exposure', 'upstream', 'doors'];
 const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 
 const rules = [
-  { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+  {
+    name: 'no-cycles',
+    severity: 'error',
+    from: {},
+    to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+  },
   {
     name: 'no-unresolved',
     severity: 'error',
@@ -34,7 +39,10 @@ const rules = [
     comment: 'Other folders import folder/index.ts only; shared is imported file by file.',
     severity: 'error',
     from: { path: '^src/([^/]+)/' },
-    to: { path: '^src/([^/]+)/.+', pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$', '^src/config/schema/config\\.ts$'] },
+    to: {
+      path: '^src/([^/]+)/.+',
+      pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$', '^src/config/schema/config\\.ts$'],
+    },
   },
   {
     name: 'pure-folders-use-no-node-module',
@@ -94,6 +102,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default'],
+    },
   },
 };

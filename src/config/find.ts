@@ -4,7 +4,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 
 /** In the order in which they are looked for. */
-const CONFIG_NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map(
+export const CONFIG_NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map(
   (extension) => `switchboard.config.${extension}`,
 );
 

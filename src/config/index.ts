@@ -1,6 +1,5 @@
-export { findConfig } from './find.ts';
 export { composeEnv, envNames } from './environment.ts';
+export { CONFIG_NAMES, findConfig } from './find.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
-export { describeWarning, type ConfigWarning } from './problem.ts';
-export type { ServerDefinition, SuiteDefinition } from './resolve.ts';
-export type { Settings } from './settings.ts';
+export { describeWarning } from './problem.ts';
+export type { ServerDefinition } from './resolve.ts';

@@ -1,5 +1,5 @@
 export type { Call } from './call.ts';
-export type { Catalog, CatalogEntry, ExposureSettings, IntrospectionMode } from './catalog.ts';
+export type { Catalog, CatalogEntry, IntrospectionMode } from './catalog.ts';
 export type { ExposedTool, Exposure } from './exposure.ts';
 export { Gateway } from './gateway.ts';
 export { LocalClient, ServerError, type LocalCallOptions } from './local-client.ts';

@@ -13,7 +13,8 @@ import {
   SHAPES,
 } from '../../test/servers/shapes/watch.ts';
 import { silentLogger } from '../shared/log.ts';
-import { createFamily, type Child, type ChildEnd, type Family, type SpawnOptions } from './index.ts';
+import type { SpawnOptions } from './child.ts';
+import { createFamily, type Child, type ChildEnd, type Family } from './index.ts';
 
 /** SIGTERM at once: for tests whose subject is not the time. */
 const SWIFT = { term: 0, kill: 400 };

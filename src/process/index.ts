@@ -1,5 +1,4 @@
-export { createFamily, type Child, type Family, type FamilyOptions } from './family.ts';
-export type { ChildEnd, ChildState, SpawnOptions } from './child.ts';
-export type { StopMeans, StopReport, StopStages, Survivor } from './terminate.ts';
-export { createBackoff, type Backoff, type BackoffAdvice, type BackoffOptions } from './backoff.ts';
-export { captureOutput, type Output, type OutputOptions } from './output.ts';
+export { createBackoff, type Backoff } from './backoff.ts';
+export type { ChildEnd } from './child.ts';
+export { createFamily, type Child, type Family } from './family.ts';
+export { captureOutput, type Output } from './output.ts';

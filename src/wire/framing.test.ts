@@ -134,6 +134,6 @@ describe('limits', () => {
 
   test('a message in very many pieces is still one message', () => {
     const body = `{"x":"${'y'.repeat(9_000)}"}`;
-    expect(read([...body, '\n'], limits).messages).toEqual([[body, 'newline']]);
+    expect(read([...Array.from(body), '\n'], limits).messages).toEqual([[body, 'newline']]);
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ENVELOPE } from './envelope.ts';
-import { idFromFragments, Message, readMessage } from './message.ts';
+import type { Message } from './message.ts';
+import { idFromFragments, readMessage } from './message.ts';
 import { defineShape } from './scan.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE, params: { name: true, arguments: true } });

@@ -14,7 +14,6 @@ export function scan(
   places: Places,
 ): ScanOutcome {
   lineBreak = false;
-  failedAt = start;
   let at = skipSpace(bytes, start, end);
   if (at >= end) return ScanOutcome.Malformed;
   const objectNode = bytes[at] === OPEN_BRACE ? shape.root : undefined;
@@ -22,7 +21,6 @@ export function scan(
   if (at < 0) return -at;
   at = skipSpace(bytes, at, end);
   if (at !== end) {
-    failedAt = at;
     return ScanOutcome.Trailing;
   }
   return objectNode ? ScanOutcome.Object : ScanOutcome.OtherValue;
@@ -42,11 +40,6 @@ export type ScanOutcome = number;
 /** True when the bytes scanned last had a raw line break between tokens, which a line-framed wire cannot carry. */
 export function sawLineBreak(): boolean {
   return lineBreak;
-}
-
-/** The offset at which the scan before failed, for messages to people. */
-export function failureOffset(): number {
-  return failedAt;
 }
 
 /** Nesting beyond this is refused: no real message comes near it, and a reader behind us may recurse. */
@@ -120,7 +113,6 @@ const NINE = 0x39;
 // One scan at a time (the program has one thread and a scan never waits), so its by-products live here and the
 // functions below can return a bare number: the offset reached, or a negated ScanOutcome.
 let lineBreak = false;
-let failedAt = 0;
 
 /** Bytes at which a run of plain string characters ends: controls, quote, backslash, and everything non-ASCII. */
 const STOPS_STRING = new Uint8Array(256);
@@ -136,10 +128,7 @@ for (const char of '"\\/bfnrt') ESCAPABLE[char.charCodeAt(0)] = 1;
 const IS_HEX = new Uint8Array(256);
 for (const char of '0123456789abcdefABCDEF') IS_HEX[char.charCodeAt(0)] = 1;
 
-function malformed(at: number): number {
-  failedAt = at;
-  return -ScanOutcome.Malformed;
-}
+const MALFORMED = -ScanOutcome.Malformed;
 
 function skipSpace(bytes: Uint8Array, at: number, end: number): number {
   while (at < end) {
@@ -166,19 +155,18 @@ function scanMembers(
   at = skipSpace(bytes, at + 1, end);
   if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
   for (;;) {
-    if (at >= end || bytes[at] !== QUOTE) return malformed(at);
+    if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
     const keyStart = at + 1;
     at = skipString(bytes, keyStart, end);
     if (at < 0) return at;
     const index = findKey(bytes, keyStart, at - 1, node);
     at = skipSpace(bytes, at, end);
-    if (at >= end || bytes[at] !== COLON) return malformed(at);
+    if (at >= end || bytes[at] !== COLON) return MALFORMED;
     at = skipSpace(bytes, at + 1, end);
     if (index < 0) at = skipValue(bytes, at, end, depth);
     else {
       const place = node.slots[index]! * 2;
       if (places[place] !== -1) {
-        failedAt = keyStart - 1;
         return -ScanOutcome.Duplicate;
       }
       places[place] = at;
@@ -191,10 +179,10 @@ function scanMembers(
     }
     if (at < 0) return at;
     at = skipSpace(bytes, at, end);
-    if (at >= end) return malformed(at);
+    if (at >= end) return MALFORMED;
     const byte = bytes[at];
     if (byte === CLOSE_BRACE) return at + 1;
-    if (byte !== COMMA) return malformed(at);
+    if (byte !== COMMA) return MALFORMED;
     at = skipSpace(bytes, at + 1, end);
   }
 }
@@ -226,14 +214,13 @@ const stack = new Uint8Array(MAX_DEPTH + 1);
 function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): number {
   const outer = depth;
   for (;;) {
-    if (at >= end) return malformed(at);
+    if (at >= end) return MALFORMED;
     const byte = bytes[at]!;
     if (byte === QUOTE) {
       at = skipString(bytes, at + 1, end);
       if (at < 0) return at;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (depth >= MAX_DEPTH) {
-        failedAt = at;
         return -ScanOutcome.TooDeep;
       }
       stack[depth++] = byte;
@@ -258,7 +245,7 @@ function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): n
     for (;;) {
       if (depth === outer) return at;
       at = skipSpace(bytes, at, end);
-      if (at >= end) return malformed(at);
+      if (at >= end) return MALFORMED;
       const next = bytes[at]!;
       if (next === COMMA) {
         at = skipSpace(bytes, at + 1, end);
@@ -268,7 +255,7 @@ function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): n
         }
         break;
       }
-      if (next !== stack[depth - 1]! + 2) return malformed(at);
+      if (next !== stack[depth - 1]! + 2) return MALFORMED;
       depth--;
       at++;
     }
@@ -277,11 +264,11 @@ function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): n
 
 /** Checks a key and its colon; returns the offset of the value behind it. */
 function skipKey(bytes: Uint8Array, at: number, end: number): number {
-  if (at >= end || bytes[at] !== QUOTE) return malformed(at);
+  if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
   at = skipString(bytes, at + 1, end);
   if (at < 0) return at;
   at = skipSpace(bytes, at, end);
-  if (at >= end || bytes[at] !== COLON) return malformed(at);
+  if (at >= end || bytes[at] !== COLON) return MALFORMED;
   return skipSpace(bytes, at + 1, end);
 }
 
@@ -301,20 +288,20 @@ function skipString(bytes: Uint8Array, at: number, end: number): number {
       at += 4;
     }
     while (at < end && STOPS_STRING[bytes[at]!] === 0) at++;
-    if (at >= end) return malformed(at);
+    if (at >= end) return MALFORMED;
     const byte = bytes[at]!;
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) {
-      if (at + 1 >= end) return malformed(at);
+      if (at + 1 >= end) return MALFORMED;
       const escaped = bytes[at + 1]!;
       if (ESCAPABLE[escaped] === 1) at += 2;
       else if (escaped === 0x75 && at + 5 < end && isHex4(bytes, at + 2)) at += 6;
-      else return malformed(at);
+      else return MALFORMED;
     } else if (byte >= 0x80) {
       const length = sequenceLength(bytes, at, end);
-      if (length === 0) return malformed(at);
+      if (length === 0) return MALFORMED;
       at += length;
-    } else return malformed(at);
+    } else return MALFORMED;
   }
 }
 
@@ -347,23 +334,23 @@ function sequenceLength(bytes: Uint8Array, at: number, end: number): number {
 
 function skipNumber(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at] === MINUS) at++;
-  if (at >= end) return malformed(at);
+  if (at >= end) return MALFORMED;
   if (bytes[at] === ZERO) at++;
   else {
     const digits = skipDigits(bytes, at, end);
-    if (digits === at) return malformed(at);
+    if (digits === at) return MALFORMED;
     at = digits;
   }
   if (at < end && bytes[at] === 0x2e) {
     const digits = skipDigits(bytes, at + 1, end);
-    if (digits === at + 1) return malformed(at);
+    if (digits === at + 1) return MALFORMED;
     at = digits;
   }
   if (at < end && (bytes[at] === 0x65 || bytes[at] === 0x45)) {
     let exponent = at + 1;
     if (exponent < end && (bytes[exponent] === 0x2b || bytes[exponent] === MINUS)) exponent++;
     const digits = skipDigits(bytes, exponent, end);
-    if (digits === exponent) return malformed(at);
+    if (digits === exponent) return MALFORMED;
     at = digits;
   }
   return at;
@@ -381,7 +368,7 @@ function skipWord(bytes: Uint8Array, at: number, end: number): number {
     if (bytes[at] !== word[0]) continue;
     let offset = 1;
     while (offset < word.length && at + offset < end && bytes[at + offset] === word[offset]) offset++;
-    return offset === word.length ? at + offset : malformed(at);
+    return offset === word.length ? at + offset : MALFORMED;
   }
-  return malformed(at);
+  return MALFORMED;
 }

@@ -37,8 +37,7 @@ describe('with everything, filesystem and memory configured', () => {
   });
 
   test('each introspects and answers calls, and all are gone at the end', async () => {
-    const { dir, write } = createProject();
-    write('hello.txt', 'hello from a file');
+    const { dir } = createProject({ 'hello.txt': 'hello from a file' });
     const { client, call, introspect } = await startGateway(three(dir));
     const [everything, filesystem, memory] = await Promise.all(
       ['everything', 'filesystem', 'memory'].map((name) => introspect(name)),

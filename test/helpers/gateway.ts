@@ -1,4 +1,10 @@
-import { startClient, type RawClient, type RawClientOptions, type RpcMessage } from './raw-client.ts';
+import {
+  startClient,
+  type CallOptions,
+  type RawClient,
+  type RawClientOptions,
+  type RpcMessage,
+} from './raw-client.ts';
 import { createProject, type Project, type ServerCommand } from './temp-project.ts';
 
 export interface GatewayOptions extends RawClientOptions {
@@ -13,13 +19,13 @@ export interface TestGateway {
   readonly client: RawClient;
   readonly project: Project;
   /** Calls a subtool through its suite. */
-  call(
+  readonly call: (
     server: string,
     subtool: string,
     args?: object,
-    options?: Parameters<RawClient['call']>[2],
-  ): Promise<RpcMessage>;
-  introspect(server: string, more?: object): Promise<RpcMessage>;
+    options?: CallOptions,
+  ) => Promise<RpcMessage>;
+  readonly introspect: (server: string, more?: object) => Promise<RpcMessage>;
 }
 
 type Entry = ServerCommand & Record<string, unknown>;

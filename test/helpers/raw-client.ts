@@ -10,7 +10,6 @@ import { killAll, marker as newMarker } from './processes.ts';
 import type { Marker } from './processes.ts';
 import { ROOT } from './temp-project.ts';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test looks into whatever came back
 export type Json = any;
 export type RpcId = string | number | null;
 

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { markdownFiles } from '../helpers/markdown-files.ts';
+import { createProject, ROOT } from '../helpers/temp-project.ts';
+
+const run = promisify(execFile);
+const switchboard = async (...args: string[]) =>
+  run(process.execPath, [join(ROOT, 'dist/index.js'), ...args], { cwd: createProject().dir });
+
+const documents = markdownFiles(ROOT, ['*.md', 'docs', 'examples', '.github']);
+const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+describe.each(documents)('%s', (file) => {
+  test('every link into the repository leads somewhere', () => {
+    const links = [...text(file).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target]) => target!);
+    const local = links.filter((target) => !/^[a-z]+:/.test(target));
+    expect(local.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([]);
+  });
+
+  test('every path and script it names exists', () => {
+    const paths = [
+      ...text(file).matchAll(/`((?:src|test|docs|examples|bench|scripts|\.ci)\/[\w./-]*)`/g),
+    ].map(([, path]) => path!);
+    expect(paths.filter((path) => !path.includes('NNNN') && !existsSync(join(ROOT, path)))).toEqual([]);
+    const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+    const named = [...text(file).matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script!);
+    expect(named.filter((script) => !(script in scripts))).toEqual([]);
+  });
+});
+
+test('every flag that a page shows with switchboard is in its help', async () => {
+  const { stdout: overview } = await switchboard('--help');
+  const commands = ['list', 'tools', 'call', 'dry-run', 'doctor'];
+  const pages = await Promise.all(commands.map((command) => switchboard('help', command)));
+  const help = [overview, ...pages.map(({ stdout }) => stdout)].join('\n');
+  const known = new Set([...help.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
+  const shown = documents.flatMap((file) =>
+    text(file)
+      .split('\n')
+      .filter((line) => /switchboard|^All of them take/.test(line))
+      // What stands before the program's own name belongs to another program.
+      .flatMap((line) =>
+        [...line.replace(/^.*?(switchboard|dist\/index\.js)/, '').matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(
+          ([flag]) => `${relative('.', file)}: ${flag}`,
+        ),
+      ),
+  );
+  expect(shown.length).toBeGreaterThan(5);
+  expect(shown.filter((entry) => !known.has(entry.split(': ')[1]!))).toEqual([]);
+});
+
+test('every configuration the README shows is accepted without a warning', async () => {
+  const blocks = [...text('README.md').matchAll(/```jsonc?\n([\s\S]*?)```/g)].map(([, block]) => block!);
+  const configurations = blocks.filter((block) => /^\s*"(mcpServers|suites)"/m.test(block));
+  expect(configurations.length).toBeGreaterThanOrEqual(2);
+  for (const configuration of configurations) {
+    const project = createProject({ 'switchboard.config.json': configuration });
+    const { stderr, stdout } = await switchboard('list', '--config', project.path('switchboard.config.json'));
+    expect(stderr).toBe('');
+    expect(stdout).toContain('npx');
+  }
+});
+
+test('the defaults the README shows are the defaults', () => {
+  const [, block] = /"timeouts": \{\n([\s\S]*?)\n\s*\},\n\s*"introspection"/.exec(text('README.md'))!;
+  const schema = text('switchboard.config.schema.json');
+  for (const [, key, value] of block!.matchAll(/"(\w+)": (\d+)/g)) {
+    const { default: standard } = JSON.parse(schema).properties.timeouts.properties[key!];
+    expect(standard, key).toBe(Number(value));
+  }
+});
