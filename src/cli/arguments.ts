@@ -1,0 +1,93 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { didYouMean } from '../shared/nearest.ts';
+
+/** `--name`, or `--name VALUE` where `value` is given. */
+export interface Flag {
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for the value in the help, for example `PATH`; without it the flag takes none. */
+  readonly value?: string;
+  /** What it does, as part of a sentence. */
+  readonly summary: string;
+}
+
+export interface Arguments {
+  /** The value of each flag that was given; empty for one that takes none. */
+  readonly flags: ReadonlyMap<string, string>;
+  readonly words: readonly string[];
+}
+
+/** Flags that every command takes, before or after its name. */
+export const COMMON_FLAGS: readonly Flag[] = [
+  {
+    name: 'config',
+    value: 'PATH',
+    summary: 'the configuration file (default ./switchboard.config.json and kin)',
+  },
+  {
+    name: 'log-level',
+    value: 'LEVEL',
+    summary: 'debug, info, warn, error or silent; also SWITCHBOARD_LOG_LEVEL',
+  },
+  { name: 'json', summary: 'print JSON for a program to read' },
+  { name: 'help', short: 'h', summary: 'show this help' },
+];
+
+/** Flags that stand without a command. */
+export const TOP_FLAGS: readonly Flag[] = [
+  ...COMMON_FLAGS,
+  { name: 'dry-run', summary: 'start every server once and show what a host would see' },
+  { name: 'stdio', summary: 'serve on stdin and stdout even when stdin is a terminal' },
+  { name: 'version', short: 'v', summary: 'print the version' },
+];
+
+/** Tells flags from words. Everything behind `--` is a word. Throws USAGE for a flag that does not exist. */
+export function parseArguments(argv: readonly string[], known: readonly Flag[]): Arguments {
+  const flags = new Map<string, string>();
+  const words: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at]!;
+    if (word === '--') {
+      words.push(...argv.slice(at + 1));
+      break;
+    }
+    if (!word.startsWith('-') || word === '-') {
+      words.push(word);
+      continue;
+    }
+    const { flag, given } = findFlag(word, known);
+    if (flag.value === undefined) {
+      if (given !== undefined) throw usage(`--${flag.name} takes no value.`);
+      flags.set(flag.name, '');
+      continue;
+    }
+    const value = given ?? argv[++at];
+    // A flag where the value should be is a value that was forgotten.
+    if (value === undefined || value === '' || (given === undefined && value.startsWith('--'))) {
+      throw usage(`--${flag.name} needs a value.`, `Write --${flag.name} ${flag.value}.`);
+    }
+    flags.set(flag.name, value);
+  }
+  return { flags, words };
+}
+
+/** A mistake in what was typed; it ends with exit code 2. */
+export function usage(message: string, hint?: string): SwitchboardError {
+  return new SwitchboardError('USAGE', message, { hint });
+}
+
+function findFlag(word: string, known: readonly Flag[]): { flag: Flag; given: string | undefined } {
+  const equals = word.indexOf('=');
+  const name = equals === -1 ? word : word.slice(0, equals);
+  const given = equals === -1 ? undefined : word.slice(equals + 1);
+  const flag = known.find((each) => name === `--${each.name}` || name === `-${each.short ?? ''}`);
+  if (flag !== undefined) return { flag, given };
+  const guess = didYouMean(
+    name,
+    known.map((each) => `--${each.name}`),
+  );
+  throw usage(
+    `There is no flag ${JSON.stringify(name)} here.`,
+    guess ?? 'Add --help to see which there are.',
+  );
+}

@@ -1,0 +1,52 @@
+import type { App } from '../app.ts';
+import type { LoadedConfig } from '../config/index.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Arguments, Flag } from './arguments.ts';
+import type { StatusLine } from './status-line.ts';
+import type { Style } from './style.ts';
+
+/** One thing the program can be asked to do. It returns what it found; whoever called it prints that. */
+export interface Command {
+  readonly name: string;
+  /** The words it takes, for example `<server> <tool>`. */
+  readonly words?: string;
+  readonly summary: string;
+  /** What to know before using it, in paragraphs. */
+  readonly about: readonly string[];
+  /** Flags of its own, besides the common ones. */
+  readonly flags: readonly Flag[];
+  /** What to type, and what that does. */
+  readonly examples: readonly (readonly [line: string, meaning: string])[];
+  /** The exit codes that mean something special here, beside those all commands share. */
+  readonly exits?: readonly (readonly [code: number, meaning: string])[];
+  run(given: Arguments, context: Context): Promise<Outcome>;
+}
+
+export interface Outcome {
+  readonly exitCode: number;
+  /** What `--json` prints. */
+  readonly data: unknown;
+  /** What a person reads. Everything in it that comes from outside is safe to print. */
+  text(style: Style): string;
+  /** For stderr, whatever goes to stdout. */
+  readonly remark?: string | undefined;
+  /** For stderr, unless `--json` says the same on stdout. */
+  readonly complaint?: string | undefined;
+}
+
+/** What a command may use of the world. */
+export interface Context {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  /** Where to show what is going on while the person waits. */
+  readonly status: StatusLine;
+  /** Aborted when the person wants to stop. */
+  readonly stop: AbortSignal;
+  /** Reads the configuration. Its warnings are logged, unless `quietly`. */
+  loadConfig(quietly?: 'quietly'): Promise<LoadedConfig>;
+  /** The gateway over this configuration; whatever it starts is ended when the command ends. */
+  open(config: LoadedConfig): App;
+  /** The last lines a server wrote to stderr, unless they were shown already. */
+  unseenOutput(server: string): readonly string[];
+}

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ServerError } from '../../app.ts';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { didYouMean } from '../../shared/nearest.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { usage, type Arguments } from '../arguments.ts';
+import type { Command, Context, Outcome } from '../command.ts';
+import { describeFailure, Exit, failureData } from '../failure.ts';
+import { writeStderr } from '../stderr.ts';
+import { selected, suiteOf, type Tool } from '../survey.ts';
+import { readJsonArguments, readPairs } from '../tool-arguments.ts';
+import { resultText } from '../tool-result.ts';
+import { lastWords } from '../last-words.ts';
+
+export const call: Command = {
+  name: 'call',
+  words: '<server> <tool> [key=value…]',
+  summary: 'run a tool and print what it returns',
+  about: [
+    'Starts the server, runs one of its tools, prints the result, and ends the server. Text is printed as text, an ' +
+      'image or a resource as a line about it; --json prints the result as the server gave it.',
+    "What key=value means follows from the tool's schema: numbers, true and false, JSON for objects and lists, text " +
+      'otherwise. A key given several times is a list. key:=json is JSON whatever the schema says. --args takes all ' +
+      'arguments as one JSON object: as text, from a file (@file), or from stdin (-).',
+    'Progress goes to stderr. Ctrl-C cancels the call.',
+  ],
+  flags: [
+    { name: 'args', value: 'JSON', summary: 'all arguments as a JSON object, as @file, or - for stdin' },
+    { name: 'hidden', summary: 'also call a tool that expose.allow or expose.deny keeps from hosts' },
+  ],
+  examples: [
+    ['switchboard call files read_text_file path=README.md head=5', 'text and a number'],
+    ['switchboard call files read_multiple_files paths=a.txt paths=b.txt', 'a list'],
+    ['switchboard call memory create_entities entities:=\'[{"name":"x"}]\'', 'JSON for one key'],
+    ['echo \'{"path":"."}\' | switchboard call files list_directory --args -', 'all arguments from stdin'],
+    ["switchboard call everything echo message=hi --json | jq '.content'", 'the result for a script'],
+  ],
+  exits: [
+    [Exit.failed, 'the tool reports an error, or the server failed while it ran'],
+    [Exit.notStarted, 'the server could not be started'],
+  ],
+  async run(given, context) {
+    const [server, tool, ...pairs] = given.words;
+    if (server === undefined || tool === undefined) {
+      throw usage(
+        'call needs a server and a tool.',
+        'For example: switchboard call files list_directory path=.',
+      );
+    }
+    const json = given.flags.get('args');
+    if (json !== undefined && pairs.length > 0) throw usage('Give either --args or key=value, not both.');
+    // Before anything is started: a slip in the JSON costs no time.
+    const whole = json === undefined ? undefined : readJsonArguments(...(await sourceOf(json, context)));
+    const config = await context.loadConfig();
+    const [definition] = selected(config, [server]);
+    const app = context.open(config);
+    const { shown } = suiteOf(app, config, definition!);
+    if (!shown.admits(tool) && !given.flags.has('hidden')) {
+      throw new SwitchboardError(
+        'TOOL_UNKNOWN',
+        `The tool ${JSON.stringify(tool)} of ${JSON.stringify(server)} is hidden by expose.allow or expose.deny.`,
+        {
+          hint: 'Add --hidden to call it all the same.',
+        },
+      );
+    }
+    context.status.show(`starting ${server}`);
+    let listing;
+    try {
+      listing = await app.listTools(server);
+    } catch (error) {
+      if (!(error instanceof SwitchboardError)) throw error;
+      // A server that cannot list its tools may still run this one.
+      if (error.code !== 'LIST_FAILED') return failed(error, Exit.notStarted, server, context);
+      listing = { components: [], incomplete: error.message };
+    }
+    const known = listing.components.find((each) => each.name === tool);
+    if (known === undefined && listing.incomplete === undefined)
+      throw unknownTool(server, tool, listing.components);
+    const args = whole ?? readPairs(pairs, known?.inputSchema);
+    context.status.show(`${server} runs ${tool}`);
+    try {
+      const result = await app.callTool(server, tool, args, {
+        signal: context.stop,
+        onProgress: progressReporter(context),
+      });
+      return finished(result);
+    } catch (error) {
+      if (!(error instanceof SwitchboardError)) throw error;
+      return failed(error, Exit.failed, server, context);
+    }
+  },
+};
+
+/** The JSON text of `--args` and where it came from. */
+async function sourceOf(
+  given: Arguments['words'][number],
+  { cwd }: Context,
+): Promise<[text: string, source: string]> {
+  if (given === '-') {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return [Buffer.concat(chunks).toString(), 'stdin'];
+  }
+  if (!given.startsWith('@')) return [given, '--args'];
+  const file = resolve(cwd, given.slice(1));
+  try {
+    return [readFileSync(file, 'utf8'), file];
+  } catch (error) {
+    throw usage(`The arguments cannot be read: ${messageOf(error)}`);
+  }
+}
+
+function unknownTool(server: string, tool: string, tools: readonly Tool[]): SwitchboardError {
+  const names = tools.map((each) => each.name);
+  const hint = didYouMean(tool, names) ?? `switchboard tools ${server} lists what it has.`;
+  return new SwitchboardError(
+    'TOOL_UNKNOWN',
+    `The server ${JSON.stringify(server)} has no tool ${JSON.stringify(tool)}.`,
+    { hint },
+  );
+}
+
+function finished(result: Readonly<Record<string, unknown>>): Outcome {
+  const isError = result.isError === true;
+  return {
+    exitCode: isError ? Exit.failed : Exit.ok,
+    data: result,
+    text: () => resultText(result),
+    complaint: isError ? 'switchboard: the tool reports an error.\n' : undefined,
+  };
+}
+
+function failed(error: SwitchboardError, exitCode: number, server: string, context: Context): Outcome {
+  const rpc = error instanceof ServerError ? { rpcCode: error.rpcCode, data: error.data } : {};
+  return {
+    exitCode,
+    data: { error: { ...failureData(error), ...rpc } },
+    text: () => '',
+    remark: lastWords(context.unseenOutput(server), error),
+    complaint: describeFailure(error),
+  };
+}
+
+/** Progress in the status line of a terminal; elsewhere as lines, a few per second at most. */
+function progressReporter({ status }: Context): (params: Readonly<Record<string, unknown>>) => void {
+  let last = -Infinity;
+  return ({ progress, total, message }) => {
+    const of = typeof total === 'number' ? ` of ${total}` : '';
+    const said = typeof message === 'string' ? `: ${printableLine(message)}` : '';
+    const text = `progress ${typeof progress === 'number' ? progress : '?'}${of}${said}`;
+    if (status.visible) status.show(text);
+    else if (performance.now() - last >= PROGRESS_PAUSE) {
+      last = performance.now();
+      writeStderr(`${text}\n`);
+    }
+  };
+}
+
+/** In milliseconds. */
+const PROGRESS_PAUSE = 200;

@@ -1,0 +1,279 @@
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import {
+  composeEnv,
+  CONFIG_NAMES,
+  describeWarning,
+  envNames,
+  type LoadedConfig,
+  type ServerDefinition,
+} from '../../config/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printable, printableLine } from '../../shared/printable.ts';
+import type { Command, Context } from '../command.ts';
+import { commandText, shownCommand, type ShownCommand } from '../command-line.ts';
+import { Exit, failureData, type FailureData } from '../failure.ts';
+import { findCommand } from '../find-command.ts';
+import type { Style } from '../style.ts';
+import { selected, suiteOf, survey, type Surveyed } from '../survey.ts';
+import { lastWords } from '../last-words.ts';
+
+interface Problem {
+  readonly message: string;
+  readonly hint: string;
+}
+
+interface ServerExam extends ShownCommand {
+  readonly name: string;
+  readonly suite: string;
+  readonly ok: boolean;
+  /** The file that the command stands for; null when there is none. */
+  readonly program: string | null;
+  readonly cwd: string;
+  /** Names of the variables it gets. */
+  readonly env: readonly string[];
+  readonly inheritEnv: ServerDefinition['inheritEnv'];
+  readonly source: ServerDefinition['origin'];
+  readonly problems: readonly Problem[];
+  /** With --start only. */
+  readonly start?: StartReport;
+}
+
+interface StartReport {
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly serverInfo?: unknown;
+  readonly protocolVersion?: string;
+  readonly tools?: number;
+  readonly error?: FailureData;
+}
+
+export const doctor: Command = {
+  name: 'doctor',
+  words: '[server…]',
+  summary: 'what is wrong with the configuration, and what to do',
+  about: [
+    'Checks the version of Node, the configuration and what it warns of, and for each server whether its command can ' +
+      'be found on the PATH it gets, whether its working directory exists, and which variables it gets (names only, ' +
+      'never values). Starts nothing, unless --start is given: then each server is started, greeted and asked for its ' +
+      'tools.',
+  ],
+  flags: [
+    { name: 'start', summary: 'also start each server and say how that went' },
+    { name: 'verbose', summary: 'show the names of the variables each server gets' },
+  ],
+  examples: [
+    ['switchboard doctor', 'look, start nothing'],
+    ['switchboard doctor --start', 'try every server'],
+    ['switchboard doctor github --verbose', 'one server, with the names of its variables'],
+    ["switchboard doctor --json | jq '.servers[] | select(.ok | not)'", 'what is wrong, for a script'],
+  ],
+  exits: [[Exit.failed, 'something is wrong: the configuration, a warning, or a server']],
+  async run({ flags, words }, context) {
+    const node = {
+      version: process.versions.node,
+      ok: Number(process.versions.node.split('.')[0]) >= OLDEST_NODE,
+    };
+    let config: LoadedConfig;
+    try {
+      config = await context.loadConfig('quietly');
+    } catch (error) {
+      if (!(error instanceof SwitchboardError)) throw error;
+      return {
+        exitCode: Exit.failed,
+        data: {
+          ok: false,
+          node,
+          config: { error: failureData(error) },
+          warnings: [],
+          servers: [],
+          disabled: [],
+        },
+        text: (style) => nodeText(node, style) + bad(error.message, error.hint, style),
+      };
+    }
+    const wanted = named(config, words, context);
+    const app = context.open(config);
+    const started = flags.has('start') ? await survey(config, wanted, context) : [];
+    const servers = wanted.map((server) => {
+      const start = started.find((each) => each.server === server);
+      return examine(server, suiteOf(app, config, server).suite.name, start, context);
+    });
+    const { warnings } = config;
+    const ok =
+      node.ok && servers.length > 0 && servers.every((server) => server.ok) && !warnings.some(isWrong);
+    const remarks = started.map((each) =>
+      each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
+    );
+    return {
+      exitCode: ok ? Exit.ok : Exit.failed,
+      data: {
+        ok,
+        node,
+        config: { file: config.file ?? null, directory: config.directory, lookedFor: CONFIG_NAMES },
+        warnings,
+        servers,
+        disabled: config.disabled,
+      },
+      remark: remarks.join('') || undefined,
+      text: (style) =>
+        nodeText(node, style) +
+        configText(config, style) +
+        servers.map((server) => serverText(server, flags.has('verbose'), style)).join('') +
+        config.disabled.map((name) => `- ${printableLine(name)} is turned off\n`).join('') +
+        (ok ? '' : `\n${style.bad('Something is wrong')}: see the lines with ✗ and !.\n`),
+    };
+  },
+};
+
+const OLDEST_NODE = 20;
+
+/** The servers to look at. One that is not there may have been skipped, which the warnings tell. */
+function named(
+  config: LoadedConfig,
+  words: readonly string[],
+  { log }: Context,
+): readonly ServerDefinition[] {
+  try {
+    return selected(config, words);
+  } catch (error) {
+    for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+    throw error;
+  }
+}
+
+function isWrong({ level }: { readonly level: string }): boolean {
+  return level === 'warn';
+}
+
+function examine(
+  server: ServerDefinition,
+  suite: string,
+  started: Surveyed | undefined,
+  context: Context,
+): ServerExam {
+  const { name, cwd, origin, inheritEnv } = server;
+  const found = findCommand(server.command, { cwd, env: composeEnv(server, context.env) });
+  const shown = shownCommand(server, context.env);
+  const problems = problemsOf(server, shown, found);
+  const start = started === undefined ? undefined : startReport(started);
+  return {
+    name,
+    suite,
+    ok: problems.length === 0 && start?.ok !== false,
+    ...shown,
+    program: found.kind === 'found' ? found.file : null,
+    cwd,
+    env: envNames(server, context.env),
+    inheritEnv,
+    source: origin,
+    problems,
+    ...(start === undefined ? {} : { start }),
+  };
+}
+
+function problemsOf(
+  { cwd, args, command }: ServerDefinition,
+  shown: ShownCommand,
+  found: ReturnType<typeof findCommand>,
+): Problem[] {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return [{ message: `its working directory ${cwd} does not exist`, hint: 'Create it or correct "cwd".' }];
+  }
+  if (found.kind === 'missing') {
+    const spaced = /\s/.test(command) ? ' Arguments belong into "args".' : '';
+    const message = `there is no command ${JSON.stringify(shown.command)} on its PATH`;
+    return [{ message, hint: `Install it, or write its full path as "command".${spaced}` }];
+  }
+  if (found.kind === 'not-executable') {
+    return [
+      {
+        message: `${found.file} may not be executed`,
+        hint: 'Make it executable (chmod +x), or name the program that runs it as "command".',
+      },
+    ];
+  }
+  const script = scriptOf(found.file, args);
+  if (script !== undefined && statSync(resolve(cwd, script), { throwIfNoEntry: false }) === undefined) {
+    return [
+      {
+        message: `the script ${resolve(cwd, script)} does not exist`,
+        hint: 'Build it, or correct the path in "args"; it is relative to the working directory.',
+      },
+    ];
+  }
+  return [];
+}
+
+/** The file an interpreter is told to run, where that is plain to see. */
+function scriptOf(program: string, args: readonly string[]): string | undefined {
+  const [first] = args;
+  const interpreted = /^(?:node|bun|deno|python[\d.]*)(?:\.exe)?$/.test(basename(program));
+  return interpreted && first !== undefined && /^[^-].*\.(?:[cm]?[jt]s|py)$/.test(first) ? first : undefined;
+}
+
+function startReport(surveyed: Surveyed): StartReport {
+  const { ms } = surveyed;
+  if (surveyed.kind === 'failed') return { ok: false, ms, error: failureData(surveyed.error) };
+  const { about, tools } = surveyed;
+  return {
+    ok: true,
+    ms,
+    tools: tools.length,
+    ...(about === undefined ? {} : { serverInfo: about.serverInfo, protocolVersion: about.protocolVersion }),
+  };
+}
+
+function nodeText({ version, ok }: { version: string; ok: boolean }, style: Style): string {
+  return ok
+    ? `${style.good('✓')} Node ${version}\n`
+    : bad(`Node ${version} is too old`, `Install Node ${OLDEST_NODE} or newer.`, style);
+}
+
+function configText({ file, directory, warnings, servers, disabled }: LoadedConfig, style: Style): string {
+  const lines = [
+    file === undefined
+      ? `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${CONFIG_NAMES.join(', ')})\n`
+      : `${style.good('✓')} configuration ${printableLine(file)}\n`,
+    ...warnings.map(
+      (warning) => `${isWrong(warning) ? style.caution('!') : '-'} ${describeWarning(warning)}\n`,
+    ),
+  ];
+  if (servers.length === 0) {
+    const what = disabled.length === 0 ? 'no server is configured' : 'no server is turned on';
+    const how = 'Add one to "mcpServers" in switchboard.config.json or .mcp.json, or as mcps/NAME/.mcp.json.';
+    lines.push(bad(what, how, style));
+  }
+  return lines.join('');
+}
+
+function serverText(server: ServerExam, verbose: boolean, style: Style): string {
+  const { name, suite, ok, program, cwd, env, inheritEnv, source, problems, start } = server;
+  const lines = [
+    ['runs', commandText(server)],
+    ['program', program ?? 'not found'],
+    ['in', cwd],
+    ['env', `${env.length} variables${inheritEnv === true ? ', all of ours among them' : ''}`],
+    ...(verbose ? [['', env.join(' ')]] : []),
+    ['defined', source.key === '' ? source.file : `${source.file} (${source.key})`],
+    ...(start?.ok === true ? [['started', startText(start)]] : []),
+  ].map(([title, value]) => `    ${style.dim(title!.padEnd(8))} ${printableLine(value!)}\n`);
+  const wrong = problems.map(({ message, hint }) => `  ${bad(message, hint, style)}`);
+  // Where something is plainly missing, that it did not start is no news.
+  if (start?.error !== undefined && wrong.length === 0)
+    wrong.push(`  ${bad(start.error.message, start.error.hint, style)}`);
+  const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${suite}\n`;
+  return head + wrong.join('') + lines.join('');
+}
+
+function startText({ ms, serverInfo, protocolVersion, tools }: StartReport): string {
+  const info = (serverInfo ?? {}) as { name?: unknown; version?: unknown };
+  const said = [info.name, info.version].filter((part) => typeof part === 'string').join(' ');
+  const speaks = protocolVersion === undefined ? '' : `, protocol ${protocolVersion}`;
+  return `${said.slice(0, 120) || 'a server without a name'}${speaks}, ${tools ?? 0} tools, in ${ms} ms`;
+}
+
+function bad(message: string, hint: string | undefined, style: Style): string {
+  const next = hint === undefined ? '' : `    ${printable(hint)}\n`;
+  return `${style.bad('✗')} ${printable(message)}\n${next}`;
+}

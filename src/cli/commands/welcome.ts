@@ -1,0 +1,37 @@
+import { messageOf } from '../../shared/errors.ts';
+import { printable, printableLine } from '../../shared/printable.ts';
+import type { Command } from '../command.ts';
+import { Exit } from '../failure.ts';
+
+/** What a person sees who starts the program in a terminal, where no host will ever speak to it. */
+export const welcome: Pick<Command, 'run'> = {
+  async run(_given, context) {
+    let found: string;
+    try {
+      const { file, directory, servers, disabled } = await context.loadConfig('quietly');
+      const off = disabled.length === 0 ? '' : `, ${disabled.length} turned off`;
+      const names = servers.slice(0, 8).map((server) => printableLine(server.name));
+      if (servers.length > names.length) names.push('…');
+      found =
+        `Configuration: ${file === undefined ? `none in ${printableLine(directory)}` : printableLine(file)}\n` +
+        `Servers:       ${servers.length === 0 ? 'none' : `${servers.length} (${names.join(', ')})`}${off}\n`;
+    } catch (error) {
+      found = `Configuration: cannot be used. ${printable(messageOf(error))}\n`;
+    }
+    return {
+      exitCode: Exit.ok,
+      data: {},
+      text: ({ bold }) =>
+        `${bold('Switchboard')} puts many MCP servers behind one, with one small tool for each.\n` +
+        'An MCP host (Claude Code, Cursor, Codex …) starts it and speaks to it over stdin and stdout;\n' +
+        'in a terminal there is no host, so it does not wait for one. (--stdio makes it serve all the same.)\n\n' +
+        `${found}\n` +
+        `${bold('Next:')}\n` +
+        '  switchboard doctor                                     is everything in order?\n' +
+        '  switchboard --dry-run                                  what a host would see, and the tokens that saves\n' +
+        '  switchboard call SERVER TOOL key=value                 use a tool right here\n' +
+        '  claude mcp add switchboard -- npx -y mcp-switchboard   let Claude Code use it\n' +
+        '  switchboard --help                                     everything else\n',
+    };
+  },
+};

@@ -1,0 +1,46 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { printable } from '../shared/printable.ts';
+
+/** The exit codes there are; the help explains them from here. */
+export const Exit = {
+  ok: 0,
+  /** What was asked for was tried and something of it failed. */
+  failed: 1,
+  /** The command line is wrong; nothing was tried. */
+  usage: 2,
+  /** The server could not be started. */
+  notStarted: 3,
+  /** A bug in Switchboard. */
+  bug: 70,
+  /** The configuration cannot be used. */
+  config: 78,
+} as const;
+
+/** What the program ends with when this was thrown. */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof SwitchboardError)) return Exit.bug;
+  if (error.code === 'USAGE' || error.code === 'SERVER_UNKNOWN' || error.code === 'TOOL_UNKNOWN')
+    return Exit.usage;
+  return /^(?:CONFIG|GLOB)_/.test(error.code) ? Exit.config : Exit.failed;
+}
+
+/** For stderr: `switchboard: what is wrong`, and the next step on a line of its own. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof SwitchboardError)) {
+    const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `switchboard: this is a bug in Switchboard: ${printable(trace)}\n`;
+  }
+  const hint = error.hint === undefined ? '' : `  ${printable(error.hint)}\n`;
+  return `switchboard: ${printable(error.message)}\n${hint}`;
+}
+
+/** For `--json`. */
+export function failureData({ code, message, hint }: SwitchboardError): FailureData {
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+export interface FailureData {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+}

@@ -1,0 +1,38 @@
+import { parseArguments, TOP_FLAGS } from './arguments.ts';
+import { describeFailure, exitCodeOf } from './failure.ts';
+import { serve } from './serve.ts';
+import { writeStderr } from './stderr.ts';
+
+/**
+ * The program: serves the host that started it, or runs a command. Returns the exit code.
+ *
+ * Hosts wait for the first of the two, so nothing of the second is loaded for it.
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  const request = asksToServe(argv);
+  if (request === undefined) {
+    const { runCommand } = await import('./run.ts');
+    return runCommand(argv);
+  }
+  try {
+    return await serve(request);
+  } catch (error) {
+    writeStderr(describeFailure(error));
+    return exitCodeOf(error);
+  }
+}
+
+/** What to serve with; undefined when something else is asked for, or asked for wrongly. */
+function asksToServe(argv: readonly string[]): Parameters<typeof serve>[0] | undefined {
+  if (process.stdin.isTTY && !argv.includes('--stdio')) return undefined;
+  try {
+    const { flags, words } = parseArguments(argv, TOP_FLAGS);
+    if (words.length > 0) return undefined;
+    for (const name of flags.keys()) if (!SERVING.has(name)) return undefined;
+    return { configPath: flags.get('config'), logLevel: flags.get('log-level') };
+  } catch {
+    return undefined;
+  }
+}
+
+const SERVING = new Set(['config', 'log-level', 'stdio']);

@@ -1,0 +1,30 @@
+import type { Outcome } from './command.ts';
+import { writeStderr } from './stderr.ts';
+import { createStyle } from './style.ts';
+
+/** The one place that writes to stdout: the outcome of a command, for a person or as JSON. */
+export async function writeOutcome(outcome: Outcome, json: boolean): Promise<void> {
+  const text = json ? `${safeJson(outcome.data)}\n` : outcome.text(createStyle(process.stdout, process.env));
+  if (outcome.remark !== undefined) writeStderr(outcome.remark);
+  if (outcome.complaint !== undefined && !json) writeStderr(outcome.complaint);
+  if (text !== '') await write(text);
+}
+
+/** Resolves when it is written, or when nobody reads any more: `switchboard tools | head` is a quiet end. */
+function write(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.once('error', () => resolve());
+    process.stdout.write(text, () => resolve());
+  });
+}
+
+/** JSON in which what could move a cursor or hide text is escaped; the values stay the same. */
+function safeJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(
+    UNSAFE,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+// JSON escapes the C0 controls itself. Of the tag block each half is escaped.
+const UNSAFE = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;

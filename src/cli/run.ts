@@ -1,0 +1,183 @@
+import { createApp, type App } from '../app.ts';
+import { describeWarning, loadConfig } from '../config/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { createLogger, type Logger, type LogLevel } from '../shared/log.ts';
+import { didYouMean } from '../shared/nearest.ts';
+import { VERSION } from '../shared/version.ts';
+import { COMMON_FLAGS, parseArguments, TOP_FLAGS, usage, type Arguments } from './arguments.ts';
+import type { Command, Context, Outcome } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { describeFailure, Exit, exitCodeOf, failureData } from './failure.ts';
+import { commandHelp, overview } from './help.ts';
+import { chosenLogLevel } from './log-level.ts';
+import { writeOutcome } from './output.ts';
+import { createServerOutput } from './server-output.ts';
+import { createStatusLine } from './status-line.ts';
+import { writeStderr } from './stderr.ts';
+import { onStop, type StopSignal } from './stop.ts';
+
+/** Runs the command that the arguments name, prints what it found, and leaves no server behind. Returns the exit code. */
+export async function runCommand(argv: readonly string[]): Promise<number> {
+  // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
+  const json = argv.includes('--json');
+  let ending: Ending | undefined;
+  try {
+    const { command, given } = await understand(argv);
+    const chosen = chosenLogLevel(given.flags.get('log-level'), process.env);
+    const log = createLog(chosen ?? 'warn');
+    ending = createEnding(log);
+    // What goes wrong with a server is what the commands report; the gateway need not say it too.
+    const context = createContext(given, log, createLog(chosen ?? 'error'), ending);
+    const running = command.run(given, context);
+    running.catch(() => undefined); // When it is stopped nobody waits for it any more.
+    const outcome = await Promise.race([running, ending.stopped]);
+    context.status.clear();
+    if (typeof outcome === 'string') return SIGNAL_EXIT[outcome];
+    // The servers are not kept waiting by somebody who reads slowly.
+    const ended = ending.close();
+    const stopped = await Promise.race([writeOutcome(outcome, json), ending.stopped]);
+    await ended;
+    return stopped === undefined ? outcome.exitCode : SIGNAL_EXIT[stopped];
+  } catch (error) {
+    if (json) await writeOutcome(failureOutcome(error), json);
+    else writeStderr(describeFailure(error));
+    return exitCodeOf(error);
+  } finally {
+    await ending?.close();
+  }
+}
+
+/** As shells count them: 128 and the number of the signal. */
+const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+function createLog(level: LogLevel): Logger {
+  return createLogger({ level, program: 'switchboard', write: writeStderr });
+}
+
+interface Understood {
+  readonly command: Pick<Command, 'run'>;
+  readonly given: Arguments;
+}
+
+async function understand(argv: readonly string[]): Promise<Understood> {
+  const at = commandAt(argv);
+  const top = parseArguments(argv.slice(0, at), TOP_FLAGS);
+  const name = argv[at];
+  const rest = argv.slice(at + 1);
+  if (top.flags.has('version')) return answer(top, { version: VERSION }, `${VERSION}\n`);
+  if (top.flags.has('dry-run')) {
+    return withCommand('dry-run', name === undefined ? [] : [name, ...rest], top);
+  }
+  if (name === 'help') {
+    const { words } = parseArguments(rest, COMMON_FLAGS);
+    if (words.length > 1) throw usage('help takes one command.', 'For example: switchboard help call');
+    return words[0] === undefined ? answerOverview(top) : withCommand(words[0], ['--help'], top);
+  }
+  if (name !== undefined) return withCommand(name, top.flags.has('help') ? ['--help'] : rest, top);
+  if (top.flags.has('help')) return answerOverview(top);
+  if (top.flags.has('json'))
+    throw usage('--json belongs to a command.', 'For example: switchboard list --json');
+  const { welcome } = await import('./commands/welcome.ts');
+  return { command: welcome, given: top };
+}
+
+/** Where the name of the command stands: the first word that is neither a flag nor the value of one. */
+function commandAt(argv: readonly string[]): number {
+  let at = 0;
+  while (at < argv.length && argv[at]!.startsWith('-')) {
+    const takesValue = TOP_FLAGS.some((flag) => flag.value !== undefined && argv[at] === `--${flag.name}`);
+    at += takesValue ? 2 : 1;
+  }
+  return Math.min(at, argv.length);
+}
+
+async function withCommand(name: string, rest: readonly string[], top: Arguments): Promise<Understood> {
+  const entry = COMMANDS.find((each) => each.name === name);
+  if (entry === undefined) {
+    const hint = didYouMean(name, [...COMMANDS.map((each) => each.name), 'help']);
+    throw usage(
+      `There is no command ${JSON.stringify(name)}.`,
+      hint ?? 'switchboard --help shows what there is.',
+    );
+  }
+  const command = await entry.load();
+  const { flags, words } = parseArguments(rest, [...COMMON_FLAGS, ...command.flags]);
+  const given = { flags: new Map([...top.flags, ...flags]), words };
+  if (given.flags.has('help')) return answer(given, { help: commandHelp(command) }, commandHelp(command));
+  return { command, given };
+}
+
+function answerOverview(given: Arguments): Understood {
+  return answer(given, { help: overview() }, overview());
+}
+
+/** A command whose answer is known already. */
+function answer(given: Arguments, data: unknown, text: string): Understood {
+  const outcome: Outcome = { exitCode: Exit.ok, data, text: () => text };
+  return { command: { run: () => Promise.resolve(outcome) }, given };
+}
+
+/** With `--json` an answer in JSON was asked for, so the error goes to stdout too. */
+function failureOutcome(error: unknown): Outcome {
+  const data = {
+    error:
+      error instanceof SwitchboardError
+        ? failureData(error)
+        : { code: 'BUG', message: error instanceof Error ? error.message : String(error) },
+  };
+  return { exitCode: exitCodeOf(error), data, text: () => '' };
+}
+
+/** The end of a command: by a signal, or because it is done. */
+interface Ending {
+  readonly stopped: Promise<StopSignal>;
+  readonly signal: AbortSignal;
+  readonly apps: App[];
+  close(): Promise<void>;
+}
+
+function createEnding(log: Logger): Ending {
+  const apps: App[] = [];
+  let closed: Promise<void> | undefined;
+  const controller = new AbortController();
+  const stopped = onStop(() => {
+    for (const app of apps) app.killNow();
+  }, log);
+  return {
+    apps,
+    signal: controller.signal,
+    stopped: stopped.then((signal) => {
+      controller.abort();
+      return signal;
+    }),
+    close: () => (closed ??= Promise.all(apps.map((app) => app.close())).then(() => undefined)),
+  };
+}
+
+function createContext(given: Arguments, log: Logger, gatewayLog: Logger, ending: Ending): Context {
+  const cwd = process.cwd();
+  const { env } = process;
+  const status = createStatusLine();
+  const output = createServerOutput(log.enabled('info'), status);
+  return {
+    cwd,
+    env,
+    log,
+    status,
+    stop: ending.signal,
+    async loadConfig(quietly) {
+      const config = await loadConfig({ cwd, configPath: given.flags.get('config'), env });
+      if (quietly === undefined) {
+        for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+      }
+      return config;
+    },
+    open(config) {
+      output.expect(config.servers.map((server) => server.name));
+      const app = createApp({ config, log: gatewayLog, stderr: output.take, env });
+      ending.apps.push(app);
+      return app;
+    },
+    unseenOutput: output.unseen,
+  };
+}

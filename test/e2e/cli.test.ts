@@ -1,0 +1,535 @@
+/** The command line of the built program, over real servers. Every run must leave no process behind. */
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readJournal } from '../helpers/journal.ts';
+import { killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
+import type { Json } from '../helpers/raw-client.ts';
+import { createProject, nodeServer, npmServer, ROOT, type Project } from '../helpers/temp-project.ts';
+import { until } from '../helpers/until.ts';
+
+const PROGRAM = join(ROOT, 'dist/index.js');
+/** Runs a program in a terminal; other systems than Linux have one with other flags. */
+const SCRIPT = '/usr/bin/script';
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** What happens while it runs; may send it signals. */
+  readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => Promise<void>;
+}
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly json: Json;
+}
+
+/** Runs the program to its end and makes sure that nothing it started is left. */
+async function run(project: Project, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const mark = marker();
+  const env = { ...process.env, SWITCHBOARD_LOG_LEVEL: '', ...mark.env, ...options.env };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: project.dir, env });
+  onTestFinished(() => killAll(mark));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => undefined).end(options.input ?? '');
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  await options.meanwhile?.((signal) => child.kill(signal));
+  const code = await closed;
+  // Not "soon": the program itself waits for the end of what it started.
+  expect(processesWith(mark)).toEqual([]);
+  return {
+    code,
+    stdout,
+    stderr,
+    get json() {
+      return JSON.parse(stdout);
+    },
+  };
+}
+
+function echoProject(more: Readonly<Record<string, object>> = {}): Project {
+  return createProject({ 'switchboard.config.json': { mcpServers: { echo: nodeServer('echo'), ...more } } });
+}
+
+const GONE = { command: 'no-such-command-here' };
+const CRASH = nodeServer('crash', '--at-start', '--stderr-lines=8');
+
+describe('help and mistakes', () => {
+  test('--help teaches, help <command> too, --version says the version', async () => {
+    const project = createProject();
+    const help = await run(project, ['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const word of ['list', 'tools', 'call', 'dry-run', 'doctor', 'Examples:', 'Exit codes:']) {
+      expect(help.stdout).toContain(word);
+    }
+    expect((await run(project, ['-h'])).stdout).toBe(help.stdout);
+    expect((await run(project, ['help'])).stdout).toBe(help.stdout);
+    const version = await run(project, ['--version']);
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  });
+
+  test.each(['list', 'tools', 'call', 'dry-run', 'doctor'])('%s --help has examples', async (command) => {
+    const project = createProject();
+    const help = await run(project, [command, '--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain(`Usage: switchboard ${command}`);
+    expect(help.stdout).toContain('Examples:');
+    expect((await run(project, ['help', command])).stdout).toBe(help.stdout);
+  });
+
+  test.each([
+    [['doctro'], 'There is no command "doctro".\n  Did you mean "doctor"?'],
+    [['list', '--jsno'], 'There is no flag "--jsno" here.\n  Did you mean "--json"?'],
+    [['--confg', 'x'], 'Did you mean "--config"?'],
+    [['tools', 'ecko'], 'No server named "ecko".\n  Did you mean "echo"?'],
+    [['call', 'echo'], 'call needs a server and a tool.'],
+    [['list', 'echo'], 'list takes no words.'],
+    [['list', '--log-level', 'loud'], 'There is no log level "loud".'],
+    [['--log-level', 'wran'], 'Did you mean "warn"?'],
+  ])('%j is refused with the next step', async (args, message) => {
+    const { code, stdout, stderr } = await run(echoProject(), args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(`switchboard: `);
+    expect(stderr).toContain(message);
+  });
+
+  test('with --json the error is an object on stdout, and nothing else is said', async () => {
+    const { code, json, stderr } = await run(echoProject(), ['tools', 'ecko', '--json']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
+    expect(json).toEqual({
+      error: { code: 'SERVER_UNKNOWN', message: 'No server named "ecko".', hint: 'Did you mean "echo"?' },
+    });
+    expect((await run(echoProject(), ['--josn', '--json'])).json.error.code).toBe('USAGE');
+  });
+
+  test('a configuration that cannot be used ends with 78, also when serving, and says where', async () => {
+    const project = createProject({ 'switchboard.config.json': { mcpServerz: {} } });
+    for (const args of [['list'], []]) {
+      const { code, stdout, stderr } = await run(project, args);
+      expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+      expect(stderr).toContain(project.path('switchboard.config.json'));
+      expect(stderr).toContain('mcpServerz');
+    }
+    const missing = await run(project, ['list', '--config', 'other.json', '--json']);
+    expect(missing.code).toBe(78);
+    expect(missing.json.error.code).toBe('CONFIG_NOT_FOUND');
+  });
+});
+
+describe('list', () => {
+  test('shows servers, the ones turned off, and no secret; starts nothing', async () => {
+    const journal = createProject().path('journal');
+    const project = echoProject({
+      secret: {
+        command: 'run',
+        args: ['--key', '${MY_SECRET_VALUE}', '--token', 'abc'],
+        env: { E: 'env-value' },
+      },
+      off: { command: 'x', disabled: true },
+    });
+    project.write('mcps/mock/.mcp.json', { name: 'mock', command: { cmd: 'node', args: ['index.mjs'] } });
+    const env = { MY_SECRET_VALUE: 'hunter2hunter2', TEST_SERVER_JOURNAL: journal };
+    const text = await run(project, ['list'], { env });
+    expect(text).toMatchObject({ code: 0, stderr: '' });
+    expect(text.stdout).toContain('--key ${MY_SECRET_VALUE} --token ***');
+    expect(text.stdout).toMatch(/^mock +mock_suite +node index\.mjs +mcps\/mock\/\.mcp\.json$/m);
+    expect(text.stdout).toMatch(/^off +\(off\)$/m);
+    const { json, stdout } = await run(project, ['list', '--json'], { env });
+    expect(json.config).toBe(project.path('switchboard.config.json'));
+    expect(json.servers.map((server: Json) => server.name)).toEqual(['echo', 'secret', 'mock']);
+    expect(json.servers[0]).toEqual({
+      name: 'echo',
+      suite: 'echo_suite',
+      ...nodeServer('echo'),
+      cwd: project.dir,
+      source: { file: project.path('switchboard.config.json'), key: 'mcpServers.echo' },
+    });
+    expect(json.disabled).toEqual(['off']);
+    for (const shown of [text.stdout, stdout]) expect(shown).not.toMatch(/hunter2|env-value|"abc"/);
+    expect(readJournal(journal)).toEqual([]);
+  });
+
+  test('the warnings of the configuration go to stderr', async () => {
+    const project = echoProject({ unset: { command: '${NOT_SET_ANYWHERE}' } });
+    const { code, stderr, stdout } = await run(project, ['list']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('NOT_SET_ANYWHERE is not set');
+    expect(stdout).not.toContain('unset');
+    expect((await run(project, ['list', '--log-level', 'error'])).stderr).toBe('');
+    expect((await run(project, ['list'], { env: { SWITCHBOARD_LOG_LEVEL: 'error' } })).stderr).toBe('');
+  });
+});
+
+describe('tools', () => {
+  test('lists tools with their signature, marks hidden ones, and tells failures', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: {
+          echo: { ...nodeServer('echo'), expose: { deny: ['b*'] } },
+          gone: GONE,
+        },
+      },
+    });
+    const { code, stdout } = await run(project, ['tools']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('  add {a:number, b:number}\n      Adds two numbers.\n');
+    expect(stdout).toContain('  big {bytes:integer} hidden\n');
+    expect(stdout).toContain('failed: "gone" could not be started');
+    const one = await run(project, ['tools', 'echo', '--json']);
+    expect(one.code).toBe(0);
+    const add = one.json.servers[0].tools.find((tool: Json) => tool.name === 'add');
+    expect(add).toMatchObject({ input: '{a:number, b:number}', summary: 'Adds two numbers.', hidden: false });
+    expect(add.definition.inputSchema.required).toEqual(['a', 'b']);
+  });
+
+  test('a reader that goes away is a quiet end', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { many: nodeServer('many-tools') } },
+    });
+    const mark = marker();
+    const line = `"${process.execPath}" "${PROGRAM}" tools | head -1`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', line], {
+      cwd: project.dir,
+      env: { ...process.env, ...mark.env },
+      encoding: 'utf8',
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: 'many (many_suite)\n', stderr: '' });
+    await waitUntilGone(mark, 5000);
+  });
+});
+
+describe('call', () => {
+  test('types key=value by the schema and prints text', async () => {
+    const project = echoProject();
+    expect(await run(project, ['call', 'echo', 'add', 'a=2', 'b=3.5'])).toMatchObject({
+      code: 0,
+      stdout: '5.5\n',
+      stderr: '',
+    });
+    expect((await run(project, ['call', 'echo', 'echo', 'text=5'])).stdout).toBe('5\n');
+    expect((await run(project, ['call', 'echo', 'echo', '--args', '{"text":"a"}'])).stdout).toBe('a\n');
+    expect(
+      (await run(project, ['call', 'echo', 'echo', '--args', '-'], { input: '{"text":"b"}' })).stdout,
+    ).toBe('b\n');
+    project.write('args.json', { text: 'c' });
+    expect((await run(project, ['call', 'echo', 'echo', '--args', '@args.json'])).stdout).toBe('c\n');
+  });
+
+  test('makes control characters visible, in text and in JSON', async () => {
+    const project = echoProject();
+    const said = '\u001b[2Jclear\u009b\u202e';
+    const args = ['call', 'echo', 'echo', '--args', JSON.stringify({ text: said })];
+    expect((await run(project, args)).stdout).toBe('\\x1b[2Jclear\\x9b\\u{202e}\n');
+    const { stdout, json } = await run(project, [...args, '--json']);
+    // eslint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(json.content[0].text).toBe(said);
+  });
+
+  test('server-everything: numbers, an image, the whole result', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { everything: npmServer('everything') } },
+    });
+    const sum = await run(project, ['call', 'everything', 'get-sum', 'a=19', 'b=23']);
+    expect(sum).toMatchObject({ code: 0, stdout: 'The sum of 19 and 23 is 42.\n' });
+    const image = await run(project, ['call', 'everything', 'get-tiny-image']);
+    expect(image.stdout).toMatch(/^\[image\/png, [\d.]+ kB\]$/m);
+    const structured = await run(project, [
+      'call',
+      'everything',
+      'get-structured-content',
+      'location=Chicago',
+      '--json',
+    ]);
+    expect(structured.json.structuredContent).toMatchObject({ temperature: expect.any(Number) });
+  });
+
+  test('a tool that fails is exit 1, in its own words', async () => {
+    const project = echoProject();
+    const inside = await run(project, ['call', 'echo', 'fail', 'message=not today']);
+    expect(inside).toMatchObject({ code: 1, stdout: 'not today\n' });
+    expect(inside.stderr).toBe('switchboard: the tool reports an error.\n');
+    const outside = await run(project, ['call', 'echo', 'reject', 'message=no']);
+    expect(outside).toMatchObject({ code: 1, stdout: '', stderr: 'switchboard: no\n' });
+    const json = await run(project, ['call', 'echo', 'reject', 'message=no', '--json']);
+    expect(json).toMatchObject({ code: 1, stderr: '' });
+    expect(json.json.error).toMatchObject({ code: 'SERVER_ERROR', message: 'no', rpcCode: -32602 });
+  });
+
+  test('slips are exit 2, with the nearest name', async () => {
+    const project = echoProject();
+    const tool = await run(project, ['call', 'echo', 'ad', 'a=1']);
+    expect(tool).toMatchObject({ code: 2, stdout: '' });
+    expect(tool.stderr).toContain('Did you mean "add"');
+    const key = await run(project, ['call', 'echo', 'echo', 'txt=1']);
+    expect(key).toMatchObject({ code: 2, stdout: '' });
+    expect(key.stderr).toContain('Did you mean "text"?');
+    expect((await run(project, ['call', 'echo', 'add', 'a=x', 'b=1'])).stderr).toContain('must be a number');
+    expect((await run(project, ['call', 'echo', 'add', '--args', '[]'])).code).toBe(2);
+    expect((await run(project, ['call', 'echo', 'add', 'a=1', '--args', '{}'])).code).toBe(2);
+  });
+
+  test('a server that cannot be started is exit 3, with what it wrote', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { gone: GONE, crash: CRASH } },
+    });
+    const gone = await run(project, ['call', 'gone', 'x']);
+    expect(gone).toMatchObject({ code: 3, stdout: '' });
+    expect(gone.stderr).toMatch(/^switchboard: "gone" could not be started: .*\n {2}Install it/);
+    const crash = await run(project, ['call', 'crash', 'x', '--json']);
+    expect(crash.code).toBe(3);
+    expect(crash.json.error).toMatchObject({ code: 'SERVER_LOST' });
+    expect(crash.stderr).toContain('[crash] crash line 1\n');
+  });
+
+  test('a hidden tool needs --hidden', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { echo: { ...nodeServer('echo'), expose: { allow: ['add'] } } },
+      },
+    });
+    const refused = await run(project, ['call', 'echo', 'echo', 'text=a']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--hidden');
+    expect((await run(project, ['call', 'echo', 'echo', 'text=a', '--hidden'])).stdout).toBe('a\n');
+  });
+
+  test('progress goes to stderr', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { p: nodeServer('progress') } },
+    });
+    const { code, stderr, stdout } = await run(project, ['call', 'p', 'steps', 'n=3', 'ms=1']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^progress 1\b/);
+    expect(JSON.parse(stdout)).toMatchObject({ sent: 3 });
+  });
+
+  test('SIGINT cancels the call at the server, ends it, and is exit 130', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { slow: nodeServer('slow') } },
+    });
+    const journal = project.path('journal');
+    const heard = (method: string) => readJournal(journal).some((entry) => entry.method === method);
+    const { code, stdout } = await run(project, ['call', 'slow', 'hang'], {
+      env: { TEST_SERVER_JOURNAL: journal },
+      meanwhile: async (kill) => {
+        await until(() => heard('tools/call'), { what: 'the call to arrive' });
+        kill('SIGINT');
+      },
+    });
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(heard('notifications/cancelled')).toBe(true);
+  });
+});
+
+describe('dry-run', () => {
+  test('lists subtools, marks hidden ones, counts tokens; one failure stops nobody', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: {
+          echo: { ...nodeServer('echo'), expose: { allow: ['add', 'b*', 'renamed_tool'], deny: ['big'] } },
+          gone: GONE,
+          crash: CRASH,
+        },
+      },
+    });
+    const { code, stdout, stderr } = await run(project, ['--dry-run']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('echo → echo_suite');
+    expect(stdout).toMatch(/^ {4}add +Adds two numbers\.$/m);
+    expect(stdout).toMatch(/^ {2}- big +hidden by expose\.deny$/m);
+    expect(stdout).toMatch(/^ {2}- echo +hidden by expose\.allow$/m);
+    expect(stdout).toContain('"renamed_tool", which matches no tool');
+    expect(stdout).toContain('failed: "gone" could not be started');
+    expect(stdout).toMatch(/^echo +13 +≈ \d+ +≈ \d+ +[\d.]+ % +≈ \d+$/m);
+    expect(stderr).toContain('[crash] crash line 1\n');
+
+    const { json } = await run(project, ['dry-run', 'echo', '--json']);
+    expect(json.servers).toHaveLength(1);
+    expect(json.servers[0]).toMatchObject({
+      name: 'echo',
+      suite: 'echo_suite',
+      ok: true,
+      unmatched: ['renamed_tool'],
+    });
+    expect(json.servers[0].tools.find((tool: Json) => tool.name === 'big')).toMatchObject({
+      hidden: true,
+      hiddenBy: 'expose.deny',
+    });
+    expect(json.tokens.savedPercent).toBeGreaterThan(50);
+  });
+
+  test('the estimate is within a tenth of a real tokenizer, for three real servers', async () => {
+    const project = createProject();
+    project.write('switchboard.config.json', {
+      mcpServers: {
+        everything: npmServer('everything'),
+        filesystem: npmServer('filesystem', project.dir),
+        memory: { ...npmServer('memory'), env: { MEMORY_FILE_PATH: project.path('memory.jsonl') } },
+      },
+    });
+    const { code, json } = await run(project, ['--dry-run', '--json']);
+    expect(code).toBe(0);
+    const offered = (await run(project, ['tools', '--json'])).json;
+    const exactly = { flat: 0 };
+    for (const [at, server] of offered.servers.entries()) {
+      const flat = server.tools
+        .map(({ definition: { name, description, inputSchema } }: Json) =>
+          JSON.stringify({ name, description, inputSchema }),
+        )
+        .join('\n');
+      const exact = encode(flat).length;
+      exactly.flat += exact;
+      expect(Math.abs(json.servers[at].tokens.flat / exact - 1), server.name).toBeLessThan(0.1);
+    }
+    expect(Math.abs(json.tokens.flat / exactly.flat - 1)).toBeLessThan(0.1);
+    expect(json.tokens.savedPercent).toBeGreaterThan(85);
+  });
+
+  test('without any server it says where to look', async () => {
+    const { code, stdout } = await run(createProject(), ['--dry-run']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('switchboard doctor');
+  });
+});
+
+describe('doctor', () => {
+  test('all is well: exit 0, nothing started, names of variables only', async () => {
+    const project = echoProject();
+    const journal = project.path('journal');
+    const env = { TEST_SERVER_JOURNAL: journal, DOCTOR_SECRET: 'do-not-show-me' };
+    const { code, stdout } = await run(project, ['doctor'], { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain('✓ echo → echo_suite');
+    expect(stdout).not.toContain('DOCTOR_SECRET');
+    const verbose = await run(project, ['doctor', '--verbose'], { env });
+    expect(verbose.stdout).toContain('DOCTOR_SECRET');
+    const { json, stdout: text } = await run(project, ['doctor', '--json'], { env });
+    expect(json).toMatchObject({ ok: true, node: { ok: true }, warnings: [], disabled: [] });
+    expect(json.servers[0]).toMatchObject({
+      name: 'echo',
+      ok: true,
+      program: process.execPath,
+      problems: [],
+    });
+    expect(json.servers[0].env).toContain('DOCTOR_SECRET');
+    for (const shown of [stdout, verbose.stdout, text]) expect(shown).not.toContain('do-not-show-me');
+    expect(readJournal(journal)).toEqual([]);
+  });
+
+  test('says what is missing and what to do: exit 1', async () => {
+    const project = echoProject({
+      gone: GONE,
+      nowhere: { ...nodeServer('echo'), cwd: 'not/there' },
+      unbuilt: { command: process.execPath, args: ['dist/missing.js'] },
+      narrow: { command: 'node', inheritEnv: false, env: { PATH: '/nonexistent' } },
+      unset: { command: '${NOT_SET_ANYWHERE}' },
+      off: { command: 'x', disabled: true },
+    });
+    const { code, stdout } = await run(project, ['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('✗ there is no command "no-such-command-here" on its PATH');
+    expect(stdout).toContain('Install it, or write its full path');
+    expect(stdout).toContain(`✗ its working directory ${project.path('not/there')} does not exist`);
+    expect(stdout).toContain(`✗ the script ${project.path('dist/missing.js')} does not exist`);
+    expect(stdout).toContain('✗ there is no command "node" on its PATH');
+    expect(stdout).toMatch(/^! .*NOT_SET_ANYWHERE is not set/m);
+    expect(stdout).toContain('- off is turned off');
+    expect(stdout).toContain('✓ echo');
+  });
+
+  test('--start says how each server started', async () => {
+    const project = echoProject({ crash: CRASH });
+    const { code, json, stderr } = await run(project, ['doctor', '--start', '--json']);
+    expect(code).toBe(1);
+    expect(json.servers[0].start).toMatchObject({ ok: true, serverInfo: { name: 'echo' }, tools: 13 });
+    expect(json.servers[1]).toMatchObject({
+      ok: false,
+      problems: [],
+      start: { ok: false, error: { code: 'SERVER_LOST' } },
+    });
+    expect(stderr).toContain('[crash] crash line 1\n');
+    expect((await run(project, ['doctor', '--start', 'echo'])).stdout).toMatch(
+      /started +echo .*13 tools, in \d+ ms/,
+    );
+  });
+
+  test('without a configuration it names what it looked for', async () => {
+    const { code, stdout } = await run(createProject(), ['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('switchboard.config.json, switchboard.config.jsonc');
+    expect(stdout).toContain('✗ no server is configured');
+  });
+
+  test('a broken configuration is a finding, not a failure of the doctor', async () => {
+    const project = createProject({ 'switchboard.config.json': '{ "mcpServers": ' });
+    const { code, stdout } = await run(project, ['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`✗ ${project.path('switchboard.config.json')}`);
+  });
+});
+
+describe('serving', () => {
+  const HELLO =
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n' +
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n';
+
+  test('is what happens without a command, with the flags that belong to it', async () => {
+    const project = createProject({ 'other.json': { mcpServers: { echo: nodeServer('echo') } } });
+    const { code, stdout } = await run(project, ['--config', 'other.json', '--log-level=silent', '--stdio'], {
+      input: HELLO,
+    });
+    expect(code).toBe(0);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines[1].result.tools.map((tool: Json) => tool.name)).toEqual(['echo_suite']);
+  });
+
+  test('warnings of the configuration and lines of servers go to stderr; "silent" is silent', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { crash: CRASH, unset: { command: '${NOT_SET_ANYWHERE}' } },
+      },
+    });
+    const input = `${HELLO}{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"crash_suite","arguments":{"action":"introspect"}}}\n`;
+    const loud = await run(project, [], { input });
+    expect(loud.stderr).toMatch(/^switchboard warn .*NOT_SET_ANYWHERE is not set/m);
+    expect(loud.stderr).toContain('[crash] crash line 1\n');
+    const silent = await run(project, [], { input, env: { SWITCHBOARD_LOG_LEVEL: 'silent' } });
+    expect(silent.stderr).toBe('');
+    expect(silent.stdout).toContain('"id":3');
+  });
+
+  const pty = String(spawnSync(SCRIPT, ['--version']).stdout).includes('util-linux');
+  test.skipIf(!pty)('in a terminal it explains itself instead of waiting for a host', async () => {
+    const project = echoProject();
+    const mark = marker();
+    const inTerminal = (args: string, input = '', more = {}) =>
+      spawnSync(SCRIPT, ['-qec', `"${process.execPath}" "${PROGRAM}" ${args}`, '/dev/null'], {
+        cwd: project.dir,
+        env: { ...process.env, ...mark.env, NO_COLOR: '', TERM: 'xterm', ...more },
+        encoding: 'utf8',
+        input,
+        timeout: 20_000,
+      });
+    const welcome = inTerminal('');
+    expect(welcome.status).toBe(0);
+    expect(welcome.stdout).toContain('\u001b[1mSwitchboard\u001b[22m');
+    expect(welcome.stdout).toContain(project.path('switchboard.config.json'));
+    expect(welcome.stdout).toContain('1 (echo)');
+    expect(welcome.stdout).toContain('switchboard doctor');
+    expect(inTerminal('', '', { NO_COLOR: '1' }).stdout).not.toContain('\u001b');
+    // With --stdio it serves all the same; Ctrl-D ends it.
+    const served = inTerminal('--stdio', '{"jsonrpc":"2.0","id":1,"method":"ping"}\n\u0004');
+    expect(served.stdout).toContain('"result":{}');
+    await waitUntilGone(mark, 5000);
+  });
+});
