@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import type { ServerDefinition } from '../config/index.ts';
 import { printableLine } from '../shared/printable.ts';
 
@@ -10,27 +8,21 @@ export interface ShownCommand {
 }
 
 /**
- * The command line of a server without the secrets in it. Values of the environment that a reference put there become
- * `${NAME}` again; what stands behind `--token`, `api_key=` and the like, and the password of a URL, becomes `***`.
+ * The command line of a server without the secrets in it. References to the environment stand there as they were
+ * written; what stands behind `--token`, `api_key=` and the like, and the password of a URL, becomes `***`.
  */
-export function shownCommand(
-  server: Pick<ServerDefinition, 'command' | 'args' | 'env'>,
-  env: NodeJS.ProcessEnv,
-): ShownCommand {
-  const values = secretValues({ ...env, ...server.env });
+export function shownCommand({ written }: Pick<ServerDefinition, 'written'>): ShownCommand {
   let hideNext = false;
   const show = (text: string): string => {
-    const hidden = hideNext && !text.startsWith('-');
+    const hidden = hideNext && !text.startsWith('-') && !text.startsWith('${');
     hideNext = SECRET_FLAG.test(text);
     if (hidden) return HIDDEN;
-    let shown = text;
-    for (const [name, value] of values) shown = shown.replaceAll(value, () => `\${${name}}`);
-    return shown
+    return text
       .replace(SECRET_ASSIGNMENT, (_, name: string) => `${name}=${HIDDEN}`)
       .replace(URL_PASSWORD, (_, before: string) => `${before}${HIDDEN}@`)
       .replace(BEARER, (_, word: string) => `${word} ${HIDDEN}`);
   };
-  return { command: show(server.command), args: server.args.map(show) };
+  return { command: show(written.command), args: written.args.map(show) };
 }
 
 /** One line for a person, quoted as a shell would need it. */
@@ -40,7 +32,6 @@ export function commandText({ command, args }: ShownCommand): string {
 
 const HIDDEN = '***';
 const SECRET = String.raw`(?:token|secret|passw(?:or)?d|pass|pwd|api[-_]?key|access[-_]?key|private[-_]?key|auth|credentials?|bearer)`;
-const SECRET_NAME = new RegExp(SECRET, 'i');
 const SECRET_FLAG = new RegExp(`^-{1,2}(?:[\\w-]*[-_])?${SECRET}$`, 'i');
 const SECRET_ASSIGNMENT = new RegExp(
   `((?:^|[?&\\s])-{0,2}(?:[\\w-]*[-_])?${SECRET})=(?!\\$\\{)[^&\\s]+`,
@@ -48,20 +39,6 @@ const SECRET_ASSIGNMENT = new RegExp(
 );
 const URL_PASSWORD = /(\b[a-z][\w+.-]*:\/\/[^/\s:@]*:)(?!\$\{)[^/\s@]+@/gi;
 const BEARER = /\b(bearer|basic)\s+(?!\$\{)\S+/gi;
-
-/**
- * Names and values that may be secrets, the longest value first. Short ones and paths that exist are none, and would
- * only be found by chance; where the name says so, short ones count as well.
- */
-function secretValues(env: NodeJS.ProcessEnv): (readonly [string, string])[] {
-  const found: (readonly [string, string])[] = [];
-  for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || value.length < (SECRET_NAME.test(name) ? 3 : 6)) continue;
-    if (isAbsolute(value) && existsSync(value)) continue;
-    found.push([name, value]);
-  }
-  return found.sort(([, a], [, b]) => b.length - a.length);
-}
 
 function quoted(word: string): string {
   return /^[\w@%+=:,./${}*-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -304,6 +304,7 @@ describe('mcpServers', () => {
         origin: { file, key: 'mcpServers.full' },
         command: '/bin/server',
         args: ['--root', '/r', '80', '${x}'],
+        written: { command: expect.any(String), args: ['--root', '${env:ROOT}', '${PORT:-80}', '$${x}'] },
         cwd: join(directory, 'd'),
         env: { TOKEN: 's3cret', PORT: '8080', ON: 'true' },
         inheritEnv: ['A'],

@@ -18,6 +18,8 @@ export interface ServerDefinition {
   readonly origin: { readonly file: string; readonly key: string };
   readonly command: string;
   readonly args: readonly string[];
+  /** Command and arguments as they were written, references not filled in: the form to show to people. */
+  readonly written: { readonly command: string; readonly args: readonly string[] };
   /** Absolute. */
   readonly cwd: string;
   /** Only what the definition gives, filled in; composeEnv makes the whole. Never to be logged. */
@@ -117,6 +119,7 @@ function defineServer(
     origin: { file: candidate.file, key: keyPath(candidate.path) },
     command: program.command,
     args: program.args,
+    written: program.written,
     cwd: program.cwd,
     env: program.env,
     inheritEnv: given.inheritEnv ?? settings.inheritEnv,
@@ -140,7 +143,7 @@ function suiteOf(name: string, server: Partial<StdioServer>, settings: Settings)
   };
 }
 
-type Program = Pick<ServerDefinition, 'command' | 'args' | 'cwd' | 'env'>;
+type Program = Pick<ServerDefinition, 'command' | 'args' | 'written' | 'cwd' | 'env'>;
 
 /** Command, arguments, directory and environment with references filled in; undefined when one could not be. */
 function fillIn(
@@ -184,9 +187,15 @@ function fillIn(
       level: 'warn',
     });
   }
-  return failures.length > 0
-    ? undefined
-    : { command, args, cwd: cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd), env };
+  if (failures.length > 0) return undefined;
+  const written = { command: inner.cmd, args: [...(inner.args ?? []), ...(server.args ?? [])] };
+  return {
+    command,
+    args,
+    written,
+    cwd: cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd),
+    env,
+  };
 }
 
 function isDisabled(definition: CandidateDefinition): boolean {

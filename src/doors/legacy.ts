@@ -49,9 +49,17 @@ export class LegacyClient implements ClientLink {
     this.#peer.outbox.whenDrained(listener);
   }
 
-  request(message: Message, id: string): void {
+  request(message: Message): void {
     const method = message.string(Client.method)!;
     const params = message.lead(Client.params);
+    if (isRoutedMethod(method) && (this.#greeted || this.#framed) && params === BRACE) {
+      this.#gateway.handle(this.session.open(message, method));
+    } else this.#unusual(message, method, params);
+  }
+
+  /** Everything but the plain case: requests about the connection itself, and those that are refused. */
+  #unusual(message: Message, method: string, params: number): void {
+    const id = message.text(Client.id)!;
     if (params !== -1 && params !== BRACE && message.text(Client.params) !== 'null') {
       this.#peer.fail(id, RpcCode.invalidParams, 'Invalid params: params must be an object.');
     } else if (method === 'initialize') this.#initialize(message, id);
@@ -61,56 +69,46 @@ export class LegacyClient implements ClientLink {
     } else if (!this.#greeted && !this.#framed) {
       // Framed hosts exist that never send initialize; every other one does.
       this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
-    } else this.#route(message, id, method);
+    } else this.#gateway.handle(this.session.open(message, method));
   }
 
   notification(message: Message): void {
     if (message.string(Client.method) !== 'notifications/cancelled') return;
-    const id = message.text(Client.requestId);
-    if (id !== undefined) this.session.cancel(id, message.string(Client.reason));
+    const params = message.value(Client.params);
+    if (!isJsonObject(params)) return;
+    const { requestId, reason } = params;
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
+    this.session.cancel(JSON.stringify(requestId), typeof reason === 'string' ? reason : undefined);
   }
 
-  forwardAnswer(answer: Message, id: string): void {
-    this.#peer.forwardAnswer(answer, id);
+  forwardAnswer(answer: Message, call: Call): void {
+    this.#peer.forwardAnswer(answer, call.request);
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[]): void {
     this.#peer.outbox.forward(notification, edits);
   }
 
-  answer(id: string, result: JsonObject): void {
+  answer(call: Call, result: JsonObject): void {
     // A framed host looks for what a tool returned in the result itself.
     const inner =
       this.#framed && isJsonObject(result.structuredContent) ? result.structuredContent : undefined;
-    this.#peer.answer(id, inner ? { ...inner, ...result } : result);
+    this.#peer.answer(call.id, inner ? { ...inner, ...result } : result);
   }
 
   fail(call: Call, error: SwitchboardError): void {
     if (error.code === 'INTERNAL') {
-      this.#log.error(error.message, {
-        cause: error.cause instanceof Error ? error.cause.stack : String(error.cause),
-      });
+      const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause);
+      this.#log.error(error.message, { cause });
     }
     const answer = wireAnswer(error, call.method, this.#framed);
     if (answer.kind === 'result') this.#peer.answer(call.id, answer.result);
     else this.#peer.fail(call.id, answer.code, answer.message);
   }
 
-  #route(message: Message, id: string, method: string): void {
-    const call = this.session.open(message, id, method);
-    if (call === undefined) {
-      this.#peer.fail(
-        id,
-        RpcCode.invalidRequest,
-        `Invalid request: a request with the id ${id} is still running.`,
-      );
-      return;
-    }
-    this.#gateway.handle(call);
-  }
-
   #initialize(message: Message, id: string): void {
-    const asked = message.has(Client.protocolVersion) ? message.value(Client.protocolVersion) : undefined;
+    const params = message.value(Client.params);
+    const asked = isJsonObject(params) ? params.protocolVersion : undefined;
     if (typeof asked !== 'string' && !(asked === undefined && this.#framed)) {
       this.#peer.fail(
         id,

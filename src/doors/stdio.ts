@@ -45,7 +45,7 @@ export function openStdioDoor({
     input,
     output,
     {
-      request: (message, id) => client.request(message, id),
+      request: (message) => client.request(message),
       notification: (message) => client.notification(message),
       refused: (refusal, id) => {
         const { code, message } = refusalError(refusal);

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import { Client, type JsonObject } from '../protocol/index.ts';
+import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import type { ExposedTool, Exposure } from './exposure.ts';
@@ -52,7 +52,8 @@ export class Gateway {
 
   #listTools(call: Call): void {
     // All tools fit one page, so every cursor is one we never gave.
-    if (call.request.has(Client.cursor) && call.request.text(Client.cursor) !== 'null') {
+    const params = call.request.value(Client.params);
+    if (isJsonObject(params) && params.cursor !== undefined && params.cursor !== null) {
       call.fail(new SwitchboardError('PARAMS_INVALID', 'Unknown cursor: tools/list has one page.'));
       return;
     }

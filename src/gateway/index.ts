@@ -1,4 +1,4 @@
-export type { Call } from './call.ts';
+export type { Call, Runner } from './call.ts';
 export type { Catalog, CatalogEntry, IntrospectionMode } from './catalog.ts';
 export type { ExposedTool, Exposure } from './exposure.ts';
 export { Gateway } from './gateway.ts';

@@ -50,34 +50,30 @@ export class LocalClient implements ClientLink {
     const message = Message.from({ jsonrpc: '2.0', id, method, params: { ...params, _meta } }, CLIENT_SHAPE);
     return new Promise((resolve, reject) => {
       this.#asked.set(String(id), { resolve, reject, onProgress: options.onProgress });
-      const call = this.#session.open(message, String(id), method)!;
-      call.subject = `${typeof params.name === 'string' ? `Tool '${params.name}'` : method} of server '${source.name}'`;
+      const call = this.#session.open(message, method);
+      const subject = `${typeof params.name === 'string' ? `Tool '${params.name}'` : method} of server '${source.name}'`;
+      call.subject = () => subject;
       options.signal?.addEventListener('abort', () => {
         call.cancel('The user stopped it.');
-        this.#take(String(id))?.reject(new SwitchboardError('CANCELLED', `${call.subject} was cancelled.`));
+        this.#take(String(id))?.reject(new SwitchboardError('CANCELLED', `${subject} was cancelled.`));
       });
-      source.request(message, [], call);
+      source.request([], call);
     });
   }
 
-  forwardAnswer(answer: Message, id: string): void {
-    const asked = this.#take(id);
+  forwardAnswer(answer: Message, call: Call): void {
+    const asked = this.#take(call.id);
     if (answer.has(Server.error)) asked?.reject(serverError(answer.value(Server.error)));
     else asked?.resolve(answer.value(Server.result) as JsonObject);
   }
 
-  forwardNotification(notification: Message, edits: readonly Edit[]): void {
-    // The only edit of a progress report puts our own token back, which is the id of the request.
-    const token = edits[0]?.with;
-    if (typeof token !== 'string') return;
-    const { params } = JSON.parse(notification.bytes(0, notification.length).toString()) as {
-      params: JsonObject;
-    };
-    this.#asked.get(token)?.onProgress?.(params);
+  forwardNotification(notification: Message, _edits: readonly Edit[], call: Call): void {
+    const { params } = JSON.parse(notification.toString()) as { params: JsonObject };
+    this.#asked.get(call.id)?.onProgress?.(params);
   }
 
-  answer(id: string, result: JsonObject): void {
-    this.#take(id)?.resolve(result);
+  answer(call: Call, result: JsonObject): void {
+    this.#take(call.id)?.resolve(result);
   }
 
   fail(call: Call, error: SwitchboardError): void {

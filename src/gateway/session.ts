@@ -5,9 +5,10 @@ import { Call } from './call.ts';
 
 /** What a door lends the core: the way to say something to one client. */
 export interface ClientLink {
-  forwardAnswer(answer: Message, id: string): void;
-  forwardNotification(notification: Message, edits: readonly Edit[]): void;
-  answer(id: string, result: JsonObject): void;
+  /** Passes a source's answer on as it came, under the id of the call. */
+  forwardAnswer(answer: Message, call: Call): void;
+  forwardNotification(notification: Message, edits: readonly Edit[], call: Call): void;
+  answer(call: Call, result: JsonObject): void;
   fail(call: Call, error: SwitchboardError): void;
   /** True while the client takes its messages more slowly than they come. */
   readonly congested: boolean;
@@ -17,54 +18,64 @@ export interface ClientLink {
 /** One client: its link and its running calls. */
 export class Session {
   readonly client: ClientLink;
-  /** By the id's JSON text, which keeps `1` and `"1"` apart. */
-  readonly #calls = new Map<string, Call>();
+  // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
+  // with one id, which the protocol forbids, are two calls; a cancellation then means the newer one.
+  #newest: Call | undefined;
+  #running = 0;
   #onIdle: (() => void)[] = [];
 
   constructor(client: ClientLink) {
     this.client = client;
   }
 
-  /** Opens a call, or returns undefined when one with the same id still runs: its answers could not be told apart. */
-  open(request: Message, id: string, method: string): Call | undefined {
-    const key = keyOf(id);
-    if (this.#calls.has(key)) return undefined;
-    const call = new Call(this, request, id, method);
-    this.#calls.set(key, call);
+  open(request: Message, method: string): Call {
+    const call = new Call(this, request, method);
+    call.before = this.#newest;
+    if (this.#newest) this.#newest.after = call;
+    this.#newest = call;
+    this.#running++;
     return call;
   }
 
   get running(): number {
-    return this.#calls.size;
+    return this.#running;
   }
 
-  cancel(id: string, reason: string | undefined): boolean {
-    const call = this.#calls.get(keyOf(id));
-    call?.cancel(reason);
-    return call !== undefined;
+  /** Cancels the call with this id, given as JSON text, where `1` and `"1"` are two. */
+  cancel(id: string, reason: string | undefined): void {
+    const key = keyOf(id);
+    for (let call = this.#newest; call; call = call.before) {
+      if (keyOf(call.id) !== key) continue;
+      call.cancel(reason);
+      return;
+    }
   }
 
   /** Gives up on what still runs: each call is answered with an error and cancelled where it runs. */
   failAll(): void {
-    for (const call of [...this.#calls.values()]) {
+    while (this.#newest) {
+      const call = this.#newest;
       call.abort(
-        new SwitchboardError('STOPPING', `${call.subject} was not finished: Switchboard is stopping.`),
+        new SwitchboardError('STOPPING', `${call.subject()} was not finished: Switchboard is stopping.`),
       );
     }
   }
 
   ended(call: Call): void {
-    this.#calls.delete(keyOf(call.id));
-    if (this.#calls.size === 0) for (const listener of this.#onIdle.splice(0)) listener();
+    const { before, after } = call;
+    if (after) after.before = before;
+    else this.#newest = before;
+    if (before) before.after = after;
+    this.#running--;
+    if (this.#running === 0) for (const listener of this.#onIdle.splice(0)) listener();
   }
 
   /** Resolves when no call is running. */
   idle(): Promise<void> {
-    return this.#calls.size === 0
-      ? Promise.resolve()
-      : new Promise((resolve) => {
-          this.#onIdle.push(resolve);
-        });
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../protocol/index.ts';
-import type { Edit, Message } from '../wire/index.ts';
+import type { Edit } from '../wire/index.ts';
 import type { Call } from './call.ts';
 
 /** Anything that offers components (tools, later resources and prompts) and runs them. */
@@ -13,10 +13,10 @@ export interface Source {
   /** The same where it is known already and has not changed since; asks nobody. */
   known(kind: Kind): Listing | undefined;
   /**
-   * The one way in for every method: the client's own message, with what the exposure rewrites in it.
+   * The one way in for every method: the client's own request, with what the exposure rewrites in it.
    * The answer goes to the call, exactly once, now or later.
    */
-  request(message: Message, edits: readonly Edit[], call: Call): void;
+  request(edits: Edit[], call: Call): void;
   /** Called when what it offers may have changed. Returns the way to stop listening. */
   onChange(listener: (kind: Kind) => void): () => void;
   close(): Promise<void>;

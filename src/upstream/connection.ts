@@ -1,4 +1,4 @@
-import type { Deadlines } from '../shared/deadline.ts';
+import type { Deadline, Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Call, SourceInfo, SourceState } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
@@ -22,7 +22,7 @@ const QUEUED_BYTES = 64 * 1024 * 1024;
 
 interface Waiting {
   readonly call: Call;
-  readonly edits: readonly Edit[];
+  readonly edits: Edit[];
 }
 
 /**
@@ -36,7 +36,8 @@ export class Connection {
   readonly #deadlines: Deadlines;
   readonly #backoff: Backoff = createBackoff({ first: 100 });
   readonly #control: FlightControl;
-  readonly #flights = new Map<number, Flight>();
+  /** Calls sent and not yet answered. */
+  #inFlight = 0;
   #queue: Waiting[] = [];
   #queuedBytes = 0;
   #state: SourceState = { kind: 'idle' };
@@ -51,7 +52,8 @@ export class Connection {
   /** The end of the last process that was stopped for being idle; the next one waits for it. */
   #retiring: Promise<void> | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
-  #lastUsed = 0;
+  /** True when a call has ended since the idle timer was set. */
+  #used = false;
   #awaitingDrain = false;
 
   constructor(
@@ -65,11 +67,10 @@ export class Connection {
     this.#deadlines = deadlines;
     this.#events = events;
     this.#control = {
-      server: server.name,
       timeouts: server.timeouts,
       messageBytes: server.limits.messageBytes,
       deadlines,
-      landed: (flight) => this.#landed(flight),
+      landed: () => this.#landed(),
       lossReason: () => this.#lossReason,
     };
   }
@@ -83,7 +84,7 @@ export class Connection {
   }
 
   /** Sends a client's call on, or keeps it until that is possible. */
-  relay(message: Message, edits: readonly Edit[], call: Call): void {
+  relay(edits: Edit[], call: Call): void {
     if (this.#state.kind === 'stopped') {
       call.fail(this.#stoppedError());
       return;
@@ -94,12 +95,12 @@ export class Connection {
     }
     if (
       this.#queue.length >= this.#server.limits.callsQueued ||
-      this.#queuedBytes + message.length > QUEUED_BYTES
+      this.#queuedBytes + call.request.length > QUEUED_BYTES
     ) {
       call.fail(
         new SwitchboardError(
           'SERVER_BUSY',
-          `${call.subject} was refused: too many calls wait for server '${this.#server.name}'.`,
+          `${call.subject()} was refused: too many calls wait for server '${this.#server.name}'.`,
           {
             hint: 'Try again when some of them are answered.',
           },
@@ -108,8 +109,8 @@ export class Connection {
       return;
     }
     this.#queue.push({ call, edits });
-    this.#queuedBytes += message.length;
-    call.onCancel(() => this.#unqueue(call));
+    this.#queuedBytes += call.request.length;
+    call.runner = { cancelled: () => this.#unqueue(call) };
     if (this.#current === undefined) {
       this.#ensure().then(
         () => this.#drainQueue(),
@@ -121,33 +122,36 @@ export class Connection {
   /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
   async ask(method: string, params?: JsonObject): Promise<Message> {
     const incarnation = await this.#ensure();
-    this.#touch();
+    this.#used = true;
     return new Promise((resolve, reject) => {
       const { name, timeouts } = this.#server;
-      const id = incarnation.peer.request(method, params, {
+      const { peer } = incarnation;
+      const deadline: Deadline = {
+        at: performance.now() + timeouts.rpcMs,
+        place: -1,
+        expired: () => {
+          if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
+          reject(
+            new SwitchboardError(
+              'CALL_TIMEOUT',
+              `Server '${name}' did not answer ${method} within ${timeouts.rpcMs} ms.`,
+              { hint: 'If it needs longer, raise timeouts.rpcMs in the configuration.' },
+            ),
+          );
+        },
+      };
+      const id = peer.request(method, params, {
         answered: (answer) => {
-          deadline.clear();
+          this.#deadlines.remove(deadline);
           resolve(answer);
         },
         unanswered: (reason) => {
-          deadline.clear();
+          this.#deadlines.remove(deadline);
           const why = reason === 'closed' ? this.#lossReason : `Its answer was ${reason.replace('-', ' ')}.`;
           reject(new SwitchboardError('SERVER_LOST', `Server '${name}' did not answer ${method}. ${why}`));
         },
       });
-      const deadline = this.#deadlines.add(timeouts.rpcMs, () => {
-        if (incarnation.peer.forget(id))
-          incarnation.peer.notify('notifications/cancelled', { requestId: id });
-        reject(
-          new SwitchboardError(
-            'CALL_TIMEOUT',
-            `Server '${name}' did not answer ${method} within ${timeouts.rpcMs} ms.`,
-            {
-              hint: 'If it needs longer, raise timeouts.rpcMs in the configuration.',
-            },
-          ),
-        );
-      });
+      this.#deadlines.add(deadline);
     });
   }
 
@@ -187,7 +191,6 @@ export class Connection {
       this.#current = incarnation;
       this.#state = { kind: 'running', pid: incarnation.child.pid, since: Date.now() };
       this.#backoff.succeeded(performance.now());
-      this.#touch();
       this.#armIdle();
       return incarnation;
     } catch (error) {
@@ -221,8 +224,8 @@ export class Connection {
     const { log } = this.#surroundings;
     let lost: SwitchboardError | undefined;
     const incarnation: Incarnation = new Incarnation(this.#server, framing, this.#surroundings, {
-      request: (message, id) => this.#asked(incarnation, message, id),
-      notification: (message) => this.#notified(message),
+      request: (message) => this.#asked(incarnation, message),
+      notification: (message) => this.#notified(incarnation, message),
       lost: (error) => {
         lost = error;
         this.#lost(incarnation, error);
@@ -285,19 +288,18 @@ export class Connection {
 
   #hasRoom(incarnation: Incarnation): boolean {
     return (
-      this.#flights.size < this.#server.limits.callsInFlight && incarnation.peer.outbox.backlog < UNREAD_LIMIT
+      this.#inFlight < this.#server.limits.callsInFlight && incarnation.peer.outbox.backlog < UNREAD_LIMIT
     );
   }
 
-  #dispatch(incarnation: Incarnation, call: Call, edits: readonly Edit[]): void {
-    const flight = new Flight(call, incarnation.peer, this.#control);
-    flight.send(edits);
-    this.#flights.set(flight.id, flight);
+  #dispatch(incarnation: Incarnation, call: Call, edits: Edit[]): void {
+    this.#inFlight++;
+    new Flight(call, incarnation.peer, this.#control).send(edits);
   }
 
-  #landed(flight: Flight): void {
-    this.#flights.delete(flight.id);
-    this.#lastUsed = performance.now();
+  #landed(): void {
+    this.#inFlight--;
+    this.#used = true;
     if (this.#queue.length > 0) this.#drainQueue();
   }
 
@@ -311,7 +313,7 @@ export class Connection {
     }
     if (
       this.#queue.length > 0 &&
-      this.#flights.size < this.#server.limits.callsInFlight &&
+      this.#inFlight < this.#server.limits.callsInFlight &&
       !this.#awaitingDrain
     ) {
       this.#awaitingDrain = true;
@@ -335,14 +337,15 @@ export class Connection {
     this.#queuedBytes = 0;
     const reason = asStartError(error, this.#server.name);
     for (const { call } of queue) {
-      const message = `${call.subject} was not run. ${reason.message}`;
+      const message = `${call.subject()} was not run. ${reason.message}`;
       call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
     }
   }
 
   /** Requests of the server's own. What we cannot do for it is refused, so that it never waits for nothing. */
-  #asked(incarnation: Incarnation, message: Message, id: string): void {
+  #asked(incarnation: Incarnation, message: Message): void {
     const { peer } = incarnation;
+    const id = message.text(Server.id)!;
     if (peer.outbox.backlog > UNREAD_LIMIT) {
       this.#surroundings.log.warn('a server asks without reading answers', { server: this.#server.name });
       return;
@@ -352,35 +355,28 @@ export class Connection {
     else peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
   }
 
-  #notified(message: Message): void {
+  #notified(incarnation: Incarnation, message: Message): void {
     const method = message.string(Server.method);
     if (method === 'notifications/progress') {
-      const token = message.text(Server.progressToken);
-      const flight = token === undefined ? undefined : this.#flights.get(Number(token));
-      // The token must be the number itself, as it was given.
-      if (flight !== undefined && String(flight.id) === token) flight.progress(message);
+      const listener = incarnation.peer.waitingFor(message.integer(Server.progressToken));
+      if (listener instanceof Flight) listener.progress(message);
     } else if (method === 'notifications/tools/list_changed') this.#events.changed();
   }
 
-  #touch(): void {
-    this.#lastUsed = performance.now();
-  }
-
+  /** Looks again after the idle time whether anybody used it meanwhile. */
   #armIdle(): void {
     const { idleMs } = this.#server.timeouts;
     if (idleMs === 'never') return;
     clearTimeout(this.#idleTimer);
-    const left = Math.max(this.#lastUsed + idleMs - performance.now(), 1);
-    this.#idleTimer = setTimeout(() => this.#idle(idleMs), Math.min(left, 0x7fffffff));
+    this.#used = false;
+    this.#idleTimer = setTimeout(() => this.#idle(), idleMs);
     this.#idleTimer.unref();
   }
 
-  #idle(idleMs: number): void {
+  #idle(): void {
     const current = this.#current;
     if (current === undefined) return;
-    const unused = performance.now() - this.#lastUsed;
-    if (this.#flights.size > 0 || current.peer.waiting > 0) this.#touch();
-    if (this.#flights.size > 0 || current.peer.waiting > 0 || unused < idleMs) {
+    if (this.#used || this.#inFlight > 0 || current.peer.waiting > 0) {
       this.#armIdle();
       return;
     }

@@ -1,9 +1,9 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
-import type { Call } from '../gateway/index.ts';
+import type { Call, Runner } from '../gateway/index.ts';
 import { Client, Server } from '../protocol/index.ts';
 import {
-  insertInOrder,
+  addEdit,
   type AnswerListener,
   type Edit,
   type Message,
@@ -13,12 +13,11 @@ import {
 import type { ServerTimeouts } from './server.ts';
 
 export interface FlightControl {
-  readonly server: string;
   readonly timeouts: ServerTimeouts;
   readonly messageBytes: number;
   readonly deadlines: Deadlines;
   /** The flight is over, however it ended. */
-  landed(flight: Flight): void;
+  landed(): void;
   /** Why the connection was lost, for calls that were under way. */
   lossReason(): string;
 }
@@ -30,63 +29,51 @@ const PROGRESS_PER_SECOND = 20;
 /** How far ahead of its answer the last progress is sent, in milliseconds. */
 const PROGRESS_LEAD = 1;
 
-/** A call on its way through a server: sent, not yet answered. */
-export class Flight implements AnswerListener {
+/** A call on its way through a server: sent, not yet answered. It is its own deadline and its own waiting place. */
+export class Flight implements AnswerListener, Deadline, Runner {
   readonly call: Call;
+  at: number;
+  place = -1;
   readonly #control: FlightControl;
   readonly #peer: Peer;
-  readonly #deadline: Deadline;
   readonly #latest: number;
+  /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
-  #allowance = PROGRESS_BURST;
-  #lastProgress = 0;
-  #lastPassed = -Infinity;
-  #held: Message | undefined;
+  #progress: ProgressGate | undefined;
 
   constructor(call: Call, peer: Peer, control: FlightControl) {
     this.call = call;
     this.#peer = peer;
     this.#control = control;
+    const now = performance.now();
     const { rpcMs, callMaxMs } = control.timeouts;
-    this.#latest = performance.now() + callMaxMs;
-    this.#deadline = control.deadlines.add(Math.min(rpcMs, callMaxMs), () => this.#expire());
+    this.#latest = now + callMaxMs;
+    this.at = now + Math.min(rpcMs, callMaxMs);
   }
 
-  /** Our own id for it, which is also its progress token towards the server. */
-  get id(): number {
-    return this.#id;
-  }
-
-  send(edits: readonly Edit[]): void {
+  send(edits: Edit[]): void {
     const { request } = this.call;
-    this.#id = this.#peer.upcomingId;
     const token = request.start(Client.progressToken);
-    const all =
-      token < 0
-        ? edits
-        : // Two clients may use one token; our ids are our own.
-          insertInOrder(edits, {
-            start: token,
-            end: request.end(Client.progressToken),
-            with: String(this.#id),
-          });
-    this.#peer.relay(request, all, this);
-    this.call.onCancel((reason) => this.#abandon(reason ?? 'The client cancelled the request.'));
+    if (token >= 0) {
+      // Two clients may use one token; our ids are our own.
+      const own = String(this.#peer.upcomingId);
+      addEdit(edits, { start: token, end: request.end(Client.progressToken), with: own });
+      this.#progress = new ProgressGate();
+    }
+    this.#id = this.#peer.relay(request, edits, this);
+    this.#control.deadlines.add(this);
+    this.call.runner = this;
   }
 
   answered(answer: Message): void {
     this.#land();
-    if (this.#held) this.#pass(this.#held);
+    const gate = this.#progress;
+    if (gate?.held) this.#pass(gate.held, gate);
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
-    if (performance.now() - this.#lastPassed < PROGRESS_LEAD)
+    if (gate && performance.now() - gate.lastPassed < PROGRESS_LEAD) {
       setTimeout(() => this.#deliver(answer), PROGRESS_LEAD);
-    else this.#deliver(answer);
-  }
-
-  #deliver(answer: Message): void {
-    this.call.relay(answer);
-    this.#yieldTo();
+    } else this.#deliver(answer);
   }
 
   unanswered(reason: Unanswered): void {
@@ -97,33 +84,48 @@ export class Flight implements AnswerListener {
   /** Progress the server reported for this call. */
   progress(notification: Message): void {
     const now = performance.now();
-    const { rpcMs } = this.#control.timeouts;
-    this.#deadline.extend(Math.max(Math.min(rpcMs, this.#latest - now), 1));
-    if (!this.call.request.has(Client.progressToken)) return;
-    if (this.#lastProgress > 0) {
-      const earned = ((now - this.#lastProgress) / 1000) * PROGRESS_PER_SECOND;
-      this.#allowance = Math.min(PROGRESS_BURST, this.#allowance + earned);
-    }
-    this.#lastProgress = now;
-    if (this.#allowance < 1) {
-      this.#held = notification;
-      return;
-    }
-    this.#allowance -= 1;
-    this.#held = undefined;
-    this.#pass(notification);
+    const { timeouts, deadlines } = this.#control;
+    deadlines.move(this, Math.min(now + timeouts.rpcMs, this.#latest));
+    const gate = this.#progress;
+    if (gate?.admits(notification, now)) this.#pass(notification, gate);
   }
 
-  #pass(notification: Message): void {
-    this.#lastPassed = performance.now();
-    const token = this.call.progressToken!;
-    this.call.notify(notification, [
-      {
-        start: notification.start(Server.progressToken),
-        end: notification.end(Server.progressToken),
-        with: token,
-      },
-    ]);
+  expired(): void {
+    const { timeouts } = this.#control;
+    const whole = performance.now() >= this.#latest;
+    this.cancelled('Timed out.');
+    this.call.fail(
+      new SwitchboardError(
+        'CALL_TIMEOUT',
+        `${this.call.subject()} did not answer within ${whole ? timeouts.callMaxMs : timeouts.rpcMs} ms; it was cancelled.`,
+        { hint: `If it needs longer, raise timeouts.${whole ? 'callMaxMs' : 'rpcMs'} in the configuration.` },
+      ),
+    );
+  }
+
+  /** Nobody waits any more: the server is told, and what it still answers is dropped. */
+  cancelled(reason = 'The client cancelled the request.'): void {
+    if (!this.#peer.forget(this.#id)) return;
+    this.#land();
+    this.#peer.notify('notifications/cancelled', { requestId: this.#id, reason });
+  }
+
+  #deliver(answer: Message): void {
+    this.call.relay(answer);
+    this.#yieldTo();
+  }
+
+  #pass(notification: Message, gate: ProgressGate): void {
+    gate.lastPassed = performance.now();
+    const token = this.call.request;
+    const start = notification.start(Server.progressToken);
+    const end = notification.end(Server.progressToken);
+    const theirs = {
+      of: token.bytes,
+      start: token.start(Client.progressToken),
+      end: token.end(Client.progressToken),
+    };
+    this.call.notify(notification, [{ start, end, with: theirs }]);
     this.#yieldTo();
   }
 
@@ -135,33 +137,13 @@ export class Flight implements AnswerListener {
     client.whenDrained(() => this.#peer.resume());
   }
 
-  #expire(): void {
-    const { timeouts } = this.#control;
-    const whole = performance.now() >= this.#latest;
-    this.#abandon('Timed out.');
-    this.call.fail(
-      new SwitchboardError(
-        'CALL_TIMEOUT',
-        `${this.call.subject} did not answer within ${whole ? timeouts.callMaxMs : timeouts.rpcMs} ms; it was cancelled.`,
-        { hint: `If it needs longer, raise timeouts.${whole ? 'callMaxMs' : 'rpcMs'} in the configuration.` },
-      ),
-    );
-  }
-
-  /** Nobody waits any more: the server is told, and what it still answers is dropped. */
-  #abandon(reason: string): void {
-    this.#land();
-    if (this.#peer.forget(this.#id))
-      this.#peer.notify('notifications/cancelled', { requestId: this.#id, reason });
-  }
-
   #land(): void {
-    this.#deadline.clear();
-    this.#control.landed(this);
+    this.#control.deadlines.remove(this);
+    this.#control.landed();
   }
 
   #explain(reason: Unanswered): SwitchboardError {
-    const { subject } = this.call;
+    const subject = this.call.subject();
     switch (reason) {
       case 'too-large':
         return new SwitchboardError(
@@ -186,5 +168,25 @@ export class Flight implements AnswerListener {
           },
         );
     }
+  }
+}
+
+/** Lets progress through up to a rate; beyond it keeps the newest. */
+class ProgressGate {
+  held: Message | undefined;
+  lastPassed = -Infinity;
+  #allowance = PROGRESS_BURST;
+  #lastSeen = 0;
+
+  admits(notification: Message, now: number): boolean {
+    if (this.#lastSeen > 0) {
+      const earned = ((now - this.#lastSeen) / 1000) * PROGRESS_PER_SECOND;
+      this.#allowance = Math.min(PROGRESS_BURST, this.#allowance + earned);
+    }
+    this.#lastSeen = now;
+    const admitted = this.#allowance >= 1;
+    this.held = admitted ? undefined : notification;
+    if (admitted) this.#allowance -= 1;
+    return admitted;
   }
 }

@@ -2,6 +2,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { SourceInfo } from '../gateway/index.ts';
 import { isJsonObject, isLegacyVersion, LATEST_LEGACY_VERSION, Server } from '../protocol/index.ts';
 import type { Message, Peer } from '../wire/index.ts';
+import { errorText } from './error-answer.ts';
 
 export interface Greeting {
   /** What we call ourselves towards servers. */
@@ -32,7 +33,7 @@ export function shakeHands(peer: Peer, server: string, { clientInfo }: Greeting)
 
 function readGreeting(answer: Message, server: string): SourceInfo {
   if (answer.has(Server.error)) {
-    const said = answer.string(Server.errorMessage) ?? answer.text(Server.error) ?? '';
+    const said = errorText(answer);
     throw new SwitchboardError(
       'START_FAILED',
       `Server '${server}' refused initialize: ${said.slice(0, 500)}`,

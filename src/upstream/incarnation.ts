@@ -9,7 +9,7 @@ import { NoiseMeter } from './noise.ts';
 import { startPatience, type StdioServer } from './server.ts';
 
 export interface IncarnationEvents {
-  request(message: Message, id: string): void;
+  request(message: Message): void;
   notification(message: Message): void;
   /** It is over, and not because it was asked to be. Told once. */
   lost(error: SwitchboardError): void;
@@ -50,7 +50,7 @@ export class Incarnation {
       child.stdout,
       child.stdin,
       {
-        request: (message, id) => events.request(message, id),
+        request: (message) => events.request(message),
         notification: (message) => events.notification(message),
         refused: (refusal, _id, bytes) => {
           // One answer over the limit fails its call; it is no flood.

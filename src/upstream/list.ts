@@ -3,6 +3,7 @@ import type { Logger } from '../shared/log.ts';
 import type { Component, Listing } from '../gateway/index.ts';
 import { isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
 import { RpcCode, type Message } from '../wire/index.ts';
+import { errorCode, errorText } from './error-answer.ts';
 
 /** Bounds on what one server may make us collect. */
 const MAX_PAGES = 100;
@@ -51,8 +52,8 @@ function stopped(components: readonly Component[], incomplete: string, server: s
 function readPage(answer: Message, server: string): { tools: readonly unknown[]; next: string | undefined } {
   if (answer.has(Server.error)) {
     // A server without tools need not know the method.
-    if (answer.value(Server.errorCode) === RpcCode.methodNotFound) return { tools: [], next: undefined };
-    const said = answer.string(Server.errorMessage) ?? answer.text(Server.error) ?? '';
+    if (errorCode(answer) === RpcCode.methodNotFound) return { tools: [], next: undefined };
+    const said = errorText(answer);
     throw new SwitchboardError(
       'LIST_FAILED',
       `Server '${server}' could not list its tools: ${said.slice(0, 500)}`,

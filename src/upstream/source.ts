@@ -43,7 +43,7 @@ export function createServerSource(
     about: () => connection.about,
     list: () => (listing ??= relist()),
     known: () => known,
-    request: (message, edits, call) => connection.relay(message, edits, call),
+    request: (edits, call) => connection.relay(edits, call),
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

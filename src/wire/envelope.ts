@@ -1,6 +1,6 @@
 import type { ShapeSpec } from './scan.ts';
 
-/** The members of every JSON-RPC message; a shape for a peer contains at least these, in this order. */
+/** The members of every JSON-RPC message. A shape for a peer begins with these. */
 export const ENVELOPE = {
   jsonrpc: true,
   id: true,
@@ -9,6 +9,9 @@ export const ENVELOPE = {
   result: true,
   error: true,
 } as const satisfies ShapeSpec;
+
+/** Their slots in every such shape: the members of the outermost object are numbered first, in order. */
+export const Envelope = { jsonrpc: 0, id: 1, method: 2, params: 3, result: 4, error: 5 } as const;
 
 /** JSON-RPC 2.0's own error codes. */
 export const RpcCode = {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { textOf } from './bytes.ts';
 import { Deframer, frame, type Framing } from './framing.ts';
 
 interface Seen {
@@ -15,7 +16,7 @@ function read(
 ) {
   const seen: Seen = { messages: [], oversize: [], badHeaders: [], overrun: false };
   const deframer = new Deframer(limits, {
-    message: (pieces, framing) => seen.messages.push([Buffer.concat(pieces).toString(), framing]),
+    message: (bytes, framing) => seen.messages.push([textOf(bytes, bytes.from, bytes.to), framing]),
     oversize: (head, tail, length) =>
       seen.oversize.push({ head: head.toString(), tail: tail.toString(), length }),
     badHeader: (header) => seen.badHeaders.push(header),

@@ -1,3 +1,5 @@
+import { inPieces, type Bytes } from './bytes.ts';
+
 /** How messages are told apart on a byte stream. Real MCP is `newline`; seeds of the trade still speak `content-length`. */
 export type Framing = 'newline' | 'content-length';
 
@@ -9,8 +11,8 @@ export interface FramingLimits {
 }
 
 export interface FramingEvents {
-  /** A whole message or line, in the pieces it arrived in. */
-  message(pieces: readonly Buffer[], framing: Framing): void;
+  /** A whole message or line, as it arrived. */
+  message(bytes: Bytes, framing: Framing): void;
   /** A message over the limit has gone by: its first and last bytes, and how long it was. */
   oversize(head: Buffer, tail: Buffer, length: number): void;
   /** A header block that gives no usable Content-Length; what follows it is read as a new message. */
@@ -93,6 +95,18 @@ export class Deframer {
 
   #line(chunk: Buffer, at: number): number {
     const newline = chunk.indexOf(0x0a, at);
+    if (
+      newline >= 0 &&
+      this.#held === 0 &&
+      this.#skipped === undefined &&
+      newline - at <= this.#limits.messageBytes
+    ) {
+      // Whole in one chunk, as nearly all are: handed over where it lies.
+      this.#mode = 'boundary';
+      const end = newline > at && chunk[newline - 1] === 0x0d ? newline - 1 : newline;
+      if (end > at) this.#events.message({ buffer: chunk, from: at, to: end }, 'newline');
+      return newline + 1;
+    }
     this.#keep(chunk, at, newline < 0 ? chunk.length : newline);
     if (newline < 0) return chunk.length;
     this.#finish('newline');
@@ -197,7 +211,7 @@ export class Deframer {
     const pieces = this.#pieces;
     this.#drop();
     if (framing === 'newline') trimReturn(pieces);
-    if (pieces.length > 0) this.#events.message(pieces, framing);
+    if (pieces.length > 0) this.#events.message(inPieces(pieces), framing);
   }
 
   #drop(): void {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { inPieces, viewsOf, type Bytes } from './bytes.ts';
 import { ENVELOPE } from './envelope.ts';
 import type { Message } from './message.ts';
 import { idFromFragments, readMessage } from './message.ts';
 import { defineShape } from './scan.ts';
 
-const SHAPE = defineShape({ ...ENVELOPE, params: { name: true, arguments: true } });
-const INNER = defineShape({ action: true, args: true });
+const SHAPE = defineShape({ ...ENVELOPE, params: { name: true, arguments: { action: true, args: true } } });
 
-function inPieces(text: string, sizes: readonly number[]): Buffer[] {
+function cut(text: string, sizes: readonly number[]): Bytes {
   const bytes = Buffer.from(text);
   const pieces: Buffer[] = [];
   let at = 0;
@@ -18,7 +18,7 @@ function inPieces(text: string, sizes: readonly number[]): Buffer[] {
     at += size;
   }
   if (at < bytes.length) pieces.push(bytes.subarray(at));
-  return pieces;
+  return inPieces(pieces);
 }
 
 test('members are the same in one piece and in many', () => {
@@ -32,31 +32,29 @@ test('members are the same in one piece and in many', () => {
   });
   fc.assert(
     fc.property(value, fc.array(fc.integer({ min: 1, max: 30 })), (message, sizes) => {
-      const read = readMessage(inPieces(JSON.stringify(message), sizes), SHAPE, 'newline') as Message;
+      const read = readMessage(cut(JSON.stringify(message), sizes), SHAPE, 'newline') as Message;
       expect(read.value(SHAPE.slot('id'))).toBe(message.id);
       expect(read.string(SHAPE.slot('method'))).toBe(message.method);
       expect(read.string(SHAPE.slot('params.name'))).toBe(message.params.name);
-      const inner = read.look(SHAPE.slot('params.arguments'), INNER)!;
-      expect(inner.string(INNER.slot('action'))).toBe(message.params.arguments.action);
-      expect(inner.text(INNER.slot('args'))).toBe(JSON.stringify(message.params.arguments.args));
-      const start = inner.start(INNER.slot('args'));
-      const end = inner.end(INNER.slot('args'));
-      expect(Buffer.concat(inner.slices(start, end)).toString()).toBe(
-        JSON.stringify(message.params.arguments.args),
-      );
+      expect(read.string(SHAPE.slot('params.arguments.action'))).toBe(message.params.arguments.action);
+      const args = SHAPE.slot('params.arguments.args');
+      expect(read.text(args)).toBe(JSON.stringify(message.params.arguments.args));
+      const views = viewsOf(read.bytes, read.start(args), read.end(args));
+      expect(Buffer.concat(views).toString()).toBe(JSON.stringify(message.params.arguments.args));
+      expect(JSON.parse(read.toString())).toEqual(JSON.parse(JSON.stringify(message)));
     }),
   );
 });
 
 test('a message larger than the scratch memory is read all the same', () => {
   const text = JSON.stringify({ id: 1, result: { x: 'y'.repeat(5_000_000) }, method: 'last' });
-  const read = readMessage(inPieces(text, Array<number>(80).fill(65_536)), SHAPE, 'newline') as Message;
+  const read = readMessage(cut(text, Array<number>(80).fill(65_536)), SHAPE, 'newline') as Message;
   expect(read.string(SHAPE.slot('method'))).toBe('last');
 });
 
 describe('refusals', () => {
   const refused = (text: string, framing: 'newline' | 'content-length' = 'newline') =>
-    readMessage([Buffer.from(text)], SHAPE, framing);
+    readMessage(inPieces([Buffer.from(text)]), SHAPE, framing);
 
   test('name what is wrong, and the id where it can be told', () => {
     expect(refused('{"id":5,"method":"a","method":"b"}')).toEqual({ why: 'duplicate', id: '5' });
@@ -71,7 +69,7 @@ describe('refusals', () => {
   test('line breaks between tokens pass in a framed body, flattened, and nowhere else', () => {
     expect(refused('{"id":1,\r"method":"x"}')).toMatchObject({ why: 'malformed' });
     const read = refused('{\r\n"id":1,\n"method":"a\\nb"}', 'content-length') as Message;
-    expect(read.bytes(0, read.length).toString()).toBe('{  "id":1, "method":"a\\nb"}');
+    expect(read.toString()).toBe('{  "id":1, "method":"a\\nb"}');
     expect(read.string(SHAPE.slot('method'))).toBe('a\nb');
   });
 });
@@ -93,4 +91,29 @@ describe('the id of a message that was not kept', () => {
     // The number may go on behind the cut.
     expect(id('{"id":12', 'yyyy"}')).toBeUndefined();
   });
+});
+
+test('a stretch of a larger buffer is read where it lies', () => {
+  const before = 'xx';
+  const text = '{"id":12,"method":"tools\\u002fcall","params":{"name":"ü"}}';
+  const buffer = Buffer.from(`${before}${text}yy`);
+  const read = readMessage({ buffer, from: 2, to: buffer.length - 2 }, SHAPE, 'newline') as Message;
+  expect(read.integer(SHAPE.slot('id'))).toBe(12);
+  expect(read.string(SHAPE.slot('method'))).toBe('tools/call');
+  expect(read.string(SHAPE.slot('params.name'))).toBe('ü');
+  expect(read.toString()).toBe(text);
+});
+
+test.each([
+  ['7', 7],
+  ['0', 0],
+  ['7.0', 0],
+  ['-7', 0],
+  ['"7"', 0],
+  ['7e0', 0],
+  ['123456789012345', 123456789012345],
+  ['1234567890123456', 0],
+])('the integer of %s is %d', (text, value) => {
+  const read = readMessage(inPieces([Buffer.from(`{"id":${text}}`)]), SHAPE, 'newline') as Message;
+  expect(read.integer(SHAPE.slot('id'))).toBe(value);
 });

@@ -1,52 +1,55 @@
+import { Envelope } from './envelope.ts';
+import { asOneRun, byteAt, inPieces, textOf, viewsOf, type Bytes } from './bytes.ts';
 import type { Framing } from './framing.ts';
+import { internAscii } from './intern.ts';
 import { defineShape, sawLineBreak, scan, ScanOutcome, type Places, type Shape } from './scan.ts';
 
-/**
- * One JSON-RPC message as the bytes it came in, with the places of the members that its shape asks for.
- * It stays in the pieces the wire delivered: joining a megabyte costs more than relaying it.
- */
-export class Message {
-  readonly pieces: readonly Buffer[];
-  readonly length: number;
-  readonly shape: Shape;
-  readonly #places: Places;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
-  constructor(pieces: readonly Buffer[], length: number, shape: Shape, places: Places) {
-    this.pieces = pieces;
-    this.length = length;
-    this.shape = shape;
-    this.#places = places;
+/** One JSON-RPC message as the bytes it came in, with the places of the members that its shape asks for. */
+export class Message {
+  readonly bytes: Bytes;
+  readonly places: Places;
+
+  constructor(bytes: Bytes, places: Places) {
+    this.bytes = bytes;
+    this.places = places;
   }
 
   /** A message of our own making, so that it can take the same way as one that came over a wire. */
   static from(value: object, shape: Shape): Message {
-    const read = readMessage([Buffer.from(JSON.stringify(value))], shape, 'newline');
+    const read = readMessage(inPieces([Buffer.from(JSON.stringify(value))]), shape, 'newline');
     if (!(read instanceof Message)) throw new Error('A message of our own did not pass the scan');
     return read;
   }
 
+  get length(): number {
+    return this.bytes.to - this.bytes.from;
+  }
+
   has(slot: number): boolean {
-    return this.#places[slot * 2] !== -1;
+    return this.places[slot * 2] !== -1;
   }
 
   start(slot: number): number {
-    return this.#places[slot * 2]!;
+    return this.places[slot * 2]!;
   }
 
   end(slot: number): number {
-    return this.#places[slot * 2 + 1]!;
+    return this.places[slot * 2 + 1]!;
   }
 
-  /** The first byte of a member's value, which tells its type: `{`, `[`, `"`, a digit or minus, t, f, n. */
+  /** The first byte of a member's value, which tells its type: `{`, `[`, `"`, a digit or minus, t, f, n. −1 where absent. */
   lead(slot: number): number {
-    const start = this.start(slot);
-    return start < 0 ? -1 : this.byteAt(start);
+    const start = this.places[slot * 2]!;
+    return start < 0 ? -1 : byteAt(this.bytes, start);
   }
 
   /** A member's JSON text, or undefined where it is absent. */
   text(slot: number): string | undefined {
-    const start = this.start(slot);
-    return start < 0 ? undefined : this.bytes(start, this.end(slot)).toString();
+    const start = this.places[slot * 2]!;
+    return start < 0 ? undefined : textOf(this.bytes, start, this.places[slot * 2 + 1]!);
   }
 
   /** A member's value, or undefined where it is absent. */
@@ -57,51 +60,39 @@ export class Message {
 
   /** A member's value where it is a string, else undefined. */
   string(slot: number): string | undefined {
-    return this.lead(slot) === 0x22 ? (this.value(slot) as string) : undefined;
-  }
-
-  /** The bytes of a range: a view where one piece holds it, else a copy. */
-  bytes(start: number, end: number): Buffer {
-    if (this.pieces.length === 1) return this.pieces[0]!.subarray(start, end);
-    return Buffer.concat(this.slices(start, end));
-  }
-
-  /** The bytes of a range as views, one for each piece it touches. */
-  slices(start: number, end: number): Buffer[] {
-    const found: Buffer[] = [];
-    let offset = 0;
-    for (const piece of this.pieces) {
-      const from = Math.max(start - offset, 0);
-      const to = Math.min(end - offset, piece.length);
-      if (from < to) found.push(piece.subarray(from, to));
-      offset += piece.length;
-      if (offset >= end) break;
+    if (this.lead(slot) !== QUOTE) return undefined;
+    const { buffer } = this.bytes;
+    const start = this.places[slot * 2]! + 1;
+    const end = this.places[slot * 2 + 1]! - 1;
+    if (buffer !== undefined && !hasEscape(buffer, start, end)) {
+      return internAscii(buffer, start, end) ?? buffer.toString('utf8', start, end);
     }
-    return found;
+    return this.value(slot) as string;
   }
 
-  /**
-   * Finds further members inside one that this message's own shape leaves closed. Places are offsets in this
-   * message. Undefined when the member is no object or names one of them twice.
-   */
-  look(slot: number, shape: Shape): Message | undefined {
-    if (this.lead(slot) !== 0x7b) return undefined;
-    const places = shape.places();
-    const { bytes, offset } = contiguous(this.pieces, this.start(slot), this.end(slot));
-    const length = this.end(slot) - this.start(slot);
-    if (scan(bytes, offset, offset + length, shape, places) !== ScanOutcome.Object) return undefined;
-    const shift = this.start(slot) - offset;
-    for (let place = 0; place < places.length; place++) if (places[place] !== -1) places[place]! += shift;
-    return new Message(this.pieces, this.length, shape, places);
-  }
-
-  private byteAt(offset: number): number {
-    for (const piece of this.pieces) {
-      if (offset < piece.length) return piece[offset]!;
-      offset -= piece.length;
+  /** A member's value where it is a positive integer written plainly, else 0. */
+  integer(slot: number): number {
+    const start = this.places[slot * 2]!;
+    const end = this.places[slot * 2 + 1]!;
+    if (start < 0 || end - start > 15) return 0;
+    let value = 0;
+    for (let at = start; at < end; at++) {
+      const digit = byteAt(this.bytes, at) - 0x30;
+      if (digit < 0 || digit > 9 || (digit === 0 && at === start)) return 0;
+      value = value * 10 + digit;
     }
-    return -1;
+    return value;
   }
+
+  /** The whole message as text. */
+  toString(): string {
+    return textOf(this.bytes, this.bytes.from, this.bytes.to);
+  }
+}
+
+function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 /** Why bytes are no message, and the id they carry all the same, where it can be told. */
@@ -113,35 +104,33 @@ export interface Refused {
 export type Refusal = 'malformed' | 'too-deep' | 'duplicate' | 'duplicate-param' | 'not-an-object';
 
 /** Checks bytes that came in the given framing and finds what the shape asks for. */
-export function readMessage(pieces: readonly Buffer[], shape: Shape, framing: Framing): Message | Refused {
+export function readMessage(bytes: Bytes, shape: Shape, framing: Framing): Message | Refused {
   const places = shape.places();
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  const { bytes } = contiguous(pieces, 0, length);
-  const outcome = scan(bytes, 0, length, shape, places);
-  if (outcome !== ScanOutcome.Object) return refuse(outcome, bytes, length, shape, places);
-  if (!sawLineBreak()) return new Message(pieces, length, shape, places);
+  const { buffer, from, to } = asOneRun(bytes);
+  const outcome = scan(buffer, from, to, shape, places);
+  if (outcome !== ScanOutcome.Object) return refuse(outcome, buffer.subarray(from, to), places);
+  if (!sawLineBreak()) return new Message(bytes, places);
   // A lone carriage return inside a line: some readers end the line there, so two of them would see two messages.
   if (framing === 'newline') return { why: 'malformed', id: undefined };
   // Line breaks between the tokens of a Content-Length body carry no meaning, and the message may be passed on
   // to a wire where a line break ends it.
-  return new Message([flattened(pieces)], length, shape, places);
+  return new Message(flattened(bytes), shifted(places, from));
 }
 
-function refuse(outcome: number, bytes: Buffer, length: number, shape: Shape, places: Places): Refused {
+function refuse(outcome: number, bytes: Buffer, places: Places): Refused {
   switch (outcome) {
     case ScanOutcome.OtherValue:
       return { why: 'not-an-object', id: undefined };
     case ScanOutcome.TooDeep:
-      return { why: 'too-deep', id: firstId(bytes.subarray(0, length)) };
+      return { why: 'too-deep', id: firstId(bytes) };
     case ScanOutcome.Duplicate: {
       // Where params was entered but not left, the doubled member stands inside it.
-      const place = shape.slot('params') * 2;
+      const place = Envelope.params * 2;
       const inParams = places[place] !== -1 && places[place + 1]! < 0;
-      return { why: inParams ? 'duplicate-param' : 'duplicate', id: firstId(bytes.subarray(0, length)) };
+      return { why: inParams ? 'duplicate-param' : 'duplicate', id: firstId(bytes) };
     }
     case ScanOutcome.Malformed:
-      return { why: 'malformed', id: firstId(bytes.subarray(0, length)) };
+      return { why: 'malformed', id: firstId(bytes) };
     default:
       return { why: 'malformed', id: undefined };
   }
@@ -168,35 +157,12 @@ function firstId(bytes: Buffer): string | undefined {
   return bytes.toString('utf8', start, end);
 }
 
-/** Scanning wants one run of bytes. Pieces are copied into memory that is already warm; forwarding still uses the pieces. */
-const SCRATCH_BYTES = 2 * 1024 * 1024;
-let scratch: Buffer | undefined;
-
-function contiguous(
-  pieces: readonly Buffer[],
-  start: number,
-  end: number,
-): { bytes: Buffer; offset: number } {
-  if (pieces.length === 1) return { bytes: pieces[0]!, offset: start };
-  const length = end - start;
-  scratch ??= Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  const target = length <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafeSlow(length);
-  let offset = 0;
-  let filled = 0;
-  for (const piece of pieces) {
-    const from = Math.max(start - offset, 0);
-    const to = Math.min(end - offset, piece.length);
-    if (from < to) filled += piece.copy(target, filled, from, to);
-    offset += piece.length;
-    if (offset >= end) break;
-  }
-  return { bytes: target, offset: 0 };
+function flattened(bytes: Bytes): Bytes {
+  const copy = Buffer.concat(viewsOf(bytes, bytes.from, bytes.to));
+  for (let at = 0; at < copy.length; at++) if (copy[at] === 0x0a || copy[at] === 0x0d) copy[at] = 0x20;
+  return inPieces([copy]);
 }
 
-function flattened(pieces: readonly Buffer[]): Buffer {
-  const copy = Buffer.concat(pieces);
-  for (let index = 0; index < copy.length; index++) {
-    if (copy[index] === 0x0a || copy[index] === 0x0d) copy[index] = 0x20;
-  }
-  return copy;
+function shifted(places: Places, by: number): Places {
+  return places.map((place) => (place < 0 ? place : place - by));
 }

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { viewsOf, type Bytes } from './bytes.ts';
 import { frame, type Framing } from './framing.ts';
 import type { Message } from './message.ts';
 
@@ -6,13 +7,33 @@ import type { Message } from './message.ts';
 export interface Edit {
   readonly start: number;
   readonly end: number;
-  /** What stands there instead, as JSON text or as bytes. */
-  readonly with: string | readonly Buffer[];
+  /** What stands there instead: JSON text, or a stretch of this or another message. */
+  readonly with: string | Excerpt;
+}
+
+export interface Excerpt {
+  readonly of: Bytes;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Adds an edit at its place among those of a message. */
+export function addEdit(edits: Edit[], edit: Edit): void {
+  let at = edits.length;
+  while (at > 0 && edits[at - 1]!.start > edit.start) at--;
+  if (at === edits.length) edits.push(edit);
+  else edits.splice(at, 0, edit);
 }
 
 /** What is smaller than this is copied together into one write; what is larger is handed on where it lies. */
 const COPY_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
+/** Up to here a loop beats a call into native code. */
+const LOOP_BELOW = 192;
+const LOOP_TEXT_BELOW = 32;
+
+/** Faster than queueMicrotask, which makes a resource for every call. */
+const SOON = Promise.resolve();
 
 /**
  * The writing half of a wire. All that is sent in one turn of the event loop leaves in one write: under load that,
@@ -24,6 +45,7 @@ export class Outbox {
   readonly #stream: Writable;
   readonly #highWater: number;
   readonly #waiting: (() => void)[] = [];
+  readonly #flush = (): void => this.flush();
   #ready: Buffer[] = [];
   #block = Buffer.allocUnsafeSlow(0);
   #blockStart = 0;
@@ -42,17 +64,18 @@ export class Outbox {
   }
 
   /** Passes a message on as it came, but for the edits. */
-  forward(message: Message, edits: readonly Edit[]): void {
+  forward({ bytes }: Message, edits: readonly Edit[]): void {
     if (this.framing === 'content-length')
-      this.#putText(frame(this.framing, lengthAfter(message, edits)).before);
-    let at = 0;
+      this.#putText(frame(this.framing, lengthAfter(bytes, edits)).before);
+    let at = bytes.from;
     for (const edit of edits) {
-      this.#putRange(message, at, edit.start);
-      if (typeof edit.with === 'string') this.#putText(edit.with);
-      else for (const piece of edit.with) this.#put(piece);
+      this.#putRange(bytes, at, edit.start);
+      const replacement = edit.with;
+      if (typeof replacement === 'string') this.#putText(replacement);
+      else this.#putRange(replacement.of, replacement.start, replacement.end);
       at = edit.end;
     }
-    this.#putRange(message, at, message.length);
+    this.#putRange(bytes, at, bytes.to);
     if (this.framing === 'newline') this.#putText('\n');
     this.#schedule();
   }
@@ -101,7 +124,7 @@ export class Outbox {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => this.flush());
+    void SOON.then(this.#flush);
   }
 
   #release(): void {
@@ -109,45 +132,50 @@ export class Outbox {
     for (const listener of this.#waiting.splice(0)) listener();
   }
 
-  #putRange(message: Message, start: number, end: number): void {
-    if (start >= end) return;
-    const { pieces } = message;
-    if (pieces.length === 1) {
-      const piece = pieces[0]!;
-      if (end - start <= COPY_BELOW) this.#copy(piece, start, end);
-      else this.#refer(piece.subarray(start, end));
-      return;
-    }
-    for (const slice of message.slices(start, end)) this.#put(slice);
+  #putRange(bytes: Bytes, start: number, end: number): void {
+    const { buffer } = bytes;
+    if (buffer === undefined) for (const view of viewsOf(bytes, start, end)) this.#put(view, 0, view.length);
+    else if (start < end) this.#put(buffer, start, end);
   }
 
-  #put(bytes: Buffer): void {
-    if (bytes.length <= COPY_BELOW) this.#copy(bytes, 0, bytes.length);
-    else this.#refer(bytes);
+  #put(source: Buffer, start: number, end: number): void {
+    const length = end - start;
+    if (length > COPY_BELOW) {
+      this.#closeBlock();
+      this.#ready.push(start === 0 && end === source.length ? source : source.subarray(start, end));
+      this.#unflushed += length;
+      return;
+    }
+    this.#reserve(length);
+    if (length <= LOOP_BELOW) {
+      const block = this.#block;
+      let to = this.#blockEnd;
+      for (let from = start; from < end; from++) block[to++] = source[from]!;
+    } else source.copy(this.#block, this.#blockEnd, start, end);
+    this.#blockEnd += length;
+    this.#unflushed += length;
   }
 
   #putText(text: string): void {
+    const { length } = text;
     // A UTF-16 unit is at most three bytes of UTF-8: below that bound the text is sure to fit a block.
-    if (text.length > COPY_BELOW / 3) {
-      this.#put(Buffer.from(text));
+    if (length > COPY_BELOW / 3) {
+      const bytes = Buffer.from(text);
+      this.#put(bytes, 0, bytes.length);
       return;
     }
-    this.#reserve(text.length * 3);
-    const written = this.#block.write(text, this.#blockEnd);
+    this.#reserve(length * 3);
+    let written = 0;
+    if (length <= LOOP_TEXT_BELOW) {
+      for (; written < length; written++) {
+        const code = text.charCodeAt(written);
+        if (code >= 0x80) break;
+        this.#block[this.#blockEnd + written] = code;
+      }
+    }
+    if (written < length) written = this.#block.write(text, this.#blockEnd);
     this.#blockEnd += written;
     this.#unflushed += written;
-  }
-
-  #copy(source: Buffer, start: number, end: number): void {
-    this.#reserve(end - start);
-    this.#blockEnd += source.copy(this.#block, this.#blockEnd, start, end);
-    this.#unflushed += end - start;
-  }
-
-  #refer(bytes: Buffer): void {
-    this.#closeBlock();
-    this.#ready.push(bytes);
-    this.#unflushed += bytes.length;
   }
 
   #reserve(bytes: number): void {
@@ -165,12 +193,11 @@ export class Outbox {
   }
 }
 
-function lengthAfter(message: Message, edits: readonly Edit[]): number {
-  let length = message.length;
+function lengthAfter(bytes: Bytes, edits: readonly Edit[]): number {
+  let length = bytes.to - bytes.from;
   for (const edit of edits) {
     length -= edit.end - edit.start;
-    if (typeof edit.with === 'string') length += Buffer.byteLength(edit.with);
-    else for (const piece of edit.with) length += piece.length;
+    length += typeof edit.with === 'string' ? Buffer.byteLength(edit.with) : edit.with.end - edit.with.start;
   }
   return length;
 }

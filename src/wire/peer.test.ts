@@ -21,7 +21,11 @@ function peerOn(options: Partial<PeerOptions> = {}) {
     input,
     output,
     {
-      request: (message, id) => events.push(`request ${id} ${message.string(SHAPE.slot('method')) ?? ''}`),
+      request: (message) => {
+        events.push(
+          `request ${message.text(SHAPE.slot('id')) ?? ''} ${message.string(SHAPE.slot('method')) ?? ''}`,
+        );
+      },
       notification: (message) => events.push(`notification ${message.string(SHAPE.slot('method')) ?? ''}`),
       refused: (refusal, id) => events.push(`refused ${refusal} ${id ?? '-'}`),
       dropped: (why) => events.push(`dropped ${why}`),
@@ -161,7 +165,7 @@ describe('passing on', () => {
   test('an answer gets the id it was asked with, in the framing of the other side', async () => {
     const { peer, written, settle } = peerOn({ framing: 'content-length' });
     const answer = Message.from({ result: { text: 'ü' }, id: 9, jsonrpc: '2.0' }, SHAPE);
-    peer.forwardAnswer(answer, '"their id"');
+    peer.forwardAnswer(answer, request());
     await settle();
     const body = '{"result":{"text":"ü"},"id":"their id","jsonrpc":"2.0"}';
     expect(written()).toBe(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
@@ -174,7 +178,7 @@ describe('passing on', () => {
     expect(writes()).toBe(1);
     expect(written().split('\n')).toHaveLength(51);
     const big = Message.from({ jsonrpc: '2.0', id: 1, result: { text: 'y'.repeat(100_000) } }, SHAPE);
-    peer.forwardAnswer(big, '2');
+    peer.forwardAnswer(big, Message.from({ jsonrpc: '2.0', id: 2, method: 'm' }, SHAPE));
     peer.answer('3', {});
     await settle();
     const lines = written().trimEnd().split('\n');

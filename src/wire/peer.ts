@@ -1,9 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
-import { RpcCode } from './envelope.ts';
+import { Envelope, RpcCode } from './envelope.ts';
+import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
 import { Deframer, type Framing } from './framing.ts';
 import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
-import { Outbox, type Edit } from './outbox.ts';
+import { addEdit, Outbox, type Edit, type Excerpt as Stretch } from './outbox.ts';
 import type { Shape } from './scan.ts';
+import { WaitingList } from './waiting-list.ts';
 
 /** Whoever waits for the answer to a request of ours. Exactly one of the two is called, once. */
 export interface AnswerListener {
@@ -16,7 +18,7 @@ export interface AnswerListener {
 export type Unanswered = 'too-large' | 'unreadable' | 'closed';
 
 export interface PeerEvents {
-  request(message: Message, id: string): void;
+  request(message: Message): void;
   notification(message: Message): void;
   /** Bytes that are no message. What the other side is told about them depends on who it is. */
   refused(refusal: Refusal | Fault, id: string | undefined, bytes: Excerpt): void;
@@ -62,15 +64,7 @@ export class Peer {
   readonly #input: Readable;
   readonly #events: PeerEvents;
   readonly #shape: Shape;
-  readonly #pending = new Map<number, AnswerListener>();
-  readonly #slots: {
-    jsonrpc: number;
-    id: number;
-    method: number;
-    params: number;
-    result: number;
-    error: number;
-  };
+  readonly #pending = new WaitingList<AnswerListener>();
   #lastId = 0;
   #over = false;
   #ended = false;
@@ -80,24 +74,17 @@ export class Peer {
     this.#input = input;
     this.#events = events;
     this.#shape = shape;
-    this.#slots = {
-      jsonrpc: shape.slot('jsonrpc'),
-      id: shape.slot('id'),
-      method: shape.slot('method'),
-      params: shape.slot('params'),
-      result: shape.slot('result'),
-      error: shape.slot('error'),
-    };
     this.outbox = new Outbox(output, options.framing ?? 'newline', options.highWater ?? 4 * MIB);
     const deframer = new Deframer(
       { messageBytes: options.messageBytes ?? 16 * MIB, overrunBytes: options.overrunBytes ?? 64 * MIB },
       {
-        message: (pieces, framing) => {
+        message: (bytes, framing) => {
           if ((options.replyInKind ?? true) && deframer.framing) this.outbox.framing = deframer.framing;
-          this.#read(pieces, framing);
+          this.#read(bytes, framing);
         },
         oversize: (head, tail, length) => this.#oversize(head, tail, length),
-        badHeader: (header) => this.#events.refused('bad-header', undefined, excerpt([Buffer.from(header)])),
+        badHeader: (header) =>
+          this.#events.refused('bad-header', undefined, excerpt(inPieces([Buffer.from(header)]))),
         overrun: () => this.#end('overrun'),
       },
     );
@@ -111,13 +98,12 @@ export class Peer {
     input.on('close', () => this.#end('end'));
   }
 
-  /** Passes a request on under an id of ours. Returns that id. */
-  relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
+  /** Passes a request on under an id of ours, which is returned. The edits are used up. */
+  relay(message: Message, edits: Edit[], listener: AnswerListener): number {
     const id = this.nextId();
-    const slot = this.#slots.id;
-    const idEdit: Edit = { start: message.start(slot), end: message.end(slot), with: String(id) };
-    this.outbox.forward(message, insertInOrder(edits, idEdit));
-    this.#pending.set(id, listener);
+    addEdit(edits, { start: message.start(Envelope.id), end: message.end(Envelope.id), with: String(id) });
+    this.outbox.forward(message, edits);
+    this.#pending.add(id, listener);
     return id;
   }
 
@@ -130,7 +116,7 @@ export class Peer {
   request(method: string, params: object | undefined, listener: AnswerListener): number {
     const id = this.nextId();
     this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    this.#pending.set(id, listener);
+    this.#pending.add(id, listener);
     return id;
   }
 
@@ -149,20 +135,25 @@ export class Peer {
     this.outbox.sendText(`{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`);
   }
 
-  /** Passes an answer on under the id that its new receiver asked with. */
-  forwardAnswer(answer: Message, id: string, edits: readonly Edit[] = []): void {
-    const slot = answer.shape.slot('id');
-    const idEdit: Edit = { start: answer.start(slot), end: answer.end(slot), with: id };
-    this.outbox.forward(answer, insertInOrder(edits, idEdit));
+  /** Passes an answer on under the id that its new receiver asked with, as that stands in the request. */
+  forwardAnswer(answer: Message, request: Message): void {
+    const { id } = Envelope;
+    const asked: Stretch = { of: request.bytes, start: request.start(id), end: request.end(id) };
+    this.outbox.forward(answer, [{ start: answer.start(id), end: answer.end(id), with: asked }]);
   }
 
   /** Stops waiting for an answer. If it comes all the same, it is dropped. */
   forget(id: number): boolean {
-    return this.#pending.delete(id);
+    return this.#pending.take(id) !== undefined;
   }
 
   get waiting(): number {
     return this.#pending.size;
+  }
+
+  /** Whoever waits for the answer to this id of ours. */
+  waitingFor(id: number): AnswerListener | undefined {
+    return this.#pending.get(id);
   }
 
   pause(): void {
@@ -176,80 +167,73 @@ export class Peer {
   /** Every request still waiting is told that no answer will come. */
   close(): void {
     this.#over = true;
-    const waiting = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const listener of waiting) listener.unanswered('closed');
+    for (const listener of this.#pending.takeAll()) listener.unanswered('closed');
   }
 
   private nextId(): number {
     return ++this.#lastId;
   }
 
-  #read(pieces: readonly Buffer[], framing: Framing): void {
+  #read(bytes: Bytes, framing: Framing): void {
     if (this.#over) return;
-    const message = readMessage(pieces, this.#shape, framing);
+    const message = readMessage(bytes, this.#shape, framing);
     if (!(message instanceof Message)) {
-      const batch = message.why === 'not-an-object' && pieces[0]![0] === 0x5b;
+      const batch = message.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
       const id = message.id !== undefined && isUsableId(message.id) ? message.id : undefined;
       // A damaged answer is all the answer there will be: its caller is told now, not after a timeout.
-      const listener = looksLikeCall(pieces[0]!) ? undefined : this.#take(id);
+      const listener = looksLikeCall(textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD)))
+        ? undefined
+        : this.#take(id);
       if (listener) listener.unanswered('unreadable');
-      else this.#events.refused(batch ? 'batch' : message.why, id, excerpt(pieces));
+      else this.#events.refused(batch ? 'batch' : message.why, id, excerpt(bytes));
       return;
     }
-    const slots = this.#slots;
-    if (message.has(slots.method)) this.#readCall(message);
-    else if (message.has(slots.result) || message.has(slots.error)) this.#readAnswer(message);
+    if (message.has(Envelope.method)) this.#readCall(message);
+    else if (message.has(Envelope.result) || message.has(Envelope.error)) this.#readAnswer(message);
     else this.#refuse('not-a-message', message);
   }
 
   #readCall(message: Message): void {
-    const { jsonrpc, id, method } = this.#slots;
-    const text = message.text(id);
-    if (!isVersion2(message, jsonrpc)) this.#refuse('bad-version', message);
+    const { jsonrpc, id, method } = Envelope;
+    if (message.string(jsonrpc) !== '2.0') this.#refuse('bad-version', message);
     else if (message.lead(method) !== 0x22) this.#refuse('bad-method', message);
-    else if (text === undefined) this.#events.notification(message);
-    else if (isUsableId(text)) this.#events.request(message, text);
+    else if (!message.has(id)) this.#events.notification(message);
+    else if (hasUsableId(message, id)) this.#events.request(message);
     else this.#refuse('bad-id', message);
   }
 
   #readAnswer(message: Message): void {
-    const text = message.text(this.#slots.id);
-    const listener = this.#take(text);
-    if (listener) listener.answered(message);
-    else
-      this.#events.dropped(
-        `an answer with ${text === undefined ? 'no id' : `the unknown id ${text.slice(0, 80)}`}`,
-      );
+    // Our ids are positive integers written plainly: "7", 7.0 and 7e0 are not what we asked with.
+    const listener = this.#pending.take(message.integer(Envelope.id));
+    if (listener) {
+      listener.answered(message);
+      return;
+    }
+    const text = message.text(Envelope.id);
+    this.#events.dropped(
+      `an answer with ${text === undefined ? 'no id' : `the unknown id ${text.slice(0, 80)}`}`,
+    );
   }
 
-  /** Whoever waits under this id, taken out of the list. Our ids are positive integers written plainly: "7", 7.0 and 7e0 are not what we asked with. */
-  #take(text: string | undefined): AnswerListener | undefined {
-    if (text === undefined || !/^[1-9]\d{0,15}$/.test(text)) return undefined;
-    const id = Number(text);
-    const listener = this.#pending.get(id);
-    if (listener) this.#pending.delete(id);
-    return listener;
+  #take(id: string | undefined): AnswerListener | undefined {
+    return id !== undefined && /^[1-9]\d{0,14}$/.test(id) ? this.#pending.take(Number(id)) : undefined;
   }
 
   #refuse(fault: Fault, message: Message): void {
-    const text = message.text(this.#slots.id);
-    this.#events.refused(
-      fault,
-      text !== undefined && isUsableId(text) ? text : undefined,
-      excerpt(message.pieces),
-    );
+    const text = message.text(Envelope.id);
+    const id = text !== undefined && isUsableId(text) ? text : undefined;
+    this.#events.refused(fault, id, excerpt(message.bytes));
   }
 
   /** A message too large to keep: it fails the request it answers. If it does not say which, it fails all of them. */
   #oversize(head: Buffer, tail: Buffer, length: number): void {
     if (this.#over) return;
     const text = idFromFragments(head, tail);
-    if (looksLikeCall(head)) {
+    if (looksLikeCall(head.toString('latin1'))) {
       this.#events.refused(
         'too-large',
         text !== undefined && isUsableId(text) ? text : undefined,
-        excerpt([head], length),
+        excerpt(inPieces([head]), length),
       );
       return;
     }
@@ -258,11 +242,9 @@ export class Peer {
       listener.unanswered('too-large');
       return;
     }
-    this.#events.refused('too-large', text, excerpt([head], length));
+    this.#events.refused('too-large', text, excerpt(inPieces([head]), length));
     if (text === undefined) {
-      const waiting = [...this.#pending.values()];
-      this.#pending.clear();
-      for (const each of waiting) each.unanswered('unreadable');
+      for (const each of this.#pending.takeAll()) each.unanswered('unreadable');
     }
   }
 
@@ -314,31 +296,28 @@ export function refusalError(refusal: Refusal | Fault): { code: number; message:
   }
 }
 
-function isVersion2(message: Message, slot: number): boolean {
-  return message.has(slot) && message.end(slot) - message.start(slot) === 5 && message.text(slot) === '"2.0"';
-}
+const LONGEST_ID = 1024;
 
 /** A string or a number; its text is kept and handed back as it came, so nothing is ever rounded. */
 function isUsableId(text: string): boolean {
   const lead = text.charCodeAt(0);
-  return (lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39)) && text.length <= 1024;
+  return (lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39)) && text.length <= LONGEST_ID;
 }
 
-/** A list of edits with one more, kept in order. */
-export function insertInOrder(edits: readonly Edit[], edit: Edit): readonly Edit[] {
-  if (edits.length === 0) return [edit];
-  const at = edits.findIndex((each) => each.start > edit.start);
-  return at < 0 ? [...edits, edit] : [...edits.slice(0, at), edit, ...edits.slice(at)];
+function hasUsableId(message: Message, slot: number): boolean {
+  const lead = message.lead(slot);
+  const length = message.end(slot) - message.start(slot);
+  return (lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39)) && length <= LONGEST_ID;
 }
 
 /** Told by the first members, for messages that cannot be read to their end. */
-function looksLikeCall(head: Buffer): boolean {
-  return /^\s*\{[^{[]*"method"\s*:/.test(head.toString('latin1', 0, 4096));
+function looksLikeCall(head: string): boolean {
+  return /^\s*\{[^{[]*"method"\s*:/.test(head);
 }
 
-function excerpt(pieces: readonly Buffer[], length?: number): Excerpt {
-  return {
-    length: length ?? pieces.reduce((sum, piece) => sum + piece.length, 0),
-    text: () => pieces[0]!.toString('utf8', 0, 200),
-  };
+/** How much of a message is looked at to tell what it was. */
+const HEAD = 4096;
+
+function excerpt(bytes: Bytes, length = bytes.to - bytes.from): Excerpt {
+  return { length, text: () => textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + 200)) };
 }

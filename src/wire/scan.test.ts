@@ -149,6 +149,41 @@ describe('agreeing with JSON.parse', () => {
     );
   });
 
+  test('on long strings, wherever in them something special stands and however they are aligned', () => {
+    const special = fc.constantFrom(
+      '"',
+      '\\',
+      '\\n',
+      '\\u00e4',
+      '\n',
+      '\u0000',
+      '\u001f',
+      '\u007f',
+      'ä',
+      '€',
+      '😀',
+      '\ud800',
+    );
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 300 }),
+        fc.nat({ max: 300 }),
+        fc.nat({ max: 7 }),
+        fc.array(special, { maxLength: 3 }),
+        (before, after, shift, middle) => {
+          const text = `["${'x'.repeat(before)}${middle.join('yz')}${' ~!'.repeat(after)}"]`;
+          const whole = Buffer.concat([Buffer.alloc(shift, ' '), Buffer.from(text)]);
+          const bytes = whole.subarray(shift);
+          expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.places()))).toBe(parses(bytes));
+          expect(accepted(scan(whole, shift, whole.length, plainShape, plainShape.places()))).toBe(
+            parses(bytes),
+          );
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+
   test('about where members stand and what they are', () => {
     const message = fc.record(
       {

@@ -87,6 +87,7 @@ export function defineShape(spec: ShapeSpec): Shape {
   };
   const root = build(spec, '');
   const count = paths.size;
+  const nothing = new Array<number>(count * 2).fill(-1);
   return {
     root,
     slots: count,
@@ -95,7 +96,7 @@ export function defineShape(spec: ShapeSpec): Shape {
       if (slot === undefined) throw new Error(`The shape has no member ${path}`);
       return slot;
     },
-    places: () => new Array<number>(count * 2).fill(-1),
+    places: () => nothing.slice(),
   };
 }
 
@@ -275,20 +276,13 @@ function skipKey(bytes: Uint8Array, at: number, end: number): number {
 /** Checks a string from behind its opening quote to behind its closing one: escapes, controls, UTF-8. */
 function skipString(bytes: Uint8Array, at: number, end: number): number {
   for (;;) {
-    // Four at a time: long texts are most of the bytes there are, and this loop is where they go.
-    const fours = end - 3;
-    while (
-      at < fours &&
-      (STOPS_STRING[bytes[at]!]! |
-        STOPS_STRING[bytes[at + 1]!]! |
-        STOPS_STRING[bytes[at + 2]!]! |
-        STOPS_STRING[bytes[at + 3]!]!) ===
-        0
-    ) {
-      at += 4;
+    const near = Math.min(end, at + LONG_STRING);
+    while (at < near && STOPS_STRING[bytes[at]!] === 0) at++;
+    if (at === near) {
+      if (near === end) return MALFORMED;
+      at = skipPlain(bytes, at, end);
+      if (at >= end) return MALFORMED;
     }
-    while (at < end && STOPS_STRING[bytes[at]!] === 0) at++;
-    if (at >= end) return MALFORMED;
     const byte = bytes[at]!;
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) {
@@ -303,6 +297,49 @@ function skipString(bytes: Uint8Array, at: number, end: number): number {
       at += length;
     } else return MALFORMED;
   }
+}
+
+/** From here on a string counts as long, and its plain characters are passed over eight at a time. */
+const LONG_STRING = 64;
+
+// The words over the buffer scanned last: the next long string often stands in the same one.
+let wordsOf: ArrayBufferLike | undefined;
+let words: Int32Array = new Int32Array(0);
+
+/**
+ * Passes over plain string characters, by words of four. Long texts are most of the bytes there are, and a loop over
+ * single bytes was most of what a large answer cost. In each word one expression finds a byte that is a control (it
+ * is below 0x20, so subtracting borrows), a quote or a backslash (they become zero and borrow), or not ASCII (its top
+ * bit is set). A borrow can only make it stop early, at a byte that the loop at the end looks at again.
+ */
+function skipPlain(bytes: Uint8Array, at: number, end: number): number {
+  const { buffer, byteOffset } = bytes;
+  if (buffer !== wordsOf) {
+    wordsOf = buffer;
+    words = new Int32Array(buffer, 0, buffer.byteLength >> 2);
+  }
+  while (at < end && ((byteOffset + at) & 3) !== 0) {
+    if (STOPS_STRING[bytes[at]!] !== 0) return at;
+    at++;
+  }
+  const view = words;
+  let word = (byteOffset + at) >> 2;
+  const last = ((byteOffset + end) >> 2) - 1;
+  while (word < last) {
+    const x = view[word]!;
+    const y = view[word + 1]!;
+    const stops =
+      x |
+      (x - 0x20202020) |
+      ((x ^ 0x22222222) - 0x01010101) |
+      ((x ^ 0x5c5c5c5c) - 0x01010101) |
+      (y | (y - 0x20202020) | ((y ^ 0x22222222) - 0x01010101) | ((y ^ 0x5c5c5c5c) - 0x01010101));
+    if ((stops & 0x80808080) !== 0) break;
+    word += 2;
+  }
+  at = Math.max(at, (word << 2) - byteOffset);
+  while (at < end && STOPS_STRING[bytes[at]!] === 0) at++;
+  return at;
 }
 
 function isHex4(bytes: Uint8Array, at: number): boolean {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { textOf } from './bytes.ts';
 import { Deframer } from './framing.ts';
 import { Outbox } from './outbox.ts';
 
@@ -25,11 +26,11 @@ export function startStdioRpc(
   const deframer = new Deframer(
     { messageBytes: 16 * 1024 * 1024, overrunBytes: Infinity },
     {
-      message: (pieces) => {
+      message: (bytes) => {
         outbox.framing = deframer.framing ?? outbox.framing;
         let message: unknown;
         try {
-          message = JSON.parse(Buffer.concat(pieces).toString());
+          message = JSON.parse(textOf(bytes, bytes.from, bytes.to));
         } catch (error) {
           report(error as Error);
           return;

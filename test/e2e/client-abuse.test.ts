@@ -170,19 +170,27 @@ describe('ids', () => {
     expect([string.id, textOf(string)]).toEqual(['1001', 'string']);
   });
 
-  test('an id may be used again once it is answered, not before', async () => {
+  test('an id may be used again once it is answered', async () => {
+    const { call } = await startGateway({ echo: nodeServer('echo') }, { strict: false });
+    for (const text of ['once', 'twice', 'three times']) {
+      expect(textOf(await call('echo', 'echo', { text }, { id: 'same' }))).toBe(text);
+    }
+  });
+
+  test('two running calls with one id are two calls, and a cancellation means the newer', async () => {
     // Two answers to one id are what this is about.
-    const { client } = await startGateway({ slow: nodeServer('slow') }, { strict: false });
+    const { client, call } = await startGateway({ slow: nodeServer('slow') }, { strict: false });
+    await call('slow', 'pid');
     const request = { jsonrpc: '2.0', id: 'same', method: 'tools/call' };
-    const params = { name: 'slow_suite', arguments: { action: 'call', subtool: 'late', args: { ms: 300 } } };
-    client.send({ ...request, params });
-    client.send({ ...request, params });
-    await client.waitFor((message) => message.id === 'same' && message.error?.code === -32600);
+    const late = { action: 'call', subtool: 'late', args: { ms: 300 } };
+    client.send({ ...request, params: { name: 'slow_suite', arguments: late } });
+    client.send({
+      ...request,
+      params: { name: 'slow_suite', arguments: { action: 'call', subtool: 'hang' } },
+    });
+    client.notify('notifications/cancelled', { requestId: 'same' });
     await client.waitFor((message) => message.id === 'same' && message.result !== undefined);
-    client.send({ ...request, params });
-    await client.waitFor(
-      () => client.messages.filter((message) => message.id === 'same' && message.result).length === 2,
-    );
+    expect(textOf(await call('slow', 'cancelled_count'))).toBe('1');
   });
 });
 

@@ -154,7 +154,7 @@ function examine(
 ): ServerExam {
   const { name, cwd, origin, inheritEnv } = server;
   const found = findCommand(server.command, { cwd, env: composeEnv(server, context.env) });
-  const shown = shownCommand(server, context.env);
+  const shown = shownCommand(server);
   const problems = problemsOf(server, shown, found);
   const start = started === undefined ? undefined : startReport(started);
   return {

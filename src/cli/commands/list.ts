@@ -27,7 +27,7 @@ export const list: Command = {
     const servers = config.servers.map((server) => ({
       name: server.name,
       suite: suiteOf(app, config, server).suite.name,
-      ...shownCommand(server, context.env),
+      ...shownCommand(server),
       cwd: server.cwd,
       source: server.origin,
     }));

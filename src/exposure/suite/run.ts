@@ -1,17 +1,9 @@
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
-import { Client } from '../../protocol/index.ts';
-import { defineShape, type Edit, type Message } from '../../wire/index.ts';
+import { Client, type JsonObject } from '../../protocol/index.ts';
+import type { Edit, Message } from '../../wire/index.ts';
 import type { Call, CatalogEntry, IntrospectionMode, Listing } from '../../gateway/index.ts';
 import { introspection } from './introspect.ts';
-
-const SUITE_SHAPE = defineShape({ action: true, subtool: true, args: true, verbosity: true });
-const Suite = {
-  action: SUITE_SHAPE.slot('action'),
-  subtool: SUITE_SHAPE.slot('subtool'),
-  args: SUITE_SHAPE.slot('args'),
-  verbosity: SUITE_SHAPE.slot('verbosity'),
-} as const;
 
 const MODES: readonly IntrospectionMode[] = ['summary', 'full', 'redacted'];
 
@@ -29,21 +21,9 @@ export class SuiteRunner {
   }
 
   run(call: Call): void {
-    call.subject = `Suite '${this.#suite}'`;
-    const given = call.request.look(Client.arguments, SUITE_SHAPE);
-    if (
-      given === undefined &&
-      call.request.has(Client.arguments) &&
-      call.request.text(Client.arguments) !== 'null'
-    ) {
-      call.fail(
-        new SwitchboardError('PARAMS_INVALID', 'Invalid params: a member stands twice in the arguments.'),
-      );
-      return;
-    }
-    const action = given?.string(Suite.action);
-    if (given !== undefined && action === 'call') this.#call(call, given);
-    else if (given !== undefined && action === 'introspect') this.#introspect(call, given);
+    const action = call.request.string(Client.action);
+    if (action === 'call') this.#call(call);
+    else if (action === 'introspect') this.#introspect(call);
     else {
       call.fail(
         new SwitchboardError(
@@ -55,8 +35,9 @@ export class SuiteRunner {
     }
   }
 
-  #call(call: Call, given: Message): void {
-    const subtool = given.string(Suite.subtool);
+  #call(call: Call): void {
+    const { source, exposure } = this.#entry;
+    const subtool = call.request.string(Client.subtool);
     if (subtool === undefined || subtool === '') {
       call.fail(
         new SwitchboardError('SUBTOOL_MISSING', `${this.#suite} needs the name of a subtool to call.`, {
@@ -65,23 +46,19 @@ export class SuiteRunner {
       );
       return;
     }
-    call.subject = `Subtool '${subtool}' of server '${this.#entry.source.name}'`;
-    if (!this.#entry.exposure.admits(subtool)) {
+    call.subject = () => `Subtool '${subtool}' of server '${source.name}'`;
+    if (!exposure.admits(subtool)) {
       call.fail(this.#notAllowed(subtool));
       return;
     }
-    const edits = callEdits(call.request, given);
-    if (edits instanceof SwitchboardError) {
-      call.fail(edits);
-      return;
-    }
-    if (this.#entry.source.known('tools')?.names.has(subtool) === true)
-      this.#entry.source.request(call.request, edits, call);
+    const edits = callEdits(call.request);
+    if (edits instanceof SwitchboardError) call.fail(edits);
+    else if (source.known('tools')?.names.has(subtool) === true) source.request(edits, call);
     else this.#callUnproven(call, subtool, edits);
   }
 
   /** The first call to a server, or a name it did not list when last asked: ask it before refusing. */
-  #callUnproven(call: Call, subtool: string, edits: readonly Edit[]): void {
+  #callUnproven(call: Call, subtool: string, edits: Edit[]): void {
     let settled = false;
     const proceed = (listing: Listing | undefined): void => {
       if (settled || !call.open) return;
@@ -90,10 +67,10 @@ export class SuiteRunner {
       // A server that cannot list its tools, or not all of them, may still run this one.
       if (listing !== undefined && listing.incomplete === undefined && !listing.names.has(subtool)) {
         call.fail(this.#unknown(subtool, listing));
-      } else this.#entry.source.request(call.request, edits, call);
+      } else this.#entry.source.request(edits, call);
     };
     const timer = setTimeout(() => proceed(undefined), LIST_PATIENCE);
-    call.onCancel(() => clearTimeout(timer));
+    call.runner = { cancelled: () => clearTimeout(timer) };
     this.#entry.source.list('tools').then(proceed, (error: unknown) => {
       if (error instanceof SwitchboardError && error.code !== 'LIST_FAILED') {
         clearTimeout(timer);
@@ -103,9 +80,9 @@ export class SuiteRunner {
     });
   }
 
-  #introspect(call: Call, given: Message): void {
-    const subtool = given.string(Suite.subtool);
-    const verbosity = given.has(Suite.verbosity) ? given.value(Suite.verbosity) : undefined;
+  #introspect(call: Call): void {
+    const { subtool, verbosity } = call.request.value(Client.arguments) as JsonObject;
+    call.subject = () => `Suite '${this.#suite}'`;
     if (verbosity !== undefined && !MODES.includes(verbosity as IntrospectionMode)) {
       call.fail(
         new SwitchboardError(
@@ -123,7 +100,7 @@ export class SuiteRunner {
       (listing) => {
         const { exposure, source } = this.#entry;
         const admitted = listing.components.filter((tool) => exposure.admits(tool.name));
-        if (subtool !== undefined && subtool !== '') {
+        if (typeof subtool === 'string' && subtool !== '') {
           const tool = admitted.find((each) => each.name === subtool);
           if (tool === undefined) {
             call.fail(exposure.admits(subtool) ? this.#unknown(subtool, listing) : this.#notAllowed(subtool));
@@ -165,13 +142,13 @@ export class SuiteRunner {
 }
 
 /** What turns a call of the suite into a call of the subtool, in place: the name and the arguments change, nothing else. */
-function callEdits(request: Message, given: Message): readonly Edit[] | SwitchboardError {
-  const args = argsOf(given);
+function callEdits(request: Message): Edit[] | SwitchboardError {
+  const args = argsOf(request);
   if (args instanceof SwitchboardError) return args;
   const name: Edit = {
     start: request.start(Client.name),
     end: request.end(Client.name),
-    with: given.slices(given.start(Suite.subtool), given.end(Suite.subtool)),
+    with: { of: request.bytes, start: request.start(Client.subtool), end: request.end(Client.subtool) },
   };
   const body: Edit = {
     start: request.start(Client.arguments),
@@ -181,12 +158,13 @@ function callEdits(request: Message, given: Message): readonly Edit[] | Switchbo
   return name.start < body.start ? [name, body] : [body, name];
 }
 
-function argsOf(given: Message): string | readonly Buffer[] | SwitchboardError {
-  const lead = given.lead(Suite.args);
-  if (lead === BRACE) return given.slices(given.start(Suite.args), given.end(Suite.args));
-  if (lead === -1 || given.text(Suite.args) === 'null') return '{}';
+function argsOf(request: Message): Edit['with'] | SwitchboardError {
+  const lead = request.lead(Client.args);
+  if (lead === BRACE)
+    return { of: request.bytes, start: request.start(Client.args), end: request.end(Client.args) };
+  if (lead === -1 || request.text(Client.args) === 'null') return '{}';
   // Models often write the arguments as JSON inside a string. There is only one thing that can mean.
-  const inner = given.string(Suite.args);
+  const inner = request.string(Client.args);
   if (inner !== undefined && inner.trimStart().startsWith('{')) {
     try {
       return JSON.stringify(JSON.parse(inner));

@@ -1,0 +1,71 @@
+/**
+ * The cheapest MCP server there can be, so that what is measured is what stands before it: blocking reads, answers
+ * prepared once, one write per answer.
+ *
+ * Tools: echo {bytes} answers with one text of that length; structured {bytes} with many small members instead.
+ */
+import { readSync, writeSync } from 'node:fs';
+import { structuredResult, textResult } from './lib/results.mjs';
+
+const SLACK = 64;
+const prepared = new Map();
+
+/** An answer without its beginning; the id is written into the room before it, so that nothing is copied per call. */
+function prepare(tool, bytes) {
+  const result = tool === 'structured' ? structuredResult(bytes) : textResult(bytes);
+  const tail = Buffer.from(`,"result":${JSON.stringify(result)}}\n`);
+  const whole = Buffer.concat([Buffer.alloc(SLACK), tail]);
+  prepared.set(`${tool} ${bytes}`, whole);
+  return whole;
+}
+
+function send(bytes, start) {
+  for (let at = start; at < bytes.length;) at += writeSync(1, bytes, at);
+}
+
+function answer(line) {
+  const id = /"id":("[^"]*"|-?\d+)/.exec(line)?.[1];
+  const method = /"method":"([^"]*)"/.exec(line)?.[1];
+  if (id === undefined) return;
+  if (method === 'tools/call') {
+    const tool = line.includes('"name":"structured"') ? 'structured' : 'echo';
+    const bytes = Number(/"bytes":(\d+)/.exec(line)?.[1] ?? 0);
+    const whole = prepared.get(`${tool} ${bytes}`) ?? prepare(tool, bytes);
+    const head = `{"jsonrpc":"2.0","id":${id}`;
+    const start = SLACK - head.length;
+    whole.latin1Write(head, start);
+    send(whole, start);
+    return;
+  }
+  const body =
+    method === 'initialize' || method === 'tools/list' || method === 'ping'
+      ? `"result":${JSON.stringify(RESULTS[method])}`
+      : '"error":{"code":-32601,"message":"Method not found"}';
+  send(Buffer.from(`{"jsonrpc":"2.0","id":${id},${body}}\n`), 0);
+}
+
+const inputSchema = { type: 'object', properties: { bytes: { type: 'integer' } }, required: ['bytes'] };
+const RESULTS = {
+  initialize: {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'bench', version: '1.0.0' },
+  },
+  'tools/list': {
+    tools: [
+      { name: 'echo', description: 'Answers with a text of so many bytes.', inputSchema },
+      { name: 'structured', description: 'Answers with many small members.', inputSchema },
+    ],
+  },
+  ping: {},
+};
+
+const chunk = Buffer.allocUnsafe(64 * 1024);
+let rest = '';
+for (;;) {
+  const length = readSync(0, chunk);
+  if (length === 0) break;
+  const lines = (rest + chunk.latin1Slice(0, length)).split('\n');
+  rest = lines.pop() ?? '';
+  for (const line of lines) answer(line);
+}

@@ -1,0 +1,30 @@
+/** A tool result with one text of the given length. */
+export function textResult(bytes) {
+  return {
+    content: [
+      {
+        type: 'text',
+        text: 'The quick brown fox jumps over the lazy dog. '.repeat(bytes / 45 + 1).slice(0, bytes),
+      },
+    ],
+  };
+}
+
+/** A tool result of about the given length in many small members: the dearest there is for whoever reads JSON. */
+export function structuredResult(bytes) {
+  const rows = [];
+  let length = 0;
+  for (let index = 0; length < bytes; index++) {
+    const row = {
+      id: index,
+      name: `row ${index}`,
+      ok: index % 2 === 0,
+      ratio: index / 8,
+      tags: ['a', 'b'],
+      none: null,
+    };
+    rows.push(row);
+    length += JSON.stringify(row).length + 1;
+  }
+  return { content: [{ type: 'text', text: `${rows.length} rows` }], structuredContent: { rows } };
+}

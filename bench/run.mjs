@@ -1,0 +1,134 @@
+/**
+ * node bench/run.mjs [--quick] [--only startup|call|memory] [--json] [--out FILE] [--entry FILE]
+ *
+ * Measures the built program and prints tables. Nothing is written but with --out; nothing is left running.
+ */
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { measureCalls } from './call.mjs';
+import { measureMemory } from './memory.mjs';
+import { measureStartup } from './startup.mjs';
+import { table } from './lib/table.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    out: { type: 'string' },
+    entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
+  },
+});
+const parts = ['startup', 'call', 'memory'];
+if (options.only !== undefined && !parts.includes(options.only)) {
+  console.error(`--only takes one of ${parts.join(', ')}.`);
+  process.exit(2);
+}
+const wanted = (part) => options.only === undefined || options.only === part;
+const { quick } = options;
+const entry = resolve(options.entry);
+const say = (text) => {
+  if (!options.json) console.log(text);
+};
+
+const results = { node: process.version, cores: cpus().length, date: new Date().toISOString().slice(0, 10) };
+say(`Node ${results.node}, ${results.cores} cores\n`);
+
+if (wanted('startup')) {
+  results.startup = await measureStartup({ entry, rounds: quick ? 5 : 30 });
+  say(startupTable(results.startup));
+}
+if (wanted('call')) {
+  results.call = await measureCalls({ entry, rounds: quick ? 5 : 25, warmUp: quick ? 500 : 3000 });
+  say(callTables(results.call));
+}
+if (wanted('memory') && process.platform !== 'linux') say('Memory: read from /proc, so only on Linux.\n');
+else if (wanted('memory')) {
+  results.memory = await measureMemory({ entry, rounds: quick ? 1 : 5, settleMs: quick ? 500 : 1500 });
+  say(memoryTable(results.memory));
+}
+const json = JSON.stringify(results, undefined, 2);
+if (options.json) console.log(json);
+if (options.out !== undefined) writeFileSync(options.out, `${json}\n`);
+process.exit();
+
+function startupTable(rows) {
+  return table(
+    'Start-up: spawn to tools/list answered, wall time, unpinned, median',
+    ['', 'ms', 'fastest', '× node -e 0', 'target'],
+    rows.map(({ name, ms, fastest, ratio, target }) => [
+      name,
+      ms.toFixed(0),
+      fastest.toFixed(0),
+      ratio.toFixed(2),
+      verdict(ratio, target),
+    ]),
+  );
+}
+
+function callTables({ core, cells }) {
+  const where = core === undefined ? 'unpinned' : `all on core ${core}`;
+  const title = ({ tool, bytes, inFlight }) =>
+    `${sizeOf(bytes)}${tool === 'echo' ? '' : ' structured'}, ${inFlight} in flight`;
+  const cpu = table(
+    `Gateway CPU per call in µs, ${where}, median of rounds`,
+    ['', 'relay', 'switchboard', 'ratio', 'quartiles', 'least rounds', 'target'],
+    cells.map((cell) => [
+      title(cell),
+      figure(cell.relay.cpu),
+      figure(cell.switchboard.cpu),
+      times(cell.ratio),
+      cell.spread.map(times).join('–'),
+      times(cell.leastRatio),
+      // Both must hold: the least round has no interruption in it, but no garbage collection either.
+      verdict(Math.max(cell.ratio, cell.leastRatio), cell.target),
+    ]),
+  );
+  const three = (cell, key) => ['direct', 'relay', 'switchboard'].map((name) => figure(cell[name][key]));
+  const time = table(
+    `Latency in µs, p50 / p99, and calls a second, ${where}`,
+    ['', 'direct', 'relay', 'switchboard', 'calls/s: direct', 'relay', 'switchboard'],
+    cells.map((cell) => {
+      const p50 = three(cell, 'p50');
+      const p99 = three(cell, 'p99');
+      return [title(cell), ...p50.map((each, index) => `${each} / ${p99[index]}`), ...three(cell, 'rate')];
+    }),
+  );
+  return `${cpu}\n${time}`;
+}
+
+function memoryTable(rows) {
+  const mb = (bytes) => (bytes === undefined ? '' : (bytes / 1024 / 1024).toFixed(1));
+  return table(
+    'Memory at rest in MB',
+    ['', 'RSS', 'PSS', 'over 1', 'target'],
+    rows.map(({ name, rss, pss, more, target }) => [
+      name,
+      mb(rss),
+      mb(pss),
+      mb(more),
+      target === undefined ? '' : `${more <= target ? '✓' : '✗'} ≤ ${mb(target)}`,
+    ]),
+  );
+}
+
+function verdict(ratio, target) {
+  return target === undefined || Number.isNaN(ratio) ? '' : `${ratio <= target ? '✓' : '✗'} ≤ ${target}`;
+}
+
+function times(ratio) {
+  return Number.isNaN(ratio) ? '–' : ratio.toFixed(2);
+}
+
+function sizeOf(bytes) {
+  if (bytes >= 1e6) return `${bytes / 1e6} MB`;
+  return bytes >= 1e3 ? `${bytes / 1e3} kB` : `${bytes} B`;
+}
+
+function figure(value) {
+  if (value === undefined) return '–';
+  return value < 100 ? value.toFixed(1) : value.toFixed(0);
+}

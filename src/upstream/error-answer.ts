@@ -1,0 +1,13 @@
+import { isJsonObject, Server } from '../protocol/index.ts';
+import type { Message } from '../wire/index.ts';
+
+/** What a server's error answer says, in its own words or as JSON. */
+export function errorText(answer: Message): string {
+  const error = answer.value(Server.error);
+  return isJsonObject(error) && typeof error.message === 'string' ? error.message : JSON.stringify(error);
+}
+
+export function errorCode(answer: Message): unknown {
+  const error = answer.value(Server.error);
+  return isJsonObject(error) ? error.code : undefined;
+}
