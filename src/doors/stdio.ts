@@ -59,7 +59,7 @@ export function openStdioDoor({
       },
       ended: (why) => end(why),
     },
-    { shape: CLIENT_SHAPE, messageBytes },
+    { shape: CLIENT_SHAPE, messageBytes, takesCopies: true },
   );
   const client = new LegacyClient(peer, gateway, identity, log);
   output.on('error', () => end('broken'));

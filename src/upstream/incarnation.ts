@@ -62,7 +62,13 @@ export class Incarnation {
         dropped: (why) => log.debug('dropped a message', { server: name, why }),
         ended: (why) => this.#stdoutEnded(why),
       },
-      { shape: SERVER_SHAPE, framing, replyInKind: false, messageBytes: server.limits.messageBytes },
+      {
+        shape: SERVER_SHAPE,
+        framing,
+        replyInKind: false,
+        takesCopies: true,
+        messageBytes: server.limits.messageBytes,
+      },
     );
     child.onExit((end) => this.#exited(end));
     log.info('spawned', { server: name, pid: child.pid });

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { viewsOf, type Bytes } from './bytes.ts';
+import { Envelope } from './envelope.ts';
 import { frame, type Framing } from './framing.ts';
 import type { Message } from './message.ts';
 
@@ -32,8 +33,21 @@ const BLOCK_BYTES = 64 * 1024;
 const LOOP_BELOW = 192;
 const LOOP_TEXT_BELOW = 32;
 
+const NO_BLOCK = Buffer.allocUnsafeSlow(0);
+
 /** Faster than queueMicrotask, which makes a resource for every call. */
 const SOON = Promise.resolve();
+
+export interface OutboxOptions {
+  readonly framing: Framing;
+  /** Waiting output beyond which the wire counts as congested, in bytes. */
+  readonly highWater: number;
+  /**
+   * True for a pipe, socket or file: what no longer counts as waiting has been copied by the kernel, so the memory it
+   * was written from can be used again at once, while it is warm. False for a stream that hands buffers on.
+   */
+  readonly takesCopies: boolean;
+}
 
 /**
  * The writing half of a wire. All that is sent in one turn of the event loop leaves in one write: under load that,
@@ -44,19 +58,21 @@ export class Outbox {
   framing: Framing;
   readonly #stream: Writable;
   readonly #highWater: number;
+  readonly #takesCopies: boolean;
   readonly #waiting: (() => void)[] = [];
   readonly #flush = (): void => this.flush();
   #ready: Buffer[] = [];
-  #block = Buffer.allocUnsafeSlow(0);
+  #block = NO_BLOCK;
   #blockStart = 0;
   #blockEnd = 0;
   #unflushed = 0;
   #scheduled = false;
 
-  constructor(stream: Writable, framing: Framing, highWater: number) {
+  constructor(stream: Writable, { framing, highWater, takesCopies }: OutboxOptions) {
     this.#stream = stream;
     this.framing = framing;
     this.#highWater = highWater;
+    this.#takesCopies = takesCopies;
     stream.on('drain', () => this.#release());
     stream.on('close', () => this.#release());
     // Whoever opened the stream hears of its end; without a listener here a broken pipe would end the program.
@@ -65,19 +81,28 @@ export class Outbox {
 
   /** Passes a message on as it came, but for the edits. */
   forward({ bytes }: Message, edits: readonly Edit[]): void {
-    if (this.framing === 'content-length')
-      this.#putText(frame(this.framing, lengthAfter(bytes, edits)).before);
-    let at = bytes.from;
-    for (const edit of edits) {
-      this.#putRange(bytes, at, edit.start);
-      const replacement = edit.with;
-      if (typeof replacement === 'string') this.#putText(replacement);
-      else this.#putRange(replacement.of, replacement.start, replacement.end);
-      at = edit.end;
+    if (this.framing === 'content-length') this.#putHeader(bytes.to - bytes.from + growth(edits));
+    this.#putEdited(bytes, bytes.from, bytes.to, edits, 0);
+    this.#endMessage();
+  }
+
+  /**
+   * The same for a request or an answer, whose id becomes another: a number of ours, or the id of the request that is
+   * answered, as it stands there.
+   */
+  forwardAs(id: number | Message, message: Message, edits: readonly Edit[]): void {
+    const { bytes } = message;
+    const start = message.start(Envelope.id);
+    const end = message.end(Envelope.id);
+    if (this.framing === 'content-length') {
+      const length = typeof id === 'number' ? String(id).length : id.end(Envelope.id) - id.start(Envelope.id);
+      this.#putHeader(bytes.to - bytes.from + growth(edits) - (end - start) + length);
     }
-    this.#putRange(bytes, at, bytes.to);
-    if (this.framing === 'newline') this.#putText('\n');
-    this.#schedule();
+    const behind = this.#putEdited(bytes, bytes.from, start, edits, 0);
+    if (typeof id === 'number') this.#putText(String(id));
+    else this.#putRange(id.bytes, id.start(Envelope.id), id.end(Envelope.id));
+    this.#putEdited(bytes, end, bytes.to, edits, behind);
+    this.#endMessage();
   }
 
   /** Sends a JSON text of our own making, on one line. */
@@ -112,13 +137,42 @@ export class Outbox {
     this.#unflushed = 0;
     const stream = this.#stream;
     if (stream.destroyed || stream.writableEnded) return;
-    if (ready.length === 1) {
-      stream.write(ready[0]);
-      return;
+    if (ready.length === 1) stream.write(ready[0]);
+    else {
+      stream.cork();
+      for (const buffer of ready) stream.write(buffer);
+      stream.uncork();
     }
-    stream.cork();
-    for (const buffer of ready) stream.write(buffer);
-    stream.uncork();
+    if (this.#takesCopies && stream.writableLength === 0) this.#blockStart = this.#blockEnd = 0;
+    // Otherwise a turn that begins near the end of a block would leave in two writes.
+    else if (this.#block.length - this.#blockEnd < BLOCK_BYTES / 4) {
+      this.#block = NO_BLOCK;
+      this.#blockStart = this.#blockEnd = 0;
+    }
+  }
+
+  /** Puts a range of a message with those of its edits that lie in it, from the given one on; returns the next edit. */
+  #putEdited(bytes: Bytes, start: number, end: number, edits: readonly Edit[], next: number): number {
+    let at = start;
+    for (; next < edits.length && edits[next]!.start < end; next++) {
+      const edit = edits[next]!;
+      this.#putRange(bytes, at, edit.start);
+      const replacement = edit.with;
+      if (typeof replacement === 'string') this.#putText(replacement);
+      else this.#putRange(replacement.of, replacement.start, replacement.end);
+      at = edit.end;
+    }
+    this.#putRange(bytes, at, end);
+    return next;
+  }
+
+  #putHeader(length: number): void {
+    this.#putText(frame(this.framing, length).before);
+  }
+
+  #endMessage(): void {
+    if (this.framing === 'newline') this.#putText('\n');
+    this.#schedule();
   }
 
   #schedule(): void {
@@ -193,11 +247,12 @@ export class Outbox {
   }
 }
 
-function lengthAfter(bytes: Bytes, edits: readonly Edit[]): number {
-  let length = bytes.to - bytes.from;
+/** By how much edits make a message longer. */
+function growth(edits: readonly Edit[]): number {
+  let bytes = 0;
   for (const edit of edits) {
-    length -= edit.end - edit.start;
-    length += typeof edit.with === 'string' ? Buffer.byteLength(edit.with) : edit.with.end - edit.with.start;
+    bytes += typeof edit.with === 'string' ? Buffer.byteLength(edit.with) : edit.with.end - edit.with.start;
+    bytes -= edit.end - edit.start;
   }
-  return length;
+  return bytes;
 }

@@ -3,7 +3,7 @@ import { Envelope, RpcCode } from './envelope.ts';
 import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
 import { Deframer, type Framing } from './framing.ts';
 import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
-import { addEdit, Outbox, type Edit, type Excerpt as Stretch } from './outbox.ts';
+import { Outbox, type Edit } from './outbox.ts';
 import type { Shape } from './scan.ts';
 import { WaitingList } from './waiting-list.ts';
 
@@ -51,6 +51,8 @@ export interface PeerOptions {
   readonly overrunBytes?: number;
   /** Waiting output beyond which the wire counts as congested, in bytes. Default 4 MiB. */
   readonly highWater?: number;
+  /** The output is a pipe, socket or file, which keeps no hold of what it has taken. Default false. */
+  readonly takesCopies?: boolean;
 }
 
 const MIB = 1024 * 1024;
@@ -74,7 +76,11 @@ export class Peer {
     this.#input = input;
     this.#events = events;
     this.#shape = shape;
-    this.outbox = new Outbox(output, options.framing ?? 'newline', options.highWater ?? 4 * MIB);
+    this.outbox = new Outbox(output, {
+      framing: options.framing ?? 'newline',
+      highWater: options.highWater ?? 4 * MIB,
+      takesCopies: options.takesCopies ?? false,
+    });
     const deframer = new Deframer(
       { messageBytes: options.messageBytes ?? 16 * MIB, overrunBytes: options.overrunBytes ?? 64 * MIB },
       {
@@ -98,11 +104,10 @@ export class Peer {
     input.on('close', () => this.#end('end'));
   }
 
-  /** Passes a request on under an id of ours, which is returned. The edits are used up. */
-  relay(message: Message, edits: Edit[], listener: AnswerListener): number {
+  /** Passes a request on under an id of ours, which is returned. */
+  relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
     const id = this.nextId();
-    addEdit(edits, { start: message.start(Envelope.id), end: message.end(Envelope.id), with: String(id) });
-    this.outbox.forward(message, edits);
+    this.outbox.forwardAs(id, message, edits);
     this.#pending.add(id, listener);
     return id;
   }
@@ -137,9 +142,7 @@ export class Peer {
 
   /** Passes an answer on under the id that its new receiver asked with, as that stands in the request. */
   forwardAnswer(answer: Message, request: Message): void {
-    const { id } = Envelope;
-    const asked: Stretch = { of: request.bytes, start: request.start(id), end: request.end(id) };
-    this.outbox.forward(answer, [{ start: answer.start(id), end: answer.end(id), with: asked }]);
+    this.outbox.forwardAs(request, answer, NO_EDITS);
   }
 
   /** Stops waiting for an answer. If it comes all the same, it is dropped. */
@@ -296,6 +299,7 @@ export function refusalError(refusal: Refusal | Fault): { code: number; message:
   }
 }
 
+const NO_EDITS: readonly Edit[] = [];
 const LONGEST_ID = 1024;
 
 /** A string or a number; its text is kept and handed back as it came, so nothing is ever rounded. */

@@ -21,7 +21,11 @@ export function startStdioRpc(
   options: StdioRpcOptions = {},
 ): { write: (message: object) => void } {
   const input = options.input ?? process.stdin;
-  const outbox = new Outbox(options.output ?? process.stdout, 'content-length', Infinity);
+  const outbox = new Outbox(options.output ?? process.stdout, {
+    framing: 'content-length',
+    highWater: Infinity,
+    takesCopies: false,
+  });
   const report = options.onError ?? (() => undefined);
   const deframer = new Deframer(
     { messageBytes: 16 * 1024 * 1024, overrunBytes: Infinity },

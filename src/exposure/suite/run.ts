@@ -14,6 +14,7 @@ const LIST_PATIENCE = 5000;
 export class SuiteRunner {
   readonly #suite: string;
   readonly #entry: CatalogEntry;
+  readonly #subjects = new Map<string, () => string>();
 
   constructor(suite: string, entry: CatalogEntry) {
     this.#suite = suite;
@@ -46,7 +47,7 @@ export class SuiteRunner {
       );
       return;
     }
-    call.subject = () => `Subtool '${subtool}' of server '${source.name}'`;
+    call.subject = this.#subjectOf(subtool);
     if (!exposure.admits(subtool)) {
       call.fail(this.#notAllowed(subtool));
       return;
@@ -55,6 +56,16 @@ export class SuiteRunner {
     if (edits instanceof SwitchboardError) call.fail(edits);
     else if (source.known('tools')?.names.has(subtool) === true) source.request(edits, call);
     else this.#callUnproven(call, subtool, edits);
+  }
+
+  /** How a call of this subtool is spoken of; one function for all of them, since nearly no call needs the words. */
+  #subjectOf(subtool: string): () => string {
+    const known = this.#subjects.get(subtool);
+    if (known) return known;
+    const subject = (): string => `Subtool '${subtool}' of server '${this.#entry.source.name}'`;
+    // Only names a server really has are worth keeping; a client may invent any number of others.
+    if (this.#entry.source.known('tools')?.names.has(subtool) === true) this.#subjects.set(subtool, subject);
+    return subject;
   }
 
   /** The first call to a server, or a name it did not list when last asked: ask it before refusing. */
