@@ -108,6 +108,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const MINUS = 0x2d;
+const SPACE = 0x20;
 const ZERO = 0x30;
 const NINE = 0x39;
 
@@ -211,7 +212,10 @@ function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode)
 /** Container kinds of the value being skipped, by level; filled from the outside in. */
 const stack = new Uint8Array(MAX_DEPTH + 1);
 
-/** Checks one value of any kind without noting anything; `depth` is how many containers stand around it. */
+/**
+ * Checks one value of any kind without noting anything; `depth` is how many containers stand around it. White space is
+ * rare on a wire, so each place that allows it looks at the byte before it calls.
+ */
 function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): number {
   const outer = depth;
   for (;;) {
@@ -221,13 +225,12 @@ function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): n
       at = skipString(bytes, at + 1, end);
       if (at < 0) return at;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (depth >= MAX_DEPTH) {
-        return -ScanOutcome.TooDeep;
-      }
+      if (depth >= MAX_DEPTH) return -ScanOutcome.TooDeep;
       stack[depth++] = byte;
-      at = skipSpace(bytes, at + 1, end);
+      at++;
+      if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
+      // The closing brace and bracket are each two after the opening one in ASCII.
       if (at < end && bytes[at] === byte + 2) {
-        // The closing brace and bracket are each two after the opening one in ASCII.
         depth--;
         at++;
       } else if (byte === OPEN_BRACE) {
@@ -245,18 +248,20 @@ function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): n
     // A value has ended: close what closes here, then step to the next value.
     for (;;) {
       if (depth === outer) return at;
-      at = skipSpace(bytes, at, end);
+      if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
       if (at >= end) return MALFORMED;
       const next = bytes[at]!;
+      const container = stack[depth - 1]!;
       if (next === COMMA) {
-        at = skipSpace(bytes, at + 1, end);
-        if (stack[depth - 1] === OPEN_BRACE) {
+        at++;
+        if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
+        if (container === OPEN_BRACE) {
           at = skipKey(bytes, at, end);
           if (at < 0) return at;
         }
         break;
       }
-      if (next !== stack[depth - 1]! + 2) return MALFORMED;
+      if (next !== container + 2) return MALFORMED;
       depth--;
       at++;
     }
@@ -268,21 +273,24 @@ function skipKey(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
   at = skipString(bytes, at + 1, end);
   if (at < 0) return at;
-  at = skipSpace(bytes, at, end);
+  if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
   if (at >= end || bytes[at] !== COLON) return MALFORMED;
-  return skipSpace(bytes, at + 1, end);
+  at++;
+  return at < end && bytes[at]! <= SPACE ? skipSpace(bytes, at, end) : at;
 }
 
-/** Checks a string from behind its opening quote to behind its closing one: escapes, controls, UTF-8. */
+/** Checks a string from behind its opening quote to behind its closing one. Small, so that it is inlined: most strings are short and plain. */
 function skipString(bytes: Uint8Array, at: number, end: number): number {
+  const near = at + LONG_STRING < end ? at + LONG_STRING : end;
+  while (at < near && STOPS_STRING[bytes[at]!] === 0) at++;
+  return at < near && bytes[at] === QUOTE ? at + 1 : skipRest(bytes, at, end);
+}
+
+/** The rest of a string that is long, or has escapes or more than ASCII in it. */
+function skipRest(bytes: Uint8Array, at: number, end: number): number {
   for (;;) {
-    const near = Math.min(end, at + LONG_STRING);
-    while (at < near && STOPS_STRING[bytes[at]!] === 0) at++;
-    if (at === near) {
-      if (near === end) return MALFORMED;
-      at = skipPlain(bytes, at, end);
-      if (at >= end) return MALFORMED;
-    }
+    at = skipPlain(bytes, at, end);
+    if (at >= end) return MALFORMED;
     const byte = bytes[at]!;
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) {
@@ -301,6 +309,7 @@ function skipString(bytes: Uint8Array, at: number, end: number): number {
 
 /** From here on a string counts as long, and its plain characters are passed over eight at a time. */
 const LONG_STRING = 64;
+const SHORT_RUN = 16;
 
 // The words over the buffer scanned last: the next long string often stands in the same one.
 let wordsOf: ArrayBufferLike | undefined;
@@ -313,6 +322,10 @@ let words: Int32Array = new Int32Array(0);
  * bit is set). A borrow can only make it stop early, at a byte that the loop at the end looks at again.
  */
 function skipPlain(bytes: Uint8Array, at: number, end: number): number {
+  // Between two escapes or foreign letters there is often only a word.
+  const near = at + SHORT_RUN < end ? at + SHORT_RUN : end;
+  while (at < near && STOPS_STRING[bytes[at]!] === 0) at++;
+  if (at < near || at === end) return at;
   const { buffer, byteOffset } = bytes;
   if (buffer !== wordsOf) {
     wordsOf = buffer;
@@ -398,14 +411,26 @@ function skipDigits(bytes: Uint8Array, at: number, end: number): number {
   return at;
 }
 
-const WORDS = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
-
+/** true, false or null. */
 function skipWord(bytes: Uint8Array, at: number, end: number): number {
-  for (const word of WORDS) {
-    if (bytes[at] !== word[0]) continue;
-    let offset = 1;
-    while (offset < word.length && at + offset < end && bytes[at + offset] === word[offset]) offset++;
-    return offset === word.length ? at + offset : MALFORMED;
+  switch (bytes[at]) {
+    case 0x74:
+      return at + 4 <= end && bytes[at + 1] === 0x72 && bytes[at + 2] === 0x75 && bytes[at + 3] === 0x65
+        ? at + 4
+        : MALFORMED;
+    case 0x66:
+      return at + 5 <= end &&
+        bytes[at + 1] === 0x61 &&
+        bytes[at + 2] === 0x6c &&
+        bytes[at + 3] === 0x73 &&
+        bytes[at + 4] === 0x65
+        ? at + 5
+        : MALFORMED;
+    case 0x6e:
+      return at + 4 <= end && bytes[at + 1] === 0x75 && bytes[at + 2] === 0x6c && bytes[at + 3] === 0x6c
+        ? at + 4
+        : MALFORMED;
+    default:
+      return MALFORMED;
   }
-  return MALFORMED;
 }
