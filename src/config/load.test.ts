@@ -324,6 +324,7 @@ describe('mcpServers', () => {
         origin: { file, key: 'mcpServers.plain' },
         command: 'echo',
         args: [],
+        written: { command: 'echo', args: [] },
         cwd: directory,
         env: {},
         inheritEnv: false,
