@@ -35,6 +35,7 @@ async function serveStdio(app: App, log: Logger, drainMs: number): Promise<numbe
   const wait = why === 'end' ? drainMs : 0;
   log.debug('stopping', { why });
   await door.drain(wait);
-  await app.close(performance.now() - since);
+  // The servers end while a slow host still reads.
+  await Promise.all([door.flushed(), app.close(performance.now() - since)]);
   return why === 'overrun' ? 1 : 0;
 }

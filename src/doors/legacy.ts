@@ -74,15 +74,15 @@ export class LegacyClient implements ClientLink {
 
   notification(message: Message): void {
     if (message.string(Client.method) !== 'notifications/cancelled') return;
-    const params = message.value(Client.params);
-    if (!isJsonObject(params)) return;
-    const { requestId, reason } = params;
-    if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
-    this.session.cancel(JSON.stringify(requestId), typeof reason === 'string' ? reason : undefined);
+    // As text: a large number would come out of a parse as another one.
+    const id = message.text(Client.requestId);
+    if (id === undefined || !/^["\d-]/.test(id)) return;
+    const { reason } = message.value(Client.params) as JsonObject;
+    this.session.cancel(id, typeof reason === 'string' ? reason : undefined);
   }
 
-  forwardAnswer(answer: Message, call: Call): void {
-    this.#peer.forwardAnswer(answer, call.request);
+  forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void {
+    this.#peer.forwardAnswer(answer, call.request, edits);
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[]): void {

@@ -18,8 +18,10 @@ export interface StdioDoorOptions {
 export interface StdioDoor {
   /** Resolves when the host has nothing more to say, with why. */
   readonly ended: Promise<DoorEnd>;
-  /** Resolves when every request received is answered and written, or after so many milliseconds. */
+  /** Resolves when every request received is answered, or after so many milliseconds, when the rest are given up. */
   drain(ms: number): Promise<void>;
+  /** Resolves when the host has taken every answer, or takes no more. */
+  flushed(): Promise<void>;
 }
 
 export type DoorEnd = 'end' | 'overrun' | 'broken' | 'stalled';
@@ -64,7 +66,7 @@ export function openStdioDoor({
   const client = new LegacyClient(peer, gateway, identity, log);
   output.on('error', () => end('broken'));
   output.on('close', () => end('broken'));
-  watchForStall(output, () => end('stalled'));
+  whenStuck(output, STALL_MS, () => end('stalled'));
 
   return {
     ended,
@@ -72,14 +74,18 @@ export function openStdioDoor({
       await withinTime(ms, client.session.idle());
       client.session.failAll();
       peer.outbox.flush();
-      // The callback of an empty write comes after everything before it is out.
-      if (!output.destroyed)
-        await withinTime(FLUSH_MS, new Promise<void>((resolve) => output.write('', () => resolve())));
     },
+    flushed: () =>
+      new Promise((resolve) => {
+        if (output.destroyed) resolve();
+        // The callback of an empty write comes after everything before it is out.
+        else output.write('', () => resolve());
+        whenStuck(output, FLUSH_MS, resolve);
+      }),
   };
 }
 
-/** How long the host may take to read the last answers, in milliseconds. */
+/** A host that takes none of the last answers for so long gets no more of them, in milliseconds. */
 const FLUSH_MS = 1000;
 
 async function withinTime(ms: number, done: Promise<void>): Promise<void> {
@@ -91,19 +97,17 @@ async function withinTime(ms: number, done: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Calls back when bytes have waited for so long without one of them being taken. */
-function watchForStall(output: Writable, stalled: () => void): void {
-  let before = 0;
-  let unchanged = 0;
-  const step = STALL_MS / 6;
-  const timer = setInterval(() => {
-    const waiting = output.writableLength;
-    unchanged = waiting > 0 && waiting >= before ? unchanged + step : 0;
-    before = waiting;
-    if (unchanged < STALL_MS) return;
-    clearInterval(timer);
-    stalled();
-  }, step);
-  timer.unref();
-  output.once('close', () => clearInterval(timer));
+/**
+ * Calls back when output has waited for so many milliseconds without a byte of it being taken. Sockets and pipes tell;
+ * a file always takes what it is given.
+ */
+function whenStuck(
+  output: Writable & { setTimeout?: (ms: number) => unknown },
+  ms: number,
+  stuck: () => void,
+): void {
+  output.setTimeout?.(ms);
+  output.on('timeout', () => {
+    if (output.writableLength > 0) stuck();
+  });
 }

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { Client, type JsonObject } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
-import { correctedToolAnswer } from './tool-result.ts';
+import { correctToolAnswer } from './tool-result.ts';
 import type { Session } from './session.ts';
 
 /** Whoever runs a call at the moment; told when nobody wants its answer any more. */
@@ -41,10 +41,10 @@ export class Call {
   /** Answers with what a source answered, passed on as it came. */
   relay(answer: Message): void {
     if (!this.#close()) return;
-    const corrected = this.method === 'tools/call' ? correctedToolAnswer(answer, this.subject) : undefined;
-    if (corrected === undefined) this.session.client.forwardAnswer(answer, this);
-    else if (corrected instanceof SwitchboardError) this.session.client.fail(this, corrected);
-    else this.session.client.answer(this, corrected);
+    const { client } = this.session;
+    const edits = this.method === 'tools/call' ? correctToolAnswer(answer, this.subject) : [];
+    if (edits instanceof SwitchboardError) client.fail(this, edits);
+    else client.forwardAnswer(answer, this, edits);
   }
 
   /** Answers with a result of our own making. */

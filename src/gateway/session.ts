@@ -6,7 +6,7 @@ import { Call } from './call.ts';
 /** What a door lends the core: the way to say something to one client. */
 export interface ClientLink {
   /** Passes a source's answer on as it came, under the id of the call. */
-  forwardAnswer(answer: Message, call: Call): void;
+  forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void;
   forwardNotification(notification: Message, edits: readonly Edit[], call: Call): void;
   answer(call: Call, result: JsonObject): void;
   fail(call: Call, error: SwitchboardError): void;
@@ -21,6 +21,8 @@ export class Session {
   // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
   // with one id, which the protocol forbids, are two calls; a cancellation then means the newer one.
   #newest: Call | undefined;
+  /** The calls by their id, from the first cancellation until none is running. */
+  #byId: Map<string, Call> | undefined;
   #running = 0;
   #onIdle: (() => void)[] = [];
 
@@ -33,6 +35,7 @@ export class Session {
     call.before = this.#newest;
     if (this.#newest) this.#newest.after = call;
     this.#newest = call;
+    this.#byId?.set(keyOf(call.id), call);
     this.#running++;
     return call;
   }
@@ -43,12 +46,14 @@ export class Session {
 
   /** Cancels the call with this id, given as JSON text, where `1` and `"1"` are two. */
   cancel(id: string, reason: string | undefined): void {
-    const key = keyOf(id);
-    for (let call = this.#newest; call; call = call.before) {
-      if (keyOf(call.id) !== key) continue;
-      call.cancel(reason);
-      return;
+    if (this.#byId === undefined) {
+      this.#byId = new Map();
+      for (let call = this.#newest; call; call = call.before) {
+        const key = keyOf(call.id);
+        if (!this.#byId.has(key)) this.#byId.set(key, call);
+      }
     }
+    this.#byId.get(keyOf(id))?.cancel(reason);
   }
 
   /** Gives up on what still runs: each call is answered with an error and cancelled where it runs. */
@@ -67,7 +72,14 @@ export class Session {
     else this.#newest = before;
     if (before) before.after = after;
     this.#running--;
+    if (this.#byId) this.#forget(call, this.#byId);
     if (this.#running === 0) for (const listener of this.#onIdle.splice(0)) listener();
+  }
+
+  #forget(call: Call, byId: Map<string, Call>): void {
+    const key = keyOf(call.id);
+    if (byId.get(key) === call) byId.delete(key);
+    if (this.#running === 0) this.#byId = undefined;
   }
 
   /** Resolves when no call is running. */

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
-import type { Message } from '../wire/index.ts';
+import type { Edit, Message } from '../wire/index.ts';
 
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
@@ -12,39 +12,47 @@ const OTHER_FORMS = ['toolResult', 'task', 'resultType', 'structuredContent'];
 const MAX_ERROR_CHARS = 4096;
 
 /**
- * What to answer instead, where a server's answer to `tools/call` is not what a client can take; undefined for every
- * well-formed one, which then passes untouched.
+ * What has to change in a server's answer to `tools/call` before a client can take it: nothing for a well-formed one,
+ * some edits, or an error where it is beyond that.
  *
  * A plain object without `content` comes from servers older than the tool-result form. It gets its own JSON as text
  * content, for the model to read, and keeps its members beside it.
  */
-export function correctedToolAnswer(
+export function correctToolAnswer(
   answer: Message,
   subject: () => string,
-): JsonObject | SwitchboardError | undefined {
-  const content = answer.lead(Server.content);
+): readonly Edit[] | SwitchboardError {
   if (answer.has(Server.error)) {
-    return answer.has(Server.result)
-      ? unusable(subject, 'carries both a result and an error')
-      : correctedError(answer, subject);
+    if (answer.has(Server.result)) return unusable(subject, 'carries both a result and an error');
+    return correctError(answer, subject);
   }
-  if (content === BRACKET) return undefined;
+  const content = answer.lead(Server.content);
+  if (content === BRACKET) return UNCHANGED;
   if (answer.lead(Server.result) !== BRACE) return unusable(subject, 'is not an object');
   if (content !== -1) return unusable(subject, 'has a content that is not a list');
-  const result = answer.value(Server.result) as JsonObject;
-  if (OTHER_FORMS.some((member) => Object.hasOwn(result, member))) return undefined;
-  return { content: [{ type: 'text', text: JSON.stringify(result) }], ...result };
+  const text = answer.text(Server.result)!;
+  const members = Object.keys(JSON.parse(text) as JsonObject);
+  if (members.some((member) => OTHER_FORMS.includes(member))) return UNCHANGED;
+  const start = answer.start(Server.result) + 1;
+  const added = `"content":${JSON.stringify([{ type: 'text', text }])}${members.length === 0 ? '' : ','}`;
+  return [{ start, end: start, with: added }];
 }
 
+const UNCHANGED: readonly Edit[] = [];
+
 /** An error object passes as it is; one that is no error object, or endless, is put into words. */
-function correctedError(answer: Message, subject: () => string): SwitchboardError | undefined {
-  const length = answer.end(Server.error) - answer.start(Server.error);
-  if (answer.lead(Server.error) === BRACE && length <= MAX_ERROR_CHARS) return undefined;
+function correctError(answer: Message, subject: () => string): readonly Edit[] | SwitchboardError {
   const said = answer.value(Server.error);
-  if (isJsonObject(said) && typeof said.message === 'string' && said.message.length <= MAX_ERROR_CHARS)
-    return undefined;
-  const words = isJsonObject(said) && typeof said.message === 'string' ? said.message : said;
-  const text = typeof words === 'string' ? words : JSON.stringify(words);
+  const message = isJsonObject(said) ? said.message : said;
+  if (
+    isJsonObject(said) &&
+    Number.isInteger(said.code) &&
+    typeof message === 'string' &&
+    message.length <= MAX_ERROR_CHARS
+  ) {
+    return UNCHANGED;
+  }
+  const text = typeof message === 'string' ? message : JSON.stringify(said);
   const shown = text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS)}…` : text;
   return new SwitchboardError('SERVER_ERROR', `${subject()} failed: ${shown}`);
 }

@@ -10,6 +10,7 @@ export const CLIENT_SHAPE = defineShape({
   params: {
     name: true,
     arguments: { action: true, subtool: true, args: true },
+    requestId: true,
     _meta: { progressToken: true },
   },
 });
@@ -23,6 +24,7 @@ export const Client = {
   action: CLIENT_SHAPE.slot('params.arguments.action'),
   subtool: CLIENT_SHAPE.slot('params.arguments.subtool'),
   args: CLIENT_SHAPE.slot('params.arguments.args'),
+  requestId: CLIENT_SHAPE.slot('params.requestId'),
   progressToken: CLIENT_SHAPE.slot('params._meta.progressToken'),
 } as const;
 

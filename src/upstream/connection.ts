@@ -1,16 +1,18 @@
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { Call, SourceInfo, SourceState } from '../gateway/index.ts';
+import type { Call, Runner, SourceInfo, SourceState } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
 import { Server, type JsonObject } from '../protocol/index.ts';
 import { RpcCode, type Edit, type Framing, type Message } from '../wire/index.ts';
 import { Flight, type FlightControl } from './flight.ts';
 import { Incarnation, StartTimeout, type Surroundings } from './incarnation.ts';
-import type { StdioServer } from './server.ts';
+import { startPatience, type StdioServer } from './server.ts';
 
 export interface ConnectionEvents {
-  /** The server says that a list of its has changed, or it is gone and may come back with another one. */
+  /** The server says that a list of its has changed. */
   changed(): void;
+  /** The process is gone; the next one may have other lists. */
+  gone(): void;
 }
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
@@ -20,9 +22,37 @@ const UNREAD_LIMIT = 8 * 1024 * 1024;
 /** Calls waiting for a server may hold so many bytes together. */
 const QUEUED_BYTES = 64 * 1024 * 1024;
 
-interface Waiting {
+/** A call that cannot be sent yet. Waiting counts: one that gets nowhere ends like one that is not answered. */
+class Waiting implements Deadline, Runner {
   readonly call: Call;
   readonly edits: Edit[];
+  at: number;
+  place = -1;
+  readonly #leave: (waiting: Waiting) => void;
+  readonly #expire: (call: Call) => void;
+
+  constructor(
+    call: Call,
+    edits: Edit[],
+    at: number,
+    leave: (waiting: Waiting) => void,
+    expire: (call: Call) => void,
+  ) {
+    this.call = call;
+    this.edits = edits;
+    this.at = at;
+    this.#leave = leave;
+    this.#expire = expire;
+  }
+
+  cancelled(): void {
+    this.#leave(this);
+  }
+
+  expired(): void {
+    this.#leave(this);
+    this.#expire(this.call);
+  }
 }
 
 /**
@@ -38,12 +68,16 @@ export class Connection {
   readonly #control: FlightControl;
   /** Calls sent and not yet answered. */
   #inFlight = 0;
+  /** Those that left are passed over when their turn comes. */
   #queue: Waiting[] = [];
+  #queued = 0;
   #queuedBytes = 0;
   #state: SourceState = { kind: 'idle' };
   #current: Incarnation | undefined;
   #starting: Promise<Incarnation> | undefined;
   #about: SourceInfo | undefined;
+  /** Starts since it last ran. */
+  #attempts = 0;
   /** The framing that worked; found once, kept for later starts. */
   #framing: Framing | undefined;
   /** When a crashed server may be started again, on the performance clock. */
@@ -89,12 +123,12 @@ export class Connection {
       call.fail(this.#stoppedError());
       return;
     }
-    if (this.#current !== undefined && this.#queue.length === 0 && this.#hasRoom(this.#current)) {
+    if (this.#current !== undefined && this.#queued === 0 && this.#hasRoom(this.#current)) {
       this.#dispatch(this.#current, call, edits);
       return;
     }
     if (
-      this.#queue.length >= this.#server.limits.callsQueued ||
+      this.#queued >= this.#server.limits.callsQueued ||
       this.#queuedBytes + call.request.length > QUEUED_BYTES
     ) {
       call.fail(
@@ -108,9 +142,7 @@ export class Connection {
       );
       return;
     }
-    this.#queue.push({ call, edits });
-    this.#queuedBytes += call.request.length;
-    call.runner = { cancelled: () => this.#unqueue(call) };
+    this.#enqueue(call, edits);
     if (this.#current === undefined) {
       this.#ensure().then(
         () => this.#drainQueue(),
@@ -182,14 +214,15 @@ export class Connection {
     await this.#retiring;
     await this.#waitOutCrash();
     if (this.#state.kind === 'stopped') throw this.#stoppedError();
-    const attempt = this.#state.kind === 'starting' ? this.#state.attempt + 1 : 1;
-    this.#state = { kind: 'starting', attempt };
+    this.#attempts++;
+    this.#state = { kind: 'starting', attempt: this.#attempts };
     try {
       const incarnation = await this.#startInSomeFraming();
       // It was asked to stop while it started.
       if ((this.#state as SourceState).kind === 'stopped') throw this.#stoppedError();
       this.#current = incarnation;
       this.#state = { kind: 'running', pid: incarnation.child.pid, since: Date.now() };
+      this.#attempts = 0;
       this.#backoff.succeeded(performance.now());
       this.#armIdle();
       return incarnation;
@@ -233,6 +266,8 @@ export class Connection {
     });
     try {
       this.#about = await incarnation.greet();
+      // It may have been lost in the same breath in which it answered.
+      if (lost) throw lost;
     } catch (error) {
       const stopped = incarnation.stop();
       // Whoever waits for the start hears of its failure now; only a second try waits until the first is gone.
@@ -266,9 +301,9 @@ export class Connection {
     if (this.#current !== incarnation) return;
     this.#current = undefined;
     this.#crashed(error);
-    this.#events.changed();
+    this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
-    if (this.#queue.length > 0) {
+    if (this.#queued > 0) {
       this.#ensure().then(
         () => this.#drainQueue(),
         (reason: unknown) => this.#failQueue(reason),
@@ -288,8 +323,51 @@ export class Connection {
 
   #hasRoom(incarnation: Incarnation): boolean {
     return (
-      this.#inFlight < this.#server.limits.callsInFlight && incarnation.peer.outbox.backlog < UNREAD_LIMIT
+      this.#inFlight < this.#server.limits.callsInFlight &&
+      incarnation.peer.outbox.backlog < UNREAD_LIMIT &&
+      // A process that has exited but whose end is still being read takes no more calls.
+      incarnation.child.state.kind === 'running'
     );
+  }
+
+  #enqueue(call: Call, edits: Edit[]): void {
+    const { timeouts, name } = this.#server;
+    // A start may take its own time before the wait for an answer begins.
+    const patience =
+      timeouts.rpcMs + (this.#current === undefined ? 2 * startPatience(this.#server) + RESTART_PATIENCE : 0);
+    const waiting = new Waiting(
+      call,
+      edits,
+      performance.now() + patience,
+      (each) => this.#leaveQueue(each),
+      () => {
+        call.fail(
+          new SwitchboardError(
+            'CALL_TIMEOUT',
+            `${call.subject()} was not sent within ${patience} ms: server '${name}' takes no calls.`,
+            {
+              hint: 'It is busy or hangs; its log may say more.',
+            },
+          ),
+        );
+      },
+    );
+    this.#queue.push(waiting);
+    this.#queued++;
+    this.#queuedBytes += call.request.length;
+    this.#deadlines.add(waiting);
+    call.runner = waiting;
+  }
+
+  /** Its turn came, its client gave up, or its time is over. */
+  #leaveQueue(waiting: Waiting): void {
+    this.#deadlines.remove(waiting);
+    this.#queued--;
+    this.#queuedBytes -= waiting.call.request.length;
+    // Left-over places are cleared out now and then, not one by one: a client may give up thousands at once.
+    if (this.#queue.length > 64 && this.#queue.length > 2 * this.#queued) {
+      this.#queue = this.#queue.filter((each) => each.place >= 0);
+    }
   }
 
   #dispatch(incarnation: Incarnation, call: Call, edits: Edit[]): void {
@@ -300,22 +378,21 @@ export class Connection {
   #landed(): void {
     this.#inFlight--;
     this.#used = true;
-    if (this.#queue.length > 0) this.#drainQueue();
+    if (this.#queued > 0) this.#drainQueue();
   }
 
   #drainQueue(): void {
     const incarnation = this.#current;
     if (incarnation === undefined) return;
-    while (this.#queue.length > 0 && this.#hasRoom(incarnation)) {
-      const { call, edits } = this.#queue.shift()!;
-      this.#queuedBytes -= call.request.length;
-      this.#dispatch(incarnation, call, edits);
+    while (this.#queued > 0 && this.#hasRoom(incarnation)) {
+      const waiting = this.#queue.shift()!;
+      // One without a place among the deadlines has left.
+      if (waiting.place < 0) continue;
+      this.#leaveQueue(waiting);
+      this.#dispatch(incarnation, waiting.call, waiting.edits);
     }
-    if (
-      this.#queue.length > 0 &&
-      this.#inFlight < this.#server.limits.callsInFlight &&
-      !this.#awaitingDrain
-    ) {
+    if (this.#queued === 0) this.#queue = [];
+    else if (this.#inFlight < this.#server.limits.callsInFlight && !this.#awaitingDrain) {
       this.#awaitingDrain = true;
       incarnation.peer.outbox.whenDrained(() => {
         this.#awaitingDrain = false;
@@ -324,19 +401,12 @@ export class Connection {
     }
   }
 
-  #unqueue(call: Call): void {
-    const at = this.#queue.findIndex((waiting) => waiting.call === call);
-    if (at < 0) return;
-    this.#queue.splice(at, 1);
-    this.#queuedBytes -= call.request.length;
-  }
-
   #failQueue(error: unknown): void {
-    const queue = this.#queue;
-    this.#queue = [];
-    this.#queuedBytes = 0;
+    const waiting = this.#queue.filter((each) => each.place >= 0);
     const reason = asStartError(error, this.#server.name);
-    for (const { call } of queue) {
+    for (const each of waiting) this.#leaveQueue(each);
+    this.#queue = [];
+    for (const { call } of waiting) {
       const message = `${call.subject()} was not run. ${reason.message}`;
       call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
     }
@@ -376,14 +446,14 @@ export class Connection {
   #idle(): void {
     const current = this.#current;
     if (current === undefined) return;
-    if (this.#used || this.#inFlight > 0 || current.peer.waiting > 0) {
+    if (this.#used || this.#inFlight > 0 || this.#queued > 0 || current.peer.waiting > 0) {
       this.#armIdle();
       return;
     }
     this.#surroundings.log.info('stopping an idle server', { server: this.#server.name });
     this.#current = undefined;
     this.#state = { kind: 'idle' };
-    this.#events.changed();
+    this.#events.gone();
     this.#retiring = current.stop().catch((error: unknown) => {
       this.#surroundings.log.error('could not stop', { server: this.#server.name, reason: messageOf(error) });
     });

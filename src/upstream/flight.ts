@@ -68,7 +68,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   answered(answer: Message): void {
     this.#land();
     const gate = this.#progress;
-    if (gate?.held) this.#pass(gate.held, gate);
+    if (gate) this.#passHeld(gate);
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
     if (gate && performance.now() - gate.lastPassed < PROGRESS_LEAD) {
@@ -87,7 +87,10 @@ export class Flight implements AnswerListener, Deadline, Runner {
     const { timeouts, deadlines } = this.#control;
     deadlines.move(this, Math.min(now + timeouts.rpcMs, this.#latest));
     const gate = this.#progress;
-    if (gate?.admits(notification, now)) this.#pass(notification, gate);
+    if (gate === undefined) return;
+    if (gate.admits(notification, now)) this.#pass(notification, gate);
+    // The newest that was held back goes out when the next may, even if no other comes.
+    else gate.timer ??= setTimeout(() => this.#passHeld(gate), 1000 / PROGRESS_PER_SECOND);
   }
 
   expired(): void {
@@ -113,6 +116,13 @@ export class Flight implements AnswerListener, Deadline, Runner {
   #deliver(answer: Message): void {
     this.call.relay(answer);
     this.#yieldTo();
+  }
+
+  #passHeld(gate: ProgressGate): void {
+    clearTimeout(gate.timer);
+    gate.timer = undefined;
+    if (gate.held) this.#pass(gate.held, gate);
+    gate.held = undefined;
   }
 
   #pass(notification: Message, gate: ProgressGate): void {
@@ -174,6 +184,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
 /** Lets progress through up to a rate; beyond it keeps the newest. */
 class ProgressGate {
   held: Message | undefined;
+  timer: NodeJS.Timeout | undefined;
   lastPassed = -Infinity;
   #allowance = PROGRESS_BURST;
   #lastSeen = 0;

@@ -71,6 +71,8 @@ export class Incarnation {
       },
     );
     child.onExit((end) => this.#exited(end));
+    // Seen when the next write fails. Usually its exit is about to be seen, which says more.
+    child.stdin.once('close', () => setTimeout(() => this.#lose('closed its stdin'), 2 * LAST_WORDS));
     log.info('spawned', { server: name, pid: child.pid });
   }
 

@@ -8,6 +8,8 @@ import { errorCode, errorText } from './error-answer.ts';
 /** Bounds on what one server may make us collect. */
 const MAX_PAGES = 100;
 const MAX_COMPONENTS = 1000;
+const MAX_ENTRIES = 10 * MAX_COMPONENTS;
+const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_MS = 10_000;
 
 export interface Asker {
@@ -17,36 +19,53 @@ export interface Asker {
 /** All tools of a server, page by page to the end, or to a bound. */
 export async function listTools(asker: Asker, server: string, log: Logger): Promise<Listing> {
   const components: Component[] = [];
-  const seen = new Set<string>();
+  const names = new Set<string>();
   const started = performance.now();
+  let bytes = 0;
+  let skipped = 0;
   let cursor: string | undefined;
   for (let page = 1; ; page++) {
     const answer = await asker.ask('tools/list', cursor === undefined ? undefined : { cursor });
-    const result = readPage(answer, server);
-    for (const tool of result.tools) {
-      if (!isJsonObject(tool) || typeof tool.name !== 'string') {
-        log.warn('skipped a tool without a name', { server });
-      } else if (seen.has(tool.name))
-        log.warn('skipped a second tool of the same name', { server, tool: tool.name });
-      else if (components.length < MAX_COMPONENTS) {
-        seen.add(tool.name);
+    bytes += answer.length;
+    const { tools, next } = readPage(answer, server);
+    for (const tool of tools.slice(0, MAX_ENTRIES)) {
+      if (components.length === MAX_COMPONENTS) break;
+      if (isJsonObject(tool) && typeof tool.name === 'string' && !names.has(tool.name)) {
+        names.add(tool.name);
         components.push(tool as Component);
-      } else return stopped(components, `only its first ${MAX_COMPONENTS} tools are used.`, server, log);
+      } else skipped++;
     }
-    if (result.next === undefined) return { components, names: seen, incomplete: undefined };
-    if (result.next === cursor) return stopped(components, 'its list repeats the same page.', server, log);
-    cursor = result.next;
-    if (page >= MAX_PAGES)
-      return stopped(components, `its list goes on after ${MAX_PAGES} pages.`, server, log);
-    if (performance.now() - started > MAX_MS) {
-      return stopped(components, `its list was not at its end after ${MAX_MS / 1000} s.`, server, log);
+    const collected = { pages: page, bytes, ms: performance.now() - started };
+    const reason =
+      overflow(tools.length, components.length, next) ?? (next && whyNoMore(next, cursor, collected));
+    if (reason === undefined && next !== undefined) {
+      cursor = next;
+      continue;
     }
+    if (skipped > 0)
+      log.warn('skipped tools without a name or with one that was taken', { server, count: skipped });
+    if (reason !== undefined) log.warn('incomplete tool list', { server, reason });
+    return { components, names, incomplete: reason };
   }
 }
 
-function stopped(components: readonly Component[], incomplete: string, server: string, log: Logger): Listing {
-  log.warn('incomplete tool list', { server, reason: incomplete });
-  return { components, names: new Set(components.map((component) => component.name)), incomplete };
+function overflow(onPage: number, kept: number, next: string | undefined): string | undefined {
+  const more = next !== undefined || onPage > MAX_COMPONENTS;
+  return onPage > MAX_ENTRIES || (kept === MAX_COMPONENTS && more)
+    ? `only its first ${MAX_COMPONENTS} tools are used.`
+    : undefined;
+}
+
+function whyNoMore(
+  next: string,
+  cursor: string | undefined,
+  collected: { readonly pages: number; readonly bytes: number; readonly ms: number },
+): string | undefined {
+  if (next === cursor) return 'its list repeats the same page.';
+  if (collected.pages >= MAX_PAGES) return `its list goes on after ${MAX_PAGES} pages.`;
+  if (collected.bytes > MAX_BYTES) return `its list is larger than ${MAX_BYTES} bytes.`;
+  if (collected.ms > MAX_MS) return `its list was not at its end after ${MAX_MS / 1000} s.`;
+  return undefined;
 }
 
 function readPage(answer: Message, server: string): { tools: readonly unknown[]; next: string | undefined } {

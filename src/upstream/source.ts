@@ -5,6 +5,9 @@ import type { Surroundings } from './incarnation.ts';
 import { listTools } from './list.ts';
 import type { StdioServer } from './server.ts';
 
+/** How long a list is used at least, in milliseconds, whatever its server says. */
+const RELIST_EVERY = 250;
+
 /** An upstream server as a source: its lists are kept until it says that they changed. */
 export function createServerSource(
   server: StdioServer,
@@ -14,14 +17,26 @@ export function createServerSource(
   const listeners = new Set<(kind: Kind) => void>();
   let listing: Promise<Listing> | undefined;
   let known: Listing | undefined;
+  let listedAt = -Infinity;
+  let forgetting: NodeJS.Timeout | undefined;
+  const forget = (): void => {
+    clearTimeout(forgetting);
+    forgetting = undefined;
+    listing = known = undefined;
+    for (const listener of listeners) listener('tools');
+  };
   const connection = new Connection(server, surroundings, deadlines, {
+    gone: forget,
+    // A server that says so all the time is believed four times a second.
     changed: () => {
-      listing = known = undefined;
-      for (const listener of listeners) listener('tools');
+      const wait = listedAt + RELIST_EVERY - performance.now();
+      if (wait <= 0) forget();
+      else forgetting ??= setTimeout(forget, wait).unref();
     },
   });
 
   const relist = (): Promise<Listing> => {
+    listedAt = performance.now();
     const fresh: Promise<Listing> = listTools(connection, server.name, surroundings.log);
     fresh.then(
       (listed) => {

@@ -39,6 +39,8 @@ export class Deframer {
   #mode: 'boundary' | 'line' | 'header' | 'body' | 'rest' = 'boundary';
   #pieces: Buffer[] = [];
   #held = 0;
+  /** What has come of a header block. */
+  #headerSeen = '';
   /** Bytes still missing of a Content-Length body. */
   #missing = 0;
   /** Set while a message over the limit goes by. */
@@ -81,12 +83,12 @@ export class Deframer {
 
   /** Decides what starts here: blank, a line, or a header block. */
   #open(chunk: Buffer, at: number): number {
+    if (this.framing === undefined && chunk[at] === 0xef && chunk[at + 1] === 0xbb && chunk[at + 2] === 0xbf)
+      at += 3;
     while (at < chunk.length && isBlank(chunk[at]!)) at++;
     if (at === chunk.length) return at;
-    // The first letter is enough: no JSON text starts with it, and a line that does is taken back in #header.
-    if ((chunk[at]! | 0x20) === 0x63 || (this.framing === 'content-length' && isLetter(chunk[at]!))) {
-      this.#mode = 'header';
-    } else {
+    if (mayBeHeader(chunk, at, this.framing === 'content-length')) this.#mode = 'header';
+    else {
       this.framing ??= 'newline';
       this.#mode = 'line';
     }
@@ -114,39 +116,37 @@ export class Deframer {
   }
 
   #header(chunk: Buffer, at: number): number {
-    this.#keep(chunk, at, Math.min(chunk.length, at + HEADER_BYTES));
-    const text = Buffer.concat(this.#pieces).toString('latin1');
-    if (!couldBeHeader(text) && this.framing !== 'content-length') {
-      // A line of prose that happens to begin with a C. What is held of it was part of a line all along.
-      const held = Buffer.concat(this.#pieces);
-      this.#drop();
-      this.framing ??= 'newline';
-      this.#mode = 'line';
-      this.push(held);
-      return Math.min(chunk.length, at + HEADER_BYTES);
+    const seen = this.#headerSeen;
+    const end = Math.min(chunk.length, at + HEADER_BYTES - seen.length);
+    const text = seen + chunk.toString('latin1', at, end);
+    const block = readHeader(text, this.framing === 'content-length');
+    this.#headerSeen = '';
+    switch (block.kind) {
+      case 'open':
+        if (text.length >= HEADER_BYTES) {
+          this.#mode = 'rest';
+          this.#events.badHeader(text.slice(0, 200));
+        } else this.#headerSeen = text;
+        return end;
+      case 'line': {
+        // What came of it before is the beginning of that line: a break would have decided earlier.
+        this.framing ??= 'newline';
+        this.#mode = 'line';
+        const before = Buffer.from(seen, 'latin1');
+        this.#keep(before, 0, before.length);
+        return at;
+      }
+      case 'bad':
+        this.#mode = 'boundary';
+        this.#events.badHeader(text.slice(0, Math.min(block.used, 200)).trimEnd());
+        return at + block.used - seen.length;
+      case 'block':
+        this.framing ??= 'content-length';
+        this.#missing = block.length;
+        this.#mode = 'body';
+        if (this.#missing === 0) this.#finish('content-length');
+        return at + block.used - seen.length;
     }
-    const blank = /\r?\n\r?\n/.exec(text);
-    if (blank === null) {
-      if (text.length < HEADER_BYTES) return Math.min(chunk.length, at + HEADER_BYTES);
-      this.#drop();
-      this.#mode = 'rest';
-      this.#events.badHeader(text.slice(0, 200));
-      return Math.min(chunk.length, at + HEADER_BYTES);
-    }
-    const length = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r?$/im.exec(text.slice(0, blank.index))?.[1];
-    const used = blank.index + blank[0].length;
-    const earlier = text.length - (Math.min(chunk.length, at + HEADER_BYTES) - at);
-    this.#drop();
-    if (length === undefined) {
-      this.#mode = 'boundary';
-      this.#events.badHeader(text.slice(0, Math.min(blank.index, 200)));
-    } else {
-      this.framing ??= 'content-length';
-      this.#missing = Number(length);
-      this.#mode = 'body';
-      if (this.#missing === 0) this.#finish('content-length');
-    }
-    return at + used - earlier;
   }
 
   /** Passes over what is left of a line that was given up. */
@@ -231,17 +231,55 @@ function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
-function isLetter(byte: number): boolean {
-  return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+const CONTENT = Buffer.from('content-');
+
+/** Whether these bytes can begin a header block: `Content-`, or in a framed conversation any name. */
+function mayBeHeader(chunk: Buffer, at: number, framed: boolean): boolean {
+  if (framed) return (chunk[at]! | 0x20) >= 0x61 && (chunk[at]! | 0x20) <= 0x7a;
+  for (let offset = 0; offset < CONTENT.length && at + offset < chunk.length; offset++) {
+    const byte = chunk[at + offset]!;
+    if (byte !== CONTENT[offset] && (byte | 0x20) !== CONTENT[offset]) return false;
+  }
+  return true;
 }
 
-/** True while what has come of a block may still turn out to be `Content-…:`. */
-function couldBeHeader(text: string): boolean {
-  const known = 'content-';
-  const seen = text.slice(0, known.length).toLowerCase();
-  if (!known.startsWith(seen)) return false;
-  const firstLine = text.split('\n', 1)[0]!;
-  return firstLine.length === text.length || firstLine.includes(':');
+/** What the beginning of a possible header block amounts to; `used` counts the characters that are done with. */
+type HeaderBlock =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'line' }
+  | { readonly kind: 'bad'; readonly used: number }
+  | { readonly kind: 'block'; readonly used: number; readonly length: number };
+
+function readHeader(text: string, framed: boolean): HeaderBlock {
+  let length: number | undefined;
+  for (let at = 0; ;) {
+    const newline = text.indexOf('\n', at);
+    const line = newline < 0 ? text.slice(at) : text.slice(at, newline).replace(/\r$/, '');
+    if (at === 0 && !isHeaderLine(line, newline >= 0, framed)) return { kind: 'line' };
+    if (newline < 0) {
+      // A brace where the next header should be: the block was none, and here something else begins.
+      return at > 0 && /^[^A-Za-z\r]/.test(line) ? { kind: 'bad', used: at } : { kind: 'open' };
+    }
+    if (line === '')
+      return length === undefined
+        ? { kind: 'bad', used: newline + 1 }
+        : { kind: 'block', used: newline + 1, length };
+    if (!/^[A-Za-z][\w-]*[ \t]*:/.test(line))
+      return { kind: 'bad', used: /^[A-Za-z]/.test(line) ? newline + 1 : at };
+    const given = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*$/i.exec(line)?.[1];
+    if (given !== undefined) length = Number(given);
+    at = newline + 1;
+  }
+}
+
+/** Whether the first line of a block is a header, or can still become one. Outside a framed conversation only the two that begin one count. */
+function isHeaderLine(line: string, whole: boolean, framed: boolean): boolean {
+  if (framed) return (whole ? /^[A-Za-z][\w-]*[ \t]*:/ : /^[A-Za-z][\w-]*[ \t]*(:|$)/).test(line);
+  const lower = line.toLowerCase();
+  return ['content-length', 'content-type'].some((name) => {
+    if (lower.length <= name.length) return !whole && name.startsWith(lower);
+    return lower.startsWith(name) && (whole ? /^[ \t]*:/ : /^[ \t]*(:|$)/).test(lower.slice(name.length));
+  });
 }
 
 /** Takes the `\r` of a `\r\n` off a line. */

@@ -117,6 +117,14 @@ export function readMessage(bytes: Bytes, shape: Shape, framing: Framing): Messa
   return new Message(flattened(bytes), shifted(places, from));
 }
 
+/** The bytes of a text that is a JSON object, on one line; undefined for any other text. */
+export function readObject(text: string): Bytes | undefined {
+  const read = readMessage(inPieces([Buffer.from(text)]), ANYTHING, 'content-length');
+  return read instanceof Message ? read.bytes : undefined;
+}
+
+const ANYTHING = defineShape({});
+
 function refuse(outcome: number, bytes: Buffer, places: Places): Refused {
   switch (outcome) {
     case ScanOutcome.OtherValue:

@@ -81,14 +81,20 @@ export class Peer {
       highWater: options.highWater ?? 4 * MIB,
       takesCopies: options.takesCopies ?? false,
     });
+    const inKind = (): void => {
+      if ((options.replyInKind ?? true) && deframer.framing) this.outbox.framing = deframer.framing;
+    };
     const deframer = new Deframer(
       { messageBytes: options.messageBytes ?? 16 * MIB, overrunBytes: options.overrunBytes ?? 64 * MIB },
       {
         message: (bytes, framing) => {
-          if ((options.replyInKind ?? true) && deframer.framing) this.outbox.framing = deframer.framing;
+          inKind();
           this.#read(bytes, framing);
         },
-        oversize: (head, tail, length) => this.#oversize(head, tail, length),
+        oversize: (head, tail, length) => {
+          inKind();
+          this.#oversize(head, tail, length);
+        },
         badHeader: (header) =>
           this.#events.refused('bad-header', undefined, excerpt(inPieces([Buffer.from(header)]))),
         overrun: () => this.#end('overrun'),
@@ -141,8 +147,8 @@ export class Peer {
   }
 
   /** Passes an answer on under the id that its new receiver asked with, as that stands in the request. */
-  forwardAnswer(answer: Message, request: Message): void {
-    this.outbox.forwardAs(request, answer, NO_EDITS);
+  forwardAnswer(answer: Message, request: Message, edits: readonly Edit[] = NO_EDITS): void {
+    this.outbox.forwardAs(request, answer, edits);
   }
 
   /** Stops waiting for an answer. If it comes all the same, it is dropped. */
@@ -209,7 +215,9 @@ export class Peer {
     // Our ids are positive integers written plainly: "7", 7.0 and 7e0 are not what we asked with.
     const listener = this.#pending.take(message.integer(Envelope.id));
     if (listener) {
-      listener.answered(message);
+      // A client drops what does not say its version, and would wait for ever.
+      if (message.string(Envelope.jsonrpc) === '2.0') listener.answered(message);
+      else listener.unanswered('unreadable');
       return;
     }
     const text = message.text(Envelope.id);
@@ -231,13 +239,10 @@ export class Peer {
   /** A message too large to keep: it fails the request it answers. If it does not say which, it fails all of them. */
   #oversize(head: Buffer, tail: Buffer, length: number): void {
     if (this.#over) return;
-    const text = idFromFragments(head, tail);
+    const found = idFromFragments(head, tail);
+    const text = found !== undefined && isUsableId(found) ? found : undefined;
     if (looksLikeCall(head.toString('latin1'))) {
-      this.#events.refused(
-        'too-large',
-        text !== undefined && isUsableId(text) ? text : undefined,
-        excerpt(inPieces([head]), length),
-      );
+      this.#events.refused('too-large', text, excerpt(inPieces([head]), length));
       return;
     }
     const listener = this.#take(text);

@@ -310,6 +310,7 @@ function skipRest(bytes: Uint8Array, at: number, end: number): number {
 /** From here on a string counts as long, and its plain characters are passed over eight at a time. */
 const LONG_STRING = 64;
 const SHORT_RUN = 16;
+const MAX_KEPT = 4 * 1024 * 1024;
 
 // The words over the buffer scanned last: the next long string often stands in the same one.
 let wordsOf: ArrayBufferLike | undefined;
@@ -328,7 +329,8 @@ function skipPlain(bytes: Uint8Array, at: number, end: number): number {
   if (at < near || at === end) return at;
   const { buffer, byteOffset } = bytes;
   if (buffer !== wordsOf) {
-    wordsOf = buffer;
+    // Not kept where it would keep a very large buffer alive.
+    wordsOf = buffer.byteLength > MAX_KEPT ? undefined : buffer;
     words = new Int32Array(buffer, 0, buffer.byteLength >> 2);
   }
   while (at < end && ((byteOffset + at) & 3) !== 0) {

@@ -1,11 +1,17 @@
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { Client, type JsonObject } from '../../protocol/index.ts';
-import type { Edit, Message } from '../../wire/index.ts';
+import { readObject, type Edit, type Message } from '../../wire/index.ts';
 import type { Call, CatalogEntry, IntrospectionMode, Listing } from '../../gateway/index.ts';
 import { introspection } from './introspect.ts';
 
 const MODES: readonly IntrospectionMode[] = ['summary', 'full', 'redacted'];
+
+/** What may go wrong with a list while the server itself is fine. */
+const LIST_FAILURES = new Set(['LIST_FAILED', 'CALL_TIMEOUT']);
+
+/** No tool has a longer name; one that long is not worth comparing with patterns. */
+const LONGEST_NAME = 1024;
 
 /** How long a call waits to learn the server's tool names before it goes ahead without them, in milliseconds. */
 const LIST_PATIENCE = 5000;
@@ -39,7 +45,7 @@ export class SuiteRunner {
   #call(call: Call): void {
     const { source, exposure } = this.#entry;
     const subtool = call.request.string(Client.subtool);
-    if (subtool === undefined || subtool === '') {
+    if (subtool === undefined || subtool === '' || subtool.length > LONGEST_NAME) {
       call.fail(
         new SwitchboardError('SUBTOOL_MISSING', `${this.#suite} needs the name of a subtool to call.`, {
           hint: `{"action":"introspect"} lists them.`,
@@ -68,27 +74,30 @@ export class SuiteRunner {
     return subject;
   }
 
-  /** The first call to a server, or a name it did not list when last asked: ask it before refusing. */
+  /** The first call to a server, or a name that is not on its list: the server is asked for the list before refusing. */
   #callUnproven(call: Call, subtool: string, edits: Edit[]): void {
-    let settled = false;
-    const proceed = (listing: Listing | undefined): void => {
-      if (settled || !call.open) return;
-      settled = true;
+    let decided = false;
+    const decide = (refusal: SwitchboardError | undefined): void => {
       clearTimeout(timer);
-      // A server that cannot list its tools, or not all of them, may still run this one.
-      if (listing !== undefined && listing.incomplete === undefined && !listing.names.has(subtool)) {
-        call.fail(this.#unknown(subtool, listing));
-      } else this.#entry.source.request(edits, call);
+      if (decided || !call.open) return;
+      decided = true;
+      if (refusal) call.fail(refusal);
+      else this.#entry.source.request(edits, call);
     };
-    const timer = setTimeout(() => proceed(undefined), LIST_PATIENCE);
+    const timer = setTimeout(() => decide(undefined), LIST_PATIENCE);
     call.runner = { cancelled: () => clearTimeout(timer) };
-    this.#entry.source.list('tools').then(proceed, (error: unknown) => {
-      if (error instanceof SwitchboardError && error.code !== 'LIST_FAILED') {
-        clearTimeout(timer);
-        settled = true;
-        call.fail(error);
-      } else proceed(undefined);
-    });
+    this.#entry.source
+      .list('tools')
+      .then((listing) => {
+        // A list that is not all of it proves nothing.
+        const missing = listing.incomplete === undefined && !listing.names.has(subtool);
+        decide(missing ? this.#unknown(subtool, listing) : undefined);
+      })
+      .catch((error: unknown) => {
+        const failure = asError(error, this.#entry.source.name);
+        // A server that cannot list its tools may still run this one.
+        decide(LIST_FAILURES.has(failure.code) ? undefined : failure);
+      });
   }
 
   #introspect(call: Call): void {
@@ -107,8 +116,9 @@ export class SuiteRunner {
       return;
     }
     // A server that is slow to start holds this call only; a cancel just means that nobody waits for the list.
-    this.#entry.source.list('tools').then(
-      (listing) => {
+    this.#entry.source
+      .list('tools')
+      .then((listing) => {
         const { exposure, source } = this.#entry;
         const admitted = listing.components.filter((tool) => exposure.admits(tool.name));
         if (typeof subtool === 'string' && subtool !== '') {
@@ -125,9 +135,8 @@ export class SuiteRunner {
         const note =
           listing.incomplete && `The list of ${source.name} is not complete: ${listing.incomplete}`;
         call.succeed(introspection(admitted, mode, exposure.summaryMaxChars, note));
-      },
-      (error: unknown) => call.fail(asError(error, this.#entry.source.name)),
-    );
+      })
+      .catch((error: unknown) => call.fail(asError(error, this.#entry.source.name)));
   }
 
   #notAllowed(subtool: string): SwitchboardError {
@@ -176,13 +185,8 @@ function argsOf(request: Message): Edit['with'] | SwitchboardError {
   if (lead === -1 || request.text(Client.args) === 'null') return '{}';
   // Models often write the arguments as JSON inside a string. There is only one thing that can mean.
   const inner = request.string(Client.args);
-  if (inner !== undefined && inner.trimStart().startsWith('{')) {
-    try {
-      return JSON.stringify(JSON.parse(inner));
-    } catch {
-      // Not JSON after all: refused below.
-    }
-  }
+  const object = inner === undefined ? undefined : readObject(inner);
+  if (object) return { of: object, start: object.from, end: object.to };
   return new SwitchboardError('ARGS_INVALID', 'The args of a subtool must be an object.', {
     hint: `For example {"action":"call","subtool":"…","args":{"key":"value"}}.`,
   });
