@@ -48,6 +48,26 @@ describe('newline', () => {
   });
 });
 
+describe('lines that look like headers for a while', () => {
+  test('very many of them are very many lines', () => {
+    expect(read(['c\n'.repeat(100_000)]).messages).toHaveLength(100_000);
+    expect(read(['Content\n'.repeat(10_000)]).messages).toHaveLength(10_000);
+  });
+
+  test('a banner that is no header swallows nothing', () => {
+    const banner = 'Content-based search: ready\n{"a":1}\n';
+    expect(read([banner]).messages.map(([text]) => text)).toEqual(['Content-based search: ready', '{"a":1}']);
+    const type = 'Content-Type: ready\n{"a":1}\n';
+    expect(read([type]).messages.map(([text]) => text)).toEqual(['{"a":1}']);
+    expect(read(Array.from(type)).messages.map(([text]) => text)).toEqual(['{"a":1}']);
+  });
+
+  test('a byte order mark before the first message is passed over', () => {
+    expect(read(['\ufeff{"a":1}\n']).messages).toEqual([['{"a":1}', 'newline']]);
+    expect(read([`\ufeff${framed('{"a":1}')}`]).messages).toEqual([['{"a":1}', 'content-length']]);
+  });
+});
+
 describe('content-length', () => {
   test('the header in any case, with other headers, is followed by exactly that many bytes', () => {
     const { messages, framing } = read([
@@ -125,6 +145,11 @@ describe('limits', () => {
     const { messages, oversize } = read([framed('x'.repeat(30_000)) + framed('{}')], limits);
     expect(oversize).toHaveLength(1);
     expect(messages.map(([text]) => text)).toEqual(['{}']);
+  });
+
+  test('the limit is for bodies, not for what comes in one chunk with a header', () => {
+    const two = framed('x'.repeat(700)) + framed('y'.repeat(700));
+    expect(read([two], { messageBytes: 1000, overrunBytes: 1000 }).messages).toHaveLength(2);
   });
 
   test('a message without end breaks the stream', () => {

@@ -59,6 +59,11 @@ describe('answers that are wrong', () => {
     },
   );
 
+  test('an answer of another JSON-RPC version is no answer', async () => {
+    const { call } = await startGateway({ wrong: nodeServer('wrong-id') });
+    expect(said(await call('wrong', 'wrong_version', { right: false }))).toContain('no valid message');
+  });
+
   test('a second answer is dropped', async () => {
     const { call, client } = await startGateway({ wrong: nodeServer('wrong-id') });
     expect(textOf(await call('wrong', 'twice'))).toBe('right');
@@ -71,6 +76,8 @@ describe('answers that are wrong', () => {
     ['result_not_object', 'is not an object'],
     ['content_not_array', 'content that is not a list'],
     ['error_string', 'failed'],
+    ['error_null', 'failed'],
+    ['error_no_code', 'failed'],
   ])('%s is an error that names the server and the subtool', async (tool, words) => {
     const { call } = await startGateway({ wrong: nodeServer('wrong-id') });
     const response = await call('wrong', tool);
@@ -139,12 +146,15 @@ describe('odd but legal', () => {
 });
 
 describe('noise and pieces', () => {
-  test.each([[], ['--crlf'], ['--bom'], ['--json-noise']])('a noisy server works %s', async (...flags) => {
-    const { call, client } = await startGateway({ noisy: nodeServer('noisy', ...flags) });
-    expect(textOf(await call('noisy', 'echo', { text: 'heard' }))).toBe('heard');
-    expect(textOf(await call('noisy', 'leading'))).toBeTypeOf('string');
-    expect(client.problems).toEqual([]);
-  });
+  test.each([[], ['--crlf'], ['--bom', '--quiet'], ['--json-noise']])(
+    'a noisy server works %s',
+    async (...flags) => {
+      const { call, client } = await startGateway({ noisy: nodeServer('noisy', ...flags) });
+      expect(textOf(await call('noisy', 'echo', { text: 'heard' }))).toBe('heard');
+      expect(textOf(await call('noisy', 'leading'))).toBeTypeOf('string');
+      expect(client.problems).toEqual([]);
+    },
+  );
 
   test('messages in pieces of a few bytes are put together', async () => {
     const { call } = await startGateway({ half: nodeServer('half-line') });
@@ -239,6 +249,42 @@ describe('progress', () => {
     expect(said(await call('progress', 'steps', { n: 40, ms: 200 }, { progressToken: 2 }))).toContain(
       'within 1800 ms',
     );
+  });
+});
+
+describe('servers that take no calls', () => {
+  test('a call that cannot be sent ends in time, and so do those that wait behind it', async () => {
+    const { call } = await startGateway(
+      { reader: nodeServer('slow-reader', '--bytes=1', '--every-ms=1000', '--after-initialized') },
+      { config: { timeouts: { rpcMs: 700 } } },
+    );
+    const big = 'x'.repeat(9_000_000);
+    const answers = await Promise.all(Array.from({ length: 3 }, () => call('reader', 'echo', { text: big })));
+    for (const answer of answers)
+      expect(said(answer)).toMatch(
+        /did not answer within 700 ms|was not sent within|did not answer tools\/list/,
+      );
+  });
+
+  test('a server that closes its stdin is found out and started again', async () => {
+    const hello = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      serverInfo: { name: 'x', version: '1' },
+    };
+    const script = `read line; echo '${JSON.stringify({ jsonrpc: '2.0', id: 1, result: hello })}'; exec 0<&-; sleep 100`;
+    const { client, call } = await startGateway({ deaf: { command: 'sh', args: ['-c', script] } });
+    expect(said(await call('deaf', 'x'))).toContain('closed its stdin');
+    expect(said(await call('deaf', 'x'))).toContain('closed its stdin');
+    expect(client.stderr.match(/spawned server=deaf/g)).toHaveLength(2);
+  });
+
+  test('a server that cannot list its tools can still run them', async () => {
+    const { call } = await startGateway(
+      { slow: nodeServer('slow', '--list-ms=60000') },
+      { config: { timeouts: { rpcMs: 500 } } },
+    );
+    expect(textOf(await call('slow', 'echo', { text: 'all the same' }))).toBe('all the same');
   });
 });
 

@@ -194,6 +194,20 @@ describe('ids', () => {
   });
 });
 
+test('a cancellation means exactly the id it names, however large', async () => {
+  const { client, call } = await startGateway({ slow: nodeServer('slow') }, { strict: false });
+  await call('slow', 'pid');
+  const params = `{"name":"slow_suite","arguments":{"action":"call","subtool":"late","args":{"ms":300}}}`;
+  for (const id of ['9007199254740993', '9007199254740992']) {
+    client.sendRaw(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}\n`);
+  }
+  client.sendRaw(
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740993}}\n',
+  );
+  await client.waitFor(() => client.lines.some(({ text }) => text.includes('"id":9007199254740992')));
+  expect(client.lines.some(({ text }) => text.includes('"id":9007199254740993'))).toBe(false);
+});
+
 describe('size and number', () => {
   test('500 messages in one write get 500 answers', async () => {
     const { client } = await startGateway({});
