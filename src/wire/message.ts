@@ -1,11 +1,10 @@
 import { Envelope } from './envelope.ts';
 import { asOneRun, byteAt, inPieces, textOf, viewsOf, type Bytes } from './bytes.ts';
 import type { Framing } from './framing.ts';
-import { internAscii } from './intern.ts';
+import { internPlain } from './intern.ts';
 import { defineShape, sawLineBreak, scan, ScanOutcome, type Places, type Shape } from './scan.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** One JSON-RPC message as the bytes it came in, with the places of the members that its shape asks for. */
 export class Message {
@@ -62,12 +61,8 @@ export class Message {
   string(slot: number): string | undefined {
     if (this.lead(slot) !== QUOTE) return undefined;
     const { buffer } = this.bytes;
-    const start = this.places[slot * 2]! + 1;
-    const end = this.places[slot * 2 + 1]! - 1;
-    if (buffer !== undefined && !hasEscape(buffer, start, end)) {
-      return internAscii(buffer, start, end) ?? buffer.toString('utf8', start, end);
-    }
-    return this.value(slot) as string;
+    const plain = buffer && internPlain(buffer, this.places[slot * 2]! + 1, this.places[slot * 2 + 1]! - 1);
+    return plain ?? (this.value(slot) as string);
   }
 
   /** A member's value where it is a positive integer written plainly, else 0. */
@@ -88,11 +83,6 @@ export class Message {
   toString(): string {
     return textOf(this.bytes, this.bytes.from, this.bytes.to);
   }
-}
-
-function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
-  return false;
 }
 
 /** Why bytes are no message, and the id they carry all the same, where it can be told. */

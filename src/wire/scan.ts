@@ -154,23 +154,24 @@ function scanMembers(
   node: ShapeNode,
   places: Places,
 ): number {
-  at = skipSpace(bytes, at + 1, end);
+  at++;
+  if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
   if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
-  for (;;) {
+  for (let guess = 0; ;) {
     if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
     const keyStart = at + 1;
     at = skipString(bytes, keyStart, end);
     if (at < 0) return at;
-    const index = findKey(bytes, keyStart, at - 1, node);
-    at = skipSpace(bytes, at, end);
+    const index = findKey(bytes, keyStart, at - 1, node, guess);
+    if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
     if (at >= end || bytes[at] !== COLON) return MALFORMED;
-    at = skipSpace(bytes, at + 1, end);
+    at++;
+    if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
     if (index < 0) at = skipValue(bytes, at, end, depth);
     else {
+      guess = index + 1 === node.keys.length ? 0 : index + 1;
       const place = node.slots[index]! * 2;
-      if (places[place] !== -1) {
-        return -ScanOutcome.Duplicate;
-      }
+      if (places[place] !== -1) return -ScanOutcome.Duplicate;
       places[place] = at;
       const child = node.children[index];
       at =
@@ -180,20 +181,22 @@ function scanMembers(
       places[place + 1] = at;
     }
     if (at < 0) return at;
-    at = skipSpace(bytes, at, end);
+    if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
     if (at >= end) return MALFORMED;
     const byte = bytes[at];
     if (byte === CLOSE_BRACE) return at + 1;
     if (byte !== COMMA) return MALFORMED;
-    at = skipSpace(bytes, at + 1, end);
+    at++;
+    if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
   }
 }
 
-/** Which of the node's names the key bytes spell, or −1. */
-function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode): number {
+/** Which of the node's names the key bytes spell, or −1. Members mostly come in one order, so the search starts at a guess. */
+function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode, guess: number): number {
   const { keys } = node;
   const length = end - start;
-  for (let index = 0; index < keys.length; index++) {
+  for (let tried = 0, index = guess; tried < keys.length; tried++, index++) {
+    if (index === keys.length) index = 0;
     const key = keys[index]!;
     if (key.length !== length) continue;
     let offset = 0;
