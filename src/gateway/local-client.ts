@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { CLIENT_SHAPE, isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
-import { Message, type Edit } from '../wire/index.ts';
+import { CLIENT_SHAPE, isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { editedText, Message, type Edit } from '../wire/index.ts';
 import type { Call } from './call.ts';
 import { Session, type ClientLink } from './session.ts';
 import type { Source } from './source.ts';
@@ -61,14 +61,18 @@ export class LocalClient implements ClientLink {
     });
   }
 
-  forwardAnswer(answer: Message, call: Call): void {
+  forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void {
     const asked = this.#take(call.id);
-    if (answer.has(Server.error)) asked?.reject(serverError(answer.value(Server.error)));
-    else asked?.resolve(answer.value(Server.result) as JsonObject);
+    const { result, error } = JSON.parse(editedText(answer, edits)) as {
+      result: JsonObject;
+      error?: unknown;
+    };
+    if (error === undefined) asked?.resolve(result);
+    else asked?.reject(serverError(error));
   }
 
-  forwardNotification(notification: Message, _edits: readonly Edit[], call: Call): void {
-    const { params } = JSON.parse(notification.toString()) as { params: JsonObject };
+  forwardNotification(notification: Message, edits: readonly Edit[], call: Call): void {
+    const { params } = JSON.parse(editedText(notification, edits)) as { params: JsonObject };
     this.#asked.get(call.id)?.onProgress?.(params);
   }
 

@@ -1,30 +1,9 @@
 import type { Writable } from 'node:stream';
 import { viewsOf, type Bytes } from './bytes.ts';
+import { growth, type Edit } from './edit.ts';
 import { Envelope } from './envelope.ts';
 import { frame, type Framing } from './framing.ts';
 import type { Message } from './message.ts';
-
-/** A stretch of a message that is replaced on the way. Edits of one message are in order and do not overlap. */
-export interface Edit {
-  readonly start: number;
-  readonly end: number;
-  /** What stands there instead: JSON text, or a stretch of this or another message. */
-  readonly with: string | Excerpt;
-}
-
-export interface Excerpt {
-  readonly of: Bytes;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Adds an edit at its place among those of a message. */
-export function addEdit(edits: Edit[], edit: Edit): void {
-  let at = edits.length;
-  while (at > 0 && edits[at - 1]!.start > edit.start) at--;
-  if (at === edits.length) edits.push(edit);
-  else edits.splice(at, 0, edit);
-}
 
 /** What is smaller than this is copied together into one write; what is larger is handed on where it lies. */
 const COPY_BELOW = 16 * 1024;
@@ -245,14 +224,4 @@ export class Outbox {
     this.#ready.push(this.#block.subarray(this.#blockStart, this.#blockEnd));
     this.#blockStart = this.#blockEnd;
   }
-}
-
-/** By how much edits make a message longer. */
-function growth(edits: readonly Edit[]): number {
-  let bytes = 0;
-  for (const edit of edits) {
-    bytes += typeof edit.with === 'string' ? Buffer.byteLength(edit.with) : edit.with.end - edit.with.start;
-    bytes -= edit.end - edit.start;
-  }
-  return bytes;
 }

@@ -1,9 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Edit } from './edit.ts';
 import { Envelope, RpcCode } from './envelope.ts';
 import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
 import { Deframer, type Framing } from './framing.ts';
 import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
-import { Outbox, type Edit } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import type { Shape } from './scan.ts';
 import { WaitingList } from './waiting-list.ts';
 

@@ -1,0 +1,46 @@
+import { textOf, type Bytes } from './bytes.ts';
+import type { Message } from './message.ts';
+
+/** A stretch of a message that is replaced on the way. Edits of one message are in order and do not overlap. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  /** What stands there instead: JSON text, or a stretch of this or another message. */
+  readonly with: string | Excerpt;
+}
+
+export interface Excerpt {
+  readonly of: Bytes;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Adds an edit at its place among those of a message. */
+export function addEdit(edits: Edit[], edit: Edit): void {
+  let at = edits.length;
+  while (at > 0 && edits[at - 1]!.start > edit.start) at--;
+  if (at === edits.length) edits.push(edit);
+  else edits.splice(at, 0, edit);
+}
+
+/** By how much edits make a message longer. */
+export function growth(edits: readonly Edit[]): number {
+  let bytes = 0;
+  for (const edit of edits) {
+    bytes += typeof edit.with === 'string' ? Buffer.byteLength(edit.with) : edit.with.end - edit.with.start;
+    bytes -= edit.end - edit.start;
+  }
+  return bytes;
+}
+
+/** A message as text, with its edits done: for a reader inside this program. */
+export function editedText({ bytes }: Message, edits: readonly Edit[]): string {
+  let text = '';
+  let at = bytes.from;
+  for (const edit of edits) {
+    text += textOf(bytes, at, edit.start);
+    text += typeof edit.with === 'string' ? edit.with : textOf(edit.with.of, edit.with.start, edit.with.end);
+    at = edit.end;
+  }
+  return text + textOf(bytes, at, bytes.to);
+}
