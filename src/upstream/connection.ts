@@ -1,9 +1,10 @@
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { Call, Runner, SourceInfo, SourceState } from '../gateway/index.ts';
+import type { Call, SourceInfo, SourceState } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
 import { Server, type JsonObject } from '../protocol/index.ts';
 import { RpcCode, type Edit, type Framing, type Message } from '../wire/index.ts';
+import { CallQueue } from './call-queue.ts';
 import { Flight, type FlightControl } from './flight.ts';
 import { Incarnation, StartTimeout, type Surroundings } from './incarnation.ts';
 import { startPatience, type StdioServer } from './server.ts';
@@ -19,41 +20,6 @@ export interface ConnectionEvents {
 const RESTART_PATIENCE = 2000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
 const UNREAD_LIMIT = 8 * 1024 * 1024;
-/** Calls waiting for a server may hold so many bytes together. */
-const QUEUED_BYTES = 64 * 1024 * 1024;
-
-/** A call that cannot be sent yet. Waiting counts: one that gets nowhere ends like one that is not answered. */
-class Waiting implements Deadline, Runner {
-  readonly call: Call;
-  readonly edits: Edit[];
-  at: number;
-  place = -1;
-  readonly #leave: (waiting: Waiting) => void;
-  readonly #expire: (call: Call) => void;
-
-  constructor(
-    call: Call,
-    edits: Edit[],
-    at: number,
-    leave: (waiting: Waiting) => void,
-    expire: (call: Call) => void,
-  ) {
-    this.call = call;
-    this.edits = edits;
-    this.at = at;
-    this.#leave = leave;
-    this.#expire = expire;
-  }
-
-  cancelled(): void {
-    this.#leave(this);
-  }
-
-  expired(): void {
-    this.#leave(this);
-    this.#expire(this.call);
-  }
-}
 
 /**
  * The connection to one server over all its lives: idle until somebody needs it, started once however many ask,
@@ -66,12 +32,9 @@ export class Connection {
   readonly #deadlines: Deadlines;
   readonly #backoff: Backoff = createBackoff({ first: 100 });
   readonly #control: FlightControl;
+  readonly #queue: CallQueue;
   /** Calls sent and not yet answered. */
   #inFlight = 0;
-  /** Those that left are passed over when their turn comes. */
-  #queue: Waiting[] = [];
-  #queued = 0;
-  #queuedBytes = 0;
   #state: SourceState = { kind: 'idle' };
   #current: Incarnation | undefined;
   #starting: Promise<Incarnation> | undefined;
@@ -100,6 +63,7 @@ export class Connection {
     this.#surroundings = surroundings;
     this.#deadlines = deadlines;
     this.#events = events;
+    this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
     this.#control = {
       timeouts: server.timeouts,
       messageBytes: server.limits.messageBytes,
@@ -123,31 +87,10 @@ export class Connection {
       call.fail(this.#stoppedError());
       return;
     }
-    if (this.#current !== undefined && this.#queued === 0 && this.#hasRoom(this.#current)) {
+    if (this.#current !== undefined && this.#queue.size === 0 && this.#hasRoom(this.#current)) {
       this.#dispatch(this.#current, call, edits);
-      return;
-    }
-    if (
-      this.#queued >= this.#server.limits.callsQueued ||
-      this.#queuedBytes + call.request.length > QUEUED_BYTES
-    ) {
-      call.fail(
-        new SwitchboardError(
-          'SERVER_BUSY',
-          `${call.subject()} was refused: too many calls wait for server '${this.#server.name}'.`,
-          {
-            hint: 'Try again when some of them are answered.',
-          },
-        ),
-      );
-      return;
-    }
-    this.#enqueue(call, edits);
-    if (this.#current === undefined) {
-      this.#ensure().then(
-        () => this.#drainQueue(),
-        (error: unknown) => this.#failQueue(error),
-      );
+    } else if (this.#queue.add(call, edits, this.#queuePatience()) && this.#current === undefined) {
+      this.#startForQueue();
     }
   }
 
@@ -303,12 +246,7 @@ export class Connection {
     this.#crashed(error);
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
-    if (this.#queued > 0) {
-      this.#ensure().then(
-        () => this.#drainQueue(),
-        (reason: unknown) => this.#failQueue(reason),
-      );
-    }
+    if (this.#queue.size > 0) this.#startForQueue();
   }
 
   #crashed(error: SwitchboardError): void {
@@ -330,44 +268,17 @@ export class Connection {
     );
   }
 
-  #enqueue(call: Call, edits: Edit[]): void {
-    const { timeouts, name } = this.#server;
-    // A start may take its own time before the wait for an answer begins.
-    const patience =
-      timeouts.rpcMs + (this.#current === undefined ? 2 * startPatience(this.#server) + RESTART_PATIENCE : 0);
-    const waiting = new Waiting(
-      call,
-      edits,
-      performance.now() + patience,
-      (each) => this.#leaveQueue(each),
-      () => {
-        call.fail(
-          new SwitchboardError(
-            'CALL_TIMEOUT',
-            `${call.subject()} was not sent within ${patience} ms: server '${name}' takes no calls.`,
-            {
-              hint: 'It is busy or hangs; its log may say more.',
-            },
-          ),
-        );
-      },
-    );
-    this.#queue.push(waiting);
-    this.#queued++;
-    this.#queuedBytes += call.request.length;
-    this.#deadlines.add(waiting);
-    call.runner = waiting;
+  /** How long a call may wait until it can be sent; a start takes its own time first. */
+  #queuePatience(): number {
+    const { rpcMs } = this.#server.timeouts;
+    return this.#current === undefined ? rpcMs + 2 * startPatience(this.#server) + RESTART_PATIENCE : rpcMs;
   }
 
-  /** Its turn came, its client gave up, or its time is over. */
-  #leaveQueue(waiting: Waiting): void {
-    this.#deadlines.remove(waiting);
-    this.#queued--;
-    this.#queuedBytes -= waiting.call.request.length;
-    // Left-over places are cleared out now and then, not one by one: a client may give up thousands at once.
-    if (this.#queue.length > 64 && this.#queue.length > 2 * this.#queued) {
-      this.#queue = this.#queue.filter((each) => each.place >= 0);
-    }
+  #startForQueue(): void {
+    this.#ensure().then(
+      () => this.#drainQueue(),
+      (error: unknown) => this.#failQueue(error),
+    );
   }
 
   #dispatch(incarnation: Incarnation, call: Call, edits: Edit[]): void {
@@ -378,35 +289,28 @@ export class Connection {
   #landed(): void {
     this.#inFlight--;
     this.#used = true;
-    if (this.#queued > 0) this.#drainQueue();
+    if (this.#queue.size > 0) this.#drainQueue();
   }
 
   #drainQueue(): void {
     const incarnation = this.#current;
     if (incarnation === undefined) return;
-    while (this.#queued > 0 && this.#hasRoom(incarnation)) {
-      const waiting = this.#queue.shift()!;
-      // One without a place among the deadlines has left.
-      if (waiting.place < 0) continue;
-      this.#leaveQueue(waiting);
-      this.#dispatch(incarnation, waiting.call, waiting.edits);
+    while (this.#queue.size > 0 && this.#hasRoom(incarnation)) {
+      const { call, edits } = this.#queue.next()!;
+      this.#dispatch(incarnation, call, edits);
     }
-    if (this.#queued === 0) this.#queue = [];
-    else if (this.#inFlight < this.#server.limits.callsInFlight && !this.#awaitingDrain) {
-      this.#awaitingDrain = true;
-      incarnation.peer.outbox.whenDrained(() => {
-        this.#awaitingDrain = false;
-        this.#drainQueue();
-      });
-    }
+    const unread = this.#queue.size > 0 && this.#inFlight < this.#server.limits.callsInFlight;
+    if (!unread || this.#awaitingDrain) return;
+    this.#awaitingDrain = true;
+    incarnation.peer.outbox.whenDrained(() => {
+      this.#awaitingDrain = false;
+      this.#drainQueue();
+    });
   }
 
   #failQueue(error: unknown): void {
-    const waiting = this.#queue.filter((each) => each.place >= 0);
     const reason = asStartError(error, this.#server.name);
-    for (const each of waiting) this.#leaveQueue(each);
-    this.#queue = [];
-    for (const { call } of waiting) {
+    for (const { call } of this.#queue.takeAll()) {
       const message = `${call.subject()} was not run. ${reason.message}`;
       call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
     }
@@ -446,7 +350,7 @@ export class Connection {
   #idle(): void {
     const current = this.#current;
     if (current === undefined) return;
-    if (this.#used || this.#inFlight > 0 || this.#queued > 0 || current.peer.waiting > 0) {
+    if (this.#used || this.#inFlight > 0 || this.#queue.size > 0 || current.peer.waiting > 0) {
       this.#armIdle();
       return;
     }

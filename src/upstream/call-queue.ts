@@ -1,0 +1,123 @@
+import type { Deadline, Deadlines } from '../shared/deadline.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Call, Runner } from '../gateway/index.ts';
+import type { Edit } from '../wire/index.ts';
+
+export interface CallQueueOptions {
+  /** The server the calls wait for. */
+  readonly server: string;
+  /** Calls that may wait. */
+  readonly limit: number;
+  readonly deadlines: Deadlines;
+}
+
+/** Calls waiting for one server may hold so many bytes together. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Calls that cannot be sent yet, in order. Waiting counts: one that gets nowhere ends like one that is not answered. */
+export class CallQueue {
+  readonly #options: CallQueueOptions;
+  /** Those that left are passed over when their turn comes. */
+  #line: WaitingCall[] = [];
+  #size = 0;
+  #bytes = 0;
+
+  constructor(options: CallQueueOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Lets a call wait for so many milliseconds; refuses it when too many do already. Returns whether it waits. */
+  add(call: Call, edits: Edit[], patience: number): boolean {
+    const { server, limit, deadlines } = this.#options;
+    if (this.#size >= limit || this.#bytes + call.request.length > MAX_BYTES) {
+      call.fail(
+        new SwitchboardError(
+          'SERVER_BUSY',
+          `${call.subject()} was refused: too many calls wait for server '${server}'.`,
+          {
+            hint: 'Try again when some of them are answered.',
+          },
+        ),
+      );
+      return false;
+    }
+    const waiting = new WaitingCall(call, edits, patience, this);
+    this.#line.push(waiting);
+    this.#size++;
+    this.#bytes += call.request.length;
+    deadlines.add(waiting);
+    call.runner = waiting;
+    return true;
+  }
+
+  /** The call whose turn it is, taken out; undefined when none waits. */
+  next(): WaitingCall | undefined {
+    for (;;) {
+      const waiting = this.#line.shift();
+      // One without a place among the deadlines has left.
+      if (waiting !== undefined && waiting.place < 0) continue;
+      if (waiting) this.leave(waiting);
+      return waiting;
+    }
+  }
+
+  /** All of them, taken out. */
+  takeAll(): WaitingCall[] {
+    const all = this.#line.filter((waiting) => waiting.place >= 0);
+    for (const waiting of all) this.leave(waiting);
+    this.#line = [];
+    return all;
+  }
+
+  /** Its turn came, its client gave up, or its time is over. */
+  leave(waiting: WaitingCall): void {
+    this.#options.deadlines.remove(waiting);
+    this.#size--;
+    this.#bytes -= waiting.call.request.length;
+    // Left-over places are cleared out now and then, not one by one: a client may give up thousands at once.
+    if (this.#line.length > 64 && this.#line.length > 2 * this.#size) {
+      this.#line = this.#line.filter((each) => each.place >= 0);
+    }
+  }
+
+  expire(waiting: WaitingCall): void {
+    this.leave(waiting);
+    const { call, patience } = waiting;
+    call.fail(
+      new SwitchboardError(
+        'CALL_TIMEOUT',
+        `${call.subject()} was not sent within ${patience} ms: server '${this.#options.server}' takes no calls.`,
+        { hint: 'It is busy or hangs; its log may say more.' },
+      ),
+    );
+  }
+}
+
+class WaitingCall implements Deadline, Runner {
+  readonly call: Call;
+  readonly edits: Edit[];
+  readonly patience: number;
+  readonly at: number;
+  place = -1;
+  readonly #queue: CallQueue;
+
+  constructor(call: Call, edits: Edit[], patience: number, queue: CallQueue) {
+    this.call = call;
+    this.edits = edits;
+    this.patience = patience;
+    this.at = performance.now() + patience;
+    this.#queue = queue;
+  }
+
+  cancelled(): void {
+    this.#queue.leave(this);
+  }
+
+  expired(): void {
+    this.#queue.expire(this);
+  }
+}
