@@ -1,3 +1,7 @@
+import { arrayLimits, numberLimits, range, stringLimits } from './limits.ts';
+import { key, patternText, quoted } from './spelling.ts';
+import { ANY, atom, bracketed, intersection, MORE, NEVER, NULL, union, type Piece } from './type-text.ts';
+
 /**
  * What a model needs to know to call a tool, in one short line that reads like a TypeScript type:
  *
@@ -54,12 +58,6 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** The members of the objects read so far: listing the keys of a huge object is dear, and each attempt needs them. */
 type Seen = Map<Schema, [string, unknown][]>;
-
-/** A piece of type text, and how tightly it holds together: a union inside an array needs brackets. */
-interface Piece {
-  readonly text: string;
-  readonly binds: 'atom' | 'and' | 'or';
-}
 
 interface Writing {
   readonly root: unknown;
@@ -333,53 +331,6 @@ function nameOf(ref: string): string {
   return ref === '#' ? 'root' : name.slice(0, 40);
 }
 
-function numberLimits(schema: Schema): string[] {
-  let low = bound(schema['minimum']);
-  let high = bound(schema['maximum']);
-  // Draft 4 wrote `exclusiveMinimum: true` beside the minimum.
-  const above = schema['exclusiveMinimum'] === true ? low : bound(schema['exclusiveMinimum']);
-  const below = schema['exclusiveMaximum'] === true ? high : bound(schema['exclusiveMaximum']);
-  if (above !== undefined && (low === undefined || above >= low)) low = undefined;
-  if (below !== undefined && (high === undefined || below <= high)) high = undefined;
-  const step = bound(schema['multipleOf']);
-  return [
-    low === undefined && above !== undefined ? `>${above}` : '',
-    range(low, high),
-    high === undefined && below !== undefined ? `<${below}` : '',
-    step === undefined || (step === 1 && schema['type'] === 'integer') ? '' : `%${step}`,
-  ];
-}
-
-/** A limit worth telling: the bounds of safe integers, which generators add to every integer, are not. */
-function bound(value: unknown): number | undefined {
-  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
-}
-
-function stringLimits(schema: Schema): string[] {
-  const format = schema['format'] ?? schema['contentEncoding'];
-  const pattern = schema['pattern'];
-  return [
-    typeof format === 'string' ? plainWord(format) : '',
-    // Generators add a long pattern to every known format; the format says it better.
-    typeof pattern === 'string' && typeof format !== 'string' ? patternText(pattern) : '',
-    range(schema['minLength'], schema['maxLength']),
-  ];
-}
-
-function arrayLimits(schema: Schema): string[] {
-  const length = listOf(schema['prefixItems'] ?? schema['items']).length;
-  const { minItems, maxItems } = schema;
-  const said = length > 0 && (minItems ?? length) === length && (maxItems ?? length) === length;
-  return [said ? '' : range(minItems, maxItems), schema['uniqueItems'] === true ? 'unique' : ''];
-}
-
-function range(low: unknown, high: unknown): string {
-  const from = bound(low);
-  const to = bound(high);
-  if (from === undefined && to === undefined) return '';
-  return from === to ? `${from}` : `${from ?? ''}..${to ?? ''}`;
-}
-
 function limited(piece: Piece, limits: readonly string[], writing: Writing): Piece {
   const shown = writing.detail.limits ? limits.filter((limit) => limit !== '').join(',') : '';
   writing.left -= shown.length;
@@ -438,69 +389,6 @@ function literal(value: unknown, writing: Writing, maxChars = writing.detail.val
   };
   return spell(value);
 }
-
-/** A property name: bare where TypeScript allows it. */
-function key(name: string, maxChars: number): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) && name.length <= maxChars ? name : quoted(name, maxChars);
-}
-
-function quoted(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return visible(JSON.stringify(text));
-  const cut = Math.max(0, maxChars);
-  // Not between the halves of a surrogate pair.
-  const end = cut > 0 && /[\ud800-\udbff]/.test(text[cut - 1]!) ? cut - 1 : cut;
-  return `${visible(JSON.stringify(text.slice(0, end)))}…`;
-}
-
-function patternText(pattern: string): string {
-  return pattern.length <= 60
-    ? `/${visible(pattern)}/`
-    : `/${visible(pattern.slice(0, 60).replace(/[\ud800-\udbff]$/, ''))}/…`;
-}
-
-function plainWord(word: string): string {
-  return visible(word.slice(0, 40)).replace(/[\s(),]/g, '_');
-}
-
-/**
- * What shows nothing, or moves what is shown, as an escape. Not removed, as it would be in prose: a name or value
- * with a hidden character is another name, and a caller must be able to write it.
- */
-function visible(text: string): string {
-  return text.replace(UNSEEN, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
-}
-
-const UNSEEN =
-  /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\p{Default_Ignorable_Code_Point}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/gu;
-
-function union(pieces: readonly Piece[]): Piece {
-  const options = [...new Set(pieces.map((piece) => piece.text))].filter((text) => text !== 'never');
-  if (options.length === 0) return NEVER;
-  if (options.includes('any')) return ANY;
-  if (options.length === 1) return pieces.find((piece) => piece.text === options[0]) ?? ANY;
-  return { text: options.join('|'), binds: 'or' };
-}
-
-function intersection(pieces: readonly Piece[]): Piece {
-  const parts = pieces.filter((piece) => piece.text !== 'any');
-  if (parts.length === 0) return ANY;
-  if (parts.length === 1) return parts[0]!;
-  const texts = new Set(parts.map((piece) => (piece.binds === 'or' ? `(${piece.text})` : piece.text)));
-  return { text: [...texts].join('&'), binds: 'and' };
-}
-
-function bracketed(piece: Piece): string {
-  return piece.binds === 'atom' ? piece.text : `(${piece.text})`;
-}
-
-function atom(text: string): Piece {
-  return { text, binds: 'atom' };
-}
-
-const ANY = atom('any');
-const NEVER = atom('never');
-const NULL = atom('null');
-const MORE = atom('…');
 
 function membersOf(
   schema: Schema,

@@ -1,0 +1,55 @@
+import { patternText, plainWord } from './spelling.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** What a number may be, as short texts: `1..10`, `>0`, `%5`; empty where nothing is said. */
+export function numberLimits(schema: Schema): string[] {
+  let low = bound(schema['minimum']);
+  let high = bound(schema['maximum']);
+  // Draft 4 wrote `exclusiveMinimum: true` beside the minimum.
+  const above = schema['exclusiveMinimum'] === true ? low : bound(schema['exclusiveMinimum']);
+  const below = schema['exclusiveMaximum'] === true ? high : bound(schema['exclusiveMaximum']);
+  if (above !== undefined && (low === undefined || above >= low)) low = undefined;
+  if (below !== undefined && (high === undefined || below <= high)) high = undefined;
+  const step = bound(schema['multipleOf']);
+  return [
+    low === undefined && above !== undefined ? `>${above}` : '',
+    range(low, high),
+    high === undefined && below !== undefined ? `<${below}` : '',
+    step === undefined || (step === 1 && schema['type'] === 'integer') ? '' : `%${step}`,
+  ];
+}
+
+/** A limit worth telling: the bounds of safe integers, which generators add to every integer, are not. */
+function bound(value: unknown): number | undefined {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+export function stringLimits(schema: Schema): string[] {
+  const format = schema['format'] ?? schema['contentEncoding'];
+  const pattern = schema['pattern'];
+  return [
+    typeof format === 'string' ? plainWord(format) : '',
+    // Generators add a long pattern to every known format; the format says it better.
+    typeof pattern === 'string' && typeof format !== 'string' ? patternText(pattern) : '',
+    range(schema['minLength'], schema['maxLength']),
+  ];
+}
+
+export function arrayLimits(schema: Schema): string[] {
+  const length = lengthOf(schema['prefixItems'] ?? schema['items']);
+  const { minItems, maxItems } = schema;
+  const said = length > 0 && (minItems ?? length) === length && (maxItems ?? length) === length;
+  return [said ? '' : range(minItems, maxItems), schema['uniqueItems'] === true ? 'unique' : ''];
+}
+
+export function range(low: unknown, high: unknown): string {
+  const from = bound(low);
+  const to = bound(high);
+  if (from === undefined && to === undefined) return '';
+  return from === to ? `${from}` : `${from ?? ''}..${to ?? ''}`;
+}
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}

@@ -1,0 +1,33 @@
+/** A property name: bare where TypeScript allows it. */
+export function key(name: string, maxChars: number): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) && name.length <= maxChars ? name : quoted(name, maxChars);
+}
+
+export function quoted(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return visible(JSON.stringify(text));
+  const cut = Math.max(0, maxChars);
+  // Not between the halves of a surrogate pair.
+  const end = cut > 0 && /[\ud800-\udbff]/.test(text[cut - 1]!) ? cut - 1 : cut;
+  return `${visible(JSON.stringify(text.slice(0, end)))}…`;
+}
+
+export function patternText(pattern: string): string {
+  return pattern.length <= 60
+    ? `/${visible(pattern)}/`
+    : `/${visible(pattern.slice(0, 60).replace(/[\ud800-\udbff]$/, ''))}/…`;
+}
+
+export function plainWord(word: string): string {
+  return visible(word.slice(0, 40)).replace(/[\s(),]/g, '_');
+}
+
+/**
+ * What shows nothing, or moves what is shown, as an escape. Not removed, as it would be in prose: a name or value
+ * with a hidden character is another name, and a caller must be able to write it.
+ */
+function visible(text: string): string {
+  return text.replace(UNSEEN, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+}
+
+const UNSEEN =
+  /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\p{Default_Ignorable_Code_Point}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/gu;
