@@ -39,10 +39,25 @@ const rules = [
     comment: 'Other folders import folder/index.ts only; shared is imported file by file.',
     severity: 'error',
     from: { path: '^src/([^/]+)/' },
-    to: {
-      path: '^src/([^/]+)/.+',
-      pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$', '^src/config/schema/config\\.ts$'],
-    },
+    to: { path: '^src/([^/]+)/.+', pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$'] },
+  },
+  {
+    name: 'app-meets-folders-at-index',
+    severity: 'error',
+    from: { path: '^src/app\\.ts$' },
+    to: { path: '^src/[^/]+/.+', pathNot: ['^src/shared/', '^src/[^/]+/index\\.ts$'] },
+  },
+  {
+    name: 'the-entry-knows-the-command-line-only',
+    severity: 'error',
+    from: { path: '^src/index\\.ts$' },
+    to: { path: '^src/', pathNot: '^src/cli/main\\.ts$' },
+  },
+  {
+    name: 'the-sdk-stays-at-the-edges',
+    severity: 'error',
+    from: { path: '^src', pathNot: ['^src/(upstream|doors)/', '\\.test\\.ts$'] },
+    to: { path: '@modelcontextprotocol/' },
   },
   {
     name: 'pure-folders-use-no-node-module',
@@ -83,18 +98,32 @@ const rules = [
 ];
 
 for (const [folder, allowed] of Object.entries(folders)) {
-  const open = ['shared', folder, ...allowed].join('|');
+  const types = typesOfConfig.includes(folder) ? ['config'] : [];
+  const from = { path: `^src/${folder}/`, pathNot: '\\.(test|cases)\\.ts$' };
   rules.push({
     name: `${folder}-imports-only-what-it-may`,
     severity: 'error',
-    from: { path: `^src/${folder}/`, pathNot: '\\.(test|cases)\\.ts$' },
-    to: {
-      path: '^src/',
-      pathNot: `^src/(${open})/`,
-      ...(typesOfConfig.includes(folder) ? { dependencyTypesNot: ['type-only'] } : {}),
-    },
+    from,
+    to: { path: '^src/', pathNot: `^src/(${['shared', folder, ...allowed, ...types].join('|')})/` },
   });
+  if (types.length > 0) {
+    rules.push({
+      name: `${folder}-knows-config-by-type-only`,
+      severity: 'error',
+      from,
+      to: { path: '^src/config/', dependencyTypesNot: ['type-only'] },
+    });
+  }
 }
+
+// A folder that is in no row of the table may import nothing, so that it gets a row.
+const listed = [...Object.keys(folders), 'cli', 'bins'].join('|');
+rules.push({
+  name: 'every-folder-has-a-row',
+  severity: 'error',
+  from: { path: '^src/[^/]+/', pathNot: `^src/(${listed})/` },
+  to: {},
+});
 
 module.exports = {
   forbidden: rules,

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { composeEnv, type LoadedConfig, type ServerDefinition } from './config/index.ts';
 import { openStdioDoor, type ServerIdentity, type StdioDoor } from './doors/index.ts';
-import { suiteExposure } from './exposure/index.ts';
+import { suite } from './exposure/index.ts';
 import {
   Gateway,
   LocalClient,
@@ -55,12 +55,13 @@ export function createApp({ config, log, stderr, env = process.env }: AppOptions
   };
   const deadlines = new Deadlines();
   const entries = config.servers.map((server) => entryOf(server, config, surroundings, deadlines, env));
-  const gateway = new Gateway(suiteExposure, entries);
+  const gateway = new Gateway(entries);
   const local = new LocalClient();
   const source = (name: string): Source => {
-    const entry = entries.find((each) => each.source.name === name);
-    if (entry) return entry.source;
-    const names = entries.map((each) => each.source.name);
+    const sources = gateway.catalog.entries.map((entry) => entry.source);
+    const found = sources.find((each) => each.name === name);
+    if (found) return found;
+    const names = sources.map((each) => each.name);
     const hint =
       didYouMean(name, names) ??
       (names.length === 0 ? 'No server is configured.' : `There are: ${names.join(', ')}.`);
@@ -111,7 +112,6 @@ function entryOf(
   deadlines: Deadlines,
   env: NodeJS.ProcessEnv,
 ): CatalogEntry {
-  const { suite } = server;
   return {
     source: createServerSource(
       {
@@ -119,6 +119,7 @@ function entryOf(
         command: server.command,
         args: server.args,
         cwd: server.cwd,
+        shown: server.written,
         env: () => composeEnv(server, env),
         framing: server.framing,
         timeouts: server.timeouts,
@@ -127,14 +128,14 @@ function entryOf(
       surroundings,
       deadlines,
     ),
-    exposure: {
-      suiteName: suite.name,
-      suiteDescription: suite.description,
+    admits: filterOf(server.suite.allow, server.suite.deny),
+    exposure: suite({
+      name: server.suite.name,
+      description: server.suite.description,
       purpose: server.description,
-      admits: filterOf(suite.allow, suite.deny),
-      summaryMaxChars: suite.summaryMaxChars,
-      introspection: suite.mode,
-    },
+      summaryMaxChars: server.suite.summaryMaxChars,
+      introspection: server.suite.mode,
+    }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commandText, shownCommand } from './command-line.ts';
 
-const show = (args: string[]) => shownCommand({ written: { command: 'run', args } }).args;
+const show = (args: string[]) => shownCommand({ written: { command: 'run', args, cwd: '.' } }).args;
 
 describe('no secret is shown', () => {
   test('a reference to the environment stays one', () => {

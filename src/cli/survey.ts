@@ -8,7 +8,6 @@ import { usage } from './arguments.ts';
 type Listing = Awaited<ReturnType<App['listTools']>>;
 export type Tool = Listing['components'][number];
 type About = NonNullable<ReturnType<ReturnType<App['source']>['about']>>;
-type Shown = App['gateway']['catalog']['entries'][number]['exposure'];
 
 /** A server that was started and asked what it offers, or that could not be. */
 export type Surveyed = SurveyedServer & (Answered | Failed);
@@ -17,7 +16,8 @@ interface SurveyedServer {
   readonly server: ServerDefinition;
   /** The one tool a host sees for it. */
   readonly suite: SuiteTool;
-  readonly shown: Shown;
+  /** True for a subtool that a host may see and call. */
+  readonly admits: (tool: string) => boolean;
   /** How long it took, in milliseconds. */
   readonly ms: number;
 }
@@ -57,7 +57,7 @@ export async function survey(
     for (const [at, server] of waiting) {
       busy.add(server.name);
       show();
-      const surveyed = await ask(app, config, server);
+      const surveyed = await ask(app, server);
       found[at] = surveyed;
       busy.delete(server.name);
       done += 1;
@@ -89,15 +89,14 @@ export function selected(config: LoadedConfig, names: readonly string[]): readon
   return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
 }
 
-/** The tool a host sees for each server, and how it is made; nothing is started for that. */
+/** The tool a host sees for a server, and what it lets through; nothing is started for that. */
 export function suiteOf(
   app: App,
-  config: LoadedConfig,
   server: ServerDefinition,
-): { suite: SuiteTool; shown: Shown } {
-  // One tool for each server, in the order of the configuration.
-  const at = config.servers.indexOf(server);
-  return { suite: app.gateway.tools[at]!.definition, shown: app.gateway.catalog.entries[at]!.exposure };
+): { suite: SuiteTool; admits: (tool: string) => boolean } {
+  const tool = app.gateway.tools.find((each) => each.source === server.name)!;
+  const entry = app.gateway.catalog.entries.find((each) => each.source.name === server.name)!;
+  return { suite: tool.definition, admits: entry.admits };
 }
 
 export interface Described {
@@ -113,9 +112,9 @@ export function described(tools: readonly Tool[], summaryMaxChars: number): read
   return (structuredContent as { tools: Described[] }).tools;
 }
 
-async function ask(app: App, config: LoadedConfig, server: ServerDefinition): Promise<Surveyed> {
+async function ask(app: App, server: ServerDefinition): Promise<Surveyed> {
   const since = performance.now();
-  const common = { server, ...suiteOf(app, config, server) };
+  const common = { server, ...suiteOf(app, server) };
   const ms = (): number => Math.round(performance.now() - since);
   try {
     const { components, incomplete } = await app.listTools(server.name);

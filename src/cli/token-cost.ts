@@ -13,9 +13,14 @@ export interface TokenCost {
 }
 
 export function tokenCost(surveyed: Extract<Surveyed, { kind: 'answered' }>): TokenCost {
-  const { tools, suite, shown, incomplete } = surveyed;
-  const open = tools.filter((tool) => shown.admits(tool.name));
-  const { structuredContent } = introspection(open, shown.introspection, shown.summaryMaxChars, incomplete);
+  const { tools, suite, admits, incomplete, server } = surveyed;
+  const open = tools.filter((tool) => admits(tool.name));
+  const { structuredContent } = introspection(
+    open,
+    server.suite.mode,
+    server.suite.summaryMaxChars,
+    incomplete,
+  );
   return {
     flat: estimateTokens(promptText(tools)),
     suite: estimateTokens(promptText([suite])),

@@ -18,8 +18,8 @@ export interface ServerDefinition {
   readonly origin: { readonly file: string; readonly key: string };
   readonly command: string;
   readonly args: readonly string[];
-  /** Command and arguments as they were written, references not filled in: the form to show to people. */
-  readonly written: { readonly command: string; readonly args: readonly string[] };
+  /** The same as it was written, references not filled in: the form to show to people. */
+  readonly written: { readonly command: string; readonly args: readonly string[]; readonly cwd: string };
   /** Absolute. */
   readonly cwd: string;
   /** Only what the definition gives, filled in; composeEnv makes the whole. Never to be logged. */
@@ -188,12 +188,18 @@ function fillIn(
     });
   }
   if (failures.length > 0) return undefined;
-  const written = { command: inner.cmd, args: [...(inner.args ?? []), ...(server.args ?? [])] };
+  const absolute = cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd);
+  const cwdAsWritten = 'cwd' in server && typeof server.cwd === 'string' ? server.cwd : '';
+  const written = {
+    command: inner.cmd,
+    args: [...(inner.args ?? []), ...(server.args ?? [])],
+    cwd: cwdAsWritten.includes('${') ? cwdAsWritten : absolute,
+  };
   return {
     command,
     args,
     written,
-    cwd: cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd),
+    cwd: absolute,
     env,
   };
 }

@@ -47,7 +47,13 @@ export function openStdioDoor({
     input,
     output,
     {
-      request: (message) => client.request(message),
+      request: (message) => {
+        client.request(message);
+        // A host that asks without reading the answers is not listened to until it does.
+        if (!peer.outbox.congested) return;
+        peer.pause();
+        peer.outbox.whenDrained(() => peer.resume());
+      },
       notification: (message) => client.notification(message),
       refused: (refusal, id) => {
         const { code, message } = refusalError(refusal);

@@ -1,2 +1,2 @@
 export { introspection } from './suite/introspect.ts';
-export { suiteExposure } from './suite/suite.ts';
+export { suite } from './suite/suite.ts';

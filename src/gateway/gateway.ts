@@ -3,26 +3,36 @@ import { didYouMean } from '../shared/nearest.ts';
 import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import type { ExposedTool, Exposure } from './exposure.ts';
+import { tableOf, type ExposedTool } from './table.ts';
 
-/** The core: a catalog, shown through an exposure, and every call taken to the source it belongs to. */
+/** Everything that follows from one catalog, so that a change of catalog is a change of one value. */
+interface View {
+  readonly catalog: Catalog;
+  readonly table: ReadonlyMap<string, ExposedTool>;
+  /** The answer to `tools/list`. */
+  readonly listing: JsonObject;
+}
+
+/** The core: a catalog, shown through the exposures of its entries, and every call taken to the source it belongs to. */
 export class Gateway {
-  readonly #catalog: Catalog;
-  readonly #table: ReadonlyMap<string, ExposedTool>;
-  #listing: JsonObject | undefined;
+  #view: View;
 
-  constructor(exposure: Exposure, entries: readonly CatalogEntry[]) {
-    this.#catalog = { generation: 1, entries };
-    this.#table = tableOf(exposure, this.#catalog);
+  constructor(entries: readonly CatalogEntry[]) {
+    this.#view = viewOf({ generation: 1, entries });
   }
 
   get catalog(): Catalog {
-    return this.#catalog;
+    return this.#view.catalog;
   }
 
   /** The tools a client sees, in catalog order. */
   get tools(): readonly ExposedTool[] {
-    return [...this.#table.values()];
+    return [...this.#view.table.values()];
+  }
+
+  /** Shows other entries from now on. Where that fails, the old ones go on serving. */
+  swap(entries: readonly CatalogEntry[]): void {
+    this.#view = viewOf({ generation: this.#view.catalog.generation + 1, entries });
   }
 
   /** Takes a call that is not about the connection itself to where it is answered. */
@@ -47,7 +57,7 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#catalog.entries.map((entry) => entry.source.close()));
+    await Promise.all(this.#view.catalog.entries.map((entry) => entry.source.close()));
   }
 
   #listTools(call: Call): void {
@@ -57,8 +67,7 @@ export class Gateway {
       call.fail(new SwitchboardError('PARAMS_INVALID', 'Unknown cursor: tools/list has one page.'));
       return;
     }
-    this.#listing ??= { tools: this.tools.map((tool) => tool.definition) };
-    call.succeed(this.#listing);
+    call.succeed(this.#view.listing);
   }
 
   #callTool(call: Call): void {
@@ -67,9 +76,10 @@ export class Gateway {
       call.fail(new SwitchboardError('PARAMS_INVALID', 'tools/call needs the name of a tool, as a string.'));
       return;
     }
-    const tool = this.#table.get(name);
+    const { table } = this.#view;
+    const tool = table.get(name);
     if (tool === undefined) {
-      const hint = didYouMean(name, this.#table.keys()) ?? 'tools/list names the tools there are.';
+      const hint = didYouMean(name, table.keys()) ?? 'tools/list names the tools there are.';
       call.fail(
         new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${JSON.stringify(name.slice(0, 200))}.`, {
           hint,
@@ -89,10 +99,7 @@ export class Gateway {
 
 const BRACE = 0x7b;
 
-function tableOf(exposure: Exposure, catalog: Catalog): Map<string, ExposedTool> {
-  const table = new Map<string, ExposedTool>();
-  for (const tool of exposure.present(catalog)) {
-    if (!table.has(tool.definition.name)) table.set(tool.definition.name, tool);
-  }
-  return table;
+function viewOf(catalog: Catalog): View {
+  const table = tableOf(catalog.entries);
+  return { catalog, table, listing: { tools: [...table.values()].map((tool) => tool.definition) } };
 }

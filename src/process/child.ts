@@ -11,6 +11,8 @@ export interface SpawnOptions {
   readonly cwd: string;
   /** The complete environment; nothing is inherited beside it but the marks of the runs it belongs to. */
   readonly env: Readonly<Record<string, string>>;
+  /** Command and directory as errors may show them, where they hold secrets. Default: as they are. */
+  readonly shown?: { readonly command: string; readonly cwd: string };
 }
 
 export type ChildState =
@@ -80,7 +82,7 @@ export function spawnLeader(options: SpawnOptions, refusal?: SwitchboardError): 
     announce({ kind: 'failed', error: explainSpawnError(options, cause) });
 
   if (child === undefined) process.nextTick(fail, thrown);
-  child?.once('error', (cause) => {
+  child?.on('error', (cause) => {
     if (pid === undefined) fail(cause);
   });
   child?.once('exit', (code, signal) => {

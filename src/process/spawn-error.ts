@@ -8,6 +8,8 @@ export interface SpawnAttempt {
   readonly command: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Command and directory as people may see them, where that is not how they are. */
+  readonly shown?: { readonly command: string; readonly cwd: string };
 }
 
 /** Why a program could not be started, and what to do about it. Never shows arguments or environment. */
@@ -15,8 +17,8 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
   if (cause instanceof SwitchboardError) return cause;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
   const who = `"${printableLine(attempt.name)}" could not be started:`;
-  const command = `"${printableLine(attempt.command)}"`;
-  const cwd = `"${printableLine(attempt.cwd)}"`;
+  const command = `"${printableLine(attempt.shown?.command ?? attempt.command)}"`;
+  const cwd = `"${printableLine(attempt.shown?.cwd ?? attempt.cwd)}"`;
   const because = (kind: string, reason: string, hint: string): SwitchboardError =>
     new SwitchboardError(kind, `${who} ${reason} (${code}).`, { hint, cause });
 

@@ -89,8 +89,9 @@ export class Connection {
     }
     if (this.#current !== undefined && this.#queue.size === 0 && this.#hasRoom(this.#current)) {
       this.#dispatch(this.#current, call, edits);
-    } else if (this.#queue.add(call, edits, this.#queuePatience()) && this.#current === undefined) {
-      this.#startForQueue();
+    } else if (this.#queue.add(call, edits, this.#queuePatience())) {
+      if (this.#current === undefined) this.#startForQueue();
+      else this.#drainQueue();
     }
   }
 
@@ -162,7 +163,10 @@ export class Connection {
     try {
       const incarnation = await this.#startInSomeFraming();
       // It was asked to stop while it started.
-      if ((this.#state as SourceState).kind === 'stopped') throw this.#stoppedError();
+      if ((this.#state as SourceState).kind === 'stopped') {
+        await incarnation.stop();
+        throw this.#stoppedError();
+      }
       this.#current = incarnation;
       this.#state = { kind: 'running', pid: incarnation.child.pid, since: Date.now() };
       this.#attempts = 0;
@@ -176,27 +180,28 @@ export class Connection {
     }
   }
 
-  /** Nearly every server speaks newline; one that stays silent is tried once more in Content-Length framing. */
+  /** Nearly every server speaks newline; one that stays silent is tried once, ever, in Content-Length framing. */
   async #startInSomeFraming(): Promise<Incarnation> {
-    const { framing, name } = this.#server;
-    const first = framing === 'auto' ? (this.#framing ?? 'newline') : framing;
+    const { framing, name, timeouts } = this.#server;
+    const patience = startPatience(this.#server);
+    if (framing !== 'auto') return this.#startIn(framing, patience);
+    if (this.#framing !== undefined) return this.#startIn(this.#framing, patience);
     try {
-      return await this.#startIn(first);
+      return await this.#startIn('newline', patience);
     } catch (error) {
-      const retry = framing === 'auto' && this.#framing === undefined && error instanceof StartTimeout;
-      if (!retry || this.#state.kind === 'stopped') throw error;
+      if (!(error instanceof StartTimeout) || this.#state.kind === 'stopped') throw error;
+      this.#framing = 'newline';
       this.#surroundings.log.warn('no answer to initialize; trying Content-Length framing', { server: name });
       await error.cleanedUp;
-      try {
-        return await this.#startIn('content-length');
-      } catch {
+      // Whatever had to be downloaded is there by now.
+      return this.#startIn('content-length', timeouts.childSpawnMs).catch(() => {
         // It was not the framing; the first error says what is wrong.
         throw error;
-      }
+      });
     }
   }
 
-  async #startIn(framing: Framing): Promise<Incarnation> {
+  async #startIn(framing: Framing, patience: number): Promise<Incarnation> {
     const { log } = this.#surroundings;
     let lost: SwitchboardError | undefined;
     const incarnation: Incarnation = new Incarnation(this.#server, framing, this.#surroundings, {
@@ -208,7 +213,7 @@ export class Connection {
       },
     });
     try {
-      this.#about = await incarnation.greet();
+      this.#about = await incarnation.greet(patience);
       // It may have been lost in the same breath in which it answered.
       if (lost) throw lost;
     } catch (error) {
@@ -243,6 +248,7 @@ export class Connection {
   #lost(incarnation: Incarnation, error: SwitchboardError): void {
     if (this.#current !== incarnation) return;
     this.#current = undefined;
+    this.#awaitingDrain = false;
     this.#crashed(error);
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
@@ -303,6 +309,7 @@ export class Connection {
     if (!unread || this.#awaitingDrain) return;
     this.#awaitingDrain = true;
     incarnation.peer.outbox.whenDrained(() => {
+      if (this.#current !== incarnation) return;
       this.#awaitingDrain = false;
       this.#drainQueue();
     });
@@ -356,6 +363,7 @@ export class Connection {
     }
     this.#surroundings.log.info('stopping an idle server', { server: this.#server.name });
     this.#current = undefined;
+    this.#awaitingDrain = false;
     this.#state = { kind: 'idle' };
     this.#events.gone();
     this.#retiring = current.stop().catch((error: unknown) => {

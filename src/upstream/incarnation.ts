@@ -6,7 +6,7 @@ import { SERVER_SHAPE } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
 import { shakeHands, type Greeting } from './handshake.ts';
 import { NoiseMeter } from './noise.ts';
-import { startPatience, type StdioServer } from './server.ts';
+import type { StdioServer } from './server.ts';
 
 export interface IncarnationEvents {
   request(message: Message): void;
@@ -23,8 +23,8 @@ export interface Surroundings {
   readonly stderr: (line: string) => void;
 }
 
-/** How long the last answers of a process that has exited may take to arrive, in milliseconds. */
-const LAST_WORDS = 50;
+/** How long after its pipes the exit of a process may be seen, in milliseconds. */
+const EXIT_NEWS = 50;
 
 /** One life of a server: a process and the conversation with it. A new start is a new one. */
 export class Incarnation {
@@ -42,7 +42,7 @@ export class Incarnation {
     this.#server = server;
     this.#surroundings = surroundings;
     this.#events = events;
-    const child = family.spawn({ name, command, args, cwd, env: env() });
+    const child = family.spawn({ name, command, args, cwd, env: env(), shown: server.shown });
     this.child = child;
     this.#output = captureOutput(child.stderr, { name, sink: surroundings.stderr });
     const noise = new NoiseMeter(name, log);
@@ -71,14 +71,13 @@ export class Incarnation {
       },
     );
     child.onExit((end) => this.#exited(end));
-    // Seen when the next write fails. Usually its exit is about to be seen, which says more.
-    child.stdin.once('close', () => setTimeout(() => this.#lose('closed its stdin'), 2 * LAST_WORDS));
+    // Seen when the next write fails.
+    child.stdin.once('close', () => this.#loseUnlessExited('closed its stdin'));
     log.info('spawned', { server: name, pid: child.pid });
   }
 
-  /** Resolves with what the server says of itself; rejects when it fails or stays silent too long. */
-  async greet(): Promise<SourceInfo> {
-    const patience = startPatience(this.#server);
+  /** Resolves with what the server says of itself; rejects when it fails or stays silent for so many milliseconds. */
+  async greet(patience: number): Promise<SourceInfo> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(
@@ -126,10 +125,9 @@ export class Incarnation {
       code: end.code ?? undefined,
       signal: end.signal ?? undefined,
     });
-    // Answers written just before the exit are still in the pipe; a descendant may hold that pipe open for ever.
-    this.child.stdout.once('end', () => this.#lose(how));
-    if (this.child.stdout.readableEnded) this.#lose(how);
-    else setTimeout(() => this.#lose(how), LAST_WORDS);
+    // The last answers have been read: an exit is told when the pipes are closed, or after a while when a descendant
+    // holds them open.
+    this.#lose(how);
   }
 
   #stdoutEnded(why: 'end' | 'overrun'): void {
@@ -137,8 +135,14 @@ export class Incarnation {
       this.#lose('sent a message without end');
       return;
     }
-    // Usually its exit is about to be seen, which says more.
-    setTimeout(() => this.#lose('closed its stdout'), 2 * LAST_WORDS);
+    this.#loseUnlessExited('closed its stdout');
+  }
+
+  /** A closed pipe usually means that it has exited, which is about to be told and says more. */
+  #loseUnlessExited(how: string): void {
+    setTimeout(() => {
+      if (this.child.state.kind === 'running') this.#lose(how);
+    }, EXIT_NEWS);
   }
 
   #lose(how: string): void {

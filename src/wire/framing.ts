@@ -258,14 +258,19 @@ function readHeader(text: string, framed: boolean): HeaderBlock {
     if (at === 0 && !isHeaderLine(line, newline >= 0, framed)) return { kind: 'line' };
     if (newline < 0) {
       // A brace where the next header should be: the block was none, and here something else begins.
-      return at > 0 && /^[^A-Za-z\r]/.test(line) ? { kind: 'bad', used: at } : { kind: 'open' };
+      return at > 0 && /^\r?[^A-Za-z\r]/.test(line)
+        ? { kind: 'bad', used: at + (line.startsWith('\r') ? 1 : 0) }
+        : { kind: 'open' };
     }
     if (line === '')
       return length === undefined
         ? { kind: 'bad', used: newline + 1 }
         : { kind: 'block', used: newline + 1, length };
     if (!/^[A-Za-z][\w-]*[ \t]*:/.test(line))
-      return { kind: 'bad', used: /^[A-Za-z]/.test(line) ? newline + 1 : at };
+      return {
+        kind: 'bad',
+        used: /^[A-Za-z]/.test(line) ? newline + 1 : at + (line.startsWith('\r') ? 1 : 0),
+      };
     const given = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*$/i.exec(line)?.[1];
     if (given !== undefined) length = Number(given);
     at = newline + 1;

@@ -319,6 +319,17 @@ const MAX_KEPT = 4 * 1024 * 1024;
 let wordsOf: ArrayBufferLike | undefined;
 let words: Int32Array = new Int32Array(0);
 
+function wordsIn(buffer: ArrayBufferLike): Int32Array {
+  if (buffer === wordsOf) return words;
+  const view = new Int32Array(buffer, 0, buffer.byteLength >> 2);
+  // Not kept where it would keep a very large buffer alive.
+  if (buffer.byteLength <= MAX_KEPT) {
+    wordsOf = buffer;
+    words = view;
+  }
+  return view;
+}
+
 /**
  * Passes over plain string characters, by words of four. Long texts are most of the bytes there are, and a loop over
  * single bytes was most of what a large answer cost. In each word one expression finds a byte that is a control (it
@@ -331,16 +342,11 @@ function skipPlain(bytes: Uint8Array, at: number, end: number): number {
   while (at < near && STOPS_STRING[bytes[at]!] === 0) at++;
   if (at < near || at === end) return at;
   const { buffer, byteOffset } = bytes;
-  if (buffer !== wordsOf) {
-    // Not kept where it would keep a very large buffer alive.
-    wordsOf = buffer.byteLength > MAX_KEPT ? undefined : buffer;
-    words = new Int32Array(buffer, 0, buffer.byteLength >> 2);
-  }
+  const view = wordsIn(buffer);
   while (at < end && ((byteOffset + at) & 3) !== 0) {
     if (STOPS_STRING[bytes[at]!] !== 0) return at;
     at++;
   }
-  const view = words;
   let word = (byteOffset + at) >> 2;
   const last = ((byteOffset + end) >> 2) - 1;
   while (word < last) {

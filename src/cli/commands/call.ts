@@ -55,8 +55,8 @@ export const call: Command = {
     const config = await context.loadConfig();
     const [definition] = selected(config, [server]);
     const app = context.open(config);
-    const { shown } = suiteOf(app, config, definition!);
-    if (!shown.admits(tool) && !given.flags.has('hidden')) {
+    const { admits } = suiteOf(app, definition!);
+    if (!admits(tool) && !given.flags.has('hidden')) {
       throw new SwitchboardError(
         'TOOL_UNKNOWN',
         `The tool ${JSON.stringify(tool)} of ${JSON.stringify(server)} is hidden by expose.allow or expose.deny.`,

@@ -97,7 +97,7 @@ export const doctor: Command = {
     const started = flags.has('start') ? await survey(config, wanted, context) : [];
     const servers = wanted.map((server) => {
       const start = started.find((each) => each.server === server);
-      return examine(server, suiteOf(app, config, server).suite.name, start, context);
+      return examine(server, suiteOf(app, server).suite.name, start, context);
     });
     const { warnings } = config;
     const ok =
@@ -162,8 +162,8 @@ function examine(
     suite,
     ok: problems.length === 0 && start?.ok !== false,
     ...shown,
-    program: found.kind === 'found' ? found.file : null,
-    cwd,
+    program: found.kind === 'found' && !server.written.command.includes('${') ? found.file : null,
+    cwd: server.written.cwd,
     env: envNames(server, context.env),
     inheritEnv,
     source: origin,
@@ -173,12 +173,14 @@ function examine(
 }
 
 function problemsOf(
-  { cwd, args, command }: ServerDefinition,
+  { cwd, args, command, written }: ServerDefinition,
   shown: ShownCommand,
   found: ReturnType<typeof findCommand>,
 ): Problem[] {
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    return [{ message: `its working directory ${cwd} does not exist`, hint: 'Create it or correct "cwd".' }];
+    return [
+      { message: `its working directory ${written.cwd} does not exist`, hint: 'Create it or correct "cwd".' },
+    ];
   }
   if (found.kind === 'missing') {
     const spaced = /\s/.test(command) ? ' Arguments belong into "args".' : '';
@@ -188,7 +190,7 @@ function problemsOf(
   if (found.kind === 'not-executable') {
     return [
       {
-        message: `${found.file} may not be executed`,
+        message: `${shown.command} may not be executed`,
         hint: 'Make it executable (chmod +x), or name the program that runs it as "command".',
       },
     ];
@@ -197,7 +199,7 @@ function problemsOf(
   if (script !== undefined && statSync(resolve(cwd, script), { throwIfNoEntry: false }) === undefined) {
     return [
       {
-        message: `the script ${resolve(cwd, script)} does not exist`,
+        message: `the script ${shown.args[0] === script ? resolve(cwd, script) : (shown.args[0] ?? '')} does not exist`,
         hint: 'Build it, or correct the path in "args"; it is relative to the working directory.',
       },
     ];

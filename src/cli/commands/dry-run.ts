@@ -77,15 +77,15 @@ export const dryRun: Command = {
 };
 
 function reportOf(surveyed: Surveyed): ServerReport {
-  const { server, suite, shown, ms } = surveyed;
+  const { server, suite, admits, ms } = surveyed;
   const head = { name: server.name, suite: suite.name, ms };
   if (surveyed.kind === 'failed') return { ...head, ok: false, error: failureData(surveyed.error) };
   const { allow = [], deny = [] } = server.suite;
   return {
     ...head,
     ok: true,
-    tools: described(surveyed.tools, shown.summaryMaxChars).map(({ name, summary }) => {
-      if (shown.admits(name)) return { name, summary, hidden: false };
+    tools: described(surveyed.tools, server.suite.summaryMaxChars).map(({ name, summary }) => {
+      if (admits(name)) return { name, summary, hidden: false };
       const denied = deny.some((pattern) => matchGlob(pattern, name));
       return { name, summary, hidden: true, hiddenBy: denied ? 'expose.deny' : 'expose.allow' };
     }),

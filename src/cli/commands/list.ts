@@ -26,9 +26,9 @@ export const list: Command = {
     const app = context.open(config);
     const servers = config.servers.map((server) => ({
       name: server.name,
-      suite: suiteOf(app, config, server).suite.name,
+      suite: suiteOf(app, server).suite.name,
       ...shownCommand(server),
-      cwd: server.cwd,
+      cwd: server.written.cwd,
       source: server.origin,
     }));
     const { disabled } = config;

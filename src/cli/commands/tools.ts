@@ -42,12 +42,12 @@ export const tools: Command = {
     const config = await context.loadConfig();
     const surveyed = await survey(config, selected(config, words), context);
     const servers = surveyed.map((each) => {
-      const { server, suite, shown } = each;
+      const { server, suite, admits } = each;
       const head = { name: server.name, suite: suite.name };
       if (each.kind === 'failed') return { ...head, error: failureData(each.error) };
-      const shownTools = described(each.tools, shown.summaryMaxChars).map((tool, at) => ({
+      const shownTools = described(each.tools, server.suite.summaryMaxChars).map((tool, at) => ({
         ...tool,
-        hidden: !shown.admits(tool.name),
+        hidden: !admits(tool.name),
         definition: each.tools[at],
       }));
       return {

@@ -1,7 +1,10 @@
-import type { Component, IntrospectionMode } from '../../gateway/index.ts';
+import type { Component } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { signature } from './signature.ts';
 import { summarise } from './summarise.ts';
+
+/** How much an introspection tells: a summary and the input in one line, everything, or a summary only. */
+export type IntrospectionMode = 'summary' | 'full' | 'redacted';
 
 /** The result of an introspection: the tools as structured content, and the same as text for clients that read only that. */
 export function introspection(

@@ -2,8 +2,9 @@ import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { Client, type JsonObject } from '../../protocol/index.ts';
 import { readObject, type Edit, type Message } from '../../wire/index.ts';
-import type { Call, CatalogEntry, IntrospectionMode, Listing } from '../../gateway/index.ts';
-import { introspection } from './introspect.ts';
+import type { Call, CatalogEntry, Listing } from '../../gateway/index.ts';
+import { introspection, type IntrospectionMode } from './introspect.ts';
+import type { SuiteSettings } from './suite.ts';
 
 const MODES: readonly IntrospectionMode[] = ['summary', 'full', 'redacted'];
 
@@ -18,43 +19,44 @@ const LIST_PATIENCE = 5000;
 
 /** Runs the actions of one suite tool. */
 export class SuiteRunner {
-  readonly #suite: string;
   readonly #entry: CatalogEntry;
+  readonly #settings: SuiteSettings;
   readonly #subjects = new Map<string, () => string>();
 
-  constructor(suite: string, entry: CatalogEntry) {
-    this.#suite = suite;
+  constructor(entry: CatalogEntry, settings: SuiteSettings) {
     this.#entry = entry;
+    this.#settings = settings;
   }
 
-  run(call: Call): void {
+  /** Runs a call of the suite, which goes by the given name. */
+  run(call: Call, suite: string): void {
     const action = call.request.string(Client.action);
-    if (action === 'call') this.#call(call);
-    else if (action === 'introspect') this.#introspect(call);
+    if (action === 'call') this.#call(call, suite);
+    else if (action === 'introspect') this.#introspect(call, suite);
     else {
       call.fail(
         new SwitchboardError(
           'ACTION_INVALID',
-          `${this.#suite} needs an action: "introspect" lists its subtools, "call" runs one of them.`,
+          `${suite} needs an action: "introspect" lists its subtools, "call" runs one of them.`,
           { hint: `For example {"action":"introspect"} or {"action":"call","subtool":"…","args":{…}}.` },
         ),
       );
     }
   }
 
-  #call(call: Call): void {
-    const { source, exposure } = this.#entry;
+  #call(call: Call, suite: string): void {
+    const { source, admits } = this.#entry;
     const subtool = call.request.string(Client.subtool);
     if (subtool === undefined || subtool === '' || subtool.length > LONGEST_NAME) {
       call.fail(
-        new SwitchboardError('SUBTOOL_MISSING', `${this.#suite} needs the name of a subtool to call.`, {
+        new SwitchboardError('SUBTOOL_MISSING', `${suite} needs the name of a subtool to call.`, {
           hint: `{"action":"introspect"} lists them.`,
         }),
       );
       return;
     }
     call.subject = this.#subjectOf(subtool);
-    if (!exposure.admits(subtool)) {
+    if (!admits(subtool)) {
       call.fail(this.#notAllowed(subtool));
       return;
     }
@@ -96,14 +98,19 @@ export class SuiteRunner {
       .catch((error: unknown) => {
         const failure = asError(error, this.#entry.source.name);
         // A server that cannot list its tools may still run this one.
-        decide(LIST_FAILURES.has(failure.code) ? undefined : failure);
+        const { code, message, hint } = failure;
+        const told = new SwitchboardError(code, `${call.subject()} was not run. ${message}`, {
+          hint,
+          cause: failure,
+        });
+        decide(LIST_FAILURES.has(code) ? undefined : told);
       });
   }
 
-  #introspect(call: Call): void {
+  #introspect(call: Call, suite: string): void {
     const { subtool, verbosity } = call.request.value(Client.arguments) as JsonObject;
-    call.subject = () => `Suite '${this.#suite}'`;
-    if (verbosity !== undefined && !MODES.includes(verbosity as IntrospectionMode)) {
+    call.subject = () => `Suite '${suite}'`;
+    if (verbosity !== undefined && verbosity !== null && !MODES.includes(verbosity as IntrospectionMode)) {
       call.fail(
         new SwitchboardError(
           'VERBOSITY_INVALID',
@@ -119,22 +126,23 @@ export class SuiteRunner {
     this.#entry.source
       .list('tools')
       .then((listing) => {
-        const { exposure, source } = this.#entry;
-        const admitted = listing.components.filter((tool) => exposure.admits(tool.name));
+        const { admits, source } = this.#entry;
+        const { summaryMaxChars } = this.#settings;
+        const admitted = listing.components.filter((tool) => admits(tool.name));
         if (typeof subtool === 'string' && subtool !== '') {
           const tool = admitted.find((each) => each.name === subtool);
           if (tool === undefined) {
-            call.fail(exposure.admits(subtool) ? this.#unknown(subtool, listing) : this.#notAllowed(subtool));
+            call.fail(admits(subtool) ? this.#unknown(subtool, listing) : this.#notAllowed(subtool));
             return;
           }
-          const mode = (verbosity as IntrospectionMode | undefined) ?? 'full';
-          call.succeed(introspection([tool], mode, exposure.summaryMaxChars, undefined));
+          const mode = (verbosity as IntrospectionMode | null | undefined) ?? 'full';
+          call.succeed(introspection([tool], mode, summaryMaxChars, undefined));
           return;
         }
-        const mode = (verbosity as IntrospectionMode | undefined) ?? exposure.introspection;
+        const mode = (verbosity as IntrospectionMode | null | undefined) ?? this.#settings.introspection;
         const note =
           listing.incomplete && `The list of ${source.name} is not complete: ${listing.incomplete}`;
-        call.succeed(introspection(admitted, mode, exposure.summaryMaxChars, note));
+        call.succeed(introspection(admitted, mode, summaryMaxChars, note));
       })
       .catch((error: unknown) => call.fail(asError(error, this.#entry.source.name)));
   }
@@ -150,9 +158,7 @@ export class SuiteRunner {
   }
 
   #unknown(subtool: string, listing: Listing): SwitchboardError {
-    const open = listing.components
-      .map((tool) => tool.name)
-      .filter((name) => this.#entry.exposure.admits(name));
+    const open = listing.components.map((tool) => tool.name).filter((name) => this.#entry.admits(name));
     return new SwitchboardError(
       'SUBTOOL_UNKNOWN',
       `Server '${this.#entry.source.name}' has no subtool '${subtool.slice(0, 200)}'.`,

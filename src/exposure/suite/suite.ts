@@ -1,19 +1,41 @@
-import type { Catalog, CatalogEntry, ExposedTool, Exposure } from '../../gateway/index.ts';
-import { toolName } from '../../gateway/index.ts';
+import type { Exposure } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { SuiteRunner } from './run.ts';
+import type { IntrospectionMode } from './introspect.ts';
 
-/** Exactly one tool per server: the model learns what is inside only when it asks. */
-export const suiteExposure: Exposure = {
-  present(catalog: Catalog): readonly ExposedTool[] {
-    const taken = new Set<string>();
-    return catalog.entries.map((entry) => {
-      const name = freeName(toolName(entry.exposure.suiteName ?? `${entry.source.name}_suite`), taken);
-      const runner = new SuiteRunner(name, entry);
-      return { definition: definitionOf(name, entry), run: (call) => runner.run(call) };
-    });
-  },
-};
+/** How one suite looks, after all configuration is folded together. */
+export interface SuiteSettings {
+  /** The tool's name, where the user chose one. */
+  readonly name: string | undefined;
+  /** The tool's whole description, where one was written. */
+  readonly description: string | undefined;
+  /** What the server is for, to make a description from. */
+  readonly purpose: string | undefined;
+  /** Longest summary of a subtool, in UTF-16 units. */
+  readonly summaryMaxChars: number;
+  /** What an introspection shows unless it says otherwise. */
+  readonly introspection: IntrospectionMode;
+}
+
+/** Exactly one tool for a server: the model learns what is inside only when it asks. */
+export function suite(settings: SuiteSettings): Exposure {
+  return {
+    present(entry) {
+      const { name } = entry.source;
+      const runner = new SuiteRunner(entry, settings);
+      return [
+        {
+          wantedName: settings.name ?? `${name}_suite`,
+          definition: {
+            description: settings.description ?? defaultDescription(settings.purpose ?? name),
+            inputSchema: INPUT_SCHEMA,
+          },
+          run: (call, suiteName) => runner.run(call, suiteName),
+        },
+      ];
+    },
+  };
+}
 
 /** The same for every suite, and as short as it can be: it is paid for in every conversation. */
 const INPUT_SCHEMA: JsonObject = {
@@ -26,23 +48,7 @@ const INPUT_SCHEMA: JsonObject = {
   required: ['action'],
 };
 
-function definitionOf(name: string, { source, exposure }: CatalogEntry): JsonObject & { name: string } {
-  return {
-    name,
-    description: exposure.suiteDescription ?? defaultDescription(exposure.purpose ?? source.name),
-    inputSchema: INPUT_SCHEMA,
-  };
-}
-
 function defaultDescription(purpose: string): string {
   const sentence = purpose.trim().replace(/\.+$/, '');
   return `Use this tool for ${sentence}. Actions: 'introspect' | 'call'.`;
-}
-
-/** Two servers may come out with one name; the later one is numbered, by its place in the catalog. */
-function freeName(wanted: string, taken: Set<string>): string {
-  let name = wanted;
-  for (let count = 2; taken.has(name); count++) name = toolName(`${wanted.slice(0, 60)}_${count}`);
-  taken.add(name);
-  return name;
 }
