@@ -1,3 +1,4 @@
+import { SwitchboardError } from '../shared/errors.ts';
 import type { Outcome } from './command.ts';
 import { writeStderr } from './stderr.ts';
 import { createStyle } from './style.ts';
@@ -12,9 +13,18 @@ export async function writeOutcome(outcome: Outcome, json: boolean): Promise<voi
 
 /** Resolves when it is written, or when nobody reads any more: `switchboard tools | head` is a quiet end. */
 function write(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.once('error', () => resolve());
-    process.stdout.write(text, () => resolve());
+  return new Promise((resolve, reject) => {
+    const settle = (error?: NodeJS.ErrnoException | null): void => {
+      if (!error || error.code === 'EPIPE') resolve();
+      else
+        reject(
+          new SwitchboardError('OUTPUT_FAILED', `stdout could not be written: ${error.message}.`, {
+            cause: error,
+          }),
+        );
+    };
+    process.stdout.once('error', settle);
+    process.stdout.write(text, settle);
   });
 }
 

@@ -34,11 +34,14 @@ async function readModule(file: string): Promise<unknown> {
     // With the time of the last change in the address, a configuration read again is the current one.
     const address = pathToFileURL(file);
     address.searchParams.set('changed', String(statSync(file).mtimeMs));
-    const module = (await import(/* @vite-ignore */ address.href)) as { default?: unknown };
+    const module = (await quietly(() => import(/* @vite-ignore */ address.href))) as { default?: unknown };
     let exported = module.default;
     // A module compiled to CommonJS keeps its default export one level deeper.
     if (isCompiledModule(exported)) exported = exported.default;
-    const value: unknown = typeof exported === 'function' ? await (exported as () => unknown)() : exported;
+    const value: unknown =
+      typeof exported === 'function'
+        ? await quietly(() => Promise.resolve((exported as () => unknown)()))
+        : exported;
     if (value === undefined) throw new Error('it exports nothing as default');
     return plainData(value);
   } catch (cause) {
@@ -47,6 +50,17 @@ async function readModule(file: string): Promise<unknown> {
       cause,
       'It must export a configuration object, or a function that returns one, as its default export.',
     );
+  }
+}
+
+/** Runs a user's code with what it logs going to stderr: stdout belongs to the protocol. */
+async function quietly<T>(run: () => Promise<T>): Promise<T> {
+  const { log, info, debug } = console;
+  console.log = console.info = console.debug = console.error;
+  try {
+    return await run();
+  } finally {
+    Object.assign(console, { log, info, debug });
   }
 }
 

@@ -196,6 +196,7 @@ export class Connection {
       // Whatever had to be downloaded is there by now.
       return this.#startIn('content-length', timeouts.childSpawnMs).catch(() => {
         // It was not the framing; the first error says what is wrong.
+        error.message += ' It was also tried with Content-Length framing.';
         throw error;
       });
     }

@@ -34,6 +34,8 @@ export class Incarnation {
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
   readonly #output: Output;
+  readonly #noise: NoiseMeter;
+  #greeted = false;
   #over = false;
 
   constructor(server: StdioServer, framing: Framing, surroundings: Surroundings, events: IncarnationEvents) {
@@ -46,6 +48,7 @@ export class Incarnation {
     this.child = child;
     this.#output = captureOutput(child.stderr, { name, sink: surroundings.stderr });
     const noise = new NoiseMeter(name, log);
+    this.#noise = noise;
     this.peer = new Peer(
       child.stdout,
       child.stdin,
@@ -86,10 +89,12 @@ export class Incarnation {
       );
     });
     try {
-      return await Promise.race([
+      const info = await Promise.race([
         shakeHands(this.peer, this.#server.name, this.#surroundings.greeting),
         timeout,
       ]);
+      this.#greeted = true;
+      return info;
     } finally {
       clearTimeout(timer);
     }
@@ -106,10 +111,15 @@ export class Incarnation {
     }
   }
 
-  /** The end of what it wrote to stderr, as part of a sentence to a person; empty when it wrote nothing. */
+  /** What it said of its trouble, as part of a sentence to a person; empty when it said nothing. */
   lastWords(): string {
-    const lines = this.#output.tail().slice(-5).join(' | ');
-    return lines === '' ? '' : `It wrote: ${lines.length > 600 ? `…${lines.slice(-600)}` : lines}`;
+    const lines = this.#output.tail().filter((line) => line.trim() !== '');
+    // A trace ends in frames and braces; the line that names the error stands before them.
+    const named = lines.findIndex((line) =>
+      /error|exception|cannot|not found|fatal|panic|denied/i.test(line),
+    );
+    const told = (named < 0 ? lines.slice(-5) : lines.slice(named, named + 3)).join(' | ');
+    return told === '' ? '' : `It wrote: ${told.length > 600 ? `${told.slice(0, 600)}…` : told}`;
   }
 
   #exited(end: ChildEnd): void {
@@ -148,9 +158,17 @@ export class Incarnation {
   #lose(how: string): void {
     if (this.#over) return;
     const words = this.lastWords();
+    const message = `Server '${this.#server.name}' ${how}.${words && ` ${words}`}`;
     this.#end(
-      new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' ${how}.${words && ` ${words}`}`),
+      new SwitchboardError('SERVER_LOST', message, { hint: this.#greeted ? undefined : this.#startHint() }),
     );
+  }
+
+  #startHint(): string {
+    const printed = this.#noise.first;
+    return printed === undefined
+      ? 'switchboard doctor --start shows how it is started and all it writes.'
+      : `It printed ${JSON.stringify(printed)}: its command does not seem to start an MCP server.`;
   }
 
   #end(error: SwitchboardError): void {

@@ -10,6 +10,8 @@ const LOGGED_SINGLY = 5;
 export class NoiseMeter {
   readonly #server: string;
   readonly #log: Logger;
+  /** The beginning of the first line that was no message. */
+  first: string | undefined;
   #lines = 0;
   #windowStart = 0;
   #windowBytes = 0;
@@ -22,6 +24,7 @@ export class NoiseMeter {
   /** True when it has become a flood. */
   hear(what: string, bytes: { readonly length: number; readonly text: () => string }): boolean {
     this.#lines++;
+    this.first ??= bytes.text().slice(0, 120);
     if (this.#lines <= LOGGED_SINGLY || this.#lines % 100 === 0) {
       const said = bytes.text().slice(0, 120);
       this.#log.warn('not a protocol message on stdout', {

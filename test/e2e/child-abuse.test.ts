@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../helpers/gateway.ts';
 import { textOf } from '../helpers/raw-client.ts';
-import { nodeServer } from '../helpers/temp-project.ts';
+import { createProject, nodeServer, ROOT } from '../helpers/temp-project.ts';
 
 const isError = (response: { result?: any; error?: unknown }) =>
   response.error !== undefined || response.result?.isError === true;
@@ -218,14 +218,17 @@ describe('progress', () => {
     },
   );
 
-  test('two calls with one token each get their own', async () => {
-    const { client, call } = await startGateway({ a: nodeServer('progress'), b: nodeServer('progress') });
+  test('two calls of one server with one token each bring their own reports', async () => {
+    const { client, call } = await startGateway({ progress: nodeServer('progress') });
+    await call('progress', 'pid');
     await Promise.all([
-      call('a', 'steps', { n: 3, ms: 1 }, { progressToken: 'a' }),
-      call('b', 'steps', { n: 2, ms: 1 }, { progressToken: 'b' }),
+      call('progress', 'steps', { n: 3, ms: 5 }, { progressToken: 'same' }),
+      call('progress', 'steps', { n: 2, ms: 5 }, { progressToken: 'same' }),
     ]);
-    const tokens = client.notifications.map((message) => message.params.progressToken).sort();
-    expect(tokens).toEqual(['a', 'a', 'a', 'b', 'b']);
+    // Towards the server the tokens differ, or one call would have got the reports of both.
+    const steps = client.notifications.map((message) => message.params.progress).sort();
+    expect(steps).toEqual([1, 1, 2, 2, 3]);
+    expect(client.notifications.every((message) => message.params.progressToken === 'same')).toBe(true);
   });
 
   test('progress nobody asked for is dropped, a flood is thinned and ends with the newest', async () => {
@@ -252,7 +255,50 @@ describe('progress', () => {
   });
 });
 
+describe('limits on calls', () => {
+  test('no more than callsInFlight are sent at one time, the rest wait, and more than callsQueued are refused', async () => {
+    const { call } = await startGateway(
+      { slow: nodeServer('slow') },
+      { config: { limits: { callsInFlight: 2, callsQueued: 3 } } },
+    );
+    await call('slow', 'pid');
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => call('slow', 'slow_echo', { text: 'x', ms: 200 })),
+    );
+    const refused = answers.filter((answer) => answer.result.isError === true);
+    expect(refused).toHaveLength(3);
+    expect(said(refused[0])).toContain(`too many calls wait for server 'slow'`);
+    const two = [call('slow', 'slow_echo', { text: 'x', ms: 200 }), call('slow', 'running_count')];
+    expect(textOf(await two[1]!)).toBe('1');
+    await two[0];
+  });
+});
+
 describe('servers that take no calls', () => {
+  test('a server that reads again after a pause gets the calls that waited', async () => {
+    // It reads nothing for a while; meanwhile a large call fills its pipe and is given up.
+    const script = `
+      import { serve } from ${JSON.stringify(`file://${ROOT}/test/servers/lib/server.mjs`)};
+      serve({ name: 'pausing', tools: {
+        pause: { run: ({ ms }) => { process.stdin.pause(); setTimeout(() => process.stdin.resume(), ms); return 'paused'; } },
+        echo: { run: ({ text }) => String(text).slice(0, 20) },
+      } });`;
+    const project = createProject({ 'pausing.mjs': script });
+    const { client, call } = await startGateway({
+      pausing: { command: process.execPath, args: [project.path('pausing.mjs')] },
+    });
+    await call('pausing', 'pause', { ms: 1200 });
+    const big = { action: 'call', subtool: 'echo', args: { text: 'x'.repeat(9_000_000) } };
+    client.send({
+      jsonrpc: '2.0',
+      id: 'big',
+      method: 'tools/call',
+      params: { name: 'pausing_suite', arguments: big },
+    });
+    client.notify('notifications/cancelled', { requestId: 'big' });
+    expect(textOf(await call('pausing', 'echo', { text: 'small' }))).toBe('small');
+  });
+
   test('a call that cannot be sent ends in time, and so do those that wait behind it', async () => {
     const { call } = await startGateway(
       { reader: nodeServer('slow-reader', '--bytes=1', '--every-ms=1000', '--after-initialized') },

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../helpers/gateway.ts';
 import { textOf } from '../helpers/raw-client.ts';
@@ -283,10 +284,29 @@ describe('what a client says to nobody is dropped', () => {
   });
 });
 
+test('a client that asks without reading is not listened to until it does', async () => {
+  const servers = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`s${index}`, nodeServer('echo')]),
+  );
+  const { client } = await startGateway(servers);
+  const rss = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${client.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const before = rss();
+  client.pauseReading();
+  const answers = Array.from({ length: 3000 }, () => client.request('tools/list', {}, { deadline: 60_000 }));
+  let peak = 0;
+  for (let round = 0; round < 10; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    peak = Math.max(peak, rss());
+  }
+  client.resumeReading();
+  await Promise.all(answers);
+  expect(peak - before).toBeLessThan(64);
+});
+
 test('a client that does not read slows the servers down, not our memory up', async () => {
   const { client, call } = await startGateway({ echo: nodeServer('echo') });
   await call('echo', 'pid');
-  const { readFileSync } = await import('node:fs');
   const rss = () =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${client.pid}/status`, 'utf8'))?.[1]) / 1024;
   const before = rss();

@@ -8,7 +8,10 @@ import { createProject, ROOT } from '../helpers/temp-project.ts';
 
 const run = promisify(execFile);
 const switchboard = async (...args: string[]) =>
-  run(process.execPath, [join(ROOT, 'dist/index.js'), ...args], { cwd: createProject().dir });
+  run(process.execPath, [join(ROOT, 'dist/index.js'), ...args], {
+    cwd: createProject().dir,
+    env: { ...process.env, GITHUB_TOKEN: 'set' },
+  });
 
 const documents = markdownFiles(ROOT, ['*.md', 'docs', 'examples', '.github']);
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');

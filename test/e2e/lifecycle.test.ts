@@ -51,6 +51,30 @@ describe('starting', () => {
     await until(() => processesWith(client.marker).length === 1, { what: 'only the gateway is left' });
   });
 
+  test('a silent server is tried in both framings once, and after that in one', async () => {
+    const { client, call } = await startGateway(
+      { never: nodeServer('never-initialize') },
+      { config: { timeouts: { childSpawnMs: 300 } } },
+    );
+    expect(said(await call('never', 'x'))).toContain('also tried with Content-Length framing');
+    expect(said(await call('never', 'x'))).toContain('within 300 ms');
+    expect(client.stderr.match(/spawned server=never/g)).toHaveLength(3);
+  });
+
+  test('a program that is no MCP server is told for what it is', async () => {
+    const { call } = await startGateway({ hello: { command: 'sh', args: ['-c', 'echo hello there'] } });
+    expect(said(await call('hello', 'x'))).toContain(
+      'It printed "hello there": its command does not seem to start an MCP server.',
+    );
+  });
+
+  test('the line that names the error is told, not the end of its trace', async () => {
+    const { call } = await startGateway({ gone: { command: process.execPath, args: ['no-such-file.mjs'] } });
+    expect(said(await call('gone', 'x'))).toMatch(
+      /Subtool 'x' of server 'gone' was not run\. .*Cannot find module/,
+    );
+  });
+
   test('a slow start delays nobody else', async () => {
     const { call } = await startGateway({
       slow: nodeServer('slow', '--initialize-ms=1500'),
@@ -255,14 +279,25 @@ test('env is given as configured and never appears in a log', async () => {
       echo: { ...nodeServer('echo'), env: { SECRET_TOKEN: 'canary-${INNER}', PLAIN: 'p' } },
       closed: { ...nodeServer('echo'), inheritEnv: false, env: { PLAIN: 'q' } },
       unset: { ...nodeServer('echo'), env: { X: '${NOT_SET_ANYWHERE}' } },
+      program: { command: '${INNER}/program', args: ['${INNER}'] },
+      place: { ...nodeServer('echo'), cwd: '${INNER}/folder' },
     },
     { env: { INNER: 'inside-5353', OUTER: 'outer' }, args: ['--log-level', 'debug'] },
   );
   expect(textOf(await call('echo', 'env', { name: 'SECRET_TOKEN' }))).toContain('canary-inside-5353');
   expect(textOf(await call('echo', 'env', { name: 'OUTER' }))).toContain('outer');
   expect(textOf(await call('closed', 'env', { name: 'OUTER' }))).not.toContain('outer');
-  expect((await client.listTools()).map((tool: any) => tool.name)).toEqual(['echo_suite', 'closed_suite']);
+  expect((await client.listTools()).map((tool: any) => tool.name)).toEqual([
+    'echo_suite',
+    'closed_suite',
+    'program_suite',
+    'place_suite',
+  ]);
+  expect(said(await call('program', 'x'))).toContain('${INNER}/program');
+  expect(said(await call('place', 'x'))).toContain('${INNER}/folder');
   await client.waitForStderr(/NOT_SET_ANYWHERE/);
   await client.close();
   expect(client.stderr).not.toContain('inside-5353');
+  const answers = client.lines.map(({ text }) => text).filter((text) => !text.includes('canary-'));
+  expect(answers.join('\n')).not.toContain('inside-5353');
 });

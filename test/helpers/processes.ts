@@ -20,7 +20,7 @@ export function marker(): Marker {
   return { value, env: { SWITCHBOARD_TEST_MARKER: value } };
 }
 
-/** Every living process that carries the marker in its environment (Linux; elsewhere none is found). */
+/** Every living process that carries the marker in its environment. Linux only: elsewhere the answer would be a guess. */
 export function processesWith({ value }: Marker): FoundProcess[] {
   return pids().flatMap((pid) => {
     try {

@@ -57,7 +57,9 @@ export class SuiteRunner {
     }
     call.subject = this.#subjectOf(subtool);
     if (!admits(subtool)) {
-      call.fail(this.#notAllowed(subtool));
+      const listing = source.known('tools');
+      const unknown = listing !== undefined && !listing.names.has(subtool);
+      call.fail(unknown ? this.#unknown(subtool, listing) : this.#notAllowed(subtool));
       return;
     }
     const edits = callEdits(call.request);
