@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { CLIENT_SHAPE, type JsonObject } from '../protocol/index.ts';
+import { Message } from '../wire/index.ts';
+import type { CatalogEntry } from './catalog.ts';
+import { Gateway } from './gateway.ts';
+import { Session, type ClientLink } from './session.ts';
+
+/** An entry whose exposure shows these names; each tool answers with the name it was called by. */
+function entry(source: string, ...names: string[]): CatalogEntry {
+  return {
+    // Only its name is asked for here.
+    source: { name: source } as CatalogEntry['source'],
+    admits: () => true,
+    exposure: {
+      present: () =>
+        names.map((wantedName) => ({
+          wantedName,
+          definition: { description: `${wantedName} of ${source}` },
+          run: (call, name) => call.succeed({ ran: name, by: source }),
+        })),
+    },
+  };
+}
+
+/** Sends one request and gives what it was answered. */
+function ask(gateway: Gateway, method: string, params?: object): JsonObject {
+  const answers: JsonObject[] = [];
+  const client: ClientLink = {
+    congested: false,
+    whenDrained: () => undefined,
+    forwardAnswer: () => undefined,
+    forwardNotification: () => undefined,
+    answer: (_call, result) => void answers.push(result),
+    fail: (_call, error) => void answers.push({ failed: error.code, said: error.explained }),
+  };
+  const message = Message.from({ jsonrpc: '2.0', id: 1, method, params }, CLIENT_SHAPE);
+  gateway.handle(new Session(client).open(message, method));
+  expect(answers).toHaveLength(1);
+  return answers[0]!;
+}
+
+const names = (gateway: Gateway) =>
+  (ask(gateway, 'tools/list') as { tools: { name: string }[] }).tools.map((tool) => tool.name);
+
+test('what is listed can be called by that name, and nothing else can', () => {
+  const gateway = new Gateway([entry('a', 'one', 'two words'), entry('b', 'three')]);
+  const listed = names(gateway);
+  expect(listed).toEqual(['one', expect.stringMatching(/^two_words_\w+$/), 'three']);
+  for (const name of listed) expect(ask(gateway, 'tools/call', { name })).toMatchObject({ ran: name });
+  expect(ask(gateway, 'tools/call', { name: 'two words' })).toMatchObject({ failed: 'TOOL_UNKNOWN' });
+  expect(ask(gateway, 'tools/call', { name: 'thre' }).said).toContain('Did you mean "three"?');
+});
+
+test('of two tools that want one name the later is numbered, and each runs its own', () => {
+  const gateway = new Gateway([entry('a', 'same'), entry('b', 'same'), entry('c', 'same')]);
+  expect(names(gateway)).toEqual(['same', 'same_2', 'same_3']);
+  expect(ask(gateway, 'tools/call', { name: 'same_2' })).toEqual({ ran: 'same_2', by: 'b' });
+});
+
+test('a swap changes list and calls at once; one that fails changes nothing', () => {
+  const gateway = new Gateway([entry('a', 'old')]);
+  const broken = {
+    ...entry('x', 'y'),
+    exposure: {
+      present: () => {
+        throw new Error('broken');
+      },
+    },
+  };
+  expect(() => gateway.swap([broken])).toThrow('broken');
+  expect(names(gateway)).toEqual(['old']);
+  gateway.swap([entry('b', 'new')]);
+  expect(gateway.catalog.generation).toBe(2);
+  expect(names(gateway)).toEqual(['new']);
+  expect(ask(gateway, 'tools/call', { name: 'old' })).toMatchObject({ failed: 'TOOL_UNKNOWN' });
+});

@@ -1,0 +1,74 @@
+import { afterAll, expect, test } from 'vitest';
+import { LocalClient } from '../gateway/index.ts';
+import { createFamily } from '../process/index.ts';
+import { Deadlines } from '../shared/deadline.ts';
+import { silentLogger } from '../shared/log.ts';
+import { createServerSource } from './source.ts';
+import type { StdioServer } from './server.ts';
+
+const family = createFamily({ log: silentLogger });
+afterAll(() => family.stopAll({ term: 0, kill: 500 }));
+
+function source(args: string[], more: Partial<StdioServer> = {}) {
+  const server: StdioServer = {
+    name: 'tested',
+    command: process.execPath,
+    args: args.map((arg) => (arg.endsWith('.mjs') ? `test/servers/${arg}` : arg)),
+    cwd: process.cwd(),
+    env: () => process.env as Record<string, string>,
+    shown: { command: 'node', cwd: '.' },
+    framing: 'newline',
+    timeouts: { childSpawnMs: 8000, rpcMs: 8000, callMaxMs: 60_000, idleMs: 'never' },
+    limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
+    ...more,
+  };
+  const surroundings = {
+    family,
+    log: silentLogger,
+    stderr: () => undefined,
+    greeting: { clientInfo: { name: 'test', version: '1' } },
+  };
+  return createServerSource(server, surroundings, new Deadlines());
+}
+
+test('goes from idle to running to stopped, and knows what the server said of itself', async () => {
+  const echo = source(['echo.mjs']);
+  expect(echo.state.kind).toBe('idle');
+  expect(echo.about()).toBeUndefined();
+  const { names } = await echo.list('tools');
+  expect(names.has('echo')).toBe(true);
+  expect(echo.known('tools')?.names).toBe(names);
+  expect(echo.state.kind).toBe('running');
+  expect(echo.about()?.serverInfo).toMatchObject({ name: 'echo' });
+  await echo.close();
+  expect(echo.state.kind).toBe('stopped');
+});
+
+test('a close while it starts leaves no process', async () => {
+  const before = family.size;
+  const slow = source(['slow.mjs', '--initialize-ms=400']);
+  const listing = slow.list('tools').catch((error: unknown) => error);
+  while (slow.state.kind !== 'starting') await new Promise((resolve) => setImmediate(resolve));
+  await slow.close();
+  expect(await listing).toMatchObject({ code: 'STOPPING' });
+  expect(family.size).toBe(before);
+});
+
+test('a server that cannot start is crashed, with its reason, and counts its attempts', async () => {
+  const gone = source(['no-such-thing.js']);
+  await expect(gone.list('tools')).rejects.toThrow(/Cannot find module/);
+  expect(gone.state).toMatchObject({ kind: 'crashed', error: { code: 'SERVER_LOST' } });
+});
+
+test('keeps its list until the server says that it changed', async () => {
+  const changing = source(['changing.mjs']);
+  const first = await changing.list('tools');
+  expect(await changing.list('tools')).toBe(first);
+  const changed = new Promise((resolve) => changing.onChange(resolve));
+  await new LocalClient().request(changing, 'tools/call', { name: 'grow', arguments: {} });
+  await changed;
+  expect(changing.known('tools')).toBeUndefined();
+  const second = await changing.list('tools');
+  expect(second.components.length).toBe(first.components.length + 1);
+  await changing.close();
+});
