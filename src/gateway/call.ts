@@ -40,9 +40,10 @@ export class Call {
 
   /** Answers with what a source answered, passed on as it came. */
   relay(answer: Message): void {
-    if (!this.#close()) return;
-    const { client } = this.session;
+    if (!this.open) return;
     const edits = this.method === 'tools/call' ? correctToolAnswer(answer, this.subject) : [];
+    this.#close();
+    const { client } = this.session;
     if (edits instanceof SwitchboardError) client.fail(this, edits);
     else client.forwardAnswer(answer, this, edits);
   }

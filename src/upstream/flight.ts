@@ -114,7 +114,14 @@ export class Flight implements AnswerListener, Deadline, Runner {
   }
 
   #deliver(answer: Message): void {
-    this.call.relay(answer);
+    try {
+      this.call.relay(answer);
+    } catch (cause) {
+      // A bug on our side costs this call only, not the program and every other server.
+      this.call.fail(
+        new SwitchboardError('INTERNAL', 'Switchboard failed to handle this answer.', { cause }),
+      );
+    }
     this.#yieldTo();
   }
 

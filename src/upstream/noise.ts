@@ -24,15 +24,17 @@ export class NoiseMeter {
   /** True when it has become a flood. */
   hear(what: string, bytes: { readonly length: number; readonly text: () => string }): boolean {
     this.#lines++;
-    this.first ??= bytes.text().slice(0, 120);
-    if (this.#lines <= LOGGED_SINGLY || this.#lines % 100 === 0) {
-      const said = bytes.text().slice(0, 120);
-      this.#log.warn('not a protocol message on stdout', {
-        server: this.#server,
-        what,
-        count: this.#lines,
-        said,
-      });
+    const logged = this.#lines <= LOGGED_SINGLY || this.#lines % 100 === 0;
+    if (logged || this.first === undefined) {
+      const said = proseOf(bytes.text());
+      this.first ??= said;
+      if (logged)
+        this.#log.warn('not a protocol message on stdout', {
+          server: this.#server,
+          what,
+          count: this.#lines,
+          said,
+        });
     }
     const now = performance.now();
     if (now - this.#windowStart > FLOOD_WINDOW) {
@@ -42,4 +44,9 @@ export class NoiseMeter {
     this.#windowBytes += bytes.length;
     return this.#windowBytes > FLOOD_BYTES;
   }
+}
+
+/** The beginning of a line for people. What looks like JSON may be a damaged answer, and answers are nobody's business. */
+function proseOf(text: string): string | undefined {
+  return /^\s*[{["]/.test(text) ? undefined : text.slice(0, 120);
 }
