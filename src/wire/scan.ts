@@ -311,8 +311,8 @@ function skipRest(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /** From here on a string counts as long, and its plain characters are passed over eight at a time. */
-const LONG_STRING = 64;
-const SHORT_RUN = 16;
+const LONG_STRING = 24;
+const SHORT_RUN = 4;
 const MAX_KEPT = 4 * 1024 * 1024;
 
 // The words over the buffer scanned last: the next long string often stands in the same one.
