@@ -30,6 +30,7 @@ export type ChildEnd =
 
 /** The process we started ourselves. What it started in turn is its tree, which the family knows. */
 export interface Leader {
+  /** Undefined when it could not be started. */
   readonly pid: number | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Readable, Writable } from 'node:stream';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { createCensus } from './census.ts';
-import { spawnLeader, type ChildEnd, type ChildState, type Leader, type SpawnOptions } from './child.ts';
+import { spawnLeader, type Leader, type SpawnOptions } from './child.ts';
 import { createTree, type Tree } from './members.ts';
 import { createReaper } from './reaper.ts';
 import {
@@ -14,19 +13,12 @@ import {
   type StopTarget,
 } from './terminate.ts';
 
-export interface Child {
+/**
+ * A process of ours and all that comes from it. `onExit` says that the process itself ended; what it started may go on
+ * (and hold its pipes) until `stop()`.
+ */
+export interface Child extends Omit<Leader, 'closeStdin' | 'releasePipes'> {
   readonly name: string;
-  /** Undefined when it could not be started. */
-  readonly pid: number | undefined;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  readonly state: ChildState;
-  /**
-   * Called exactly once, after this turn, also for a failed start. Says that the process itself ended; what it
-   * started may go on (and hold its pipes) until `stop()`. Returns how to take the listener back.
-   */
-  onExit(listener: (end: ChildEnd) => void): () => void;
   /** Ends the process and everything that came from it; resolves when all of it is gone. May be called at any time. */
   stop(stages?: StopStages): Promise<StopReport>;
 }

@@ -87,6 +87,17 @@ describe('content-length', () => {
     expect(messages.map(([text]) => text)).toEqual(['{}', '{"a":1}']);
   });
 
+  test('a block that breaks off at its blank line is bad wherever it is cut, and what follows is read', () => {
+    const stream = 'Content-Length: 5\r\n\r{"a":1}\n{"b":2}\n';
+    for (let cut = 0; cut <= stream.length; cut++) {
+      const { messages } = read([stream.slice(0, cut), stream.slice(cut)]);
+      expect(
+        messages.map(([text]) => text),
+        `cut at ${cut}`,
+      ).toEqual(['{"a":1}', '{"b":2}']);
+    }
+  });
+
   test('a header block without end is given up', () => {
     const { badHeaders, messages } = read([
       framed('{}'),

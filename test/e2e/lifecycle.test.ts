@@ -123,6 +123,25 @@ describe('crashing', () => {
     }
   });
 
+  test('a crash is told in time and by its name also when a descendant holds the pipes', async () => {
+    const script = 'sleep 100 & exec "$@"';
+    const { command, args } = nodeServer('slow');
+    const { call } = await startGateway({
+      held: { command: 'sh', args: ['-c', script, 'sh', command, ...args] },
+    });
+    const took: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const pid = Number(textOf(await call('held', 'pid')));
+      const hanging = call('held', 'hang');
+      expect(textOf(await call('held', 'running_count'))).toBe('1');
+      process.kill(pid, 'SIGKILL');
+      const killed = performance.now();
+      expect(said(await hanging)).toContain('was ended by SIGKILL');
+      took.push(performance.now() - killed);
+    }
+    expect(Math.min(...took)).toBeLessThan(100);
+  });
+
   test('an exit in the middle of a call names its code', async () => {
     const { call } = await startGateway({ crash: nodeServer('crash', '--code=7') });
     expect(said(await call('crash', 'crash'))).toContain('exited with code 7');
