@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
 import { isObject } from './plain-data.ts';
-import { keyPath, type ConfigWarning, type Problem } from './problem.ts';
+import { keyPath, under, type ConfigWarning, type Problem } from './problem.ts';
+import { brokenServerRules } from './rules.ts';
 import type { ChildFile, ForeignServer, RemoteServer, StdioServer } from './schema/config.ts';
 import {
   foreignServerKeys,
@@ -125,8 +126,28 @@ async function foreignDefinition(
     warnAll(file, under(path, problems), 'the server is skipped', warn);
     return { kind: 'unusable' };
   }
+  const broken = brokenServerRules(entry);
+  if (broken.length > 0) {
+    warnAll(file, under(path, broken), 'the server is skipped', warn);
+    return { kind: 'unusable' };
+  }
   reportUnknownKeys(file, path, entry, warn);
-  return { kind: 'stdio', server: entry };
+  return { kind: 'stdio', server: withoutToolList(file, path, entry, warn) };
+}
+
+/** GitHub Copilot has a list of the allowed tools where we have settings of tools; `["*"]` allows all. */
+function withoutToolList(
+  file: string,
+  path: readonly string[],
+  entry: ForeignServer,
+  warn: Warn,
+): ForeignServer {
+  const { tools, ...rest } = entry;
+  if (!Array.isArray(tools)) return entry;
+  const message = 'is a list of another program and is ignored. Ours is "exposedTools".';
+  const allowsAll = tools.length === 1 && tools[0] === '*';
+  warn({ file, key: keyPath([...path, 'tools']), message, level: allowsAll ? 'info' : 'warn' });
+  return rest;
 }
 
 const REMOTE_KEYS = ['url', 'httpUrl', 'serverUrl'];
@@ -179,11 +200,24 @@ const HARMLESS_KEYS = new Set([
   ],
 ]);
 
+/** Gemini CLI, Codex, Cline and others: whoever hides tools from them will want to hide them here. */
+const TOOL_LISTS = new Map([
+  ...['includeTools', 'enabledTools', 'enabled_tools', 'allowedTools'].map(
+    (key) => [key, 'exposedTools'] as const,
+  ),
+  ...['excludeTools', 'disabledTools', 'disabled_tools'].map((key) => [key, 'hiddenTools'] as const),
+]);
+
+function ourWordFor(key: string): string | undefined {
+  const ours = TOOL_LISTS.get(key);
+  return ours === undefined ? undefined : `Ours is "${ours}".`;
+}
+
 function reportUnknownKeys(file: string, path: readonly string[], entry: object, warn: Warn): void {
   for (const key of Object.keys(entry)) {
     if (foreignServerKeys.includes(key)) continue;
     const harmless = HARMLESS_KEYS.has(key);
-    const guess = harmless ? undefined : didYouMean(key, foreignServerKeys);
+    const guess = harmless ? undefined : (ourWordFor(key) ?? didYouMean(key, foreignServerKeys));
     const message = `is not a key we know and is ignored.${guess === undefined ? '' : ` ${guess}`}`;
     warn({ file, key: keyPath([...path, key]), message, level: harmless ? 'info' : 'warn' });
   }
@@ -193,8 +227,4 @@ function warnAll(file: string, problems: readonly Problem[], consequence: string
   for (const { path, message } of problems) {
     warn({ file, key: keyPath(path), message: `${message}; ${consequence}`, level: 'warn' });
   }
-}
-
-function under(prefix: readonly string[], problems: readonly Problem[]): Problem[] {
-  return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
 }

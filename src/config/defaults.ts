@@ -1,9 +1,26 @@
 import type { LogLevel } from '../shared/log.ts';
 
+/** How a server is shown: as one tool, with all its tools, or not at all. */
+export const EXPOSURES = ['suite', 'flat', 'hidden'] as const;
+/** Names of flat tools: `server__tool`, or the tool's own. */
+export const NAMINGS = ['prefixed', 'plain'] as const;
+/** Whether a person is asked before a server is added while the gateway runs. */
+export const APPROVALS = ['ask', 'auto'] as const;
+/** The tools by which servers are added and taken away; while they exist, no compound tool may have such a name. */
+export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
+/** What a server can offer. */
+export const KINDS = ['tools', 'resources', 'prompts'] as const;
+
 /** What holds where the configuration says nothing. The schema takes its defaults from here. */
 export const DEFAULTS = {
   /** Relative to the configuration's directory. */
   discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
+  /** Of the program `switchboard`; another face may have others. */
+  exposure: 'suite',
+  naming: 'prefixed',
+  offer: KINDS,
+  instructions: { maxChars: 2000 },
+  management: { enabled: false, approval: 'ask', persist: false },
   /** In milliseconds. */
   timeouts: {
     childSpawnMs: 8_000,
@@ -15,6 +32,7 @@ export const DEFAULTS = {
   introspection: { mode: 'summary', summaryMaxChars: 160 },
   inheritEnv: true,
   logLevel: 'info' as LogLevel,
+  logArguments: false,
   limits: { messageBytes: 16 * 1024 * 1024, callsInFlight: 64, callsQueued: 4096 },
   framing: 'auto',
 } as const;

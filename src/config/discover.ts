@@ -7,11 +7,18 @@ import { findFiles } from './find-files.ts';
 import { isObject } from './plain-data.ts';
 import { readJsonFile } from './read.ts';
 
+export interface DiscoverOptions {
+  /** Patterns of the files that describe servers, relative to the directory. */
+  readonly globs: readonly string[];
+  /** Whether the `.mcp.json` of the directory itself is read too. */
+  readonly rootFile: boolean;
+  readonly warn: Warn;
+}
+
 /** The servers of the `.mcp.json` files that the patterns find, and of the one in the directory itself. */
 export async function discover(
   directory: string,
-  globs: readonly string[],
-  warn: Warn,
+  { globs, rootFile: wantsRootFile, warn }: DiscoverOptions,
 ): Promise<Candidate[]> {
   const found = findFiles(globs, {
     directory,
@@ -22,6 +29,7 @@ export async function discover(
   const candidates: Candidate[] = [];
   for (const file of found) candidates.push(...(await readCandidates(file, warn)));
 
+  if (!wantsRootFile) return candidates;
   const rootFile = join(resolve(directory), '.mcp.json');
   if (!found.includes(rootFile) && statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true) {
     const value = readOrWarn(rootFile, warn);

@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { didYouMean, nearest } from '../shared/nearest.ts';
 import { isObject } from './plain-data.ts';
-import type { Problem } from './problem.ts';
+import { under, type Problem } from './problem.ts';
 import { childFile, config, foreignServer, remoteServer, serverName, stdioServer } from './schema/config.ts';
 
 export interface ConfigProblems {
@@ -45,7 +45,7 @@ export function explainServerName(name: string): readonly Problem[] {
 }
 
 type Issue = z.core.$ZodIssue;
-type Path = readonly (string | number)[];
+type Path = Problem['path'];
 
 function problemsOf(schema: z.ZodType, value: unknown): Problem[] {
   const checked = withStandIn(value);
@@ -58,12 +58,9 @@ function problemsOf(schema: z.ZodType, value: unknown): Problem[] {
     }));
 }
 
-function under(prefix: Path, problems: readonly Problem[]): Problem[] {
-  return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
-}
-
-// zod passes over a "__proto__" key of a record; under another name it is checked like every other.
-const STAND_IN = '__proto__\u{e000}';
+// zod passes over a "__proto__" key of a record; under another name, which is right wherever the real one is, it is
+// checked like every other.
+const STAND_IN = '__proto__-_-_-';
 
 function withStandIn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withStandIn);
@@ -134,7 +131,15 @@ function oneOf(choices: readonly string[], value: unknown): string {
 function missing(path: Path): string {
   const key = path.at(-1);
   if (key === 'command') return 'is missing: add the program to start, for example "command": "npx"';
-  if (key === 'name') return 'is missing: add the name of the server, for example "name": "playwright"';
+  if (key === 'name' && path.length === 1)
+    return 'is missing: add the name of the server, for example "name": "playwright"';
+  if (key === 'name') return 'is missing: add the name the server gives the tool';
+  if (key === 'original') return 'is missing: add the name the server gives the tool';
+  if (key === 'exposed') return 'is missing: add the name the tool is offered under';
+  if (key === 'description') return 'is missing: say what the tool is for';
+  if (key === 'subtools')
+    return 'is missing: add the tools, for example "subtools": {"server": {"tools": [{"name": "tool"}]}}';
+  if (key === 'tools') return 'is missing: add the tools, for example "tools": [{"name": "tool"}]';
   return 'is missing';
 }
 

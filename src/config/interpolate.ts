@@ -39,6 +39,13 @@ export function interpolate(text: string, env: Environment): Interpolated {
   return unset.length > 0 ? { kind: 'unset', names: unset } : { kind: 'text', text: result + text.slice(at) };
 }
 
+/** Why a text could not be filled in, without anything of the text but names. */
+export function whyNotFilled(failure: Exclude<Interpolated, { kind: 'text' }>): string {
+  return failure.kind === 'unset'
+    ? `the environment variable ${[...new Set(failure.names)].join(', ')} is not set`
+    : `${failure.reference} cannot be filled in here (\${NAME}, \${env:NAME} and \${NAME:-default} can, $\${ is a plain \${)`;
+}
+
 type Reference =
   | { readonly name: string; readonly fallback: string | undefined; readonly end: number }
   | { readonly name: undefined; readonly scheme: string };

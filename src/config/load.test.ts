@@ -58,15 +58,22 @@ describe('settings', () => {
       directory,
       settings: {
         discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
+        exposure: 'suite',
+        naming: 'prefixed',
+        offer: ['tools', 'resources', 'prompts'],
+        instructions: { maxChars: 2000 },
         suites: {},
         timeouts: { childSpawnMs: 8000, rpcMs: 60000, idleMs: 600_000, drainMs: 3000, callMaxMs: 3_600_000 },
         introspection: { mode: 'summary', summaryMaxChars: 160 },
         inheritEnv: true,
         logLevel: 'info',
+        logArguments: false,
         limits: { messageBytes: 16_777_216, callsInFlight: 64, callsQueued: 4096 },
       },
+      logDirectory: undefined,
       servers: [],
       disabled: [],
+      compounds: [],
       warnings: [],
     });
   });
@@ -80,18 +87,30 @@ describe('settings', () => {
         introspection: { mode: 'redacted' },
         inheritEnv: ['A'],
         logLevel: 'silent',
+        logDirectory: './logs',
+        logArguments: true,
+        exposure: 'flat',
+        naming: 'plain',
+        offer: ['prompts', 'tools'],
+        instructions: { maxChars: 0 },
         limits: { callsInFlight: 1 },
       },
     });
-    const { settings, file } = await load(directory);
+    const { settings, file, logDirectory } = await load(directory);
+    expect(logDirectory).toBe(join(directory, 'logs'));
     expect(file).toBe(join(directory, 'switchboard.config.json'));
     expect(settings).toEqual({
       discoverGlobs: ['tools/*.json'],
+      exposure: 'flat',
+      naming: 'plain',
+      offer: ['prompts', 'tools'],
+      instructions: { maxChars: 0 },
       suites: {},
       timeouts: { childSpawnMs: 8000, rpcMs: 5, idleMs: 'never', drainMs: 3000, callMaxMs: 3_600_000 },
       introspection: { mode: 'redacted', summaryMaxChars: 160 },
       inheritEnv: ['A'],
       logLevel: 'silent',
+      logArguments: true,
       limits: { messageBytes: 16_777_216, callsInFlight: 1, callsQueued: 4096 },
     });
   });
@@ -144,6 +163,55 @@ describe('settings', () => {
     [{ logLevel: 'verbose' }, 'logLevel: must be one of "debug", "info", "warn", "error", "silent"'],
     [{ limits: { callsInFlight: 0 } }, 'limits.callsInFlight: must be a whole number from 1'],
     [{ mcpServers: [] }, 'mcpServers: must be an object of server names and servers, not a list'],
+    [{ exposure: 'Suite' }, 'exposure: must be one of "suite", "flat", "hidden". Did you mean "suite"?'],
+    [{ naming: 5 }, 'naming: must be one of "prefixed", "plain"'],
+    [{ offer: 'tools' }, 'offer: must be a list of "tools", "resources", "prompts"'],
+    [{ offer: ['tool'] }, 'offer[0]: must be one of "tools", "resources", "prompts". Did you mean "tools"?'],
+    [{ offer: [] }, 'offer: must name at least one of "tools", "resources", "prompts"'],
+    [{ offer: ['tools', 'tools'] }, 'offer[1]: is in the list already'],
+    [{ suites: { a: { offer: [] } } }, 'suites.a.offer: must name at least one of'],
+    [
+      { instructions: { maxChars: -1 } },
+      'instructions.maxChars: must be a whole number of characters from 0 to 100000',
+    ],
+    [{ instructions: { max: 1 } }, 'instructions.max: unknown key. Did you mean "maxChars"?'],
+    [{ logDirectory: '' }, 'logDirectory: must be a text that is not empty'],
+    [{ logArguments: 'yes' }, 'logArguments: must be true or false'],
+    [{ tools: [] }, 'tools: must be an object of tool names and tools, not a list'],
+    [
+      { tools: { 'a b': { description: '', subtools: { a: { tools: [{ name: 'x' }] } } } } },
+      'tools["a b"]: the name of a tool is 1 to 64 of the characters A-Z a-z 0-9 _ -',
+    ],
+    [{ tools: { t: { subtools: {} } } }, 'tools.t.description: is missing: say what the tool is for'],
+    [
+      { tools: { t: { description: '' } } },
+      'tools.t.subtools: is missing: add the tools, for example "subtools": {"server":',
+    ],
+    [
+      { tools: { t: { description: '', subTools: {} } } },
+      'tools.t.subTools: unknown key. Did you mean "subtools"? Known here: description, subtools.',
+    ],
+    [{ tools: { t: { description: '', subtools: {} } } }, 'tools.t.subtools: must name at least one server'],
+    [
+      { tools: { t: { description: '', subtools: { a: { tools: [] } } } } },
+      'tools.t.subtools.a.tools: must name at least one tool',
+    ],
+    [
+      { tools: { t: { description: '', subtools: { a: { tools: ['x'] } } } } },
+      'tools.t.subtools.a.tools[0]: must be an object',
+    ],
+    [
+      { tools: { t: { description: '', subtools: { a: { tools: [{ description: '' }] } } } } },
+      'tools.t.subtools.a.tools[0].name: is missing: add the name the server gives the tool',
+    ],
+    [
+      { tools: { t: { description: '', subtools: { a: { tools: [{ name: 'x', desc: '' }] } } } } },
+      'tools.t.subtools.a.tools[0].desc: unknown key. Did you mean "description"? Known here: name, description.',
+    ],
+    [
+      '{"tools": {"__proto__": {"description": 5, "subtools": {}}}}',
+      'tools.__proto__.description: must be a text',
+    ],
     ['{"__proto__": {}}', '__proto__: unknown key.'],
     ['[]', 'must be an object, not a list'],
     ['null', 'must be an object, not null'],
@@ -154,13 +222,32 @@ describe('settings', () => {
     expect(error.message).toContain(`switchboard.config.json: ${expected}`);
   });
 
+  test('the log directory may refer to the environment; what cannot be filled in costs the log file only', async () => {
+    const directory = project({ 'switchboard.config.json': { logDirectory: '${LOGS}/mcp' } });
+    expect((await load(directory, { LOGS: '/var/log' })).logDirectory).toBe('/var/log/mcp');
+    const loaded = await load(directory);
+    expect(loaded.logDirectory).toBeUndefined();
+    const optional = project({ 'switchboard.config.json': { logDirectory: '${LOGS:-}' } });
+    expect(await load(optional)).toMatchObject({ logDirectory: undefined, warnings: [] });
+    expect(said(loaded, 'warn')).toContain(
+      'switchboard.config.json: logDirectory: the environment variable LOGS is not set; no log file is written',
+    );
+  });
+
   test('every problem is listed, one per line, bad servers included', async () => {
-    const error = await failureOf({ a: 1, timeouts: { b: 2, rpcMs: 0 }, mcpServers: { x: { comand: 'y' } } });
+    const error = await failureOf({
+      a: 1,
+      offer: [],
+      timeouts: { b: 2, rpcMs: 0 },
+      mcpServers: { x: { comand: 'y', offer: [] } },
+    });
     const keys = error.message.split('\n').map((line) => line.split(': ')[1]);
     expect(keys.sort()).toEqual([
       'a',
       'mcpServers.x.comand',
       'mcpServers.x.command',
+      'mcpServers.x.offer',
+      'offer',
       'timeouts.b',
       'timeouts.rpcMs',
     ]);
@@ -212,6 +299,11 @@ describe('files', () => {
     ],
     ['export const other = 1;', 'CONFIG_UNREADABLE', 'it exports nothing as default'],
     ['const a = {}; a.a = a; export default a;', 'CONFIG_UNREADABLE', 'the configuration contains itself'],
+    [
+      'export default { suites: { a: { tools: { t: { presets: { x: [{ y: () => 1 }] } } } } } };',
+      'CONFIG_INVALID',
+      'suites.a.tools.t.presets.x[0].y: must be a value that can be written in JSON',
+    ],
     ['export default { logLevel: () => 1 };', 'CONFIG_INVALID', 'logLevel: must be one of'],
     [
       'export default { timeouts: { rpcMs: 1n } };',
@@ -288,6 +380,8 @@ describe('mcpServers', () => {
             suiteName: 'things',
             expose: { allow: ['a*'], deny: ['ab'] },
             summaryMaxChars: 10,
+            exposure: 'hidden',
+            offer: ['resources'],
           },
           plain: echo,
         },
@@ -314,11 +408,19 @@ describe('mcpServers', () => {
         inheritEnv: ['A'],
         framing: 'content-length',
         timeouts: { childSpawnMs: 1, rpcMs: 7, idleMs: 'never', drainMs: 3000, callMaxMs: 3_600_000 },
+        exposure: 'hidden',
+        naming: 'prefixed',
+        offer: ['resources'],
+        tools: {
+          allow: [
+            { pattern: 'a*', literal: false, origin: { file, key: 'mcpServers.full.expose.allow[0]' } },
+          ],
+          deny: [{ pattern: 'ab', literal: false, origin: { file, key: 'mcpServers.full.expose.deny[0]' } }],
+          shapes: new Map(),
+        },
         suite: {
           name: 'things',
           description: 'Use it.',
-          allow: ['a*'],
-          deny: ['ab'],
           summaryMaxChars: 10,
           mode: 'summary',
         },
@@ -334,6 +436,10 @@ describe('mcpServers', () => {
         inheritEnv: false,
         framing: 'auto',
         timeouts: { childSpawnMs: 8000, rpcMs: 7, idleMs: 600_000, drainMs: 3000, callMaxMs: 3_600_000 },
+        exposure: 'suite',
+        naming: 'prefixed',
+        offer: ['tools', 'resources', 'prompts'],
+        tools: { allow: undefined, deny: [], shapes: new Map() },
         suite: { summaryMaxChars: 160, mode: 'summary' },
       },
     ]);
@@ -393,6 +499,57 @@ describe('mcpServers', () => {
       'mcpServers.bad.type: must be one of "http", "sse", "streamable-http". Did you mean "http"?',
     ],
     [{ command: 'x', disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false'],
+    [
+      { command: 'x', exposure: 'flatt' },
+      'mcpServers.bad.exposure: must be one of "suite", "flat", "hidden". Did you mean "flat"?',
+    ],
+    [
+      { command: 'x', offer: ['prompts', 'tools', 'prompts'] },
+      'mcpServers.bad.offer[2]: is in the list already',
+    ],
+    [
+      { command: 'x', hidenTools: [] },
+      'mcpServers.bad.hidenTools: unknown key. Did you mean "tools" or "hiddenTools"?',
+    ],
+    [
+      { command: 'x', exposedTools: 'a' },
+      'mcpServers.bad.exposedTools: must be a list of tool names, patterns and {"original", "exposed"}',
+    ],
+    [
+      { command: 'x', exposedTools: [5] },
+      'mcpServers.bad.exposedTools[0]: must be the name or pattern of a tool, or {"original", "exposed"}',
+    ],
+    [
+      { command: 'x', exposedTools: ['a', { original: 'b' }] },
+      'mcpServers.bad.exposedTools[1].exposed: is missing: add the name the tool is offered under',
+    ],
+    [
+      { command: 'x', exposedTools: [{ orignal: 'b', exposed: 'c' }] },
+      'mcpServers.bad.exposedTools[0].orignal: unknown key. Did you mean "original"? Known here: original, exposed.',
+    ],
+    [
+      { command: 'x', exposedTools: [{ original: 'b', exposed: 'c d' }] },
+      'mcpServers.bad.exposedTools[0].exposed: must be 1 to 64 of the characters A-Z a-z 0-9 _ -',
+    ],
+    [{ command: 'x', hiddenTools: [{}] }, 'mcpServers.bad.hiddenTools[0]: must be a text, not an object'],
+    [
+      { command: 'x', tools: ['a'] },
+      'mcpServers.bad.tools: must be an object of tool names and settings (a list of the only tools offered is "exposedTools"), not a list',
+    ],
+    [
+      { command: 'x', tools: { 'a b': { preset: {} } } },
+      'mcpServers.bad.tools["a b"].preset: unknown key. Did you mean "presets"? Known here: name, description, presets, redact.',
+    ],
+    [{ command: 'x', tools: { a: { name: '' } } }, 'mcpServers.bad.tools.a.name: must be 1 to 64 of'],
+    [
+      { command: 'x', tools: { a: { presets: ['b'] } } },
+      'mcpServers.bad.tools.a.presets: must be an object of argument names and values, not a list',
+    ],
+    [{ command: 'x', tools: { a: { redact: 'b' } } }, 'mcpServers.bad.tools.a.redact: must be a list of'],
+    [
+      { url: 'x', tools: { a: { redact: [''] } } },
+      'mcpServers.bad.tools.a.redact[0]: must be a text that is not empty',
+    ],
     ['text', 'mcpServers.bad: must be an object'],
   ])('a bad entry %j is skipped with a warning, the others stay', async (bad, expected) => {
     const loaded = await load(
@@ -505,10 +662,12 @@ describe('suites', () => {
       suite: {
         name: 'web',
         description: 'From config.',
-        allow: ['b'],
-        deny: ['y'],
         summaryMaxChars: 5,
         mode: 'full',
+      },
+      tools: {
+        allow: [{ pattern: 'b', origin: { key: 'suites.a.expose.allow[0]' } }],
+        deny: [{ pattern: 'y', origin: { key: 'mcpServers.a.expose.deny[0]' } }],
       },
     });
     expect(servers[1]?.suite.description).toBe('From the server.');
@@ -676,7 +835,7 @@ describe('discovery', () => {
     expect(loaded.disabled).toEqual(['off']);
     expect(said(loaded, 'info')).toContain('mcpServers.a.alwaysAllow: is not a key we know and is ignored.');
     expect(said(loaded, 'warn')).toContain(
-      'mcpServers.a.disabledTools: is not a key we know and is ignored.',
+      'mcpServers.a.disabledTools: is not a key we know and is ignored. Ours is "hiddenTools".',
     );
     expect(said(loaded, 'warn')).toContain(
       'mcpServers.a.comand: is not a key we know and is ignored. Did you mean "command"?',

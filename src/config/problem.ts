@@ -7,6 +7,11 @@ export interface Problem {
   readonly message: string;
 }
 
+/** The same problems, seen from further up. */
+export function under(prefix: Problem['path'], problems: readonly Problem[]): Problem[] {
+  return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
+}
+
 /** Something the user should know that does not stop us. */
 export interface ConfigWarning {
   /** The file it is about, absolute. */

@@ -10,6 +10,12 @@ export interface StartedProgram {
 /** The package and the command a host starts us by. */
 const OUR_PACKAGE = 'mcp-switchboard';
 const OUR_NAMES = new Set([OUR_PACKAGE, 'switchboard']);
+/**
+ * The other program of the package. It counts as ourselves only where it is what runs now: behind `switchboard` it is a
+ * server like any other, with a configuration of its own.
+ */
+const PROXY = 'mcp-proxy-server';
+const PROXY_SCRIPT = /(?:^|\/)mcp-proxy-server(?:\.js)?$/;
 const RUNNERS = new Set(['npx', 'pnpx', 'bunx', 'npm', 'pnpm', 'yarn', 'bun']);
 /** What stands before the package: `npm exec`, `pnpm dlx`, `bun x`, `yarn run`. */
 const RUNNER_WORDS = new Set(['exec', 'x', 'dlx', 'run']);
@@ -28,7 +34,9 @@ export function recursionGuard(ourScript?: string): (program: StartedProgram) =>
 
 function startsOurselves({ command, args, cwd }: StartedProgram, ourFile: FileIdentity | undefined): boolean {
   const program = programName(command);
-  if (OUR_NAMES.has(program) || isOurFile(cwd, command, ourFile)) return true;
+  const isProxy = ourFile?.name === `${PROXY}.js`;
+  const isOurName = (name: string): boolean => OUR_NAMES.has(name) || (isProxy && name === PROXY);
+  if (isOurName(program) || isOurFile(cwd, command, ourFile)) return true;
   // Windows hosts need `cmd /c npx …`; others write `env NAME=value npx …`.
   if (program === 'cmd' && /^\/c$/i.test(args[0] ?? '')) {
     return startsOurselves({ command: args[1] ?? '', args: args.slice(2), cwd }, ourFile);
@@ -40,13 +48,14 @@ function startsOurselves({ command, args, cwd }: StartedProgram, ourFile: FileId
   const words = args.filter((arg) => !arg.startsWith('-'));
   if (RUNNERS.has(program)) {
     const first = words.find((word) => !RUNNER_WORDS.has(word));
-    if (first !== undefined && OUR_NAMES.has(withoutVersion(first))) return true;
+    if (first !== undefined && isOurName(withoutVersion(first))) return true;
     // `--package=mcp-switchboard` and `-p mcp-switchboard` name the package away from the command.
     if (args.some((arg) => withoutVersion(arg.replace(/^--package=/, '')) === OUR_PACKAGE)) return true;
   }
   const script = words[0];
   if (!INTERPRETERS.has(program) || script === undefined) return false;
-  return OUR_SCRIPT.test(script.replaceAll('\\', '/')) || isOurFile(cwd, script, ourFile);
+  const path = script.replaceAll('\\', '/');
+  return OUR_SCRIPT.test(path) || (isProxy && PROXY_SCRIPT.test(path)) || isOurFile(cwd, script, ourFile);
 }
 
 /** `node_modules/mcp-switchboard/dist/index.js`, `…/switchboard/dist/index.js`, `node_modules/.bin/switchboard`. */

@@ -1,11 +1,13 @@
 import { resolve as resolvePath } from 'node:path';
 import type { Candidate, CandidateDefinition, Warn } from './candidate.ts';
 import { DEFAULTS } from './defaults.ts';
-import { interpolate, type Environment } from './interpolate.ts';
+import { createFiller, type Filler } from './filler.ts';
+import type { Environment } from './interpolate.ts';
 import { keyPath } from './problem.ts';
 import { recursionGuard } from './recursion.ts';
-import type { StdioServer } from './schema/config.ts';
+import type { Look, StdioServer } from './schema/config.ts';
 import { overrideTimeouts, type Settings } from './settings.ts';
+import { toolSettings, type Origin, type ToolSettings, type ToolWords } from './tool-settings.ts';
 
 /** Everything needed to start one server and to show it. */
 export interface ServerDefinition {
@@ -15,7 +17,7 @@ export interface ServerDefinition {
   /** The whole description of its suite tool, as the server's definition gives it. */
   readonly switchboardDescription?: string | undefined;
   /** Where it was defined: the file, and the place in it (empty for a file about one server). */
-  readonly origin: { readonly file: string; readonly key: string };
+  readonly origin: Origin;
   readonly command: string;
   readonly args: readonly string[];
   /** The same as it was written, references not filled in: the form to show to people. */
@@ -28,6 +30,14 @@ export interface ServerDefinition {
   readonly framing: NonNullable<StdioServer['framing']>;
   /** In milliseconds. */
   readonly timeouts: Settings['timeouts'];
+  /** Whether it is shown as one tool, with all its tools, or not at all. */
+  readonly exposure: Settings['exposure'];
+  /** Names of its tools and prompts where they are shown one by one. */
+  readonly naming: Settings['naming'];
+  /** What of it clients get to see. */
+  readonly offer: Settings['offer'];
+  /** Which tools are offered, and how they look. */
+  readonly tools: ToolSettings;
   readonly suite: SuiteDefinition;
 }
 
@@ -37,10 +47,6 @@ export interface SuiteDefinition {
   readonly name?: string | undefined;
   /** The tool's whole description where one was given: switchboardDescription, else the configuration's. */
   readonly description?: string | undefined;
-  /** Patterns of the only tools offered. Default: all are. */
-  readonly allow?: readonly string[] | undefined;
-  /** Patterns of tools not offered. Default: none. */
-  readonly deny?: readonly string[] | undefined;
   /** Longest summary of a tool, in characters. */
   readonly summaryMaxChars: number;
   readonly mode: Settings['introspection']['mode'];
@@ -48,6 +54,8 @@ export interface SuiteDefinition {
 
 export interface ResolveOptions {
   readonly settings: Settings;
+  /** The configuration file, where there is one. */
+  readonly file: string | undefined;
   /** What references are filled in from. */
   readonly env: Environment;
   /** The script that runs now; an entry that starts it is us. */
@@ -103,15 +111,21 @@ function defineServer(
   options: ResolveContext,
 ): ServerDefinition | undefined {
   const { settings, warn } = options;
-  const program = fillIn(candidate, server, options);
-  if (program === undefined) return undefined;
+  // A file about one server gives fewer settings than an entry; what it does not give is undefined here.
+  const given: Partial<StdioServer> = server as StdioServer;
+  const suite = settings.suites[candidate.name];
+  const filler = createFiller(candidate.name, options.env, warn);
+  const program = fillIn(candidate, server, filler);
+  const tools = toolSettings(placesOf(candidate, given, suite, options.file), filler, warn);
+  if (program === undefined || filler.failed) return undefined;
   if (options.isOurselves(program)) {
     const message = `"${candidate.name}" starts Switchboard itself and is left out, or it would start itself without end`;
     warn({ ...origin(candidate), message, level: 'info' });
     return undefined;
   }
-  // A file about one server gives fewer settings than an entry; what it does not give is undefined here.
-  const given: Partial<StdioServer> = server as StdioServer;
+  const exposure = suite?.exposure ?? given.exposure ?? settings.exposure;
+  const general =
+    exposure === 'flat' ? { ...settings.timeouts, idleMs: settings.flatIdleMs } : settings.timeouts;
   return {
     name: candidate.name,
     description: given.description,
@@ -124,19 +138,38 @@ function defineServer(
     env: program.env,
     inheritEnv: given.inheritEnv ?? settings.inheritEnv,
     framing: given.framing ?? DEFAULTS.framing,
-    timeouts: overrideTimeouts(settings.timeouts, given.timeouts),
-    suite: suiteOf(candidate.name, given, settings),
+    timeouts: overrideTimeouts(general, given.timeouts),
+    exposure,
+    naming: settings.naming,
+    offer: suite?.offer ?? given.offer ?? settings.offer,
+    tools,
+    suite: suiteOf(given, suite, settings),
   };
 }
 
-/** The configuration's word about a server comes before the server's own, except for switchboardDescription. */
-function suiteOf(name: string, server: Partial<StdioServer>, settings: Settings): SuiteDefinition {
-  const suite = settings.suites[name];
+type Suite = Settings['suites'][string];
+
+/** Where something may be said about the tools of a server: the configuration's word comes before the server's own. */
+function placesOf(
+  candidate: Candidate,
+  given: Partial<StdioServer>,
+  suite: Suite | undefined,
+  file: string | undefined,
+): ToolWords[] {
+  const own: ToolWords = { file: candidate.file, path: candidate.path, says: given };
+  if (suite === undefined || file === undefined) return [own];
+  return [{ file, path: ['suites', candidate.name], says: suite as Look }, own];
+}
+
+/** Likewise, except for switchboardDescription. */
+function suiteOf(
+  server: Partial<StdioServer>,
+  suite: Suite | undefined,
+  settings: Settings,
+): SuiteDefinition {
   return {
     name: suite?.suiteName ?? server.suiteName,
     description: server.switchboardDescription ?? suite?.description,
-    allow: suite?.expose?.allow ?? server.expose?.allow,
-    deny: suite?.expose?.deny ?? server.expose?.deny,
     summaryMaxChars:
       suite?.summaryMaxChars ?? server.summaryMaxChars ?? settings.introspection.summaryMaxChars,
     mode: settings.introspection.mode,
@@ -146,25 +179,12 @@ function suiteOf(name: string, server: Partial<StdioServer>, settings: Settings)
 type Program = Pick<ServerDefinition, 'command' | 'args' | 'written' | 'cwd' | 'env'>;
 
 /** Command, arguments, directory and environment with references filled in; undefined when one could not be. */
-function fillIn(
-  candidate: Candidate,
-  server: DescribedServer,
-  { env: ourEnv, warn }: ResolveOptions,
-): Program | undefined {
-  const failures: string[] = [];
+function fillIn(candidate: Candidate, server: DescribedServer, filler: Filler): Program | undefined {
   const fill = (text: string, ...path: (string | number)[]): string => {
-    const result = interpolate(text, ourEnv);
-    if (result.kind === 'text' && !result.text.includes('\0')) return result.text;
-    failures.push(keyPath(path));
-    const why =
-      result.kind === 'unset'
-        ? `the environment variable ${[...new Set(result.names)].join(', ')} is not set`
-        : result.kind === 'unknown'
-          ? `${result.reference} cannot be filled in here (\${NAME}, \${env:NAME} and \${NAME:-default} can, $\${ is a plain \${)`
-          : 'holds a NUL character';
-    const message = `${why}; "${candidate.name}" is skipped`;
-    warn({ file: candidate.file, key: keyPath([...candidate.path, ...path]), message, level: 'warn' });
-    return '';
+    const place = { file: candidate.file, path: [...candidate.path, ...path] };
+    const filled = filler.fill(text, place);
+    if (filled.includes('\0')) filler.fail(place, 'holds a NUL character');
+    return filled;
   };
 
   const fillEnv = (given: StdioServer['env'] = {}, ...path: string[]): [string, string][] =>
@@ -179,15 +199,11 @@ function fillIn(
   // fromEntries defines members, so a variable called "__proto__" is one like any other.
   const env = Object.fromEntries([...fillEnv(inner.env, 'command', 'env'), ...fillEnv(server.env, 'env')]);
   const cwd = 'cwd' in server && typeof server.cwd === 'string' ? fill(server.cwd, 'cwd') : '';
-  if (failures.length === 0 && command.trim() === '') {
-    failures.push('command');
-    warn({
-      ...origin(candidate),
-      message: `the command of "${candidate.name}" is empty; it is skipped`,
-      level: 'warn',
-    });
+  if (filler.failed) return undefined;
+  if (command.trim() === '') {
+    filler.fail(candidate, `the command of "${candidate.name}" is empty`);
+    return undefined;
   }
-  if (failures.length > 0) return undefined;
   const absolute = cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd);
   const cwdAsWritten = 'cwd' in server && typeof server.cwd === 'string' ? server.cwd : '';
   const written = {

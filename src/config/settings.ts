@@ -1,28 +1,44 @@
 import { DEFAULTS } from './defaults.ts';
+import { SWITCHBOARD, type Face } from './face.ts';
+import { resolveManagement, type Management } from './management.ts';
 import type { ConfigInput, ConfigOutput } from './schema/config.ts';
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-/** What the configuration says about everything but single servers, with every default applied. */
-export type Settings = DeepReadonly<Omit<ConfigOutput, '$schema' | 'mcpServers'>>;
+/** What the configuration says about everything but single servers and tools, with every default applied. */
+export type Settings = DeepReadonly<
+  Omit<ConfigOutput, '$schema' | 'mcpServers' | 'tools' | 'logDirectory' | 'management'>
+> & {
+  readonly management: Management;
+  /** timeouts.idleMs of flat servers: "never", unless the configuration itself says a time. */
+  readonly flatIdleMs: ConfigOutput['timeouts']['idleMs'];
+};
 
 /**
  * Fills in the defaults. Plain code instead of the schema's parse, because loading the schema costs 26 ms; the return
  * type comes from the schema, so a setting that is added there and forgotten here does not compile.
  */
-export function applyDefaults(config: ConfigInput): Settings {
+export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Settings {
   const { introspection = {}, limits = {} } = config;
   return {
-    discoverGlobs: config.discoverGlobs ?? DEFAULTS.discoverGlobs,
+    discoverGlobs: config.discoverGlobs ?? (face.discovers === false ? [] : DEFAULTS.discoverGlobs),
+    exposure: config.exposure ?? face.defaults.exposure,
+    naming: config.naming ?? face.defaults.naming,
+    offer: config.offer ?? DEFAULTS.offer,
+    instructions: { maxChars: config.instructions?.maxChars ?? DEFAULTS.instructions.maxChars },
     // Without a prototype: a server may be called "constructor".
     suites: Object.assign(Object.create(null) as Record<string, never>, config.suites),
+    management: resolveManagement(config.management, face.defaults.management),
     timeouts: overrideTimeouts(DEFAULTS.timeouts, config.timeouts),
+    // Stopped, a server could not tell that its tools have changed, and flat ones are in the host's list.
+    flatIdleMs: config.timeouts?.idleMs ?? 'never',
     introspection: {
       mode: introspection.mode ?? DEFAULTS.introspection.mode,
       summaryMaxChars: introspection.summaryMaxChars ?? DEFAULTS.introspection.summaryMaxChars,
     },
     inheritEnv: config.inheritEnv ?? DEFAULTS.inheritEnv,
     logLevel: config.logLevel ?? DEFAULTS.logLevel,
+    logArguments: config.logArguments ?? DEFAULTS.logArguments,
     limits: {
       messageBytes: limits.messageBytes ?? DEFAULTS.limits.messageBytes,
       callsInFlight: limits.callsInFlight ?? DEFAULTS.limits.callsInFlight,

@@ -62,6 +62,9 @@ describe('the quick check and the schema agree', () => {
       'a b',
       'A_b-1',
       'x'.repeat(65),
+      'suite',
+      'plain',
+      'tools',
     ],
     ...['\u0001', '💥'],
   );
@@ -81,7 +84,9 @@ describe('the quick check and the schema agree', () => {
       'messageBytes',
       'callsInFlight',
       'callsQueued',
+      'maxChars',
     ],
+    ...['original', 'exposed', 'presets', 'redact', 'subtools'],
     ...['allow', 'deny', 'cmd', 'Timeouts', '__proto__', 'constructor', 'A=B', '', 'x'.repeat(65), '\u0001'],
   ];
   const object = (key: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
@@ -90,6 +95,47 @@ describe('the quick check and the schema agree', () => {
   const list = fc.array(scalar, { maxLength: 3 });
   const leaf = fc.oneof({ weight: 3, arbitrary: scalar }, list);
   const small = fc.oneof(leaf, object(anyKey, leaf));
+  const exposedTools = fc.array(
+    fc.oneof(
+      scalar,
+      fc.record({ original: scalar, exposed: scalar }, { requiredKeys: [] }),
+      object(anyKey, scalar),
+    ),
+    { maxLength: 2 },
+  );
+  const shapes = object(
+    anyKey,
+    fc.oneof(
+      small,
+      fc.record(
+        { name: scalar, description: scalar, presets: fc.oneof(small, object(anyKey, small)), redact: leaf },
+        { requiredKeys: [] },
+      ) as fc.Arbitrary<unknown>,
+    ),
+  );
+  const look = fc.record(
+    { exposure: scalar, offer: leaf, exposedTools, hiddenTools: leaf, tools: fc.oneof(leaf, shapes) },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<object>;
+  const compound = fc.oneof(
+    small,
+    fc.record(
+      {
+        description: scalar,
+        subtools: fc.oneof(
+          small,
+          object(
+            anyKey,
+            fc.record(
+              { tools: fc.array(fc.oneof(small, fc.record({ name: scalar })), { maxLength: 2 }) },
+              { requiredKeys: [] },
+            ),
+          ),
+        ),
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<unknown>,
+  );
   const limits = object(anyKey, fc.constantFrom<unknown>(1, 1024, 'never', 0));
   const entry = fc.oneof(
     object(anyKey, small),
@@ -99,6 +145,7 @@ describe('the quick check and the schema agree', () => {
         fc.constantFrom<unknown>('npx', { cmd: 'x' }, { cmd: 'x', args: ['a'] }, 5),
       )
       .map(([rest, command]) => ({ ...(rest as object), command })),
+    look.map((keys) => ({ ...keys, command: 'npx' })),
     fc.record(
       { url: scalar, headers: small, timeouts: limits },
       { requiredKeys: [] },
@@ -109,7 +156,14 @@ describe('the quick check and the schema agree', () => {
     fc.record(
       {
         mcpServers: fc.oneof(scalar, object(anyKey, entry)),
-        suites: fc.oneof(scalar, object(anyKey, small)),
+        suites: fc.oneof(scalar, object(anyKey, fc.oneof(small, look))),
+        tools: fc.oneof(scalar, object(anyKey, compound)),
+        exposure: scalar,
+        naming: scalar,
+        offer: leaf,
+        instructions: limits,
+        logArguments: scalar,
+        logDirectory: scalar,
         timeouts: limits,
         introspection: limits,
         limits,
@@ -130,7 +184,8 @@ describe('the quick check and the schema agree', () => {
     if (!JSON.stringify(value).includes('__proto__')) expect(config.safeParse(value).success).toBe(valid);
     if (!quick.isConfig(value)) return;
     if (JSON.stringify(value).includes('__proto__')) return;
-    expect({ ...applyDefaults(value), $schema: value.$schema, mcpServers: value.mcpServers }).toEqual(
+    const { $schema, mcpServers, tools, logDirectory } = value;
+    expect({ ...applyDefaults(value), $schema, mcpServers, tools, logDirectory }).toEqual(
       config.parse(value),
     );
   };
@@ -169,6 +224,23 @@ describe('the quick check and the schema agree', () => {
     { timeouts: { rpcMs: 0 } },
     { inheritEnv: ['PATH', ''] },
     { limits: { messageBytes: 1 } },
+    { exposure: 'hidden', naming: 'plain', offer: ['tools'], logArguments: true, logDirectory: 'logs' },
+    { exposure: 'Flat' },
+    { offer: ['tool'] },
+    { instructions: { maxChars: 0 } },
+    { instructions: { maxChars: 100_001 } },
+    { mcpServers: { a: { command: 'x', exposedTools: ['a', { original: 'b', exposed: 'c' }] } } },
+    { mcpServers: { a: { command: 'x', exposedTools: [{ original: 'b' }] } } },
+    { mcpServers: { a: { command: 'x', exposedTools: [{ original: 'b', exposed: 'c d' }] } } },
+    { mcpServers: { a: { command: 'x', tools: { t: { presets: { a: [{ b: null }] }, redact: ['x'] } } } } },
+    { mcpServers: { a: { command: 'x', tools: { t: { preset: {} } } } } },
+    { mcpServers: { a: { command: 'x', tools: ['*'] } } },
+    { suites: { a: { exposure: 'flat', hiddenTools: ['x*'], tools: { t: { name: 'u' } } } } },
+    { tools: { both: { description: 'x', subtools: { a: { tools: [{ name: 't', description: 'y' }] } } } } },
+    { tools: { 'a b': { description: 'x', subtools: {} } } },
+    { tools: { both: { description: 'x', subtools: { a: [] } } } },
+    JSON.parse('{"tools": {"__proto__": {"description": "x", "subtools": {}}}}') as unknown,
+    JSON.parse('{"tools": {"__proto__": {"nope": 5}}}') as unknown,
     JSON.parse('{"mcpServers": {"__proto__": {"command": 5}}}') as unknown,
     JSON.parse('{"suites": {"__proto__": {"nope": 5}}}') as unknown,
   ])('on %j', (value) => {
@@ -182,7 +254,10 @@ test('the editor schema describes what the plan asks for, with defaults and desc
     expect.arrayContaining(['discoverGlobs', 'suites', 'timeouts', 'introspection']),
   );
   const suite = properties.suites?.additionalProperties as { properties: Record<string, unknown> };
-  expect(Object.keys(suite.properties)).toEqual(['suiteName', 'description', 'expose', 'summaryMaxChars']);
+  expect(Object.keys(suite.properties)).toEqual([
+    ...['description', 'suiteName', 'expose', 'summaryMaxChars'],
+    ...['exposure', 'offer', 'exposedTools', 'hiddenTools', 'tools'],
+  ]);
   expect(properties.introspection?.properties).toMatchObject({
     mode: { enum: ['summary', 'full', 'redacted'], default: 'summary' },
     summaryMaxChars: { default: 160 },

@@ -1,0 +1,22 @@
+import { DEFAULTS } from './defaults.ts';
+import type { Management } from './management.ts';
+
+/** What one of the programs we are started as expects of a configuration. */
+export interface Face {
+  /** Defaults that differ. */
+  readonly defaults: {
+    readonly exposure: 'suite' | 'flat';
+    readonly naming: 'prefixed' | 'plain';
+    /** Default: off, and where it is turned on, a person is asked and nothing is written. */
+    readonly management?: Management | undefined;
+  };
+  /** The file used where none is named; it must exist. Default: the first `switchboard.config.*`, or none. */
+  readonly configFile?: string | undefined;
+  /** What to do where that file is missing, as a sentence. */
+  readonly configHint?: string | undefined;
+  /** Whether the root `.mcp.json` is read, and others looked for where discoverGlobs is not set. Default true. */
+  readonly discovers?: boolean | undefined;
+}
+
+/** The program `switchboard`. */
+export const SWITCHBOARD: Face = { defaults: { exposure: DEFAULTS.exposure, naming: DEFAULTS.naming } };

@@ -1,0 +1,51 @@
+import type { Warn } from './candidate.ts';
+import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
+import { keyPath } from './problem.ts';
+
+/** Somewhere in a file. */
+export interface Place {
+  readonly file: string;
+  /** Keys and list positions from the top of the file. */
+  readonly path: readonly (string | number)[];
+}
+
+/** Fills in the references of one server's definition. What cannot be filled in costs the server, with a warning. */
+export interface Filler {
+  /** The text with its references filled in, or an empty one after a failure. */
+  fill(text: string, place: Place): string;
+  /** Notes that something at this place makes the server unusable. */
+  fail(place: Place, why: string): void;
+  /** Whether anything failed. */
+  readonly failed: boolean;
+}
+
+export function createFiller(server: string, env: Environment, warn: Warn): Filler {
+  let failed = false;
+  const fail = ({ file, path }: Place, why: string): void => {
+    failed = true;
+    warn({ file, key: keyPath(path), message: `${why}; "${server}" is skipped`, level: 'warn' });
+  };
+  return {
+    fill(text, place) {
+      const result = interpolate(text, env);
+      if (result.kind === 'text') return result.text;
+      fail(place, whyNotFilled(result));
+      return '';
+    },
+    fail,
+    get failed() {
+      return failed;
+    },
+  };
+}
+
+/** The same for any JSON value: texts are filled in wherever they stand, keys are left alone. */
+export function fillValue(value: unknown, { file, path }: Place, filler: Filler): unknown {
+  if (typeof value === 'string') return filler.fill(value, { file, path });
+  if (typeof value !== 'object' || value === null) return value;
+  const inner = (step: string | number, member: unknown): unknown =>
+    fillValue(member, { file, path: [...path, step] }, filler);
+  if (Array.isArray(value)) return value.map((member, index) => inner(index, member));
+  // fromEntries defines members, so "__proto__" stays a key like any other.
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inner(key, member)]));
+}

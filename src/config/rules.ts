@@ -1,0 +1,84 @@
+import { MANAGEMENT_TOOLS } from './defaults.ts';
+import type { Face } from './face.ts';
+import { resolveManagement } from './management.ts';
+import { isObject } from './plain-data.ts';
+import { under, type Problem } from './problem.ts';
+
+/**
+ * What is wrong with a configuration beyond what the schema can say. Looks only where the data has the form it should
+ * have: the schema reports the rest.
+ */
+export function brokenConfigRules(config: unknown, face: Face): Problem[] {
+  return [
+    ...offerProblems(config, ['offer']),
+    ...brokenIn(config, ['mcpServers', ANY], brokenServerRules),
+    ...brokenIn(config, ['suites', ANY], brokenServerRules),
+    ...brokenIn(config, ['tools', ANY, 'subtools'], (value) =>
+      isObject(value) && Object.keys(value).length === 0 ? [problem('must name at least one server')] : [],
+    ),
+    ...brokenIn(config, ['tools', ANY, 'subtools', ANY, 'tools'], (value) =>
+      Array.isArray(value) && value.length === 0 ? [problem('must name at least one tool')] : [],
+    ),
+    ...takenToolNames(config, face),
+  ];
+}
+
+/** The same for what is said about one server. */
+export function brokenServerRules(server: unknown): Problem[] {
+  return [
+    ...offerProblems(server, ['offer']),
+    ...brokenIn(server, ['tools', ANY, 'presets', ANY], unsayable),
+  ];
+}
+
+const ANY = Symbol('any key');
+
+/** Compound tools that are called as the tools by which servers are managed. */
+function takenToolNames(config: unknown, face: Face): Problem[] {
+  if (!isObject(config) || !managesServers(config.management, face)) return [];
+  const message = 'belongs to the tools that "management" turns on; choose another name for this tool';
+  return MANAGEMENT_TOOLS.flatMap((name) =>
+    brokenIn(config, ['tools', name], () => [problem(message)]),
+  );
+}
+
+function managesServers(given: unknown, face: Face): boolean {
+  if (given !== undefined && typeof given !== 'boolean' && !isObject(given)) return false;
+  return resolveManagement(given, face.defaults.management).enabled;
+}
+
+function offerProblems(value: unknown, path: readonly string[]): Problem[] {
+  return brokenIn(value, path, (offer) => {
+    if (!Array.isArray(offer)) return [];
+    if (offer.length === 0) return [problem('must name at least one of "tools", "resources", "prompts"')];
+    return offer.flatMap((each, index) =>
+      offer.indexOf(each) < index ? [problem('is in the list already', index)] : [],
+    );
+  });
+}
+
+/** What JSON cannot say: only a module can hold it, or a number such as 1e999. */
+function unsayable(value: unknown): Problem[] {
+  if (Array.isArray(value)) return value.flatMap((member, index) => under([index], unsayable(member)));
+  if (isObject(value))
+    return Object.entries(value).flatMap(([key, member]) => under([key], unsayable(member)));
+  const sayable = value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
+  return sayable ? [] : [problem('must be a value that can be written in JSON')];
+}
+
+/** Applies a rule to everything at a place; ANY stands for every key. */
+function brokenIn(
+  value: unknown,
+  path: readonly (string | typeof ANY)[],
+  rule: (value: unknown) => Problem[],
+): Problem[] {
+  const [step, ...rest] = path;
+  if (step === undefined) return rule(value);
+  if (!isObject(value)) return [];
+  const keys = step === ANY ? Object.keys(value) : Object.hasOwn(value, step) ? [step] : [];
+  return keys.flatMap((key) => under([key], brokenIn(value[key], rest, rule)));
+}
+
+function problem(message: string, ...path: number[]): Problem {
+  return { path, message };
+}
