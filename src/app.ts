@@ -1,32 +1,46 @@
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { composeEnv, type LoadedConfig, type ServerDefinition } from './config/index.ts';
+import { composeEnv, describeWarning, type LoadedConfig, type ServerDefinition } from './config/index.ts';
 import { openStdioDoor, type ServerIdentity, type StdioDoor } from './doors/index.ts';
-import { suite } from './exposure/index.ts';
+import { compound, flat, hidden, redacted, suite, toolRules, unmatched } from './exposure/index.ts';
 import {
+  combineInstructions,
   Gateway,
   LocalClient,
+  type Call,
   type CatalogEntry,
+  type Exposure,
   type Listing,
   type LocalCallOptions,
   type Source,
+  type SourceState,
 } from './gateway/index.ts';
 import { createFamily, type Family } from './process/index.ts';
-import type { JsonObject } from './protocol/index.ts';
+import { Client, type JsonObject, type KeptKind } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
 import { SwitchboardError } from './shared/errors.ts';
-import { matchGlob } from './shared/glob.ts';
 import type { Logger } from './shared/log.ts';
 import { didYouMean } from './shared/nearest.ts';
+import { stateDirectory } from './shared/paths.ts';
 import { VERSION } from './shared/version.ts';
-import { createServerSource, type Surroundings } from './upstream/index.ts';
+import { createMemory, createServerSource, memoryKey, type Surroundings } from './upstream/index.ts';
 
 export interface AppOptions {
   readonly config: LoadedConfig;
   readonly log: Logger;
   /** Takes each line a server writes to stderr. */
   readonly stderr: (line: string) => void;
+  /** What the program calls itself towards clients. Default switchboard. */
+  readonly program?: string;
+  /** Called when the state of a server has changed. */
+  readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
   readonly env?: NodeJS.ProcessEnv;
+}
+
+export interface ServerState {
+  readonly name: string;
+  readonly state: SourceState;
 }
 
 /** The gateway with everything it needs, wired together. The only place that knows every part. */
@@ -38,6 +52,8 @@ export interface App {
   listTools(server: string): Promise<Listing>;
   /** Runs a tool of a server and resolves with its result; rejects with a ServerError where the server refuses. */
   callTool(server: string, tool: string, args: JsonObject, options?: LocalCallOptions): Promise<JsonObject>;
+  /** How each server is doing now, in the order of the configuration. */
+  states(): readonly ServerState[];
   openStdio(input: Readable, output: Writable): StdioDoor;
   /** Ends every server; `already` is how many milliseconds the exit has taken so far, which the servers get less. */
   close(already?: number): Promise<void>;
@@ -45,17 +61,39 @@ export interface App {
   killNow(): void;
 }
 
-export function createApp({ config, log, stderr, env = process.env }: AppOptions): App {
+export function createApp(options: AppOptions): App {
+  const {
+    config,
+    log,
+    stderr,
+    program = 'switchboard',
+    onStateChange = () => undefined,
+    env = process.env,
+  } = options;
   const family: Family = createFamily({ log });
+  const memory = createMemory(join(stateDirectory(env), 'servers.json'), log);
   const surroundings: Surroundings = {
     family,
     log,
     stderr,
-    greeting: { clientInfo: { name: IDENTITY.name, version: VERSION } },
+    greeting: () => ({
+      clientInfo: { name: program, version: VERSION },
+      capabilities: capabilitiesOfClients(gateway),
+    }),
+    recall: (server) => memory.recall(keyOf(server)),
+    remember: (server, info) => memory.remember(keyOf(server), info),
+    stateChanged: onStateChange,
+    listed: warnAboutSlips(config, log),
   };
   const deadlines = new Deadlines();
-  const entries = config.servers.map((server) => entryOf(server, config, surroundings, deadlines, env));
-  const gateway = new Gateway(entries);
+  const gateway: Gateway = new Gateway({
+    entries: config.servers.map((server) => entryOf(server, config, surroundings, deadlines, env)),
+    overall: config.compounds.map((each) =>
+      compound({ ...each, summaryMaxChars: config.settings.introspection.summaryMaxChars }),
+    ),
+    log,
+    ...(config.settings.logArguments ? { loggedArguments: argumentsForLog(config) } : {}),
+  });
   const local = new LocalClient();
   const source = (name: string): Source => {
     const sources = gateway.catalog.entries.map((entry) => entry.source);
@@ -71,12 +109,14 @@ export function createApp({ config, log, stderr, env = process.env }: AppOptions
     gateway,
     source,
     listTools: async (server) => source(server).list('tools'),
-    callTool: async (server, tool, args, options) =>
-      local.request(source(server), 'tools/call', { name: tool, arguments: args }, options),
+    callTool: async (server, tool, args, callOptions) =>
+      local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
+    states: () =>
+      gateway.catalog.entries.map((entry) => ({ name: entry.source.name, state: entry.source.state })),
     openStdio: (input, output) =>
       openStdioDoor({
         gateway,
-        identity: IDENTITY,
+        identity: identityOf(program, gateway, config),
         input,
         output,
         log,
@@ -88,6 +128,7 @@ export function createApp({ config, log, stderr, env = process.env }: AppOptions
         term: Math.max(2000 - already, 0),
         kill: Math.max(5000 - already, 500),
       };
+      memory.save();
       const closed = gateway.close();
       await family.stopAll(stages);
       await closed;
@@ -96,14 +137,36 @@ export function createApp({ config, log, stderr, env = process.env }: AppOptions
   };
 }
 
-const IDENTITY: ServerIdentity = {
-  name: 'switchboard',
-  title: 'Switchboard',
-  version: VERSION,
-  instructions:
-    'Each *_suite tool stands for one MCP server. {"action":"introspect"} lists its subtools (add "subtool" for one in ' +
-    'full, or "verbosity":"full"|"redacted"); {"action":"call","subtool":"…","args":{…}} runs one.',
-};
+function identityOf(program: string, gateway: Gateway, { servers, settings }: LoadedConfig): ServerIdentity {
+  return {
+    name: program,
+    title: 'Switchboard',
+    version: VERSION,
+    instructions: () =>
+      combineInstructions(
+        servers.some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
+        gateway.catalog.entries.flatMap(({ source }) => {
+          const instructions = source.about()?.instructions;
+          return instructions === undefined ? [] : [{ server: source.name, instructions }];
+        }),
+        settings.instructions.maxChars,
+      ),
+  };
+}
+
+const SUITE_INSTRUCTIONS =
+  'Each *_suite tool stands for one MCP server. {"action":"introspect"} lists its subtools (add "subtool" for one in ' +
+  'full, or "verbosity":"full"|"redacted"); {"action":"call","subtool":"…","args":{…}} runs one.';
+
+/** What servers are told that their client can do: what the one client there is can do. Several are not mixed up. */
+function capabilitiesOfClients({ sessions }: Gateway): JsonObject {
+  const [only, another] = sessions;
+  return only !== undefined && another === undefined ? only.client.capabilities : {};
+}
+
+function keyOf({ name, shown, args }: Parameters<Surroundings['recall']>[0]): string {
+  return memoryKey(name, shown.command, args, shown.cwd);
+}
 
 function entryOf(
   server: ServerDefinition,
@@ -120,7 +183,7 @@ function entryOf(
         args: server.args,
         cwd: server.cwd,
         shown: server.written,
-        env: () => composeEnv(server, env),
+        env: () => ({ ...composeEnv(server, env), [DEPTH]: String(nestingDepth(env) + 1) }),
         framing: server.framing,
         timeouts: server.timeouts,
         limits: settings.limits,
@@ -128,27 +191,73 @@ function entryOf(
       surroundings,
       deadlines,
     ),
-    admits: filterOf(server.suite.allow, server.suite.deny),
-    exposure: suite({
-      name: server.suite.name,
-      description: server.suite.description,
-      purpose: server.description,
-      summaryMaxChars: server.suite.summaryMaxChars,
-      introspection: server.suite.mode,
-    }),
+    rules: toolRules(server.tools),
+    exposure: exposureOf(server),
+    // What is hidden is there for compound tools only.
+    offers: new Set(server.exposure === 'hidden' ? [] : server.offer.flatMap((what) => KINDS_OFFERED[what])),
+    naming: server.naming,
   };
 }
 
-/** Allowed where no list is given or one of its patterns matches, and no pattern denies it. */
-function filterOf(
-  allow: readonly string[] | undefined,
-  deny: readonly string[] = [],
-): (tool: string) => boolean {
-  if (allow === undefined && deny.length === 0) return () => true;
-  return (tool) =>
-    (allow === undefined || allow.some((pattern) => matchGlob(pattern, tool))) &&
-    !deny.some((pattern) => matchGlob(pattern, tool));
+/** Tells a gateway among the servers how many gateways stand before it. */
+const DEPTH = 'SWITCHBOARD_DEPTH';
+
+/** How many gateways this one runs behind; 0 where a host started it. */
+export function nestingDepth(env: NodeJS.ProcessEnv): number {
+  const depth = Number(env[DEPTH]);
+  return Number.isInteger(depth) && depth > 0 ? depth : 0;
 }
 
-export { ServerError } from './gateway/index.ts';
-export { introspection } from './exposure/index.ts';
+const KINDS_OFFERED: Readonly<Record<ServerDefinition['offer'][number], readonly KeptKind[]>> = {
+  tools: ['tools'],
+  resources: ['resources', 'resourceTemplates'],
+  prompts: ['prompts'],
+};
+
+function exposureOf(server: ServerDefinition): Exposure {
+  switch (server.exposure) {
+    case 'flat':
+      return flat(server.naming);
+    case 'hidden':
+      return hidden;
+    case 'suite':
+      return suite({
+        name: server.suite.name,
+        description: server.suite.description,
+        purpose: server.description,
+        summaryMaxChars: server.suite.summaryMaxChars,
+        introspection: server.suite.mode,
+      });
+  }
+}
+
+/** Warns once of each setting about tools that a server turns out not to have. */
+function warnAboutSlips({ servers }: LoadedConfig, log: Logger): Surroundings['listed'] {
+  const told = new Set<string>();
+  return (name, kind, listing) => {
+    const server = kind === 'tools' ? servers.find((each) => each.name === name) : undefined;
+    if (server === undefined) return;
+    for (const slip of unmatched(server.tools, listing)) {
+      const text = describeWarning(slip);
+      if (told.has(text)) continue;
+      told.add(text);
+      log.warn(text, { server: name });
+    }
+  };
+}
+
+/** Only where the user asked for it, and without the fields that are named as secret. */
+function argumentsForLog({ servers }: LoadedConfig): (call: Call, source: string | undefined) => string {
+  const secret = (source: string | undefined): Set<string> =>
+    new Set(
+      servers
+        // A tool of several servers may be about any of them.
+        .filter((server) => source === undefined || server.name === source)
+        .flatMap((server) => [...server.tools.shapes.values()].flatMap((shape) => shape.redact ?? [])),
+    );
+  return (call, source) => redacted(call.request.value(Client.arguments), secret(source));
+}
+
+export { introspection, unmatched } from './exposure/index.ts';
+export { select, ServerError, type Component, type Listing, type OfferedTool } from './gateway/index.ts';
+export { fateOf, ownMark, type ProcessMark } from './process/index.ts';

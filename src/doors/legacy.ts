@@ -7,16 +7,23 @@ import {
   isLegacyVersion,
   isRoutedMethod,
   LATEST_LEGACY_VERSION,
+  Server,
   type JsonObject,
+  type KeptKind,
 } from '../protocol/index.ts';
-import { RpcCode, type Edit, type Message, type Peer } from '../wire/index.ts';
+import { RpcCode, type AnswerListener, type Edit, type Message, type Peer } from '../wire/index.ts';
 
 export interface ServerIdentity {
   readonly name: string;
   readonly title: string;
   readonly version: string;
-  /** Told to the client's model once, when it connects. */
-  readonly instructions: string;
+  /** Told to the client's model once, when it connects; asked for then. */
+  readonly instructions: () => string;
+}
+
+/** Whoever waits for a client's answer and wants to hear of progress on the way. */
+interface ProgressListener extends AnswerListener {
+  progress(notification: Message): void;
 }
 
 /** One client of the versions that open with a handshake, 2024-11-05 to 2025-11-25. */
@@ -27,6 +34,8 @@ export class LegacyClient implements ClientLink {
   readonly #identity: ServerIdentity;
   readonly #log: Logger;
   #greeted = false;
+  #joined = false;
+  capabilities: JsonObject = {};
 
   constructor(peer: Peer, gateway: Gateway, identity: ServerIdentity, log: Logger) {
     this.#peer = peer;
@@ -52,7 +61,7 @@ export class LegacyClient implements ClientLink {
   request(message: Message): void {
     const method = message.string(Client.method)!;
     const params = message.lead(Client.params);
-    if (isRoutedMethod(method) && (this.#greeted || this.#framed) && params === BRACE) {
+    if (this.#joined && params === BRACE && isRoutedMethod(method)) {
       this.#gateway.handle(this.session.open(message, method));
     } else this.#unusual(message, method, params);
   }
@@ -64,21 +73,62 @@ export class LegacyClient implements ClientLink {
       this.#peer.fail(id, RpcCode.invalidParams, 'Invalid params: params must be an object.');
     } else if (method === 'initialize') this.#initialize(message, id);
     else if (method === 'ping') this.#peer.answer(id, {});
-    else if (!isRoutedMethod(method)) {
-      this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
-    } else if (!this.#greeted && !this.#framed) {
+    else if (!this.#greeted && !this.#framed) {
       // Framed hosts exist that never send initialize; every other one does.
-      this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
-    } else this.#gateway.handle(this.session.open(message, method));
+      if (isRoutedMethod(method))
+        this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
+      else this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
+    } else {
+      this.#join();
+      this.#gateway.handle(this.session.open(message, method));
+    }
+  }
+
+  /** From now on the client is one that servers may say something to. */
+  #join(): void {
+    if (this.#joined) return;
+    this.#joined = true;
+    this.#gateway.join(this.session);
+  }
+
+  /** The client is gone: what it asked for is nobody's business any more. */
+  leave(): void {
+    if (this.#joined) this.#gateway.leave(this.session);
   }
 
   notification(message: Message): void {
-    if (message.string(Client.method) !== 'notifications/cancelled') return;
+    const method = message.string(Client.method)!;
+    if (method === 'notifications/cancelled') this.#cancel(message);
+    else if (method === 'notifications/progress') {
+      const listener = this.#peer.waitingFor(message.integer(Client.reportToken));
+      if (listener && 'progress' in listener) (listener as ProgressListener).progress(message);
+    } else if (method !== 'notifications/initialized' && this.#joined)
+      this.#gateway.notified(method, message);
+  }
+
+  #cancel(message: Message): void {
     // As text: a large number would come out of a parse as another one.
     const id = message.text(Client.requestId);
     if (id === undefined || !/^["\d-]/.test(id)) return;
     const { reason } = message.value(Client.params) as JsonObject;
     this.session.cancel(id, typeof reason === 'string' ? reason : undefined);
+  }
+
+  ask(request: Message, listener: AnswerListener): number {
+    const edits: Edit[] = [];
+    const token = request.start(Server.askToken);
+    // Our ids are our own; the tokens of two servers may be the same.
+    if (token >= 0)
+      edits.push({ start: token, end: request.end(Server.askToken), with: String(this.#peer.upcomingId) });
+    return this.#peer.relay(request, edits, listener);
+  }
+
+  withdraw(id: number, reason: string): void {
+    if (this.#peer.forget(id)) this.#peer.notify('notifications/cancelled', { requestId: id, reason });
+  }
+
+  notify(method: string): void {
+    this.#peer.notify(method);
   }
 
   forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void {
@@ -94,6 +144,10 @@ export class LegacyClient implements ClientLink {
     const inner =
       this.#framed && isJsonObject(result.structuredContent) ? result.structuredContent : undefined;
     this.#peer.answer(call.id, inner ? { ...inner, ...result } : result);
+  }
+
+  answerText(call: Call, resultText: string): void {
+    this.#peer.answerText(call.id, resultText);
   }
 
   fail(call: Call, error: SwitchboardError): void {
@@ -122,15 +176,35 @@ export class LegacyClient implements ClientLink {
       return;
     }
     this.#greeted = true;
-    const { name, title, version, instructions } = this.#identity;
+    if (isJsonObject(params) && isJsonObject(params.capabilities)) this.capabilities = params.capabilities;
+    const { name, title, version } = this.#identity;
+    const instructions = this.#identity.instructions();
     this.#peer.answer(id, {
       ...(this.#framed ? { name } : {}),
       protocolVersion: isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION,
-      capabilities: { tools: {} },
+      capabilities: capabilitiesOf(this.#gateway.kinds),
       serverInfo: { name, title, version },
       ...(instructions === '' ? {} : { instructions }),
     });
+    // After the answer is on its way: what servers have to say comes behind it.
+    this.#join();
   }
+}
+
+/**
+ * What we declare. The servers are not asked first (that would hold up the client), so it is everything that one of
+ * them may have; a list of something nobody has is empty.
+ */
+function capabilitiesOf(kinds: ReadonlySet<KeptKind>): JsonObject {
+  return {
+    tools: { listChanged: true },
+    ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
+    ...(kinds.has('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(kinds.has('prompts') || kinds.has('resources') ? { completions: {} } : {}),
+    ...(kinds.size > 0
+      ? { logging: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
+      : {}),
+  };
 }
 
 const BRACE = 0x7b;

@@ -1,8 +1,9 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { Client, type JsonObject } from '../protocol/index.ts';
+import { Client, Server, type JsonObject } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
-import { correctToolAnswer } from './tool-result.ts';
+import { correctAnswer, correctToolAnswer } from './answers.ts';
 import type { Session } from './session.ts';
+import type { Source } from './source.ts';
 
 /** Whoever runs a call at the moment; told when nobody wants its answer any more. */
 export interface Runner {
@@ -21,6 +22,10 @@ export class Call {
   /** What the call is about, for messages to people; whoever routes it says so, and it is asked for only when needed. */
   subject: () => string = unnamed;
   runner: Runner | undefined = undefined;
+  /** Who runs it, where that is one source. */
+  source: Source | undefined = undefined;
+  /** Looks at the answer on its way to the client, and says what else has to change in it. */
+  onAnswer: ((answer: Message) => readonly Edit[]) | undefined = undefined;
   /** Its neighbours among the running calls of its session. */
   before: Call | undefined = undefined;
   after: Call | undefined = undefined;
@@ -41,7 +46,18 @@ export class Call {
   /** Answers with what a source answered, passed on as it came. */
   relay(answer: Message): void {
     if (!this.open) return;
-    const edits = this.method === 'tools/call' ? correctToolAnswer(answer, this.subject) : [];
+    let edits =
+      this.method === 'tools/call'
+        ? correctToolAnswer(answer, this.subject)
+        : correctAnswer(answer, this.subject);
+    if (this.onAnswer !== undefined && !(edits instanceof SwitchboardError)) {
+      // Whoever looks at the answer of a tool does not change it.
+      const more = this.onAnswer(answer);
+      if (more.length > 0) edits = more;
+    }
+    if (this.source !== undefined && this.method === 'tools/call')
+      this.session.learnLinks(answer, this.source);
+    if (answer.has(Server.taskId)) this.session.ownsTask(answer.string(Server.taskId), this.source);
     this.#close();
     const { client } = this.session;
     if (edits instanceof SwitchboardError) client.fail(this, edits);
@@ -51,6 +67,11 @@ export class Call {
   /** Answers with a result of our own making. */
   succeed(result: JsonObject): void {
     if (this.#close()) this.session.client.answer(this, result);
+  }
+
+  /** The same where the result is JSON text already. */
+  succeedWith(resultText: string): void {
+    if (this.#close()) this.session.client.answerText(this, resultText);
   }
 
   /** Answers that it went wrong; the door puts it in the words of its protocol. */

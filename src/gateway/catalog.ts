@@ -1,4 +1,6 @@
+import type { KeptKind } from '../protocol/index.ts';
 import type { Exposure } from './exposure.ts';
+import type { ToolRules } from './selection.ts';
 import type { Source } from './source.ts';
 
 /** An immutable snapshot of all sources and how each is shown. A change builds a new one. */
@@ -10,7 +12,19 @@ export interface Catalog {
 
 export interface CatalogEntry {
   readonly source: Source;
-  /** True for a tool of the source that may be seen and called, however it is shown. */
-  readonly admits: (tool: string) => boolean;
+  /** Which of its tools may be seen and called, and how they look. */
+  readonly rules: ToolRules;
   readonly exposure: Exposure;
+  /** The kinds of things of the source that clients get to see. */
+  readonly offers: ReadonlySet<KeptKind>;
+  /**
+   * True for a source that is there only while it runs: what it offers goes with it, and whoever added it starts it.
+   * Default false.
+   */
+  readonly volatile?: boolean;
+  /** How its prompts are named: `server__prompt`, or the prompt's own name. */
+  readonly naming: Naming;
 }
+
+/** `prefixed`: `server__name`. `plain`: the name itself, with `[server] ` before the description. */
+export type Naming = 'prefixed' | 'plain';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../protocol/index.ts';
 import type { Call } from './call.ts';
 import type { CatalogEntry } from './catalog.ts';
+import type { Selection } from './selection.ts';
 
 /**
  * How one entry of the catalog looks to a client. Each tool is presented together with the way to run it, so that
@@ -8,14 +8,28 @@ import type { CatalogEntry } from './catalog.ts';
  * can. Entries of one catalog may be shown in different ways, side by side.
  */
 export interface Exposure {
-  present(entry: CatalogEntry): readonly PresentedTool[];
+  /** Whether it shows the source's own tools, so that the source is started to learn them. */
+  readonly needsTools: boolean;
+  /** `selection` is what the source offers; undefined as long as that is not known. */
+  present(entry: CatalogEntry, selection: Selection | undefined): readonly PresentedTool[];
+}
+
+/** A way to show tools that looks at the whole catalog. */
+export interface OverallExposure {
+  present(find: (source: string) => Shown | undefined): readonly PresentedTool[];
+}
+
+/** An entry and what is known of its tools. */
+export interface Shown {
+  readonly entry: CatalogEntry;
+  readonly selection: Selection | undefined;
 }
 
 export interface PresentedTool {
-  /** The name it should have; where two want the same one, the later is numbered. */
-  readonly wantedName: string;
-  /** The tool as the client sees it in `tools/list`, but for the name. */
-  readonly definition: JsonObject;
+  /** The names it should have, best first; where all are taken, the last one is numbered. */
+  readonly names: readonly string[];
+  /** The tool as the client sees it in `tools/list`, under the name it got, as JSON text. */
+  definition(name: string): string;
   /** Runs a `tools/call` for it under the name it got; the answer goes to the call. */
   run(call: Call, name: string): void;
 }

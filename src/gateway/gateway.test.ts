@@ -9,13 +9,16 @@ import { Session, type ClientLink } from './session.ts';
 function entry(source: string, ...names: string[]): CatalogEntry {
   return {
     // Only its name is asked for here.
-    source: { name: source } as CatalogEntry['source'],
-    admits: () => true,
+    source: { name: source, listen: () => undefined } as unknown as CatalogEntry['source'],
+    rules: { admits: () => true, shapes: new Map() },
+    offers: new Set(['tools']),
+    naming: 'plain',
     exposure: {
+      needsTools: false,
       present: () =>
-        names.map((wantedName) => ({
-          wantedName,
-          definition: { description: `${wantedName} of ${source}` },
+        names.map((wanted) => ({
+          names: [wanted],
+          definition: (name) => JSON.stringify({ name, description: `${wanted} of ${source}` }),
           run: (call, name) => call.succeed({ ran: name, by: source }),
         })),
     },
@@ -31,6 +34,11 @@ function ask(gateway: Gateway, method: string, params?: object): JsonObject {
     forwardAnswer: () => undefined,
     forwardNotification: () => undefined,
     answer: (_call, result) => void answers.push(result),
+    answerText: (_call, text) => void answers.push(JSON.parse(text) as JsonObject),
+    notify: () => undefined,
+    ask: () => 0,
+    withdraw: () => undefined,
+    capabilities: {},
     fail: (_call, error) => void answers.push({ failed: error.code, said: error.explained }),
   };
   const message = Message.from({ jsonrpc: '2.0', id: 1, method, params }, CLIENT_SHAPE);
@@ -43,7 +51,7 @@ const names = (gateway: Gateway) =>
   (ask(gateway, 'tools/list') as { tools: { name: string }[] }).tools.map((tool) => tool.name);
 
 test('what is listed can be called by that name, and nothing else can', () => {
-  const gateway = new Gateway([entry('a', 'one', 'two words'), entry('b', 'three')]);
+  const gateway = new Gateway({ entries: [entry('a', 'one', 'two words'), entry('b', 'three')] });
   const listed = names(gateway);
   expect(listed).toEqual(['one', expect.stringMatching(/^two_words_\w+$/), 'three']);
   for (const name of listed) expect(ask(gateway, 'tools/call', { name })).toMatchObject({ ran: name });
@@ -52,16 +60,17 @@ test('what is listed can be called by that name, and nothing else can', () => {
 });
 
 test('of two tools that want one name the later is numbered, and each runs its own', () => {
-  const gateway = new Gateway([entry('a', 'same'), entry('b', 'same'), entry('c', 'same')]);
+  const gateway = new Gateway({ entries: [entry('a', 'same'), entry('b', 'same'), entry('c', 'same')] });
   expect(names(gateway)).toEqual(['same', 'same_2', 'same_3']);
   expect(ask(gateway, 'tools/call', { name: 'same_2' })).toEqual({ ran: 'same_2', by: 'b' });
 });
 
 test('a swap changes list and calls at once; one that fails changes nothing', () => {
-  const gateway = new Gateway([entry('a', 'old')]);
+  const gateway = new Gateway({ entries: [entry('a', 'old')] });
   const broken = {
     ...entry('x', 'y'),
     exposure: {
+      needsTools: false,
       present: () => {
         throw new Error('broken');
       },

@@ -1,8 +1,19 @@
 export type { Call, Runner } from './call.ts';
-export type { CatalogEntry } from './catalog.ts';
-export type { Exposure } from './exposure.ts';
-export { Gateway } from './gateway.ts';
+export type { CatalogEntry, Naming } from './catalog.ts';
+export { Component, EMPTY_LISTING, type Listing } from './component.ts';
+export { label } from './directory.ts';
+export type { Exposure, OverallExposure, PresentedTool, Shown } from './exposure.ts';
+export { Gateway, type Loss } from './gateway.ts';
+export { combineInstructions } from './instructions.ts';
 export { LocalClient, ServerError, type LocalCallOptions } from './local-client.ts';
+export {
+  originalName,
+  select,
+  withPresets,
+  type OfferedTool,
+  type Selection,
+  type ToolRules,
+} from './selection.ts';
 export { Session, type ClientLink } from './session.ts';
-export type { Component, Kind, Listing, Source, SourceInfo, SourceState } from './source.ts';
+export type { Ending, Question, Source, SourceInfo, SourceListener, SourceState } from './source.ts';
 export { wireAnswer } from './wire-errors.ts';

@@ -32,6 +32,7 @@ interface Asked {
 /** A client inside this program: the command line uses sources the same way a host does. */
 export class LocalClient implements ClientLink {
   readonly congested = false;
+  readonly capabilities: JsonObject = {};
   readonly #session = new Session(this);
   readonly #asked = new Map<string, Asked>();
   #lastId = 0;
@@ -71,7 +72,8 @@ export class LocalClient implements ClientLink {
     else asked?.reject(serverError(error));
   }
 
-  forwardNotification(notification: Message, edits: readonly Edit[], call: Call): void {
+  forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
+    if (call === undefined) return;
     const { params } = JSON.parse(editedText(notification, edits)) as { params: JsonObject };
     this.#asked.get(call.id)?.onProgress?.(params);
   }
@@ -82,6 +84,23 @@ export class LocalClient implements ClientLink {
 
   fail(call: Call, error: SwitchboardError): void {
     this.#take(call.id)?.reject(error);
+  }
+
+  answerText(call: Call, resultText: string): void {
+    this.answer(call, JSON.parse(resultText) as JsonObject);
+  }
+
+  /** Nobody is here to be asked or told anything. */
+  ask(): number {
+    throw new Error('A local client declares nothing and is never asked');
+  }
+
+  withdraw(): void {
+    // Never asked.
+  }
+
+  notify(): void {
+    // Lists are asked for when they are needed.
   }
 
   whenDrained(listener: () => void): void {

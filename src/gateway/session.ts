@@ -1,23 +1,48 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import type { JsonObject } from '../protocol/index.ts';
-import type { Edit, Message } from '../wire/index.ts';
+import { isJsonObject, Server, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import type { AnswerListener, Edit, Message } from '../wire/index.ts';
 import { Call } from './call.ts';
+import type { Source } from './source.ts';
 
 /** What a door lends the core: the way to say something to one client. */
 export interface ClientLink {
   /** Passes a source's answer on as it came, under the id of the call. */
   forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void;
-  forwardNotification(notification: Message, edits: readonly Edit[], call: Call): void;
+  /** Passes a source's notification on, which belongs to a call or to none. */
+  forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void;
   answer(call: Call, result: JsonObject): void;
+  /** The same where the result is JSON text already. */
+  answerText(call: Call, resultText: string): void;
+  /** Sends a notification of our own. */
+  notify(method: string): void;
+  /** Passes a source's request on to the client. Returns the id it got. */
+  ask(request: Message, listener: AnswerListener): number;
+  /** Takes such a request back, unless it is answered already. */
+  withdraw(id: number, reason: string): void;
+  /** What the client said it can do, as it said it. */
+  readonly capabilities: JsonObject;
   fail(call: Call, error: SwitchboardError): void;
   /** True while the client takes its messages more slowly than they come. */
   readonly congested: boolean;
   whenDrained(listener: () => void): void;
 }
 
-/** One client: its link and its running calls. */
+/** Tasks remembered for one client; the oldest are forgotten first. */
+const MAX_TASKS = 10_000;
+/** The same for links to resources. */
+const MAX_LINKS = 10_000;
+
+/** One client: its link, its running calls, and what it has been told. */
 export class Session {
   readonly client: ClientLink;
+  /** The list it saw last of each kind, as JSON text; lists are told to have changed only when they differ from it. */
+  readonly seen = new Map<KeptKind, string>();
+  /** The kinds it has asked for and not been given yet. */
+  readonly awaiting = new Set<KeptKind>();
+  /** The least severe log messages it wants; undefined where it has not said. */
+  logLevel: string | undefined;
+  readonly #tasks = new Map<string, Source>();
+  readonly #links = new Map<string, Source>();
   // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
   // with one id, which the protocol forbids, are two calls; a cancellation then means the newer one.
   #newest: Call | undefined;
@@ -42,6 +67,32 @@ export class Session {
 
   get running(): number {
     return this.#running;
+  }
+
+  /** A source made a task for this client; requests about it go there. */
+  ownsTask(task: string | undefined, source: Source | undefined): void {
+    if (task === undefined || source === undefined) return;
+    this.#tasks.delete(task);
+    this.#tasks.set(task, source);
+    if (this.#tasks.size > MAX_TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
+  }
+
+  /** The resources that a tool's result links to can be read, though no list need have them. */
+  learnLinks(answer: Message, source: Source): void {
+    if (source.about()?.capabilities.resources === undefined || !answer.mentions('"resource_link"')) return;
+    for (const uri of linksIn(answer.value(Server.content))) {
+      this.#links.delete(uri);
+      this.#links.set(uri, source);
+      if (this.#links.size > MAX_LINKS) this.#links.delete(this.#links.keys().next().value!);
+    }
+  }
+
+  linkOwner(uri: string): Source | undefined {
+    return this.#links.get(uri);
+  }
+
+  taskOwner(task: string): Source | undefined {
+    return this.#tasks.get(task);
   }
 
   /** Cancels the call with this id, given as JSON text, where `1` and `"1"` are two. */
@@ -89,6 +140,13 @@ export class Session {
       this.#onIdle.push(resolve);
     });
   }
+}
+
+function linksIn(content: unknown): string[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((item: unknown) =>
+    isJsonObject(item) && item.type === 'resource_link' && typeof item.uri === 'string' ? [item.uri] : [],
+  );
 }
 
 /** One spelling for each id: a cancellation may write the same string with other escapes. */

@@ -1,28 +1,65 @@
-import type { JsonObject } from '../protocol/index.ts';
-import type { Edit } from '../wire/index.ts';
+import type { JsonObject, KeptKind, Kind } from '../protocol/index.ts';
+import type { Edit, Message } from '../wire/index.ts';
 import type { Call } from './call.ts';
+import type { Listing } from './component.ts';
+import type { ClientLink, Session } from './session.ts';
 
-/** Anything that offers components (tools, later resources and prompts) and runs them. */
+/** Anything that offers components (tools, resources, templates, prompts) and runs them. */
 export interface Source {
   readonly name: string;
   readonly state: SourceState;
-  /** What the source said of itself; undefined until it has been started once. */
+  /** What the source said of itself, now or when it last ran; undefined where it never has. */
   about(): SourceInfo | undefined;
-  /** Everything it offers of one kind, in its own order, as it described it. */
+  /** Everything it offers of one kind, in its own order, as it described it. Starts it. */
   list(kind: Kind): Promise<Listing>;
   /** The same where it is known already and has not changed since; asks nobody. */
-  known(kind: Kind): Listing | undefined;
+  known(kind: KeptKind): Listing | undefined;
   /**
    * The one way in for every method: the client's own request, with what the exposure rewrites in it.
    * The answer goes to the call, exactly once, now or later.
    */
   request(edits: Edit[], call: Call): void;
-  /** Called when what it offers may have changed. Returns the way to stop listening. */
-  onChange(listener: (kind: Kind) => void): () => void;
-  close(): Promise<void>;
+  /** A request of our own. Resolves with the answer, whatever it says. Starts it. */
+  ask(method: string, params?: JsonObject): Promise<Message>;
+  /** Passes a client's notification on, where the source runs. */
+  tell(notification: Message): void;
+  /** Who hears what the source says on its own account. There is one listener. */
+  listen(listener: SourceListener): void;
+  /** Ends it, for good. Resolves when nothing of it is left. */
+  close(ending?: Ending): Promise<void>;
 }
 
-export type Kind = 'tools';
+export interface Ending {
+  /** Why, as a sentence; calls that it costs are told. Default that Switchboard is stopping. */
+  readonly reason?: string;
+  /** How long running calls may still finish, in milliseconds. Default 0. */
+  readonly drainMs?: number;
+}
+
+export interface SourceListener {
+  /** It runs, and knows nothing of what was said to it in an earlier life. */
+  started(): void;
+  /** It runs no more, wanted or not. */
+  gone(): void;
+  /** It says that a list of its has changed. */
+  changed(kind: KeptKind): void;
+  /** Any other notification that belongs to no single call. */
+  notified(notification: Message, callers: () => ReadonlySet<Session>): void;
+  /** It wants something of a client. */
+  asked(question: Question): void;
+  /** Whether somebody waits to hear from it, so that it must not be stopped for being idle. */
+  inUse(): boolean;
+}
+
+/** A request of a source to a client. It is relayed or refused, exactly once. */
+export interface Question {
+  readonly method: string;
+  readonly request: Message;
+  /** The clients that have calls running at the source: one of them is meant. */
+  callers(): ReadonlySet<Session>;
+  relayTo(client: ClientLink): void;
+  refuse(code: number, message: string): void;
+}
 
 export type SourceState =
   | { readonly kind: 'idle' }
@@ -36,16 +73,4 @@ export interface SourceInfo {
   readonly serverInfo: JsonObject;
   readonly capabilities: JsonObject;
   readonly instructions: string | undefined;
-}
-
-export interface Listing {
-  readonly components: readonly Component[];
-  readonly names: ReadonlySet<string>;
-  /** Why the list is not everything, where it is not. */
-  readonly incomplete: string | undefined;
-}
-
-/** A tool as its server described it; only the name is certain. */
-export interface Component extends JsonObject {
-  readonly name: string;
 }

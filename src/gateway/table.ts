@@ -1,25 +1,31 @@
-import type { JsonObject } from '../protocol/index.ts';
 import type { Call } from './call.ts';
-import type { CatalogEntry } from './catalog.ts';
+import type { PresentedTool } from './exposure.ts';
 import { toolName } from './names.ts';
 
 /** A tool as a client knows it. */
 export interface ExposedTool {
-  readonly definition: JsonObject & { readonly name: string };
-  /** The name of the source it belongs to. */
-  readonly source: string;
+  readonly name: string;
+  /** The name of the source it belongs to; undefined for one that belongs to several. */
+  readonly source: string | undefined;
+  /** As JSON text. */
+  readonly definition: string;
   run(call: Call): void;
 }
 
-/** Every tool of the entries by the one name it is listed and called by, in the order of the list. */
-export function tableOf(entries: readonly CatalogEntry[]): ReadonlyMap<string, ExposedTool> {
+/** Every tool by the one name it is listed and called by, in the order of the list. */
+export function tableOf(
+  parts: Iterable<{ readonly source: string | undefined; readonly tools: readonly PresentedTool[] }>,
+): ReadonlyMap<string, ExposedTool> {
   const table = new Map<string, ExposedTool>();
-  for (const entry of entries) {
-    for (const tool of entry.exposure.present(entry)) {
-      const name = freeName(toolName(tool.wantedName), table);
+  for (const { source, tools } of parts) {
+    for (const tool of tools) {
+      const name = freeName(tool.names.map(toolName), table, (wanted, count) =>
+        toolName(`${wanted.slice(0, 60)}_${count}`),
+      );
       table.set(name, {
-        definition: { name, ...tool.definition },
-        source: entry.source.name,
+        name,
+        source,
+        definition: tool.definition(name),
         run: (call) => tool.run(call, name),
       });
     }
@@ -27,9 +33,16 @@ export function tableOf(entries: readonly CatalogEntry[]): ReadonlyMap<string, E
   return table;
 }
 
-/** Two tools may come out with one name; the later one is numbered, by its place in the list. */
-function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
-  let name = wanted;
-  for (let count = 2; taken.has(name); count++) name = toolName(`${wanted.slice(0, 60)}_${count}`);
-  return name;
+/** The first of the names that is free; where none is, the last one numbered by its place in the list. */
+export function freeName(
+  wanted: readonly string[],
+  taken: ReadonlyMap<string, unknown>,
+  numbered: (name: string, count: number) => string,
+): string {
+  for (const name of wanted) if (!taken.has(name)) return name;
+  const last = wanted.at(-1)!;
+  for (let count = 2; ; count++) {
+    const name = numbered(last, count);
+    if (!taken.has(name)) return name;
+  }
 }

@@ -1,4 +1,13 @@
 export { isJsonObject, type JsonObject } from './json.ts';
-export { isRoutedMethod } from './methods.ts';
+export {
+  KEPT_KINDS,
+  kindListedBy,
+  KINDS,
+  kindsChangedBy,
+  type KeptKind,
+  type Kind,
+  type KindFacts,
+} from './kinds.ts';
+export { capabilityAsked, isRoutedMethod, LOG_MESSAGE_LEVELS } from './methods.ts';
 export { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from './shapes.ts';
 export { isLegacyVersion, LATEST_LEGACY_VERSION } from './versions.ts';

@@ -1,6 +1,49 @@
-/** Requests of a client that the core answers or routes. The rest of the table of methods comes with what they are about. */
-const ROUTED = new Set(['tools/list', 'tools/call']);
+/** Requests of a client that the core answers or routes. Others pass only where there is one way they can go. */
+const ROUTED = new Set([
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'tasks/list',
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
+]);
 
 export function isRoutedMethod(method: string): boolean {
   return ROUTED.has(method);
 }
+
+/** What a client must have declared before it is asked something; methods that are not named here need nothing. */
+export function capabilityAsked(method: string): string | undefined {
+  return ASKED.get(method);
+}
+
+const ASKED: ReadonlyMap<string, string> = new Map([
+  ['sampling/createMessage', 'sampling'],
+  ['elicitation/create', 'elicitation'],
+  ['roots/list', 'roots'],
+  ['tasks/get', 'tasks'],
+  ['tasks/result', 'tasks'],
+  ['tasks/list', 'tasks'],
+  ['tasks/cancel', 'tasks'],
+]);
+
+/** Log levels, least severe first. */
+export const LOG_MESSAGE_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;

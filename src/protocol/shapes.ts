@@ -2,16 +2,20 @@ import { defineShape, Envelope, ENVELOPE } from '../wire/index.ts';
 
 /**
  * What is read of every message from a client: what it is routed by, and what is rewritten on the way. Rare members
- * (cursors, versions, reasons) are parsed where they are needed. The members of a suite call are found in the same pass
- * as everything else, because a second pass over the arguments costs as much as the first.
+ * (cursors, versions, reasons) are parsed where they are needed. The members of a suite call and of a compound call are
+ * found in the same pass as everything else, because a second pass over the arguments costs as much as the first.
  */
 export const CLIENT_SHAPE = defineShape({
   ...ENVELOPE,
   params: {
     name: true,
-    arguments: { action: true, subtool: true, args: true },
-    requestId: true,
+    arguments: { action: true, subtool: true, args: true, server: true, tool: true },
     _meta: { progressToken: true },
+    uri: true,
+    requestId: true,
+    taskId: true,
+    progressToken: true,
+    ref: { type: true, name: true, uri: true },
   },
 });
 
@@ -19,27 +23,53 @@ export const Client = {
   id: Envelope.id,
   method: Envelope.method,
   params: Envelope.params,
+  error: Envelope.error,
   name: CLIENT_SHAPE.slot('params.name'),
   arguments: CLIENT_SHAPE.slot('params.arguments'),
   action: CLIENT_SHAPE.slot('params.arguments.action'),
   subtool: CLIENT_SHAPE.slot('params.arguments.subtool'),
   args: CLIENT_SHAPE.slot('params.arguments.args'),
-  requestId: CLIENT_SHAPE.slot('params.requestId'),
+  server: CLIENT_SHAPE.slot('params.arguments.server'),
+  tool: CLIENT_SHAPE.slot('params.arguments.tool'),
+  /** The token under which the client wants to hear of progress. */
   progressToken: CLIENT_SHAPE.slot('params._meta.progressToken'),
+  uri: CLIENT_SHAPE.slot('params.uri'),
+  requestId: CLIENT_SHAPE.slot('params.requestId'),
+  taskId: CLIENT_SHAPE.slot('params.taskId'),
+  /** The token of progress that the client reports. */
+  reportToken: CLIENT_SHAPE.slot('params.progressToken'),
+  refType: CLIENT_SHAPE.slot('params.ref.type'),
+  refName: CLIENT_SHAPE.slot('params.ref.name'),
+  refUri: CLIENT_SHAPE.slot('params.ref.uri'),
 } as const;
 
 /** What is read of every message from a server: whom it belongs to, and whether a tool result has the shape of one. */
 export const SERVER_SHAPE = defineShape({
   ...ENVELOPE,
-  params: { progressToken: true },
-  result: { content: true },
+  params: {
+    progressToken: true,
+    _meta: { progressToken: true },
+    uri: true,
+    requestId: true,
+    mode: true,
+  },
+  result: { content: true, contents: true, task: { taskId: true } },
 });
 
 export const Server = {
   id: Envelope.id,
   method: Envelope.method,
+  params: Envelope.params,
+  /** The token of progress that the server reports. */
   progressToken: SERVER_SHAPE.slot('params.progressToken'),
+  /** The token under which the server wants to hear of progress. */
+  askToken: SERVER_SHAPE.slot('params._meta.progressToken'),
+  uri: SERVER_SHAPE.slot('params.uri'),
+  requestId: SERVER_SHAPE.slot('params.requestId'),
+  mode: SERVER_SHAPE.slot('params.mode'),
   result: Envelope.result,
   content: SERVER_SHAPE.slot('result.content'),
+  contents: SERVER_SHAPE.slot('result.contents'),
+  taskId: SERVER_SHAPE.slot('result.task.taskId'),
   error: Envelope.error,
 } as const;

@@ -3,13 +3,47 @@
  * Plain JSON, the usual case, goes through JSON.parse and costs nothing extra.
  */
 export function parseJsonc(text: string): unknown {
-  const body = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+  const body = withoutMark(text);
   try {
     return JSON.parse(body);
   } catch {
     // V8's own message quotes the text around the fault, which may be a secret: ours is made below.
-    return parseTolerantly(body);
+    return parseTolerantly(body, 'refused').value;
   }
+}
+
+/** A value and where it stands in the text. */
+export interface JsoncNode {
+  readonly value: unknown;
+  /** Offsets of its first character and behind its last one. */
+  readonly start: number;
+  readonly end: number;
+  /** Of an object, in the order written; undefined for any other value. */
+  readonly members: readonly JsoncMember[] | undefined;
+}
+
+export interface JsoncMember {
+  readonly key: string;
+  /** Where the key stands, quotes included. */
+  readonly start: number;
+  readonly node: JsoncNode;
+  /** Where the comma behind it stands, if there is one. */
+  readonly comma: number | undefined;
+}
+
+/**
+ * The same with the place of everything, for whoever changes the text. Accepts what parseJsonc accepts and fails as it
+ * does; offsets are counted without the byte-order mark. Where plain JSON has a key twice, the last one holds.
+ */
+export function locateJsonc(text: string): JsoncNode {
+  const body = withoutMark(text);
+  let plain = true;
+  try {
+    JSON.parse(body);
+  } catch {
+    plain = false;
+  }
+  return parseTolerantly(body, plain ? 'allowed' : 'refused');
 }
 
 /** Where and why a text is not JSON. The excerpt shows structure and keys, never a value. */
@@ -39,17 +73,23 @@ export class JsoncError extends Error {
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
+
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+}
+
 /** Deeper than any configuration; keeps the recursion below far from the end of the stack. */
 const MAX_DEPTH = 256;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /[A-Za-z]+/y;
+const PLAIN = { writable: true, enumerable: true, configurable: true };
 const WORDS = new Map<string, unknown>([
   ['true', true],
   ['false', false],
   ['null', null],
 ]);
 
-function parseTolerantly(text: string): unknown {
+function parseTolerantly(text: string, duplicates: 'refused' | 'allowed'): JsoncNode {
   let at = 0;
   const fail = (reason: string, offset = at): never => {
     throw new JsoncError(reason, text, offset);
@@ -57,50 +97,48 @@ function parseTolerantly(text: string): unknown {
 
   skipBlank();
   if (at >= text.length) fail('the file is empty');
-  const value = parseValue(0);
+  const root = parseValue(0);
   skipBlank();
   if (at < text.length) fail('unexpected text after the end of the value');
-  return value;
+  return root;
 
-  function parseValue(depth: number): unknown {
+  function parseValue(depth: number): JsoncNode {
     if (depth > MAX_DEPTH) fail(`nested deeper than ${MAX_DEPTH} levels`);
-    switch (text[at]) {
-      case '{':
-        return parseObject(depth);
-      case '[':
-        return parseArray(depth);
-      case '"':
-        return parseString();
-      default:
-        return parseNumberOrWord();
-    }
+    const start = at;
+    if (text[at] === '{') return parseObject(depth);
+    const value =
+      text[at] === '[' ? parseArray(depth) : text[at] === '"' ? parseString() : parseNumberOrWord();
+    return { value, start, end: at, members: undefined };
   }
 
-  function parseObject(depth: number): Record<string, unknown> {
-    const result: Record<string, unknown> = {};
+  function parseObject(depth: number): JsoncNode {
+    const value: Record<string, unknown> = {};
+    const members: JsoncMember[] = [];
     const open = at++;
     for (;;) {
       skipBlank();
       if (text[at] === '}') break;
       if (at >= text.length) fail('this "{" is never closed', open);
       if (text[at] !== '"') fail('expected a key in double quotes, or "}"');
-      const keyAt = at;
+      const start = at;
       const key = parseString();
-      if (Object.hasOwn(result, key)) fail(`the key ${JSON.stringify(key)} appears twice`, keyAt);
+      if (duplicates === 'refused' && Object.hasOwn(value, key))
+        fail(`the key ${JSON.stringify(key)} appears twice`, start);
       skipBlank();
       if (text[at] !== ':') fail('expected ":" after the key');
       at++;
       skipBlank();
+      const node = parseValue(depth + 1);
       // Defined, not assigned: assigning to "__proto__" would replace the prototype.
-      const value = parseValue(depth + 1);
-      Object.defineProperty(result, key, { value, writable: true, enumerable: true, configurable: true });
+      Object.defineProperty(value, key, { ...PLAIN, value: node.value });
       skipBlank();
+      members.push({ key, start, node, comma: text[at] === ',' ? at : undefined });
       if (text[at] === ',') at++;
       else if (at >= text.length) fail('this "{" is never closed', open);
       else if (text[at] !== '}') fail('expected "," or "}" after the value');
     }
     at++;
-    return result;
+    return { value, start: open, end: at, members };
   }
 
   function parseArray(depth: number): unknown[] {
@@ -110,7 +148,7 @@ function parseTolerantly(text: string): unknown {
       skipBlank();
       if (text[at] === ']') break;
       if (at >= text.length) fail('this "[" is never closed', open);
-      result.push(parseValue(depth + 1));
+      result.push(parseValue(depth + 1).value);
       skipBlank();
       if (text[at] === ',') at++;
       else if (at >= text.length) fail('this "[" is never closed', open);

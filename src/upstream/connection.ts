@@ -1,9 +1,10 @@
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { Call, SourceInfo, SourceState } from '../gateway/index.ts';
+import type { Call, Ending, Question, Session, SourceInfo, SourceState } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
-import { Server, type JsonObject } from '../protocol/index.ts';
+import { kindsChangedBy, Server, type JsonObject, type KeptKind } from '../protocol/index.ts';
 import { RpcCode, type Edit, type Framing, type Message } from '../wire/index.ts';
+import { Asked, type AskedControl } from './asked.ts';
 import { CallQueue } from './call-queue.ts';
 import { Flight, type FlightControl } from './flight.ts';
 import { Incarnation, StartTimeout, type Surroundings } from './incarnation.ts';
@@ -11,13 +12,24 @@ import { startPatience, type StdioServer } from './server.ts';
 
 export interface ConnectionEvents {
   /** The server says that a list of its has changed. */
-  changed(): void;
+  changed(kind: KeptKind): void;
   /** The process is gone; the next one may have other lists. */
   gone(): void;
+  /** A new process runs. */
+  started(): void;
+  /** A notification that belongs to no call. */
+  notified(notification: Message, callers: () => ReadonlySet<Session>): void;
+  asked(question: Question): void;
+  /** Whether somebody waits to hear from the server. */
+  inUse(): boolean;
 }
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
 const RESTART_PATIENCE = 2000;
+/** Requests of one server that may wait for a client; more are refused. */
+const MAX_QUESTIONS = 64;
+/** Tasks whose progress is passed on after their call was answered; the oldest are forgotten first. */
+const MAX_TASKS = 1000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
 const UNREAD_LIMIT = 8 * 1024 * 1024;
 
@@ -47,11 +59,18 @@ export class Connection {
   #notBefore = 0;
   #lossReason = '';
   /** The end of the last process that was stopped for being idle; the next one waits for it. */
-  #retiring: Promise<void> | undefined;
+  #retiring: Promise<unknown> | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   /** True when a call has ended since the idle timer was set. */
   #used = false;
   #awaitingDrain = false;
+  #closing: Promise<void> | undefined;
+  #onDrained: (() => void) | undefined;
+  /** Requests of the server to a client, by their id as JSON text. */
+  readonly #questions = new Map<string, Asked>();
+  readonly #askedControl: AskedControl;
+  /** Calls that were answered with a task, by our progress token: the task reports under it until it ends. */
+  #tasks = new Map<number, Flight>();
 
   constructor(
     server: StdioServer,
@@ -63,6 +82,7 @@ export class Connection {
     this.#surroundings = surroundings;
     this.#deadlines = deadlines;
     this.#events = events;
+    this.#retiring = server.startsAfter;
     this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
     this.#control = {
       timeouts: server.timeouts,
@@ -70,6 +90,23 @@ export class Connection {
       deadlines,
       landed: () => this.#landed(),
       lossReason: () => this.#lossReason,
+      lossHint: () =>
+        this.#state.kind === 'stopped'
+          ? undefined
+          : server.comesBack === false
+            ? `reload_server {"name":${JSON.stringify(server.name)}} brings it back.`
+            : 'The next call starts the server again.',
+      asking: () => this.#questions.size > 0,
+      continues: (token, flight) => this.#continues(token, flight),
+    };
+    this.#askedControl = {
+      deadlines,
+      patience: server.timeouts.callMaxMs,
+      callers: () => this.#callers(),
+      settled: (asked) => {
+        const id = asked.request.text(Server.id)!;
+        if (this.#questions.get(id) === asked) this.#questions.delete(id);
+      },
     };
   }
 
@@ -77,8 +114,9 @@ export class Connection {
     return this.#state;
   }
 
+  /** What the server said of itself, in this life or in an earlier one. */
   get about(): SourceInfo | undefined {
-    return this.#about;
+    return this.#about ?? this.#surroundings.recall(this.#server);
   }
 
   /** Sends a client's call on, or keeps it until that is possible. */
@@ -131,18 +169,49 @@ export class Connection {
     });
   }
 
-  async close(): Promise<void> {
-    this.#state = { kind: 'stopped' };
+  /** What the server says of itself; starts it if need be. */
+  async greeted(): Promise<SourceInfo> {
+    await this.#ensure();
+    return this.#about!;
+  }
+
+  /** Passes a client's notification on, if the server runs. */
+  tell(notification: Message): void {
+    if (this.#current && this.#current.peer.outbox.backlog < UNREAD_LIMIT)
+      this.#current.peer.outbox.forward(notification, []);
+  }
+
+  close({ reason = 'Switchboard is stopping.', drainMs = 0 }: Ending = {}): Promise<void> {
+    this.#closing ??= this.#close(reason, drainMs);
+    return this.#closing;
+  }
+
+  async #close(reason: string, drainMs: number): Promise<void> {
+    this.#become({ kind: 'stopped' });
     clearTimeout(this.#idleTimer);
-    this.#lossReason = `Switchboard is stopping.`;
-    const current = this.#current;
-    this.#current = undefined;
+    this.#lossReason = reason;
     this.#failQueue(this.#stoppedError());
     const starting = this.#starting?.then(
       (started) => started.stop(),
       () => undefined,
     );
+    if (drainMs > 0 && this.#inFlight > 0) await this.#drained(drainMs);
+    const current = this.#current;
+    this.#current = undefined;
+    this.#withdrawQuestions();
     await Promise.all([current?.stop(), starting]);
+    if (current) this.#events.gone();
+  }
+
+  /** Resolves when no call is under way any more, or after so many milliseconds. */
+  #drained(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onDrained = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** The running server, started now if it is not; everybody who asks meanwhile waits for the same start. */
@@ -155,11 +224,13 @@ export class Connection {
   }
 
   async #start(): Promise<Incarnation> {
+    if (this.#state.kind === 'crashed' && this.#server.comesBack === false)
+      throw this.#leftAlone(this.#state.error);
     await this.#retiring;
     await this.#waitOutCrash();
     if (this.#state.kind === 'stopped') throw this.#stoppedError();
     this.#attempts++;
-    this.#state = { kind: 'starting', attempt: this.#attempts };
+    this.#become({ kind: 'starting', attempt: this.#attempts });
     try {
       const incarnation = await this.#startInSomeFraming();
       // It was asked to stop while it started.
@@ -168,10 +239,11 @@ export class Connection {
         throw this.#stoppedError();
       }
       this.#current = incarnation;
-      this.#state = { kind: 'running', pid: incarnation.child.pid, since: Date.now() };
+      this.#become({ kind: 'running', pid: incarnation.child.pid, since: Date.now() });
       this.#attempts = 0;
       this.#backoff.succeeded(performance.now());
       this.#armIdle();
+      this.#events.started();
       return incarnation;
     } catch (error) {
       if ((this.#state as SourceState).kind !== 'stopped')
@@ -225,12 +297,20 @@ export class Connection {
       throw lost ?? error;
     }
     this.#framing = framing;
+    this.#surroundings.remember(this.#server, this.#about);
     log.info('running', {
       server: this.#server.name,
       pid: incarnation.child.pid,
       version: this.#about.protocolVersion,
     });
     return incarnation;
+  }
+
+  #leftAlone(error: Error): SwitchboardError {
+    const message = `Server '${this.#server.name}' has crashed and is not started again by itself. ${messageOf(error)}`;
+    return new SwitchboardError('SERVER_CRASHED', message, {
+      hint: `reload_server {"name":${JSON.stringify(this.#server.name)}} brings it back.`,
+    });
   }
 
   async #waitOutCrash(): Promise<void> {
@@ -251,6 +331,7 @@ export class Connection {
     this.#current = undefined;
     this.#awaitingDrain = false;
     this.#crashed(error);
+    this.#withdrawQuestions();
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
     if (this.#queue.size > 0) this.#startForQueue();
@@ -258,12 +339,19 @@ export class Connection {
 
   #crashed(error: SwitchboardError): void {
     clearTimeout(this.#idleTimer);
+    // It may die while it is being stopped; then it is stopped.
+    if (this.#state.kind === 'stopped') return;
     this.#lossReason = error.message;
-    this.#state = { kind: 'crashed', error, at: Date.now() };
+    this.#become({ kind: 'crashed', error, at: Date.now() });
     const now = performance.now();
     const advice = this.#backoff.next(now);
     this.#notBefore = advice.kind === 'wait' ? now + advice.ms : advice.until;
     this.#surroundings.log.warn('server failed', { server: this.#server.name, reason: error.message });
+  }
+
+  #become(state: SourceState): void {
+    this.#state = state;
+    this.#surroundings.stateChanged(this.#server.name);
   }
 
   #hasRoom(incarnation: Incarnation): boolean {
@@ -297,6 +385,7 @@ export class Connection {
     this.#inFlight--;
     this.#used = true;
     if (this.#queue.size > 0) this.#drainQueue();
+    if (this.#inFlight === 0) this.#onDrained?.();
   }
 
   #drainQueue(): void {
@@ -324,7 +413,7 @@ export class Connection {
     }
   }
 
-  /** Requests of the server's own. What we cannot do for it is refused, so that it never waits for nothing. */
+  /** Requests of the server's own: most are for a client. */
   #asked(incarnation: Incarnation, message: Message): void {
     const { peer } = incarnation;
     const id = message.text(Server.id)!;
@@ -334,15 +423,54 @@ export class Connection {
     }
     const method = message.string(Server.method) ?? '';
     if (method === 'ping') peer.answer(id, {});
-    else peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
+    else if (this.#questions.size >= MAX_QUESTIONS || this.#questions.has(id)) {
+      peer.fail(
+        id,
+        RpcCode.serverError,
+        `Busy: ${method.slice(0, 200)} was refused, too many requests wait.`,
+      );
+    } else {
+      const asked = new Asked(message, method, peer, this.#askedControl);
+      this.#questions.set(id, asked);
+      this.#events.asked(asked);
+    }
   }
 
   #notified(incarnation: Incarnation, message: Message): void {
-    const method = message.string(Server.method);
+    const method = message.string(Server.method)!;
     if (method === 'notifications/progress') {
-      const listener = incarnation.peer.waitingFor(message.integer(Server.progressToken));
+      const token = message.integer(Server.progressToken);
+      const listener = incarnation.peer.waitingFor(token) ?? this.#tasks.get(token);
       if (listener instanceof Flight) listener.progress(message);
-    } else if (method === 'notifications/tools/list_changed') this.#events.changed();
+    } else if (method === 'notifications/cancelled') {
+      const id = message.text(Server.requestId);
+      if (id !== undefined) this.#questions.get(id)?.withdraw('The server withdrew its request.');
+    } else {
+      const kinds = kindsChangedBy(method);
+      if (kinds.length > 0) for (const kind of kinds) this.#events.changed(kind);
+      else this.#events.notified(message, this.#callersNow);
+    }
+  }
+
+  readonly #callersNow = (): ReadonlySet<Session> => this.#callers();
+
+  /** The clients whose calls run at the server. Looked up when it asks, not kept: most servers never do. */
+  #callers(): ReadonlySet<Session> {
+    const sessions = new Set<Session>();
+    for (const listener of this.#current?.peer.listeners() ?? []) {
+      if (listener instanceof Flight) sessions.add(listener.call.session);
+    }
+    return sessions;
+  }
+
+  #withdrawQuestions(): void {
+    for (const asked of [...this.#questions.values()]) asked.withdraw(this.#lossReason);
+    this.#tasks.clear();
+  }
+
+  #continues(token: number, flight: Flight): void {
+    this.#tasks.set(token, flight);
+    if (this.#tasks.size > MAX_TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
   }
 
   /** Looks again after the idle time whether anybody used it meanwhile. */
@@ -358,14 +486,15 @@ export class Connection {
   #idle(): void {
     const current = this.#current;
     if (current === undefined) return;
-    if (this.#used || this.#inFlight > 0 || this.#queue.size > 0 || current.peer.waiting > 0) {
+    const busy = this.#inFlight > 0 || this.#queue.size > 0 || current.peer.waiting > 0;
+    if (this.#used || busy || this.#questions.size > 0 || this.#tasks.size > 0 || this.#events.inUse()) {
       this.#armIdle();
       return;
     }
     this.#surroundings.log.info('stopping an idle server', { server: this.#server.name });
     this.#current = undefined;
     this.#awaitingDrain = false;
-    this.#state = { kind: 'idle' };
+    this.#become({ kind: 'idle' });
     this.#events.gone();
     this.#retiring = current.stop().catch((error: unknown) => {
       this.#surroundings.log.error('could not stop', { server: this.#server.name, reason: messageOf(error) });
@@ -373,10 +502,7 @@ export class Connection {
   }
 
   #stoppedError(): SwitchboardError {
-    return new SwitchboardError(
-      'STOPPING',
-      `Server '${this.#server.name}' is stopped because Switchboard is stopping.`,
-    );
+    return new SwitchboardError('STOPPING', `Server '${this.#server.name}' is stopped. ${this.#lossReason}`);
   }
 }
 

@@ -18,8 +18,14 @@ export interface FlightControl {
   readonly deadlines: Deadlines;
   /** The flight is over, however it ended. */
   landed(): void;
+  /** True while the server waits for a client's answer, which may take a person's time. */
+  asking(): boolean;
+  /** The call was answered with a task, which goes on reporting progress under this token. */
+  continues(token: number, flight: Flight): void;
   /** Why the connection was lost, for calls that were under way. */
   lossReason(): string;
+  /** What to do about it, where something can be done. */
+  lossHint(): string | undefined;
 }
 
 /** Progress beyond this many a second is thinned out: the newest is kept, those before it are not sent. */
@@ -40,6 +46,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
   #progress: ProgressGate | undefined;
+  #landed = false;
 
   constructor(call: Call, peer: Peer, control: FlightControl) {
     this.call = call;
@@ -69,6 +76,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#land();
     const gate = this.#progress;
     if (gate) this.#passHeld(gate);
+    if (gate && answer.has(Server.taskId)) this.#control.continues(this.#id, this);
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
     if (gate && performance.now() - gate.lastPassed < PROGRESS_LEAD) {
@@ -85,7 +93,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   progress(notification: Message): void {
     const now = performance.now();
     const { timeouts, deadlines } = this.#control;
-    deadlines.move(this, Math.min(now + timeouts.rpcMs, this.#latest));
+    if (!this.#landed) deadlines.move(this, Math.min(now + timeouts.rpcMs, this.#latest));
     const gate = this.#progress;
     if (gate === undefined) return;
     if (gate.admits(notification, now)) this.#pass(notification, gate);
@@ -94,8 +102,15 @@ export class Flight implements AnswerListener, Deadline, Runner {
   }
 
   expired(): void {
-    const { timeouts } = this.#control;
-    const whole = performance.now() >= this.#latest;
+    const { timeouts, deadlines } = this.#control;
+    const now = performance.now();
+    const whole = now >= this.#latest;
+    if (!whole && this.#control.asking()) {
+      // The server is not slow: it waits for somebody's answer.
+      this.at = Math.min(now + timeouts.rpcMs, this.#latest);
+      deadlines.add(this);
+      return;
+    }
     this.cancelled('Timed out.');
     this.call.fail(
       new SwitchboardError(
@@ -142,7 +157,10 @@ export class Flight implements AnswerListener, Deadline, Runner {
       start: token.start(Client.progressToken),
       end: token.end(Client.progressToken),
     };
-    this.call.notify(notification, [{ start, end, with: theirs }]);
+    const { session, open } = this.call;
+    // A task outlives the call that made it.
+    if (open || this.#landed)
+      session.client.forwardNotification(notification, [{ start, end, with: theirs }], this.call);
     this.#yieldTo();
   }
 
@@ -155,6 +173,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   }
 
   #land(): void {
+    this.#landed = true;
     this.#control.deadlines.remove(this);
     this.#control.landed();
   }
@@ -181,7 +200,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
           'SERVER_LOST',
           `${subject} was not answered: ${this.#control.lossReason()}`,
           {
-            hint: 'The next call starts the server again.',
+            hint: this.#control.lossHint(),
           },
         );
     }

@@ -1,18 +1,30 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { SourceInfo } from '../gateway/index.ts';
-import { isJsonObject, isLegacyVersion, LATEST_LEGACY_VERSION, Server } from '../protocol/index.ts';
+import {
+  isJsonObject,
+  isLegacyVersion,
+  LATEST_LEGACY_VERSION,
+  Server,
+  type JsonObject,
+} from '../protocol/index.ts';
 import type { Message, Peer } from '../wire/index.ts';
 import { errorText } from './error-answer.ts';
 
 export interface Greeting {
   /** What we call ourselves towards servers. */
   readonly clientInfo: { readonly name: string; readonly version: string };
+  /** What the client behind us can do, as it said it: what the server asks for is passed on to it. */
+  readonly capabilities: JsonObject;
 }
 
 /** Opens the conversation as a client does: `initialize`, and once it is answered `initialized`. */
-export function shakeHands(peer: Peer, server: string, { clientInfo }: Greeting): Promise<SourceInfo> {
+export function shakeHands(
+  peer: Peer,
+  server: string,
+  { clientInfo, capabilities }: Greeting,
+): Promise<SourceInfo> {
   return new Promise((resolve, reject) => {
-    const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities: {}, clientInfo };
+    const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
     peer.request('initialize', params, {
       answered: (answer) => {
         try {

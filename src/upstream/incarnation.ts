@@ -1,8 +1,8 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
-import type { SourceInfo } from '../gateway/index.ts';
+import type { Listing, SourceInfo } from '../gateway/index.ts';
 import { captureOutput, type Child, type ChildEnd, type Family, type Output } from '../process/index.ts';
-import { SERVER_SHAPE } from '../protocol/index.ts';
+import { SERVER_SHAPE, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
 import { shakeHands, type Greeting } from './handshake.ts';
 import { NoiseMeter } from './noise.ts';
@@ -18,9 +18,17 @@ export interface IncarnationEvents {
 export interface Surroundings {
   readonly family: Family;
   readonly log: Logger;
-  readonly greeting: Greeting;
+  /** How we greet a server; asked for when it starts. */
+  readonly greeting: () => Greeting;
   /** Takes each line a server writes to stderr, already prefixed and safe to print. */
   readonly stderr: (line: string) => void;
+  /** What a server said of itself in an earlier run of this program. */
+  readonly recall: (server: StdioServer) => SourceInfo | undefined;
+  readonly remember: (server: StdioServer, info: SourceInfo) => void;
+  /** The state of a server is another one now. */
+  readonly stateChanged: (server: string) => void;
+  /** A server has listed what it offers. */
+  readonly listed: (server: string, kind: Kind, listing: Listing) => void;
 }
 
 /** How long after its pipes the exit of a process may be seen, in milliseconds. */
@@ -90,7 +98,7 @@ export class Incarnation {
     });
     try {
       const info = await Promise.race([
-        shakeHands(this.peer, this.#server.name, this.#surroundings.greeting),
+        shakeHands(this.peer, this.#server.name, this.#surroundings.greeting()),
         timeout,
       ]);
       this.#greeted = true;

@@ -1,2 +1,3 @@
 export type { Surroundings } from './incarnation.ts';
+export { createMemory, memoryKey } from './memory.ts';
 export { createServerSource } from './source.ts';

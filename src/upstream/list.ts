@@ -1,8 +1,8 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
-import type { Component, Listing } from '../gateway/index.ts';
-import { isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
-import { RpcCode, type Message } from '../wire/index.ts';
+import { Component, type Listing } from '../gateway/index.ts';
+import { KINDS, Server, type JsonObject, type Kind } from '../protocol/index.ts';
+import { itemsOf, memberText, RpcCode, type Message } from '../wire/index.ts';
 import { errorCode, errorText } from './error-answer.ts';
 
 /** Bounds on what one server may make us collect. */
@@ -16,43 +16,59 @@ export interface Asker {
   ask(method: string, params?: JsonObject): Promise<Message>;
 }
 
-/** All tools of a server, page by page to the end, or to a bound. */
-export async function listTools(asker: Asker, server: string, log: Logger): Promise<Listing> {
+/** Everything of one kind that a server has, page by page to the end, or to a bound. */
+export async function listAll(asker: Asker, kind: Kind, server: string, log: Logger): Promise<Listing> {
+  const { method, member } = KINDS[kind];
   const components: Component[] = [];
-  const names = new Set<string>();
+  const byKey = new Map<string, Component>();
   const started = performance.now();
   let bytes = 0;
   let skipped = 0;
   let cursor: string | undefined;
   for (let page = 1; ; page++) {
-    const answer = await asker.ask('tools/list', cursor === undefined ? undefined : { cursor });
+    const answer = await asker.ask(method, cursor === undefined ? undefined : { cursor });
     bytes += answer.length;
-    const { tools, next } = readPage(answer, server);
-    for (const tool of tools.slice(0, MAX_ENTRIES)) {
+    const { items, next } = readPage(answer, kind, server);
+    for (const item of items.slice(0, MAX_ENTRIES)) {
       if (components.length === MAX_COMPONENTS) break;
-      if (isJsonObject(tool) && typeof tool.name === 'string' && !names.has(tool.name)) {
-        names.add(tool.name);
-        components.push(tool as Component);
+      const component = readComponent(item, kind);
+      if (component !== undefined && !byKey.has(component.key)) {
+        byKey.set(component.key, component);
+        components.push(component);
       } else skipped++;
     }
     const collected = { pages: page, bytes, ms: performance.now() - started };
     const reason =
-      overflow(tools.length, components.length, next) ?? (next && whyNoMore(next, cursor, collected));
+      overflow(items.length, components.length, next, member) ?? (next && whyNoMore(next, cursor, collected));
     if (reason === undefined && next !== undefined) {
       cursor = next;
       continue;
     }
     if (skipped > 0)
-      log.warn('skipped tools without a name or with one that was taken', { server, count: skipped });
-    if (reason !== undefined) log.warn('incomplete tool list', { server, reason });
-    return { components, names, incomplete: reason };
+      log.warn(`skipped ${member} without a ${KINDS[kind].key} or with one that was taken`, {
+        server,
+        count: skipped,
+      });
+    if (reason !== undefined) log.warn(`incomplete list of ${member}`, { server, reason });
+    return { components, byKey, incomplete: reason };
   }
 }
 
-function overflow(onPage: number, kept: number, next: string | undefined): string | undefined {
+/** Undefined for one that does not say what it goes by. */
+function readComponent(text: string, kind: Kind): Component | undefined {
+  const key = text.startsWith('{') ? memberText(text, KINDS[kind].key) : undefined;
+  return key?.startsWith('"') === true ? new Component(JSON.parse(key) as string, text) : undefined;
+}
+
+function overflow(
+  onPage: number,
+  kept: number,
+  next: string | undefined,
+  member: string,
+): string | undefined {
   const more = next !== undefined || onPage > MAX_COMPONENTS;
   return onPage > MAX_ENTRIES || (kept === MAX_COMPONENTS && more)
-    ? `only its first ${MAX_COMPONENTS} tools are used.`
+    ? `only its first ${MAX_COMPONENTS} ${member} are used.`
     : undefined;
 }
 
@@ -68,23 +84,30 @@ function whyNoMore(
   return undefined;
 }
 
-function readPage(answer: Message, server: string): { tools: readonly unknown[]; next: string | undefined } {
+function readPage(
+  answer: Message,
+  kind: Kind,
+  server: string,
+): { items: readonly string[]; next: string | undefined } {
+  const { method, member } = KINDS[kind];
   if (answer.has(Server.error)) {
-    // A server without tools need not know the method.
-    if (errorCode(answer) === RpcCode.methodNotFound) return { tools: [], next: undefined };
+    // A server without any need not know the method, whatever it declared.
+    if (errorCode(answer) === RpcCode.methodNotFound) return { items: [], next: undefined };
     const said = errorText(answer);
     throw new SwitchboardError(
       'LIST_FAILED',
-      `Server '${server}' could not list its tools: ${said.slice(0, 500)}`,
+      `Server '${server}' could not list its ${member}: ${said.slice(0, 500)}`,
     );
   }
-  const result = answer.value(Server.result);
-  if (!isJsonObject(result) || !Array.isArray(result.tools)) {
+  const result = answer.text(Server.result);
+  const list = result?.startsWith('{') === true ? memberText(result, member) : undefined;
+  if (result === undefined || list?.startsWith('[') !== true) {
     throw new SwitchboardError(
       'LIST_FAILED',
-      `Server '${server}' answered tools/list with something that is no list of tools.`,
+      `Server '${server}' answered ${method} with something that is no list of ${member}.`,
     );
   }
-  const next = result.nextCursor;
-  return { tools: result.tools, next: typeof next === 'string' && next !== '' ? next : undefined };
+  const cursor = memberText(result, 'nextCursor');
+  const next: unknown = cursor === undefined ? undefined : JSON.parse(cursor);
+  return { items: itemsOf(list), next: typeof next === 'string' && next !== '' ? next : undefined };
 }

@@ -13,6 +13,10 @@ export interface StdioServer {
   readonly framing: 'auto' | Framing;
   readonly timeouts: ServerTimeouts;
   readonly limits: ServerLimits;
+  /** Whether a call brings it back after a crash. Default true. */
+  readonly comesBack?: boolean;
+  /** It is not started before this; whatever it replaces must be gone first. */
+  readonly startsAfter?: Promise<unknown>;
 }
 
 /** All in milliseconds. */

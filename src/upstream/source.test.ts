@@ -26,7 +26,11 @@ function source(args: string[], more: Partial<StdioServer> = {}) {
     family,
     log: silentLogger,
     stderr: () => undefined,
-    greeting: { clientInfo: { name: 'test', version: '1' } },
+    greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
+    recall: () => undefined,
+    remember: () => undefined,
+    stateChanged: () => undefined,
+    listed: () => undefined,
   };
   return createServerSource(server, surroundings, new Deadlines());
 }
@@ -35,9 +39,9 @@ test('goes from idle to running to stopped, and knows what the server said of it
   const echo = source(['echo.mjs']);
   expect(echo.state.kind).toBe('idle');
   expect(echo.about()).toBeUndefined();
-  const { names } = await echo.list('tools');
-  expect(names.has('echo')).toBe(true);
-  expect(echo.known('tools')?.names).toBe(names);
+  const { byKey } = await echo.list('tools');
+  expect(byKey.has('echo')).toBe(true);
+  expect(echo.known('tools')?.byKey).toBe(byKey);
   expect(echo.state.kind).toBe('running');
   expect(echo.about()?.serverInfo).toMatchObject({ name: 'echo' });
   await echo.close();
@@ -64,7 +68,16 @@ test('keeps its list until the server says that it changed', async () => {
   const changing = source(['changing.mjs']);
   const first = await changing.list('tools');
   expect(await changing.list('tools')).toBe(first);
-  const changed = new Promise((resolve) => changing.onChange(resolve));
+  const changed = new Promise((resolve) =>
+    changing.listen({
+      started: () => undefined,
+      gone: () => undefined,
+      changed: resolve,
+      notified: () => undefined,
+      asked: () => undefined,
+      inUse: () => false,
+    }),
+  );
   await new LocalClient().request(changing, 'tools/call', { name: 'grow', arguments: {} });
   await changed;
   expect(changing.known('tools')).toBeUndefined();

@@ -1,8 +1,10 @@
 import type { Deadlines } from '../shared/deadline.ts';
-import type { Kind, Listing, Source } from '../gateway/index.ts';
+import { EMPTY_LISTING, type Listing, type Source, type SourceListener } from '../gateway/index.ts';
+import { KEPT_KINDS, KINDS, type Kind } from '../protocol/index.ts';
+import { RpcCode } from '../wire/index.ts';
 import { Connection } from './connection.ts';
 import type { Surroundings } from './incarnation.ts';
-import { listTools } from './list.ts';
+import { listAll } from './list.ts';
 import type { StdioServer } from './server.ts';
 
 /** How long a list is used at least, in milliseconds, whatever its server says. */
@@ -14,55 +16,94 @@ export function createServerSource(
   surroundings: Surroundings,
   deadlines: Deadlines,
 ): Source {
-  const listeners = new Set<(kind: Kind) => void>();
-  let listing: Promise<Listing> | undefined;
-  let known: Listing | undefined;
-  let listedAt = -Infinity;
-  let forgetting: NodeJS.Timeout | undefined;
-  const forget = (): void => {
-    clearTimeout(forgetting);
-    forgetting = undefined;
-    listing = known = undefined;
-    for (const listener of listeners) listener('tools');
-  };
+  const lists = new Map(KEPT_KINDS.map((kind) => [kind, new KeptList()]));
+  let listener: SourceListener | undefined;
   const connection = new Connection(server, surroundings, deadlines, {
-    gone: forget,
-    // A server that says so all the time is believed four times a second.
-    changed: () => {
-      const wait = listedAt + RELIST_EVERY - performance.now();
-      if (wait <= 0) forget();
-      else forgetting ??= setTimeout(forget, wait).unref();
+    gone: () => {
+      for (const list of lists.values()) list.forget();
+      listener?.gone();
     },
+    started: () => listener?.started(),
+    changed: (kind) => lists.get(kind)!.outdated(() => listener?.changed(kind)),
+    notified: (notification, callers) => listener?.notified(notification, callers),
+    asked: (question) => {
+      if (listener) listener.asked(question);
+      else question.refuse(RpcCode.methodNotFound, `Method not found: ${question.method}`);
+    },
+    inUse: () => listener?.inUse() ?? false,
   });
 
-  const relist = (): Promise<Listing> => {
-    listedAt = performance.now();
-    const fresh: Promise<Listing> = listTools(connection, server.name, surroundings.log);
-    fresh.then(
-      (listed) => {
-        if (listing === fresh) known = listed;
-      },
-      () => {
-        // A failure is not kept: the next one to ask asks the server again.
-        if (listing === fresh) listing = undefined;
-      },
-    );
-    return fresh;
+  const fetch = async (kind: Kind): Promise<Listing> => {
+    // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
+    if (kind !== 'tools') {
+      const { capabilities } = await connection.greeted();
+      if (capabilities[KINDS[kind].capability] === undefined) return EMPTY_LISTING;
+    }
+    const listing = await listAll(connection, kind, server.name, surroundings.log);
+    surroundings.listed(server.name, kind, listing);
+    return listing;
   };
 
-  return {
+  const source: Source = {
     name: server.name,
     get state() {
       return connection.state;
     },
     about: () => connection.about,
-    list: () => (listing ??= relist()),
-    known: () => known,
-    request: (edits, call) => connection.relay(edits, call),
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    list: (kind) => (kind === 'tasks' ? fetch(kind) : lists.get(kind)!.get(() => fetch(kind))),
+    known: (kind) => lists.get(kind)!.known,
+    request: (edits, call) => {
+      call.source = source;
+      connection.relay(edits, call);
     },
-    close: () => connection.close(),
+    ask: (method, params) => connection.ask(method, params),
+    tell: (notification) => connection.tell(notification),
+    listen: (given) => {
+      listener = given;
+    },
+    close: (ending) => connection.close(ending),
   };
+  return source;
+}
+
+/** One list of a server, asked for once and kept. */
+class KeptList {
+  known: Listing | undefined;
+  #asked: Promise<Listing> | undefined;
+  #askedAt = -Infinity;
+  #forgetting: NodeJS.Timeout | undefined;
+
+  get(fetch: () => Promise<Listing>): Promise<Listing> {
+    if (this.#asked) return this.#asked;
+    this.#askedAt = performance.now();
+    const fresh = fetch();
+    this.#asked = fresh;
+    fresh.then(
+      (listing) => {
+        if (this.#asked === fresh) this.known = listing;
+      },
+      () => {
+        // A failure is not kept: the next one to ask asks the server again.
+        if (this.#asked === fresh) this.#asked = undefined;
+      },
+    );
+    return fresh;
+  }
+
+  forget(): void {
+    clearTimeout(this.#forgetting);
+    this.#forgetting = undefined;
+    this.#asked = this.known = undefined;
+  }
+
+  /** The server says that it has changed; one that says so all the time is believed four times a second. */
+  outdated(then: () => void): void {
+    const forget = (): void => {
+      this.forget();
+      then();
+    };
+    const wait = this.#askedAt + RELIST_EVERY - performance.now();
+    if (wait <= 0) forget();
+    else this.#forgetting ??= setTimeout(forget, wait).unref();
+  }
 }

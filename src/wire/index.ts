@@ -1,6 +1,7 @@
 export { addEdit, editedText, type Edit } from './edit.ts';
 export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';
 export type { Framing } from './framing.ts';
+export { itemsOf, memberText, withMembers } from './json-text.ts';
 export { Message, readObject } from './message.ts';
 export { Peer, refusalError, type AnswerListener, type Unanswered } from './peer.ts';
 export { defineShape } from './scan.ts';

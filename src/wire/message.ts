@@ -5,6 +5,8 @@ import { internPlain } from './intern.ts';
 import { defineShape, sawLineBreak, scan, ScanOutcome, type Places, type Shape } from './scan.ts';
 
 const QUOTE = 0x22;
+/** Up to here a message in pieces is put together for a look at it. */
+const JOIN_BELOW = 1024 * 1024;
 
 /** One JSON-RPC message as the bytes it came in, with the places of the members that its shape asks for. */
 export class Message {
@@ -18,7 +20,12 @@ export class Message {
 
   /** A message of our own making, so that it can take the same way as one that came over a wire. */
   static from(value: object, shape: Shape): Message {
-    const read = readMessage(inPieces([Buffer.from(JSON.stringify(value))]), shape, 'newline');
+    return Message.fromText(JSON.stringify(value), shape);
+  }
+
+  /** The same from JSON text on one line. */
+  static fromText(text: string, shape: Shape): Message {
+    const read = readMessage(inPieces([Buffer.from(text)]), shape, 'newline');
     if (!(read instanceof Message)) throw new Error('A message of our own did not pass the scan');
     return read;
   }
@@ -77,6 +84,14 @@ export class Message {
       value = value * 10 + digit;
     }
     return value;
+  }
+
+  /** Whether these bytes stand in it anywhere; false without looking for a message that came in very many pieces. */
+  mentions(word: string): boolean {
+    const { buffer, from, to } = this.bytes;
+    if (buffer === undefined) return to - from <= JOIN_BELOW && this.toString().includes(word);
+    // Within the message only: the buffer may hold many more.
+    return buffer.subarray(from, to).indexOf(word, 0, 'latin1') !== -1;
   }
 
   /** The whole message as text. */

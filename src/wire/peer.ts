@@ -138,7 +138,12 @@ export class Peer {
 
   /** Answers a request with a result of our own making; `id` is the id's JSON text as it came. */
   answer(id: string, result: object): void {
-    this.outbox.sendText(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`);
+    this.answerText(id, JSON.stringify(result));
+  }
+
+  /** The same where the result is JSON text already, on one line. */
+  answerText(id: string, result: string): void {
+    this.outbox.sendText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
   }
 
   /** Answers a request with an error; `id` is the id's JSON text as it came, or undefined where none could be read. */
@@ -164,6 +169,11 @@ export class Peer {
   /** Whoever waits for the answer to this id of ours. */
   waitingFor(id: number): AnswerListener | undefined {
     return this.#pending.get(id);
+  }
+
+  /** Everybody who waits for an answer. */
+  listeners(): AnswerListener[] {
+    return this.#pending.all();
   }
 
   pause(): void {

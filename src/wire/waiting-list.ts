@@ -43,8 +43,12 @@ export class WaitingList<T> {
     return waiting;
   }
 
+  all(): T[] {
+    return [...this.#patient.values(), ...this.#slots.filter((waiting) => waiting !== undefined)];
+  }
+
   takeAll(): T[] {
-    const all = [...this.#patient.values(), ...this.#slots.filter((waiting) => waiting !== undefined)];
+    const all = this.all();
     this.#slots.fill(undefined);
     this.#ids.fill(0);
     this.#patient.clear();

@@ -21,10 +21,13 @@ export function introspection(
 }
 
 function describe(tool: Component, mode: IntrospectionMode, summaryMaxChars: number): JsonObject {
-  if (mode === 'full') return tool;
+  const { value } = tool;
+  if (mode === 'full') return value;
   const described =
-    typeof tool.description === 'string' && tool.description.trim() !== '' ? tool.description : tool.title;
+    typeof value.description === 'string' && value.description.trim() !== ''
+      ? value.description
+      : value.title;
   const summary = summarise(typeof described === 'string' ? described : '', summaryMaxChars);
-  if (mode === 'redacted') return { name: tool.name, summary };
-  return { name: tool.name, summary, input: signature(tool.inputSchema) };
+  if (mode === 'redacted') return { name: tool.key, summary };
+  return { name: tool.key, summary, input: signature(value.inputSchema) };
 }

@@ -1,8 +1,17 @@
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { Client, type JsonObject } from '../../protocol/index.ts';
-import { readObject, type Edit, type Message } from '../../wire/index.ts';
-import type { Call, CatalogEntry, Listing } from '../../gateway/index.ts';
+import type { Edit } from '../../wire/index.ts';
+import {
+  originalName,
+  select,
+  type Call,
+  type CatalogEntry,
+  type Listing,
+  type OfferedTool,
+  type Selection,
+} from '../../gateway/index.ts';
+import { callEdits } from '../call-edits.ts';
 import { introspection, type IntrospectionMode } from './introspect.ts';
 import type { SuiteSettings } from './suite.ts';
 
@@ -22,6 +31,7 @@ export class SuiteRunner {
   readonly #entry: CatalogEntry;
   readonly #settings: SuiteSettings;
   readonly #subjects = new Map<string, () => string>();
+  #selected: Selection | undefined;
 
   constructor(entry: CatalogEntry, settings: SuiteSettings) {
     this.#entry = entry;
@@ -45,7 +55,6 @@ export class SuiteRunner {
   }
 
   #call(call: Call, suite: string): void {
-    const { source, admits } = this.#entry;
     const subtool = call.request.string(Client.subtool);
     if (subtool === undefined || subtool === '' || subtool.length > LONGEST_NAME) {
       call.fail(
@@ -56,16 +65,41 @@ export class SuiteRunner {
       return;
     }
     call.subject = this.#subjectOf(subtool);
-    if (!admits(subtool)) {
-      const listing = source.known('tools');
-      const unknown = listing !== undefined && !listing.names.has(subtool);
-      call.fail(unknown ? this.#unknown(subtool, listing) : this.#notAllowed(subtool));
-      return;
-    }
-    const edits = callEdits(call.request);
+    const known = this.#known();
+    const tool = known?.byName.get(subtool);
+    if (tool !== undefined) this.#send(call, subtool, tool);
+    else if (!this.#admits(subtool)) {
+      const unknown = known !== undefined && !known.listing.byKey.has(subtool);
+      call.fail(unknown ? this.#unknown(subtool, known.listing) : this.#notAllowed(subtool));
+    } else this.#callUnproven(call, subtool);
+  }
+
+  /** What the server offers, where that is known and has not changed. */
+  #known(): Selection | undefined {
+    const listing = this.#entry.source.known('tools');
+    if (listing === undefined) return undefined;
+    // Kept here too: this is asked for every call.
+    if (this.#selected?.listing !== listing) this.#selected = select(listing, this.#entry.rules);
+    return this.#selected;
+  }
+
+  /** Whether a subtool of this name may be called, should there be one. */
+  #admits(subtool: string): boolean {
+    const { rules } = this.#entry;
+    const original = originalName(subtool, rules);
+    return original !== undefined && rules.admits(original);
+  }
+
+  #send(call: Call, subtool: string, tool: OfferedTool | undefined): void {
+    const { request } = call;
+    const original = tool?.original ?? originalName(subtool, this.#entry.rules)!;
+    const name: Edit['with'] =
+      original === subtool
+        ? { of: request.bytes, start: request.start(Client.subtool), end: request.end(Client.subtool) }
+        : JSON.stringify(original);
+    const edits = callEdits(request, { name, args: Client.args, presets: tool?.presets });
     if (edits instanceof SwitchboardError) call.fail(edits);
-    else if (source.known('tools')?.names.has(subtool) === true) source.request(edits, call);
-    else this.#callUnproven(call, subtool, edits);
+    else this.#entry.source.request(edits, call);
   }
 
   /** How a call of this subtool is spoken of; one function for all of them, since nearly no call needs the words. */
@@ -74,19 +108,19 @@ export class SuiteRunner {
     if (known) return known;
     const subject = (): string => `Subtool '${subtool}' of server '${this.#entry.source.name}'`;
     // Only names a server really has are worth keeping; a client may invent any number of others.
-    if (this.#entry.source.known('tools')?.names.has(subtool) === true) this.#subjects.set(subtool, subject);
+    if (this.#known()?.byName.has(subtool) === true) this.#subjects.set(subtool, subject);
     return subject;
   }
 
   /** The first call to a server, or a name that is not on its list: the server is asked for the list before refusing. */
-  #callUnproven(call: Call, subtool: string, edits: Edit[]): void {
+  #callUnproven(call: Call, subtool: string): void {
     let decided = false;
-    const decide = (refusal: SwitchboardError | undefined): void => {
+    const decide = (refusal: SwitchboardError | undefined, tool?: OfferedTool): void => {
       clearTimeout(timer);
       if (decided || !call.open) return;
       decided = true;
       if (refusal) call.fail(refusal);
-      else this.#entry.source.request(edits, call);
+      else this.#send(call, subtool, tool);
     };
     const timer = setTimeout(() => decide(undefined), LIST_PATIENCE);
     call.runner = { cancelled: () => clearTimeout(timer) };
@@ -94,8 +128,9 @@ export class SuiteRunner {
       .list('tools')
       .then((listing) => {
         // A list that is not all of it proves nothing.
-        const missing = listing.incomplete === undefined && !listing.names.has(subtool);
-        decide(missing ? this.#unknown(subtool, listing) : undefined);
+        const tool = select(listing, this.#entry.rules).byName.get(subtool);
+        const missing = listing.incomplete === undefined && tool === undefined;
+        decide(missing ? this.#unknown(subtool, listing) : undefined, tool);
       })
       .catch((error: unknown) => {
         const failure = asError(error, this.#entry.source.name);
@@ -128,13 +163,17 @@ export class SuiteRunner {
     this.#entry.source
       .list('tools')
       .then((listing) => {
-        const { admits, source } = this.#entry;
+        const { rules, source } = this.#entry;
         const { summaryMaxChars } = this.#settings;
-        const admitted = listing.components.filter((tool) => admits(tool.name));
+        const admitted = select(listing, rules).tools.map((tool) => tool.component);
         if (typeof subtool === 'string' && subtool !== '') {
-          const tool = admitted.find((each) => each.name === subtool);
+          const tool = admitted.find((each) => each.key === subtool);
           if (tool === undefined) {
-            call.fail(admits(subtool) ? this.#unknown(subtool, listing) : this.#notAllowed(subtool));
+            call.fail(
+              this.#admits(subtool) || !listing.byKey.has(subtool)
+                ? this.#unknown(subtool, listing)
+                : this.#notAllowed(subtool),
+            );
             return;
           }
           const mode = (verbosity as IntrospectionMode | null | undefined) ?? 'full';
@@ -150,17 +189,23 @@ export class SuiteRunner {
   }
 
   #notAllowed(subtool: string): SwitchboardError {
+    const renamed = this.#entry.rules.shapes.get(subtool)?.exposed;
+    if (renamed !== undefined && renamed !== subtool && this.#admits(renamed)) {
+      return new SwitchboardError('SUBTOOL_UNKNOWN', `Unknown subtool '${subtool}'.`, {
+        hint: `It is called '${renamed}' here.`,
+      });
+    }
     return new SwitchboardError(
       'SUBTOOL_NOT_ALLOWED',
       `Subtool '${subtool}' not allowed by Switchboard (suite '${this.#entry.source.name}').`,
       {
-        hint: `Its owner limits this suite with expose.allow or expose.deny; {"action":"introspect"} lists what is open.`,
+        hint: `Its owner limits this suite (exposedTools, hiddenTools or expose in the configuration); {"action":"introspect"} lists what is open.`,
       },
     );
   }
 
   #unknown(subtool: string, listing: Listing): SwitchboardError {
-    const open = listing.components.map((tool) => tool.name).filter((name) => this.#entry.admits(name));
+    const open = select(listing, this.#entry.rules).byName.keys();
     return new SwitchboardError(
       'SUBTOOL_UNKNOWN',
       `Server '${this.#entry.source.name}' has no subtool '${subtool.slice(0, 200)}'.`,
@@ -168,39 +213,6 @@ export class SuiteRunner {
     );
   }
 }
-
-/** What turns a call of the suite into a call of the subtool, in place: the name and the arguments change, nothing else. */
-function callEdits(request: Message): Edit[] | SwitchboardError {
-  const args = argsOf(request);
-  if (args instanceof SwitchboardError) return args;
-  const name: Edit = {
-    start: request.start(Client.name),
-    end: request.end(Client.name),
-    with: { of: request.bytes, start: request.start(Client.subtool), end: request.end(Client.subtool) },
-  };
-  const body: Edit = {
-    start: request.start(Client.arguments),
-    end: request.end(Client.arguments),
-    with: args,
-  };
-  return name.start < body.start ? [name, body] : [body, name];
-}
-
-function argsOf(request: Message): Edit['with'] | SwitchboardError {
-  const lead = request.lead(Client.args);
-  if (lead === BRACE)
-    return { of: request.bytes, start: request.start(Client.args), end: request.end(Client.args) };
-  if (lead === -1 || request.text(Client.args) === 'null') return '{}';
-  // Models often write the arguments as JSON inside a string. There is only one thing that can mean.
-  const inner = request.string(Client.args);
-  const object = inner === undefined ? undefined : readObject(inner);
-  if (object) return { of: object, start: object.from, end: object.to };
-  return new SwitchboardError('ARGS_INVALID', 'The args of a subtool must be an object.', {
-    hint: `For example {"action":"call","subtool":"…","args":{"key":"value"}}.`,
-  });
-}
-
-const BRACE = 0x7b;
 
 function asError(error: unknown, server: string): SwitchboardError {
   if (error instanceof SwitchboardError) return error;

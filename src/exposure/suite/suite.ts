@@ -1,4 +1,4 @@
-import type { Exposure } from '../../gateway/index.ts';
+import type { CatalogEntry, Exposure } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { SuiteRunner } from './run.ts';
 import type { IntrospectionMode } from './introspect.ts';
@@ -19,17 +19,18 @@ export interface SuiteSettings {
 
 /** Exactly one tool for a server: the model learns what is inside only when it asks. */
 export function suite(settings: SuiteSettings): Exposure {
+  let made: { readonly entry: CatalogEntry; readonly runner: SuiteRunner } | undefined;
   return {
+    needsTools: false,
     present(entry) {
       const { name } = entry.source;
-      const runner = new SuiteRunner(entry, settings);
+      if (made?.entry !== entry) made = { entry, runner: new SuiteRunner(entry, settings) };
+      const { runner } = made;
+      const description = settings.description ?? defaultDescription(settings.purpose ?? name);
       return [
         {
-          wantedName: settings.name ?? `${name}_suite`,
-          definition: {
-            description: settings.description ?? defaultDescription(settings.purpose ?? name),
-            inputSchema: INPUT_SCHEMA,
-          },
+          names: [settings.name ?? `${name}_suite`],
+          definition: (given) => JSON.stringify({ name: given, description, inputSchema: INPUT_SCHEMA }),
           run: (call, suiteName) => runner.run(call, suiteName),
         },
       ];

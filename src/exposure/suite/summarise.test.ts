@@ -100,12 +100,11 @@ describe('what cannot be seen is gone', () => {
   });
 });
 
-test('sixteen megabytes take no time', () => {
+// A pass that is not linear would not end within the time limit of a test.
+test('sixteen megabytes are summarised like any text', () => {
   for (const hostile of [' ', 'x', '\u001b[', '. ', '👩‍', 'e\u0301', '\u001b]8', '."']) {
     const text = hostile.repeat(16 * 1024 * 1024);
-    const start = performance.now();
     expect(summarise(text, 160).length).toBeLessThanOrEqual(160);
-    expect(performance.now() - start).toBeLessThan(500);
   }
 });
 

@@ -1,0 +1,59 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { withPresets } from '../gateway/index.ts';
+import { Client } from '../protocol/index.ts';
+import { readObject, type Edit, type Message } from '../wire/index.ts';
+
+export interface CallChanges {
+  /** The tool's own name as JSON text; undefined where the client uses that already. */
+  readonly name: Edit['with'] | undefined;
+  /** The slot of the client's arguments that holds those of the tool; undefined where they are the same. */
+  readonly args: number | undefined;
+  /** Arguments that are filled in, as JSON texts. */
+  readonly presets: ReadonlyMap<string, string> | undefined;
+}
+
+/** What turns a call of a tool as the client knows it into a call of the server's own, in place: the name and the arguments change, nothing else. */
+export function callEdits(request: Message, { name, args, presets }: CallChanges): Edit[] | SwitchboardError {
+  const edits: Edit[] = [];
+  if (name !== undefined)
+    edits.push({ start: request.start(Client.name), end: request.end(Client.name), with: name });
+  if (args === undefined && presets === undefined) return edits;
+  let given = argumentsIn(request, args ?? Client.arguments);
+  if (given instanceof SwitchboardError) return given;
+  if (presets !== undefined)
+    given = withPresets(textOfArguments(given, request, args ?? Client.arguments), presets);
+  if (!request.has(Client.arguments)) {
+    // Behind the name, which every call has.
+    const end = request.end(Client.name);
+    edits.push({ start: end, end, with: `,"arguments":${given as string}` });
+    return edits;
+  }
+  const body: Edit = {
+    start: request.start(Client.arguments),
+    end: request.end(Client.arguments),
+    with: given,
+  };
+  if (edits[0] !== undefined && body.start < edits[0].start) edits.unshift(body);
+  else edits.push(body);
+  return edits;
+}
+
+function argumentsIn(request: Message, slot: number): Edit['with'] | SwitchboardError {
+  const lead = request.lead(slot);
+  if (lead === BRACE) return { of: request.bytes, start: request.start(slot), end: request.end(slot) };
+  if (lead === -1 || request.text(slot) === 'null') return '{}';
+  // Models often write the arguments as JSON inside a string. There is only one thing that can mean.
+  const inner = request.string(slot);
+  const object = inner === undefined ? undefined : readObject(inner);
+  if (object) return { of: object, start: object.from, end: object.to };
+  return new SwitchboardError('ARGS_INVALID', 'The args of a tool must be an object.', {
+    hint: `For example "args":{"key":"value"}.`,
+  });
+}
+
+function textOfArguments(given: Edit['with'], request: Message, slot: number): string {
+  if (typeof given === 'string') return given;
+  return request.lead(slot) === BRACE ? request.text(slot)! : request.string(slot)!;
+}
+
+const BRACE = 0x7b;

@@ -1,0 +1,146 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { didYouMean } from '../../shared/nearest.ts';
+import type { Call, OverallExposure, PresentedTool, Shown, Source } from '../../gateway/index.ts';
+import { Client } from '../../protocol/index.ts';
+import { callEdits } from '../call-edits.ts';
+import { signature } from '../suite/signature.ts';
+import { summarise } from '../suite/summarise.ts';
+
+/** A tool composed of tools of several servers, as the configuration describes it. */
+export interface CompoundSettings {
+  readonly name: string;
+  readonly description: string;
+  readonly subtools: readonly CompoundServer[];
+  /** Longest description of a subtool, in UTF-16 units. */
+  readonly summaryMaxChars: number;
+}
+
+export interface CompoundServer {
+  readonly server: string;
+  readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
+}
+
+/**
+ * One tool that takes `{server, tool, args}`. What it may call is written out in the configuration, so it may also call
+ * tools that are otherwise hidden: that is what composing them is for.
+ */
+export function compound(settings: CompoundSettings): OverallExposure {
+  return { present: (find) => [present(settings, find)] };
+}
+
+function present(settings: CompoundSettings, find: (source: string) => Shown | undefined): PresentedTool {
+  const shown = new Map(settings.subtools.map(({ server }) => [server, find(server)]));
+  // A server that is not configured costs its own subtools only; they are not offered.
+  const there = settings.subtools.filter(({ server }) => shown.get(server) !== undefined);
+  const offered = { ...settings, subtools: there };
+  const described = describe(offered, shown);
+  return {
+    names: [settings.name],
+    definition: (name) => JSON.stringify({ name, description: described, inputSchema: inputSchema(offered) }),
+    run: (call, name) => run(call, name, settings, shown),
+  };
+}
+
+function run(
+  call: Call,
+  name: string,
+  { subtools }: CompoundSettings,
+  shown: ReadonlyMap<string, Shown | undefined>,
+): void {
+  const { request } = call;
+  const refuse = (code: string, message: string, hint: string | undefined): void =>
+    call.fail(new SwitchboardError(code, message, { hint }));
+  const server = request.string(Client.server);
+  const tool = request.string(Client.tool);
+  if (server === undefined || tool === undefined) {
+    const missing = server === undefined ? 'a server' : 'a tool';
+    refuse('SUBTOOL_MISSING', `${name} needs ${missing}, as a string.`, example(subtools));
+    return;
+  }
+  const part = subtools.find((each) => each.server === server);
+  if (part === undefined) {
+    const names = subtools.map((each) => each.server);
+    const hint = didYouMean(server, names) ?? `It has: ${names.join(', ')}.`;
+    refuse('SUBTOOL_UNKNOWN', `${name} has no server ${quoted(server)}.`, hint);
+    return;
+  }
+  if (!part.tools.some((each) => each.name === tool)) {
+    const names = part.tools.map((each) => each.name);
+    const hint = didYouMean(tool, names) ?? `It has: ${names.join(', ')}.`;
+    refuse('SUBTOOL_UNKNOWN', `${name} has no tool ${quoted(tool)} of server ${quoted(server)}.`, hint);
+    return;
+  }
+  const entry = shown.get(server)?.entry;
+  if (entry === undefined) {
+    const hint =
+      'It has to be defined in the configuration first; the other servers of this tool can be called.';
+    refuse(
+      'SERVER_UNKNOWN',
+      `${name} cannot reach ${quoted(tool)}: no server ${quoted(server)} is configured.`,
+      hint,
+    );
+    return;
+  }
+  call.subject = () => `Tool '${tool}' of server '${server}'`;
+  const shape = entry.rules.shapes.get(tool);
+  const presets =
+    shape?.presets &&
+    new Map(Object.entries(shape.presets).map(([key, value]) => [key, JSON.stringify(value)]));
+  const edits = callEdits(request, { name: JSON.stringify(tool), args: Client.args, presets });
+  if (edits instanceof SwitchboardError) call.fail(edits);
+  else if (isMissing(entry.source, tool)) {
+    const known = entry.source.known('tools')!.byKey.keys();
+    const hint = didYouMean(tool, known) ?? 'Correct it in the configuration.';
+    refuse('SUBTOOL_UNKNOWN', `Server ${quoted(server)} has no tool ${quoted(tool)}.`, hint);
+  } else entry.source.request(edits, call);
+}
+
+/** True where the server's list is known and whole, and the tool is not on it. */
+function isMissing(source: Source, tool: string): boolean {
+  const listing = source.known('tools');
+  return listing !== undefined && listing.incomplete === undefined && !listing.byKey.has(tool);
+}
+
+/** The configuration's words, then each subtool in a line: what it is called, what it takes where that is known, what it does. */
+function describe(
+  { description, subtools, summaryMaxChars }: CompoundSettings,
+  shown: ReadonlyMap<string, Shown | undefined>,
+): string {
+  const lines = subtools.flatMap(({ server, tools }) =>
+    tools.map((tool) => {
+      const component = shown.get(server)?.selection?.listing.byKey.get(tool.name);
+      const input = component === undefined ? '' : ` ${signature(component.value.inputSchema)}`;
+      const own = component?.value.description;
+      const about = summarise(tool.description ?? (typeof own === 'string' ? own : ''), summaryMaxChars);
+      return `- ${server}/${tool.name}${input}${about === '' ? '' : `: ${about}`}`;
+    }),
+  );
+  return `${description}\nCall with {"server","tool","args"}. Subtools (server/tool):\n${lines.join('\n')}`;
+}
+
+function inputSchema({ subtools }: CompoundSettings): object {
+  const tools = new Set(subtools.flatMap((each) => each.tools.map((tool) => tool.name)));
+  return {
+    type: 'object',
+    properties: {
+      server: { type: 'string', enum: subtools.map((each) => each.server) },
+      tool: { type: 'string', enum: [...tools] },
+      args: { type: 'object' },
+    },
+    required: ['server', 'tool'],
+  };
+}
+
+function example(subtools: readonly CompoundServer[]): string | undefined {
+  const first = subtools[0];
+  const tool = first?.tools[0];
+  return (
+    first &&
+    tool &&
+    `For example {"server":${JSON.stringify(first.server)},"tool":${JSON.stringify(tool.name)},"args":{}}.`
+  );
+}
+
+function quoted(text: string): string {
+  return `'${text.slice(0, 200)}'`;
+}

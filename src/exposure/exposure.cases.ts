@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import type {
+  Gateway} from '../gateway/index.ts';
+import {
+  Component,
+  Session,
+  type CatalogEntry,
+  type Listing,
+  type Source,
+  type ToolRules,
+} from '../gateway/index.ts';
+import { CLIENT_SHAPE, type JsonObject } from '../protocol/index.ts';
+import { editedText, Message, type Edit } from '../wire/index.ts';
+
+/** A way to show tools, and how a client calls one of them through it. */
+export interface ExposureCase {
+  /** Everything else an entry needs, with the exposure. */
+  readonly gateway: (entry: Omit<CatalogEntry, 'exposure' | 'naming'>) => Gateway;
+  /** The params of `tools/call` that mean this tool with these arguments, the latter as JSON text. */
+  readonly call: (tool: string, args: string) => string;
+  /** The text that a client reads to learn what it may call. */
+  readonly told: (gateway: Gateway) => Promise<string>;
+}
+
+/** A source inside this process that notes what it is sent. */
+export interface NotingSource extends Source {
+  readonly sent: string[];
+}
+
+export const TOOLS = [
+  '{"name":"read","title":"Read","description":"Reads a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"key":{"type":"string"}},"required":["path","key"]},"x-unknown":9007199254740993}',
+  '{"name":"write","description":"Writes a file.","inputSchema":{"type":"object"}}',
+];
+
+/** Behaviour that every exposure shares. */
+export function exposureCases(name: string, each: ExposureCase): void {
+  const open = (rules: Partial<ToolRules> = {}) => {
+    const source = notingSource('files', TOOLS);
+    const gateway = each.gateway({
+      source,
+      rules: { admits: () => true, shapes: new Map(), ...rules },
+      offers: new Set(['tools']),
+    });
+    return { gateway, source };
+  };
+  const sent = (source: NotingSource) => JSON.parse(source.sent[0] ?? 'null') as JsonObject | null;
+
+  test(`${name}: a call reaches the server under its own name, its arguments untouched`, async () => {
+    const { gateway, source } = open();
+    await each.told(gateway);
+    const args = '{"path":"a\\u0062c","n":9007199254740993,"x":1.0,"deep":{"name":"read","arguments":[]}}';
+    await callTool(gateway, each.call('read', args));
+    expect(source.sent[0]).toContain(args);
+    expect(sent(source)).toMatchObject({ method: 'tools/call', params: { name: 'read' } });
+  });
+
+  test(`${name}: members of the request that nobody knows arrive too`, async () => {
+    const { gateway, source } = open();
+    await each.told(gateway);
+    const params = each
+      .call('read', '{"path":"x"}')
+      .replace(/\}$/, ',"task":{"ttl":1.50},"_meta":{"x/y":[]}}');
+    await callTool(gateway, params);
+    expect(source.sent[0]).toContain('"task":{"ttl":1.50},"_meta":{"x/y":[]}');
+  });
+
+  test(`${name}: arguments that are left out, or null, are none`, async () => {
+    for (const args of ['null', '{}']) {
+      const { gateway, source } = open();
+      await each.told(gateway);
+      await callTool(gateway, each.call('write', args));
+      expect(sent(source)?.params).toMatchObject({ name: 'write' });
+    }
+  });
+
+  test(`${name}: a renamed tool goes by its new name, and is what its server knows`, async () => {
+    const { gateway, source } = open({
+      shapes: new Map([['read', { exposed: 'load', description: 'Loads it.' }]]),
+    });
+    if (!supportsRenames(each)) return;
+    const told = await each.told(gateway);
+    expect(told).toContain('load');
+    expect(told).toContain('Loads it.');
+    expect(told).not.toContain('Reads a file.');
+    await callTool(gateway, each.call('load', '{"path":"x"}'));
+    expect(sent(source)?.params).toMatchObject({ name: 'read', arguments: { path: 'x' } });
+    expect(await callTool(gateway, each.call('read', '{}'))).toMatch(/unknown|no subtool/i);
+  });
+
+  test(`${name}: a preset argument is filled in, whatever the client sends`, async () => {
+    for (const args of ['{"path":"x"}', '{"key":"theirs","path":"x"}', 'null']) {
+      const { gateway, source } = open({ shapes: new Map([['read', { presets: { key: 'ours' } }]]) });
+      await each.told(gateway);
+      await callTool(gateway, each.call('read', args));
+      expect(sent(source)?.params).toMatchObject({ name: 'read', arguments: { key: 'ours' } });
+      expect(source.sent[0]).not.toContain('theirs');
+    }
+  });
+
+  test(`${name}: arguments that are no object are refused, and the server hears nothing`, async () => {
+    const { gateway, source } = open();
+    await each.told(gateway);
+    expect(await callTool(gateway, each.call('read', '[1]'))).toMatch(/must be an object/);
+    expect(source.sent).toEqual([]);
+  });
+
+  test(`${name}: what the user hides is not told`, async () => {
+    const { gateway } = open({ admits: (tool) => tool !== 'write' });
+    if (!supportsRenames(each)) return;
+    const told = await each.told(gateway);
+    expect(told).toContain('read');
+    expect(told).not.toContain('write');
+    expect(await callTool(gateway, each.call('write', '{}'))).toMatch(/unknown|not allowed/i);
+  });
+}
+
+/** A compound tool names what it calls in the configuration, by the server's own names and whatever else is hidden. */
+function supportsRenames(each: ExposureCase): boolean {
+  return !each.call('read', '{}').includes('"server"');
+}
+
+/** What the call was answered: the error, or what the source said. */
+export async function callTool(gateway: Gateway, params: string): Promise<string> {
+  return ask(gateway, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
+}
+
+export function ask(gateway: Gateway, request: string): Promise<string> {
+  return new Promise((resolve) => {
+    const session = new Session({
+      congested: false,
+      capabilities: {},
+      whenDrained: () => undefined,
+      forwardAnswer: (answer) => resolve(answer.toString()),
+      forwardNotification: () => undefined,
+      answer: (_call, result) => resolve(JSON.stringify(result)),
+      answerText: (_call, text) => resolve(text),
+      fail: (_call, error) => resolve(error.explained),
+      notify: () => undefined,
+      ask: () => 0,
+      withdraw: () => undefined,
+    });
+    gateway.join(session);
+    const { method } = JSON.parse(request) as { method: string };
+    // The text itself, so that what JSON.stringify would change arrives.
+    gateway.handle(session.open(Message.fromText(request, CLIENT_SHAPE), method));
+  });
+}
+
+export function notingSource(name: string, tools: readonly string[]): NotingSource {
+  const components = tools.map((text) => new Component((JSON.parse(text) as { name: string }).name, text));
+  const listing: Listing = {
+    components,
+    byKey: new Map(components.map((each) => [each.key, each])),
+    incomplete: undefined,
+  };
+  const sent: string[] = [];
+  return {
+    name,
+    sent,
+    state: { kind: 'running', pid: 1, since: 0 },
+    about: () => undefined,
+    list: () => Promise.resolve(listing),
+    known: () => listing,
+    request: (edits: Edit[], call) => {
+      sent.push(editedText(call.request, edits));
+      call.succeed({ content: [] });
+    },
+    ask: () => Promise.reject(new Error('asked nothing')),
+    tell: () => undefined,
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+}

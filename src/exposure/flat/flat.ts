@@ -1,0 +1,66 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { withMembers } from '../../wire/index.ts';
+import {
+  label,
+  type CatalogEntry,
+  type Exposure,
+  type Naming,
+  type OfferedTool,
+  type PresentedTool,
+} from '../../gateway/index.ts';
+import { callEdits } from '../call-edits.ts';
+
+/** Every tool of a server as a tool of its own, with all that its server says of it. */
+export function flat(naming: Naming): Exposure {
+  return {
+    needsTools: true,
+    present: (entry, selection) => (selection?.tools ?? []).map((tool) => presentedOnce(entry, tool, naming)),
+  };
+}
+
+/** Tools stay the same objects as long as their list does; what is made of one is made once. */
+function presentedOnce(entry: CatalogEntry, tool: OfferedTool, naming: Naming): PresentedTool {
+  const made = presented.get(tool);
+  if (made?.entry === entry) return made.tool;
+  const fresh = present(entry, tool, naming);
+  presented.set(tool, { entry, tool: fresh });
+  return fresh;
+}
+
+const presented = new WeakMap<OfferedTool, { readonly entry: CatalogEntry; readonly tool: PresentedTool }>();
+
+function present({ source }: CatalogEntry, tool: OfferedTool, naming: Naming): PresentedTool {
+  const prefixed = `${source.name}__${tool.name}`;
+  const original = JSON.stringify(tool.original);
+  const subject = (): string => `Tool '${tool.original}' of server '${source.name}'`;
+  let defined: { readonly name: string; readonly text: string } | undefined;
+  return {
+    names: naming === 'prefixed' ? [prefixed] : [tool.name, prefixed],
+    definition: (name) => {
+      if (defined?.name !== name) defined = { name, text: definition(source.name, tool, name, naming) };
+      return defined.text;
+    },
+    run: (call, name) => {
+      call.subject = subject;
+      const edits = callEdits(call.request, {
+        name: name === tool.original ? undefined : original,
+        args: undefined,
+        presets: tool.presets,
+      });
+      if (edits instanceof SwitchboardError) call.fail(edits);
+      else source.request(edits, call);
+    },
+  };
+}
+
+function definition(
+  server: string,
+  { component, name: own }: OfferedTool,
+  name: string,
+  naming: Naming,
+): string {
+  const changes: Record<string, string> = {};
+  if (name !== own) changes.name = JSON.stringify(name);
+  if (naming === 'plain') changes.description = JSON.stringify(label(server, component.value.description));
+  return withMembers(component.text, changes);
+}

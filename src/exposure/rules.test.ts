@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Component, type Listing } from '../gateway/index.ts';
+import { redacted } from './redact.ts';
+import { toolRules, unmatched } from './rules.ts';
+
+const origin = (key: string) => ({ file: '/c.json', key });
+const pattern = (text: string, literal = false) => ({ pattern: text, literal, origin: origin(text) });
+
+function listing(...names: string[]): Listing {
+  const components = names.map((name) => new Component(name, `{"name":"${name}"}`));
+  return { components, byKey: new Map(components.map((each) => [each.key, each])), incomplete: undefined };
+}
+
+test('exposed and not hidden: patterns, and names taken literally', () => {
+  const rules = toolRules({
+    allow: [pattern('read_*'), pattern('a*', true)],
+    deny: [pattern('*_secret')],
+    shapes: new Map(),
+  });
+  expect(['read_file', 'read_secret', 'write', 'a*', 'ab'].filter((tool) => rules.admits(tool))).toEqual([
+    'read_file',
+    'a*',
+  ]);
+  expect(toolRules({ allow: undefined, deny: [], shapes: new Map() }).admits('anything')).toBe(true);
+  expect(toolRules({ allow: [], deny: [], shapes: new Map() }).admits('anything')).toBe(false);
+});
+
+test('an entry that matches nothing is told with where it stands and the nearest name', () => {
+  const settings = {
+    allow: [pattern('read_fil'), pattern('write*')],
+    deny: [pattern('delete')],
+    shapes: new Map([['renam', { exposed: 'x', origin: origin('tools.renam') }]]),
+  };
+  const found = unmatched(settings, listing('read_file', 'write', 'rename'));
+  expect(found.map(({ key }) => key)).toEqual(['read_fil', 'delete', 'tools.renam']);
+  expect(found[0]).toEqual({
+    file: '/c.json',
+    key: 'read_fil',
+    message: '"read_fil" matches no tool of this server. Did you mean "read_file"?',
+  });
+  expect(unmatched(settings, { ...listing(), incomplete: 'cut' })).toEqual([]);
+});
+
+test('named fields are left out of what is logged, however deep, and the rest is bounded', () => {
+  const fields = new Set(['token']);
+  expect(redacted({ a: 1, token: 'x', b: [{ token: { c: 1 } }] }, fields)).toBe(
+    '{"a":1,"token":"[redacted]","b":[{"token":"[redacted]"}]}',
+  );
+  expect(redacted({ a: 'x'.repeat(5000) }, fields).length).toBeLessThan(2100);
+  expect(redacted(undefined, fields)).toBe('undefined');
+});

@@ -1,0 +1,75 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
+import type { Edit, Message } from '../wire/index.ts';
+
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
+
+/** Members that make a result without content a result all the same: of the oldest version, of tasks, of the modern era, of structured output alone. */
+const OTHER_FORMS = ['toolResult', 'task', 'resultType', 'structuredContent'];
+
+/** Longer than any message meant to be read. */
+const MAX_ERROR_CHARS = 4096;
+
+/**
+ * What has to change in a server's answer to `tools/call` before a client can take it: nothing for a well-formed one,
+ * some edits, or an error where it is beyond that.
+ *
+ * A plain object without `content` comes from servers older than the tool-result form. It gets its own JSON as text
+ * content, for the model to read, and keeps its members beside it.
+ */
+export function correctToolAnswer(
+  answer: Message,
+  subject: () => string,
+): readonly Edit[] | SwitchboardError {
+  if (answer.has(Server.error)) {
+    if (answer.has(Server.result)) return unusable(subject, 'carries both a result and an error');
+    return correctError(answer, subject);
+  }
+  const content = answer.lead(Server.content);
+  if (content === BRACKET) return UNCHANGED;
+  if (answer.lead(Server.result) !== BRACE) return unusable(subject, 'is not an object');
+  if (content !== -1) return unusable(subject, 'has a content that is not a list');
+  const text = answer.text(Server.result)!;
+  const members = Object.keys(JSON.parse(text) as JsonObject);
+  if (members.some((member) => OTHER_FORMS.includes(member))) return UNCHANGED;
+  const start = answer.start(Server.result) + 1;
+  const added = `"content":${JSON.stringify([{ type: 'text', text }])}${members.length === 0 ? '' : ','}`;
+  return [{ start, end: start, with: added }];
+}
+
+/** The same for an answer to any other request. */
+export function correctAnswer(answer: Message, subject: () => string): readonly Edit[] | SwitchboardError {
+  if (answer.has(Server.error)) {
+    if (answer.has(Server.result)) return unusable(subject, 'carries both a result and an error');
+    return correctError(answer, subject);
+  }
+  return answer.lead(Server.result) === BRACE ? UNCHANGED : unusable(subject, 'is not an object');
+}
+
+const UNCHANGED: readonly Edit[] = [];
+
+/** An error object passes as it is; one that is no error object, or endless, is put into words. */
+function correctError(answer: Message, subject: () => string): readonly Edit[] | SwitchboardError {
+  const said = answer.value(Server.error);
+  const message = isJsonObject(said) ? said.message : said;
+  if (
+    isJsonObject(said) &&
+    Number.isInteger(said.code) &&
+    typeof message === 'string' &&
+    message.length <= MAX_ERROR_CHARS
+  ) {
+    return UNCHANGED;
+  }
+  const text = typeof message === 'string' ? message : JSON.stringify(said);
+  const shown = text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS)}…` : text;
+  return new SwitchboardError('SERVER_ERROR', `${subject()} failed: ${shown}`);
+}
+
+function unusable(subject: () => string, what: string): SwitchboardError {
+  return new SwitchboardError(
+    'SERVER_ANSWER_UNUSABLE',
+    `${subject()} gave an answer that ${what}; it cannot be passed on.`,
+    { hint: 'This is a fault of that server; its log may say more.' },
+  );
+}

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Arrivals } from './arrivals.ts';
+
+// Only timers are replaced: how long it waits is the behaviour.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function awaited() {
+  let arrive = (): void => undefined;
+  const done = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  return { done, since: performance.now(), arrive };
+}
+
+/** Whether the wait was over after so many milliseconds more. */
+async function overAfter(wait: { over: boolean }, ms: number): Promise<boolean> {
+  await vi.advanceTimersByTimeAsync(ms);
+  return wait.over;
+}
+
+function waiting(promise: Promise<void>): { over: boolean } {
+  const wait = { over: false };
+  void promise.then(() => {
+    wait.over = true;
+  });
+  return wait;
+}
+
+test('is over at once when nothing is missing, and when everything has come in', async () => {
+  const arrivals = new Arrivals();
+  await arrivals.settled([]);
+  const [one, two] = [awaited(), awaited()];
+  const wait = waiting(arrivals.settled([one, two]));
+  one.arrive();
+  arrivals.arrived(true);
+  expect(await overAfter(wait, 10)).toBe(false);
+  two.arrive();
+  arrivals.arrived(true);
+  expect(await overAfter(wait, 0)).toBe(true);
+});
+
+test('one that hangs holds up the others for a moment only', async () => {
+  const arrivals = new Arrivals();
+  const [good, hanging] = [awaited(), awaited()];
+  const wait = waiting(arrivals.settled([good, hanging]));
+  await vi.advanceTimersByTimeAsync(1000);
+  good.arrive();
+  arrivals.arrived(true);
+  expect(await overAfter(wait, 400)).toBe(false);
+  expect(await overAfter(wait, 200)).toBe(true);
+});
+
+test('as long as nobody has come in it waits longer, but not for ever', async () => {
+  const arrivals = new Arrivals();
+  const wait = waiting(arrivals.settled([awaited()]));
+  arrivals.arrived(false);
+  expect(await overAfter(wait, 9000)).toBe(false);
+  expect(await overAfter(wait, 1100)).toBe(true);
+});
+
+test('the next list does not wait again for one that has been missing all along', async () => {
+  const arrivals = new Arrivals();
+  const hanging = awaited();
+  arrivals.arrived(true);
+  await vi.advanceTimersByTimeAsync(2000);
+  const wait = waiting(arrivals.settled([hanging]));
+  expect(await overAfter(wait, 0)).toBe(true);
+});
+
+test('one that has only begun to start is waited for, whenever the others came', async () => {
+  const arrivals = new Arrivals();
+  arrivals.arrived(true);
+  await vi.advanceTimersByTimeAsync(60_000);
+  const late = awaited();
+  const wait = waiting(arrivals.settled([late]));
+  expect(await overAfter(wait, 300)).toBe(false);
+  late.arrive();
+  expect(await overAfter(wait, 0)).toBe(true);
+});

@@ -1,0 +1,37 @@
+import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+
+/**
+ * A tool, resource, template or prompt as its server described it. The text is kept and passed on, so that members
+ * nobody knows and numbers too large for JavaScript come through; it is parsed only where somebody looks inside.
+ */
+export class Component {
+  /** What it goes by in its server: a name or a URI. */
+  readonly key: string;
+  /** Its JSON text, on one line. */
+  readonly text: string;
+  #value: JsonObject | undefined;
+
+  constructor(key: string, text: string) {
+    this.key = key;
+    this.text = text;
+  }
+
+  get value(): JsonObject {
+    if (this.#value === undefined) {
+      const parsed: unknown = JSON.parse(this.text);
+      this.#value = isJsonObject(parsed) ? parsed : {};
+    }
+    return this.#value;
+  }
+}
+
+/** Everything a source offers of one kind. */
+export interface Listing {
+  /** In the server's own order. */
+  readonly components: readonly Component[];
+  readonly byKey: ReadonlyMap<string, Component>;
+  /** Why the list is not everything, where it is not. */
+  readonly incomplete: string | undefined;
+}
+
+export const EMPTY_LISTING: Listing = { components: [], byKey: new Map(), incomplete: undefined };

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { CatalogEntry, Naming } from './catalog.ts';
+import { Component, type Listing } from './component.ts';
+import { findTemplate, label, promptsOf, resourcesOf, templatesOf } from './directory.ts';
+
+function entry(name: string, naming: Naming = 'plain'): CatalogEntry {
+  return { source: { name }, naming } as CatalogEntry;
+}
+
+function listing(key: string, ...items: object[]): Listing {
+  const components = items.map(
+    (item) => new Component((item as Record<string, string>)[key]!, JSON.stringify(item)),
+  );
+  return { components, byKey: new Map(), incomplete: undefined };
+}
+
+test('equal URIs of two servers are told apart and lead back to their owners', () => {
+  const table = resourcesOf([
+    { entry: entry('A'), listing: listing('uri', { uri: 'x://1', name: 'one' }) },
+    {
+      entry: entry('B b'),
+      listing: listing('uri', { uri: 'x://1', name: 'one' }, { uri: 'x://2', name: 'two' }),
+    },
+  ]);
+  expect([...table.keys()]).toEqual(['x://1', 'switchboard://B%20b/x://1', 'x://2']);
+  expect(table.get('switchboard://B%20b/x://1')).toMatchObject({ original: 'x://1' });
+  expect(JSON.parse(table.get('switchboard://B%20b/x://1')!.text)).toEqual({
+    uri: 'switchboard://B%20b/x://1',
+    name: '[B b] one',
+  });
+  expect(JSON.parse(table.get('x://1')!.text)).toEqual({ uri: 'x://1', name: '[A] one' });
+});
+
+test('a server that lists what would be the alias of another does not get its place', () => {
+  const table = resourcesOf([
+    {
+      entry: entry('A'),
+      listing: listing('uri', { uri: 'x://1', name: 'a' }, { uri: 'switchboard://B/x://1', name: 'trap' }),
+    },
+    { entry: entry('B'), listing: listing('uri', { uri: 'x://1', name: 'b' }) },
+  ]);
+  expect(table.size).toBe(3);
+  expect(table.get('switchboard://B/x://1')?.entry.source.name).toBe('A');
+  expect([...table.values()].find((each) => each.entry.source.name === 'B')?.exposed).toBe(
+    'switchboard://2.B/x://1',
+  );
+});
+
+test('a URI made from a template goes to its server, under the alias too, and to the most specific one', () => {
+  const template = (uriTemplate: string) => ({ uriTemplate, name: 't' });
+  const templates = templatesOf([
+    { entry: entry('A'), listing: listing('uriTemplate', template('x://{id}'), template('x://list/{id}')) },
+    { entry: entry('B'), listing: listing('uriTemplate', template('x://{id}'), template('broken{')) },
+  ]);
+  const where = (uri: string) => {
+    const found = findTemplate(uri, templates.values());
+    return found && [found.entry.source.name, found.original];
+  };
+  expect(where('x://7')).toEqual(['A', 'x://7']);
+  expect(where('switchboard://B/x://7')).toEqual(['B', 'x://7']);
+  expect(where('x://list/7')).toEqual(['A', 'x://list/7']);
+  expect(where('y://7')).toBeUndefined();
+});
+
+test('equal prompts of two servers are both there, named by the naming of their server', () => {
+  const prompts = listing('name', { name: 'review', description: 'Reviews.' });
+  const plain = promptsOf([
+    { entry: entry('A'), listing: prompts },
+    { entry: entry('B'), listing: listing('name', { name: 'review' }) },
+  ]);
+  expect([...plain.keys()]).toEqual(['review', 'B__review']);
+  expect(JSON.parse(plain.get('review')!.text)).toEqual({ name: 'review', description: '[A] Reviews.' });
+  expect(JSON.parse(plain.get('B__review')!.text)).toEqual({ name: 'B__review', description: '[B]' });
+  const prefixed = promptsOf([{ entry: entry('A', 'prefixed'), listing: prompts }]);
+  expect([...prefixed.values()].map(({ text }) => JSON.parse(text) as object)).toEqual([
+    { name: 'A__review', description: 'Reviews.' },
+  ]);
+});
+
+test('members nobody knows and the text of numbers survive the new name', () => {
+  const component = new Component(
+    'x://1',
+    '{"uri":"x://1","name":"n","size":9007199254740993,"x":{"y":1.0}}',
+  );
+  const table = resourcesOf([
+    { entry: entry('A'), listing: { components: [component], byKey: new Map(), incomplete: undefined } },
+  ]);
+  expect(table.get('x://1')?.text).toBe(
+    '{"uri":"x://1","name":"[A] n","size":9007199254740993,"x":{"y":1.0}}',
+  );
+});
+
+test('a label says who, and what was said where something was', () => {
+  expect(label('S', 'text')).toBe('[S] text');
+  expect(label('S', undefined)).toBe('[S]');
+  expect(label('S', 7)).toBe('[S]');
+});

@@ -1,0 +1,131 @@
+import { withMembers } from '../wire/index.ts';
+import type { CatalogEntry } from './catalog.ts';
+import type { Component, Listing } from './component.ts';
+import { freeName } from './table.ts';
+import { readTemplate, type UriTemplate } from './uri-template.ts';
+
+/** Where a resource or a prompt that clients know by some name really is. */
+export interface Owned {
+  readonly entry: CatalogEntry;
+  /** What its source knows it by. */
+  readonly original: string;
+  /** What clients know it by. */
+  readonly exposed: string;
+  /** As clients see it, as JSON text. */
+  readonly text: string;
+}
+
+export interface OwnedTemplate extends Owned {
+  /** Matches the source's own URIs; undefined for a template that cannot be read. */
+  readonly template: UriTemplate | undefined;
+  /** What stands before the source's own URIs in those that clients use. */
+  readonly prefix: string;
+}
+
+type Offered = readonly { readonly entry: CatalogEntry; readonly listing: Listing | undefined }[];
+
+/** Every prompt by the name clients know it by. */
+export function promptsOf(offered: Offered): ReadonlyMap<string, Owned> {
+  const table = new Map<string, Owned>();
+  for (const { entry, listing } of offered) {
+    const server = entry.source.name;
+    for (const prompt of listing?.components ?? []) {
+      const prefixed = `${server}__${prompt.key}`;
+      const names = entry.naming === 'prefixed' ? [prefixed] : [prompt.key, prefixed];
+      const exposed = freeName(names, table, (name, count) => `${name}_${count}`);
+      const text = labelled(prompt, exposed, () => {
+        const { description } = prompt.value;
+        return {
+          name: JSON.stringify(exposed),
+          ...(entry.naming === 'prefixed' ? {} : { description: JSON.stringify(label(server, description)) }),
+        };
+      });
+      table.set(exposed, { entry, original: prompt.key, exposed, text });
+    }
+  }
+  return table;
+}
+
+/** Every resource by the URI clients know it by: its own, or an alias where two servers have the same one. */
+export function resourcesOf(offered: Offered): ReadonlyMap<string, Owned> {
+  const table = new Map<string, Owned>();
+  for (const { entry, listing } of offered) {
+    for (const resource of listing?.components ?? []) {
+      const { exposed, text } = addressed(entry, resource, 'uri', table);
+      table.set(exposed, { entry, original: resource.key, exposed, text });
+    }
+  }
+  return table;
+}
+
+export function templatesOf(offered: Offered): ReadonlyMap<string, OwnedTemplate> {
+  const table = new Map<string, OwnedTemplate>();
+  for (const { entry, listing } of offered) {
+    for (const component of listing?.components ?? []) {
+      const { exposed, text, prefix } = addressed(entry, component, 'uriTemplate', table);
+      const template = readTemplate(component.key);
+      table.set(exposed, { entry, original: component.key, exposed, text, template, prefix });
+    }
+  }
+  return table;
+}
+
+/** The template that makes such a URI, the most specific one where several could, and the URI its source knows. */
+export function findTemplate(
+  uri: string,
+  templates: Iterable<OwnedTemplate>,
+): { readonly entry: CatalogEntry; readonly original: string } | undefined {
+  let best: OwnedTemplate | undefined;
+  for (const each of templates) {
+    const { prefix, template } = each;
+    if (template === undefined || !uri.startsWith(prefix)) continue;
+    // Looked at before the match, which costs more.
+    if (best !== undefined && template.literalLength + prefix.length <= weight(best)) continue;
+    if (template.matches(uri.slice(prefix.length))) best = each;
+  }
+  return best && { entry: best.entry, original: uri.slice(best.prefix.length) };
+}
+
+function weight({ template, prefix }: OwnedTemplate): number {
+  return (template?.literalLength ?? 0) + prefix.length;
+}
+
+/** Alike URIs of two servers are told apart by the server's name before the later one; names in URIs are escaped. */
+function addressed(
+  entry: CatalogEntry,
+  component: Component,
+  member: 'uri' | 'uriTemplate',
+  taken: ReadonlyMap<string, unknown>,
+): { exposed: string; text: string; prefix: string } {
+  const server = entry.source.name;
+  const { key } = component;
+  const alias = `switchboard://${encodeURIComponent(server.replace(/\p{Cs}/gu, '\ufffd'))}/${key}`;
+  const exposed = freeName([key, alias], taken, (_, count) =>
+    alias.replace('switchboard://', `switchboard://${count}.`),
+  );
+  const text = labelled(component, exposed, () => ({
+    name: JSON.stringify(label(server, component.value.name ?? key)),
+    ...(exposed === key ? {} : { [member]: JSON.stringify(exposed) }),
+  }));
+  return { exposed, text, prefix: exposed.slice(0, exposed.length - key.length) };
+}
+
+/** `[Server] what it said`. */
+export function label(server: string, said: unknown): string {
+  return typeof said === 'string' && said !== '' ? `[${server}] ${said}` : `[${server}]`;
+}
+
+/** A component's text with some members changed, made once for each name it goes by. */
+function labelled(
+  component: Component,
+  exposed: string,
+  changes: () => Readonly<Record<string, string>>,
+): string {
+  const made = texts.get(component);
+  if (made?.exposed === exposed) return made.text;
+  const text = withMembers(component.text, changes());
+  texts.set(component, { exposed, text });
+  return text;
+}
+
+const texts = new WeakMap<Component, { readonly exposed: string; readonly text: string }>();

@@ -1,0 +1,47 @@
+import { printable } from '../shared/printable.ts';
+
+export interface Said {
+  readonly server: string;
+  readonly instructions: string;
+}
+
+/**
+ * Our own instructions, then what each server says of itself under its name, in no more than so many characters. The
+ * budget is shared: a server that needs less than its share leaves the rest to those that need more.
+ */
+export function combineInstructions(own: string, said: readonly Said[], maxChars: number): string {
+  const parts = said
+    .map(({ server, instructions }) => ({ head: `[${server}] `, text: printable(instructions.trim()) }))
+    .filter(({ text }) => text !== '');
+  const heads = parts.reduce((sum, { head }) => sum + head.length + 2, 0);
+  const shares = share(
+    parts.map(({ text }) => text.length),
+    maxChars - heads,
+  );
+  const told = parts.flatMap(({ head, text }, at) => {
+    const room = shares[at]!;
+    if (text.length <= room) return [head + text];
+    // A few words cut off help nobody.
+    return room < 40 ? [] : [`${head}${cut(text, room - 1)}…`];
+  });
+  return [own, ...told].filter((part) => part !== '').join('\n\n');
+}
+
+/** Divides a budget: the small get all they want, the rest is split among the others. */
+function share(wanted: readonly number[], budget: number): number[] {
+  const shares = wanted.map(() => 0);
+  const bySize = wanted.map((want, at) => ({ want, at })).sort((a, b) => a.want - b.want);
+  let left = Math.max(budget, 0);
+  bySize.forEach(({ want, at }, done) => {
+    const fair = Math.floor(left / (bySize.length - done));
+    shares[at] = Math.min(want, fair);
+    left -= shares[at];
+  });
+  return shares;
+}
+
+/** Not inside a surrogate pair. */
+function cut(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);
+}

@@ -1,0 +1,115 @@
+import { memberText, withMembers } from '../wire/index.ts';
+import { Component, type Listing } from './component.ts';
+
+/** Which tools of a source may be seen and called, and how they look: one rule for listing and calling. */
+export interface ToolRules {
+  /** By the tool's own name. */
+  admits(tool: string): boolean;
+  /** How single tools look, by their own names. */
+  readonly shapes: ReadonlyMap<string, ToolShape>;
+}
+
+export interface ToolShape {
+  /** Another name. */
+  readonly exposed?: string | undefined;
+  /** Another description. */
+  readonly description?: string | undefined;
+  /** Arguments the client neither sees nor gives. */
+  readonly presets?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A tool that may be seen and called. */
+export interface OfferedTool {
+  /** What clients know it by, within its source. */
+  readonly name: string;
+  /** What its server knows it by. */
+  readonly original: string;
+  /** As clients see it, under `name`. */
+  readonly component: Component;
+  /** Arguments that are filled in on every call, as JSON texts. */
+  readonly presets: ReadonlyMap<string, string> | undefined;
+}
+
+/** What the rules let through of one listing. */
+export interface Selection {
+  readonly listing: Listing;
+  readonly tools: readonly OfferedTool[];
+  readonly byName: ReadonlyMap<string, OfferedTool>;
+}
+
+/** Applies the rules; for the same listing and rules the answer is the same object. */
+export function select(listing: Listing, rules: ToolRules): Selection {
+  const made = selections.get(listing);
+  if (made?.rules === rules) return made.selection;
+  const tools: OfferedTool[] = [];
+  const byName = new Map<string, OfferedTool>();
+  for (const component of listing.components) {
+    if (!rules.admits(component.key)) continue;
+    const tool = offer(component, rules.shapes.get(component.key), byName);
+    tools.push(tool);
+    byName.set(tool.name, tool);
+  }
+  const selection = { listing, tools, byName };
+  selections.set(listing, { rules, selection });
+  return selection;
+}
+
+const selections = new WeakMap<Listing, { readonly rules: ToolRules; readonly selection: Selection }>();
+
+/** The server's own name for what a client calls so; undefined where a renamed tool is called by its old name. */
+export function originalName(name: string, { shapes }: ToolRules): string | undefined {
+  for (const [original, { exposed }] of shapes) if (exposed === name) return original;
+  const renamed = shapes.get(name)?.exposed;
+  return renamed === undefined || renamed === name ? name : undefined;
+}
+
+function offer(
+  component: Component,
+  shape: ToolShape | undefined,
+  taken: ReadonlyMap<string, unknown>,
+): OfferedTool {
+  const wanted = shape?.exposed ?? component.key;
+  let name = wanted;
+  // A tool may be renamed to what another one is called already.
+  for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
+  const presets = presetsOf(shape);
+  const changes = new Map<string, string | undefined>();
+  if (name !== component.key) changes.set('name', JSON.stringify(name));
+  if (shape?.description !== undefined) changes.set('description', JSON.stringify(shape.description));
+  if (presets !== undefined) {
+    const schema = memberText(component.text, 'inputSchema');
+    if (schema !== undefined) changes.set('inputSchema', withoutArguments(schema, presets));
+  }
+  const shown = changes.size === 0 ? component : new Component(name, withMembers(component.text, changes));
+  return { name, original: component.key, component: shown, presets };
+}
+
+function presetsOf(shape: ToolShape | undefined): ReadonlyMap<string, string> | undefined {
+  const entries = Object.entries(shape?.presets ?? {});
+  if (entries.length === 0) return undefined;
+  return new Map(entries.map(([key, value]) => [key, JSON.stringify(value)]));
+}
+
+/** The schema without some of its properties; whatever else it says stays. */
+function withoutArguments(schema: string, presets: ReadonlyMap<string, string>): string {
+  if (!schema.startsWith('{')) return schema;
+  const changes = new Map<string, string | undefined>();
+  const properties = memberText(schema, 'properties');
+  if (properties?.startsWith('{')) {
+    changes.set(
+      'properties',
+      withMembers(properties, new Map([...presets.keys()].map((key) => [key, undefined]))),
+    );
+  }
+  const required = memberText(schema, 'required');
+  const names: unknown = required === undefined ? undefined : JSON.parse(required);
+  if (Array.isArray(names)) {
+    changes.set('required', JSON.stringify(names.filter((name) => !presets.has(name as string))));
+  }
+  return withMembers(schema, changes);
+}
+
+/** Arguments, given as the JSON text of an object, with the presets in them; a client cannot set those itself. */
+export function withPresets(args: string, presets: ReadonlyMap<string, string>): string {
+  return withMembers(args, presets);
+}

@@ -1,0 +1,152 @@
+import { messageOf } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { KEPT_KINDS, KINDS, type KeptKind } from '../protocol/index.ts';
+import type { Awaited } from './arrivals.ts';
+import type { CatalogEntry } from './catalog.ts';
+import type { Listing } from './component.ts';
+import type { Source } from './source.ts';
+import type { StartGate } from './start-gate.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+export interface ShelfOwner {
+  readonly log: Logger;
+  readonly gate: StartGate;
+  /** Something on a shelf is different now. */
+  restocked(): void;
+  /** A source has been asked for a list for the first time, and gave it or did not. */
+  tried(listed: boolean): void;
+}
+
+/** How long after a failed start a server that is wanted from the beginning is tried again, in milliseconds. */
+const RETRIES = [1000, 3000, 10_000, 30_000, 60_000];
+
+/**
+ * What one source offered when it last told. It stays when the source crashes or is stopped for being idle: the next
+ * call brings the source back, and a client's list does not flicker with the health of a server.
+ */
+export class Shelf {
+  readonly source: Source;
+  readonly subscriptions = new Subscriptions();
+  readonly listings: Record<KeptKind, Listing | undefined> = {
+    tools: undefined,
+    resources: undefined,
+    resourceTemplates: undefined,
+    prompts: undefined,
+  };
+  /** Why the source could not be listed last. */
+  problem: Error | undefined;
+  readonly #owner: ShelfOwner;
+  readonly #underWay = new Map<KeptKind, Awaited>();
+  #entry: CatalogEntry;
+  #keeping = false;
+  #closed = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(entry: CatalogEntry, owner: ShelfOwner) {
+    this.source = entry.source;
+    this.#entry = entry;
+    this.#owner = owner;
+  }
+
+  get entry(): CatalogEntry {
+    return this.#entry;
+  }
+
+  set entry(entry: CatalogEntry) {
+    this.#entry = entry;
+  }
+
+  /** Asks for everything of one kind and keeps it. Never rejects: what was known before stays. */
+  refresh(kind: KeptKind): Awaited {
+    const running = this.#underWay.get(kind);
+    if (running) return running;
+    const done = this.#ask(kind).finally(() => this.#underWay.delete(kind));
+    const asked = { done, since: performance.now() };
+    this.#underWay.set(kind, asked);
+    return asked;
+  }
+
+  /** Starts a source that is wanted from the beginning, and tries again until it is there. */
+  keep(attempt = 0): void {
+    if (this.#closed || (attempt === 0 && this.#keeping)) return;
+    this.#keeping = true;
+    void this.refresh('tools').done.then(() => {
+      if (this.listings.tools !== undefined || this.#closed) return;
+      const wait = RETRIES[Math.min(attempt, RETRIES.length - 1)]!;
+      this.#owner.log.warn('will be tried again', { server: this.source.name, inMs: wait });
+      this.#retry = setTimeout(() => this.keep(attempt + 1), wait);
+      this.#retry.unref();
+    });
+  }
+
+  /** What has to come in before a list of this kind says all there is; undefined where nothing is missing. */
+  awaited(kind: KeptKind): Awaited | undefined {
+    const { source } = this;
+    if (!this.#entry.offers.has(kind) || this.listings[kind] !== undefined) return undefined;
+    if (kind === 'tools') return this.#underWay.get(kind);
+    // One that failed comes back with a call, or is being tried again; a list does not wait for it.
+    if (source.state.kind === 'crashed' || source.state.kind === 'stopped') return undefined;
+    return this.#mayHave(kind) ? this.refresh(kind) : undefined;
+  }
+
+  /** Lists of these kinds that are on their way. */
+  underWay(...kinds: KeptKind[]): Awaited[] {
+    return kinds.flatMap((kind) => this.#underWay.get(kind) ?? []);
+  }
+
+  /** The source runs anew: its lists may be others now. */
+  restart(): void {
+    for (const kind of KEPT_KINDS) {
+      if (!this.#entry.offers.has(kind)) continue;
+      if (kind === 'tools' ? this.#entry.exposure.needsTools : this.#mayHave(kind)) this.refresh(kind);
+    }
+  }
+
+  /** The source runs no more. What it offered stays, for a call brings it back, unless it is there only while it runs. */
+  gone(): void {
+    if (this.#entry.volatile !== true) return;
+    for (const kind of KEPT_KINDS) this.listings[kind] = undefined;
+    this.#owner.restocked();
+  }
+
+  /** The source says that a list has changed. What nobody has asked for yet is not asked for now. */
+  changed(kind: KeptKind): void {
+    if (!this.#entry.offers.has(kind)) return;
+    if (kind === 'tools' && !this.#entry.exposure.needsTools) return;
+    const before = this.#underWay.get(kind);
+    // A list that is on its way may be from before the change.
+    if (before) void before.done.then(() => this.refresh(kind));
+    else this.refresh(kind);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+  }
+
+  #mayHave(kind: KeptKind): boolean {
+    const about = this.source.about();
+    return about === undefined || about.capabilities[KINDS[kind].capability] !== undefined;
+  }
+
+  async #ask(kind: KeptKind): Promise<void> {
+    const { source } = this;
+    const { log, gate } = this.#owner;
+    const first = this.listings[kind] === undefined;
+    try {
+      const list = (): Promise<Listing> => source.list(kind);
+      const listing = await (source.state.kind === 'running' ? list() : gate.enter(list));
+      if (this.listings[kind] === listing) return;
+      this.listings[kind] = listing;
+      if (log.enabled('debug'))
+        log.debug('listed', { server: source.name, kind, count: listing.components.length });
+      this.#owner.restocked();
+      if (first) this.#owner.tried(true);
+    } catch (error) {
+      this.problem = error instanceof Error ? error : new Error(String(error));
+      if (first) this.#owner.tried(false);
+      if (!this.#closed)
+        log.warn('could not be listed', { server: source.name, kind, reason: messageOf(error) });
+    }
+  }
+}

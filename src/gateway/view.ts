@@ -1,0 +1,63 @@
+import { KEPT_KINDS, KINDS, type KeptKind } from '../protocol/index.ts';
+import type { Catalog, CatalogEntry } from './catalog.ts';
+import type { Listing } from './component.ts';
+import { promptsOf, resourcesOf, templatesOf, type Owned, type OwnedTemplate } from './directory.ts';
+import type { OverallExposure, Shown } from './exposure.ts';
+import { select } from './selection.ts';
+import { tableOf, type ExposedTool } from './table.ts';
+
+/** Everything that follows from one catalog and what its sources offer, so that a change is a change of one value. */
+export interface View {
+  readonly catalog: Catalog;
+  readonly tools: ReadonlyMap<string, ExposedTool>;
+  readonly prompts: ReadonlyMap<string, Owned>;
+  readonly resources: ReadonlyMap<string, Owned>;
+  readonly templates: ReadonlyMap<string, OwnedTemplate>;
+  /** The answers to the requests that list them, as JSON text. */
+  readonly texts: Readonly<Record<KeptKind, string>>;
+}
+
+/** What is known of an entry's source, by kind. */
+export type Offers = Readonly<Record<KeptKind, Listing | undefined>>;
+
+export function viewOf(
+  catalog: Catalog,
+  overall: readonly OverallExposure[],
+  offersOf: (entry: CatalogEntry) => Offers,
+): View {
+  const listings = (kind: KeptKind) =>
+    catalog.entries.map((entry) => ({
+      entry,
+      listing: entry.offers.has(kind) ? offersOf(entry)[kind] : undefined,
+    }));
+  const shown: Shown[] = listings('tools').map(({ entry, listing }) => ({
+    entry,
+    selection: listing && select(listing, entry.rules),
+  }));
+  const find = (source: string): Shown | undefined => shown.find((each) => each.entry.source.name === source);
+  const tools = tableOf([
+    // What the user composed has the first choice of names.
+    ...overall.map((exposure) => ({ source: undefined, tools: exposure.present(find) })),
+    ...shown.map(({ entry, selection }) => ({
+      source: entry.source.name,
+      tools: entry.offers.has('tools') ? entry.exposure.present(entry, selection) : [],
+    })),
+  ]);
+  const prompts = promptsOf(listings('prompts'));
+  const resources = resourcesOf(listings('resources'));
+  const templates = templatesOf(listings('resourceTemplates'));
+  const parts: Record<KeptKind, Iterable<string>> = {
+    tools: [...tools.values()].map((tool) => tool.definition),
+    prompts: textsIn(prompts),
+    resources: textsIn(resources),
+    resourceTemplates: textsIn(templates),
+  };
+  const texts = Object.fromEntries(
+    KEPT_KINDS.map((kind) => [kind, `{"${KINDS[kind].member}":[${[...parts[kind]].join(',')}]}`]),
+  ) as Record<KeptKind, string>;
+  return { catalog, tools, prompts, resources, templates, texts };
+}
+
+function textsIn(table: ReadonlyMap<string, Owned>): string[] {
+  return [...table.values()].map(({ text }) => text);
+}

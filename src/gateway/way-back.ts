@@ -1,0 +1,71 @@
+import { capabilityAsked, isJsonObject, Server } from '../protocol/index.ts';
+import { RpcCode, type Edit, type Message } from '../wire/index.ts';
+import type { Session } from './session.ts';
+import type { Question } from './source.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+/**
+ * The client a source means when it asks or tells something that names no call: the one whose call it is running, or
+ * the only one there is. With several it cannot be known, and is never guessed.
+ */
+export function clientMeant(
+  callers: ReadonlySet<Session>,
+  sessions: ReadonlySet<Session>,
+): Session | undefined {
+  const candidates = callers.size > 0 ? callers : sessions;
+  return candidates.size === 1 ? candidates.values().next().value : undefined;
+}
+
+/** Takes a source's request to the client it belongs to, if that client can answer it. */
+export function relayQuestion(question: Question, sessions: ReadonlySet<Session>): void {
+  const session = clientMeant(question.callers(), sessions);
+  if (session === undefined) {
+    const why =
+      sessions.size === 0
+        ? 'no client is connected'
+        : 'it does not say which of several clients it is meant for';
+    question.refuse(RpcCode.serverError, `${question.method} was not passed on: ${why}.`);
+    return;
+  }
+  const refusal = refusalFor(question, session);
+  if (refusal) question.refuse(refusal.code, refusal.message);
+  else question.relayTo(session.client);
+}
+
+/** Why a client cannot be asked this: it has not declared it. */
+function refusalFor(
+  { method, request }: Question,
+  { client }: Session,
+): { code: number; message: string } | undefined {
+  const needed = capabilityAsked(method);
+  if (needed === undefined) return undefined;
+  const declared = client.capabilities[needed];
+  if (declared === undefined || declared === null || declared === false) {
+    const message = `Method not found: ${method} (the client has not declared the capability "${needed}").`;
+    return { code: RpcCode.methodNotFound, message };
+  }
+  if (method === 'elicitation/create' && request.string(Server.mode) === 'url') {
+    if (!isJsonObject(declared) || declared.url === undefined) {
+      const message = 'Invalid params: the client has not declared elicitation in mode "url".';
+      return { code: RpcCode.invalidParams, message };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Tells every client that subscribed to a resource, and nobody else, that it has changed. What changed may also be a
+ * part of what was subscribed to: something below it.
+ */
+export function forwardUpdate(notification: Message, subscriptions: Subscriptions): void {
+  const uri = notification.string(Server.uri);
+  if (uri === undefined) return;
+  for (const [session, knownAs] of subscriptions.interestedIn(uri)) {
+    const edits: Edit[] = [];
+    if (knownAs !== uri) {
+      const start = notification.start(Server.uri);
+      edits.push({ start, end: notification.end(Server.uri), with: JSON.stringify(knownAs) });
+    }
+    session.client.forwardNotification(notification, edits);
+  }
+}

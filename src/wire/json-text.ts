@@ -1,0 +1,251 @@
+/**
+ * Takes the text of a JSON object or array apart without parsing the values in it, so that the text of numbers,
+ * escapes, the order of members and members nobody knows survive when it is put together again.
+ *
+ * The text is one the scanner has accepted. Nothing is checked a second time beyond what finding the way needs; a text
+ * that is evidently something else is a bug of the caller and throws a plain Error.
+ *
+ * The texts returned are slices: keeping one keeps the whole text in memory. And they are as they were written, line
+ * breaks between tokens included, which a line-framed wire cannot carry.
+ */
+export function membersOf(object: string): Member[] {
+  const members: Member[] = [];
+  walkMembers(object, (key, start, keyEnd, valueStart, end) => {
+    members.push({ key, keyText: object.slice(start, keyEnd), valueText: object.slice(valueStart, end) });
+  });
+  return members;
+}
+
+/** A member of an object: the key as a string (decoded), and key and value as they are written. */
+export interface Member {
+  readonly key: string;
+  readonly keyText: string;
+  readonly valueText: string;
+}
+
+/** The texts of an array's items, in order. */
+export function itemsOf(array: string): string[] {
+  const items: string[] = [];
+  let at = opening(array, OPEN_BRACKET, 'array');
+  if (array.charCodeAt(at) === CLOSE_BRACKET) {
+    expectEnd(array, at + 1, 'array');
+    return items;
+  }
+  for (;;) {
+    const end = skipValue(array, at, 'array');
+    items.push(array.slice(at, end));
+    at = skipSpace(array, end);
+    const code = array.charCodeAt(at);
+    if (code === CLOSE_BRACKET) break;
+    if (code !== COMMA) throw notA('array', at);
+    at = skipSpace(array, at + 1);
+  }
+  expectEnd(array, at + 1, 'array');
+  return items;
+}
+
+/** The value text of one member; undefined where absent. Of a key that stands twice the last counts, as in JSON.parse. */
+export function memberText(object: string, key: string): string | undefined {
+  let from = -1;
+  let to = -1;
+  walkMembers(object, (found, _start, _keyEnd, valueStart, end) => {
+    if (found !== key) return;
+    from = valueStart;
+    to = end;
+  });
+  return from === -1 ? undefined : object.slice(from, to);
+}
+
+/**
+ * The same object with some members given another value text, or removed (undefined); those it lacks are added at the
+ * end, in the order given. All that is not changed keeps its text, but for the whitespace next to a change. A replaced
+ * key that stood twice stands once, in its first place: left in, the last copy would win over the replacement.
+ *
+ * Give a Map where keys come from outside: in a record written as a literal, `__proto__` is no key.
+ */
+export function withMembers(object: string, changes: Changes): string {
+  const entries: Iterable<readonly [string, string | undefined]> =
+    changes instanceof Map ? changes : Object.entries(changes);
+  const waiting = new Map(entries);
+  return spliced(object, waiting) ?? rebuilt(object, waiting);
+}
+
+/** Most changes only put one value in the place of another, or add a member; then everything else stays to the letter. */
+function spliced(object: string, changes: ReadonlyMap<string, string | undefined>): string | undefined {
+  const places = new Map<string, { readonly from: number; readonly to: number }>();
+  const found: string[] = [];
+  let last = -1;
+  walkMembers(object, (key, _start, _keyEnd, from, to) => {
+    last = to;
+    if (!changes.has(key)) return;
+    found.push(key);
+    places.set(key, { from, to });
+  });
+  // Of a key that stands twice one has to go.
+  if (found.length > places.size || last === -1) return undefined;
+  let text = '';
+  let at = 0;
+  // Members are visited in order, so their places are in order too.
+  for (const [key, { from, to }] of places) {
+    const value = changes.get(key);
+    if (value === undefined) return undefined;
+    text += object.slice(at, from) + value;
+    at = to;
+  }
+  text += object.slice(at, last);
+  for (const [key, value] of changes) {
+    if (!places.has(key) && value !== undefined) text += `,${JSON.stringify(key)}:${value}`;
+  }
+  return text + object.slice(last);
+}
+
+function rebuilt(object: string, waiting: Map<string, string | undefined>): string {
+  const changed = new Set(waiting.keys());
+  const parts: string[] = [];
+  const put = (key: string, keyText: string): void => {
+    const valueText = waiting.get(key);
+    waiting.delete(key);
+    if (valueText !== undefined) parts.push(`${keyText}:${valueText}`);
+  };
+  // Members in a row that stay are taken over as one stretch.
+  let from = -1;
+  let to = -1;
+  const takeOver = (): void => {
+    if (from !== -1) parts.push(object.slice(from, to));
+    from = -1;
+  };
+  walkMembers(object, (key, start, keyEnd, _valueStart, end) => {
+    if (changed.has(key)) {
+      takeOver();
+      put(key, object.slice(start, keyEnd));
+    } else {
+      if (from === -1) from = start;
+      to = end;
+    }
+  });
+  takeOver();
+  for (const key of [...waiting.keys()]) put(key, JSON.stringify(key));
+  return `{${parts.join(',')}}`;
+}
+
+/** Value texts by key; undefined removes. */
+export type Changes = Readonly<Record<string, string | undefined>> | ReadonlyMap<string, string | undefined>;
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const SPACE = 0x20;
+
+type Container = 'object' | 'array';
+
+/** Calls `visit` for each member with its key, decoded, and where it, its key and its value start and end. */
+function walkMembers(
+  object: string,
+  visit: (key: string, start: number, keyEnd: number, valueStart: number, end: number) => void,
+): void {
+  let at = opening(object, OPEN_BRACE, 'object');
+  if (object.charCodeAt(at) === CLOSE_BRACE) {
+    expectEnd(object, at + 1, 'object');
+    return;
+  }
+  for (;;) {
+    if (object.charCodeAt(at) !== QUOTE) throw notA('object', at);
+    const start = at;
+    const keyEnd = skipString(object, start, 'object');
+    at = skipSpace(object, keyEnd);
+    if (object.charCodeAt(at) !== COLON) throw notA('object', at);
+    at = skipSpace(object, at + 1);
+    const end = skipValue(object, at, 'object');
+    visit(decodedKey(object, start, keyEnd), start, keyEnd, at, end);
+    at = skipSpace(object, end);
+    const code = object.charCodeAt(at);
+    if (code === CLOSE_BRACE) break;
+    if (code !== COMMA) throw notA('object', at);
+    at = skipSpace(object, at + 1);
+  }
+  expectEnd(object, at + 1, 'object');
+}
+
+function decodedKey(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1);
+  return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner;
+}
+
+/** Where the first thing inside stands. */
+function opening(text: string, bracket: number, container: Container): number {
+  const at = skipSpace(text, 0);
+  if (text.charCodeAt(at) !== bracket) throw notA(container, at);
+  return skipSpace(text, at + 1);
+}
+
+function expectEnd(text: string, at: number, container: Container): void {
+  at = skipSpace(text, at);
+  if (at !== text.length) throw notA(container, at);
+}
+
+/** Says where, never what: the text may hold secrets. */
+function notA(container: Container, at: number): Error {
+  return new Error(`Not the text of a JSON ${container}: offset ${at}`);
+}
+
+function skipSpace(text: string, at: number): number {
+  // Beyond the end charCodeAt gives NaN, which compares false.
+  while (text.charCodeAt(at) <= SPACE) at++;
+  return at;
+}
+
+/** The end of the value at `at`, which is where something else starts: space, comma or closing bracket. */
+function skipValue(text: string, at: number, container: Container): number {
+  const code = text.charCodeAt(at);
+  if (code === QUOTE) return skipString(text, at, container);
+  if (code === OPEN_BRACE || code === OPEN_BRACKET) return skipNested(text, at, container);
+  const end = skipScalar(text, at);
+  if (end === at) throw notA(container, at);
+  return end;
+}
+
+/** Brackets are counted, not matched: the scanner has seen that they fit. So depth costs nothing. */
+function skipNested(text: string, at: number, container: Container): number {
+  const { length } = text;
+  let depth = 0;
+  while (at < length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = skipString(text, at, container);
+      continue;
+    }
+    at++;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return at;
+  }
+  throw notA(container, at);
+}
+
+/** The end of the string whose quote is at `at`. Jumps from quote to quote: most strings hold none but their last. */
+function skipString(text: string, at: number, container: Container): number {
+  const start = at + 1;
+  for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
+    // An odd number of backslashes before a quote escapes it. Runs before different quotes do not overlap, so
+    // looking back stays linear.
+    let before = end;
+    while (before > start && text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if (((end - before) & 1) === 0) return end + 1;
+  }
+  throw notA(container, at);
+}
+
+/** A number, true, false or null. */
+function skipScalar(text: string, at: number): number {
+  const { length } = text;
+  while (at < length) {
+    const code = text.charCodeAt(at);
+    if (code <= SPACE || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) break;
+    at++;
+  }
+  return at;
+}
