@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { switchboard } from './cli/faces/switchboard.ts';
 import { main } from './cli/main.ts';
 
-process.exit(await main(process.argv.slice(2)));
+process.exit(await main(process.argv.slice(2), switchboard));

@@ -7,7 +7,7 @@ export interface Flag {
   readonly short?: string;
   /** What stands for the value in the help, for example `PATH`; without it the flag takes none. */
   readonly value?: string;
-  /** What it does, as part of a sentence. */
+  /** What it does, as part of a sentence. `$0` and `$CONFIG` as in `inWordsOf`. */
   readonly summary: string;
 }
 
@@ -19,11 +19,7 @@ export interface Arguments {
 
 /** Flags that every command takes, before or after its name. */
 export const COMMON_FLAGS: readonly Flag[] = [
-  {
-    name: 'config',
-    value: 'PATH',
-    summary: 'the configuration file (default ./switchboard.config.json and kin)',
-  },
+  { name: 'config', value: 'PATH', summary: 'the configuration file (default ./$CONFIG)' },
   {
     name: 'log-level',
     value: 'LEVEL',
@@ -76,12 +72,21 @@ export function usage(message: string, hint?: string): SwitchboardError {
   return new SwitchboardError('USAGE', message, { hint });
 }
 
+/** Ways to serve that are to come. */
+const NOT_YET = new Set(['--http', '--sse']);
+
 function findFlag(word: string, known: readonly Flag[]): { flag: Flag; given: string | undefined } {
   const equals = word.indexOf('=');
   const name = equals === -1 ? word : word.slice(0, equals);
   const given = equals === -1 ? undefined : word.slice(equals + 1);
   const flag = known.find((each) => name === `--${each.name}` || name === `-${each.short ?? ''}`);
   if (flag !== undefined) return { flag, given };
+  if (NOT_YET.has(name)) {
+    throw usage(
+      `${name} is not available yet.`,
+      'Without it, the host that starts the program is served, on stdin and stdout.',
+    );
+  }
   const guess = didYouMean(
     name,
     known.map((each) => `--${each.name}`),

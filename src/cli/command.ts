@@ -2,10 +2,14 @@ import type { App } from '../app.ts';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Arguments, Flag } from './arguments.ts';
+import type { CliFace } from './face.ts';
 import type { StatusLine } from './status-line.ts';
 import type { Style } from './style.ts';
 
-/** One thing the program can be asked to do. It returns what it found; whoever called it prints that. */
+/**
+ * One thing the program can be asked to do. It returns what it found; whoever called it prints that. In the texts of
+ * the help, `$0` stands for the program (see `inWordsOf`).
+ */
 export interface Command {
   readonly name: string;
   /** The words it takes, for example `<server> <tool>`. */
@@ -36,6 +40,8 @@ export interface Outcome {
 
 /** What a command may use of the world. */
 export interface Context {
+  /** Which program we are. */
+  readonly face: CliFace;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;

@@ -21,17 +21,17 @@ export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SwitchboardError)) return Exit.bug;
   if (error.code === 'USAGE' || error.code === 'SERVER_UNKNOWN' || error.code === 'TOOL_UNKNOWN')
     return Exit.usage;
-  return /^(?:CONFIG|GLOB)_/.test(error.code) ? Exit.config : Exit.failed;
+  return /^(?:CONFIG|GLOB|LOG)_/.test(error.code) ? Exit.config : Exit.failed;
 }
 
-/** For stderr: `switchboard: what is wrong`, and the next step on a line of its own. */
-export function describeFailure(error: unknown): string {
+/** For stderr: `program: what is wrong`, and the next step on a line of its own. */
+export function describeFailure(error: unknown, program: string): string {
   if (!(error instanceof SwitchboardError)) {
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return `switchboard: this is a bug in Switchboard: ${printable(trace)}\n`;
+    return `${program}: this is a bug in Switchboard: ${printable(trace)}\n`;
   }
   const hint = error.hint === undefined ? '' : `  ${printable(error.hint)}\n`;
-  return `switchboard: ${printable(error.message)}\n${hint}`;
+  return `${program}: ${printable(error.message)}\n${hint}`;
 }
 
 /** For `--json`. */

@@ -1,15 +1,22 @@
 import { COMMON_FLAGS, TOP_FLAGS, type Flag } from './arguments.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { inWordsOf, type CliFace } from './face.ts';
 import { Exit } from './failure.ts';
 
 /** The help of the program as a whole. */
-export function overview(): string {
-  return [
-    'Switchboard: many MCP servers behind one, with one small tool for each.',
+export function overview(face: CliFace): string {
+  const { program, motto, launch, environment } = face;
+  const lines = [
+    `${program}: ${motto}.`,
     '',
-    'Usage: switchboard [flags]              serve the host that starts it, on stdin and stdout',
-    '       switchboard <command> [flags]',
+    ...columns(
+      [
+        [`Usage: ${program} [flags]`, 'serve the host that starts it, on stdin and stdout'],
+        [`       ${program} <command> [flags]`, 'look at the configuration, or use a server, without a host'],
+      ],
+      '',
+    ),
     '',
     'Commands:',
     ...columns([
@@ -22,10 +29,13 @@ export function overview(): string {
     '',
     'Examples:',
     ...columns([
-      ['claude mcp add switchboard -- npx -y mcp-switchboard', 'let Claude Code use it in this project'],
-      ['switchboard --dry-run', 'see what a host would see'],
-      ['switchboard call github search_issues query=bug', 'use a server without a host'],
+      [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it in this project'],
+      ['$0 --dry-run', 'see what a host would see'],
+      ['$0 call github search_issues query=bug', 'use a server without a host'],
     ]),
+    '',
+    'Environment:',
+    ...columns(environment),
     '',
     'Exit codes:',
     ...columns(exitRows(CALL_EXIT)),
@@ -33,19 +43,23 @@ export function overview(): string {
     'Only what was asked for goes to stdout, with --json also errors, as {"error":{"code","message","hint"}};',
     'messages, progress and logs go to stderr.',
     '',
-  ].join('\n');
+  ];
+  return inWordsOf(face, lines.join('\n'));
 }
 
 /** The help of one command. */
-export function commandHelp({ name, words, about, flags, examples, exits, summary }: Command): string {
-  return [
-    `switchboard ${name}: ${summary}`,
+export function commandHelp(
+  { name, words, about, flags, examples, exits, summary }: Command,
+  face: CliFace,
+): string {
+  const lines = [
+    `$0 ${name}: ${summary}`,
     '',
-    `Usage: switchboard ${[name, words, '[flags]'].filter(Boolean).join(' ')}`,
+    `Usage: $0 ${[name, words, '[flags]'].filter(Boolean).join(' ')}`,
     '',
-    ...about.flatMap((paragraph) => [...wrapped(paragraph, 100), '']),
+    ...about.flatMap((paragraph) => [...wrapped(inWordsOf(face, paragraph), 100), '']),
     'Examples:',
-    ...columns(examples),
+    ...columns(examples.map(([line, meaning]) => [inWordsOf(face, line), meaning] as const)),
     '',
     'Flags:',
     ...columns([...flags, ...COMMON_FLAGS].map(flagRow)),
@@ -53,7 +67,8 @@ export function commandHelp({ name, words, about, flags, examples, exits, summar
     'Exit codes:',
     ...columns(exitRows(exits ?? [])),
     '',
-  ].join('\n');
+  ];
+  return inWordsOf(face, lines.join('\n'));
 }
 
 const SHARED_EXITS: readonly (readonly [number, string])[] = [
@@ -77,9 +92,9 @@ function flagRow({ name, short, value, summary }: Flag): readonly [string, strin
   return [short === undefined ? long : `${long}, -${short}`, summary];
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string[] {
+function columns(rows: readonly (readonly [string, string])[], indent = '  '): string[] {
   const widest = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(widest)}  ${right}`.trimEnd());
+  return rows.map(([left, right]) => `${indent}${left.padEnd(widest)}  ${right}`.trimEnd());
 }
 
 function wrapped(text: string, limit: number): string[] {

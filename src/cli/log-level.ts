@@ -1,20 +1,37 @@
+import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { LOG_LEVELS, type LogLevel } from '../shared/log.ts';
 import { usage } from './arguments.ts';
+import type { CliFace } from './face.ts';
 import { writeStderr } from './stderr.ts';
 
-/** The level from the flag, else from SWITCHBOARD_LOG_LEVEL, else undefined. */
-export function chosenLogLevel(flag: string | undefined, env: NodeJS.ProcessEnv): LogLevel | undefined {
+/** The level from the flag, else from SWITCHBOARD_LOG_LEVEL, else from the program's own variable, else undefined. */
+export function chosenLogLevel(
+  flag: string | undefined,
+  env: NodeJS.ProcessEnv,
+  { program, variables }: CliFace,
+): LogLevel | undefined {
   if (flag !== undefined) {
     if (isLogLevel(flag)) return flag;
     throw usage(`There is no log level ${JSON.stringify(flag)}.`, didYouMean(flag, LOG_LEVELS) ?? LEVELS);
   }
   const named = env.SWITCHBOARD_LOG_LEVEL;
+  if (named !== undefined && named !== '') {
+    if (isLogLevel(named)) return named;
+    // Set somewhere far away, perhaps for all programs: no reason not to start.
+    writeStderr(`${program}: SWITCHBOARD_LOG_LEVEL is ignored: there is no such level. ${LEVELS}\n`);
+  }
+  return variables && levelFrom(variables.logLevel, env);
+}
+
+/** From the variable that belongs to this program alone, so that whoever set it meant us. */
+function levelFrom(variable: string, env: NodeJS.ProcessEnv): LogLevel | undefined {
+  const named = env[variable];
   if (named === undefined || named === '') return undefined;
-  if (isLogLevel(named)) return named;
-  // Set somewhere far away, perhaps for all programs: no reason not to start.
-  writeStderr(`switchboard: SWITCHBOARD_LOG_LEVEL is ignored: there is no such level. ${LEVELS}\n`);
-  return undefined;
+  if (named === 'debug' || named === 'info') return named;
+  throw new SwitchboardError('LOG_LEVEL_INVALID', `${variable} must be "debug" or "info".`, {
+    hint: 'Correct it or leave it out; --log-level knows further levels.',
+  });
 }
 
 const LEVELS = `There are ${LOG_LEVELS.join(', ')}.`;

@@ -1,4 +1,5 @@
 import { parseArguments, TOP_FLAGS } from './arguments.ts';
+import type { CliFace } from './face.ts';
 import { describeFailure, exitCodeOf } from './failure.ts';
 import { serve } from './serve.ts';
 import { writeStderr } from './stderr.ts';
@@ -8,16 +9,16 @@ import { writeStderr } from './stderr.ts';
  *
  * Hosts wait for the first of the two, so nothing of the second is loaded for it.
  */
-export async function main(argv: readonly string[]): Promise<number> {
+export async function main(argv: readonly string[], face: CliFace): Promise<number> {
   const request = asksToServe(argv);
   if (request === undefined) {
     const { runCommand } = await import('./run.ts');
-    return runCommand(argv);
+    return runCommand(argv, face);
   }
   try {
-    return await serve(request);
+    return await serve(request, face);
   } catch (error) {
-    writeStderr(describeFailure(error));
+    writeStderr(describeFailure(error, face.program));
     return exitCodeOf(error);
   }
 }

@@ -1,5 +1,5 @@
 import { createApp, type App } from '../app.ts';
-import { describeWarning, loadConfig } from '../config/index.ts';
+import { describeWarning } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { createLogger, type Logger, type LogLevel } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
@@ -7,6 +7,8 @@ import { VERSION } from '../shared/version.ts';
 import { COMMON_FLAGS, parseArguments, TOP_FLAGS, usage, type Arguments } from './arguments.ts';
 import type { Command, Context, Outcome } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { readConfiguration } from './configuration.ts';
+import type { CliFace } from './face.ts';
 import { describeFailure, Exit, exitCodeOf, failureData } from './failure.ts';
 import { commandHelp, overview } from './help.ts';
 import { chosenLogLevel } from './log-level.ts';
@@ -17,17 +19,17 @@ import { writeStderr } from './stderr.ts';
 import { onStop, type StopSignal } from './stop.ts';
 
 /** Runs the command that the arguments name, prints what it found, and leaves no server behind. Returns the exit code. */
-export async function runCommand(argv: readonly string[]): Promise<number> {
+export async function runCommand(argv: readonly string[], face: CliFace): Promise<number> {
   // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
   const json = argv.includes('--json');
   let ending: Ending | undefined;
   try {
-    const { command, given } = await understand(argv);
-    const chosen = chosenLogLevel(given.flags.get('log-level'), process.env);
-    const log = createLog(chosen ?? 'warn');
+    const { command, given } = await understand(argv, face);
+    const chosen = chosenLogLevel(given.flags.get('log-level'), process.env, face);
+    const log = createLog(chosen ?? 'warn', face);
     ending = createEnding(log);
     // What goes wrong with a server is what the commands report; the gateway need not say it too.
-    const context = createContext(given, log, createLog(chosen ?? 'error'), ending);
+    const context = createContext(given, face, log, createLog(chosen ?? 'error', face), ending);
     const running = command.run(given, context);
     running.catch(() => undefined); // When it is stopped nobody waits for it any more.
     const outcome = await Promise.race([running, ending.stopped]);
@@ -40,7 +42,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     return stopped === undefined ? outcome.exitCode : SIGNAL_EXIT[stopped];
   } catch (error) {
     if (json) await writeOutcome(failureOutcome(error), json);
-    else writeStderr(describeFailure(error));
+    else writeStderr(describeFailure(error, face.program));
     return exitCodeOf(error);
   } finally {
     await ending?.close();
@@ -50,8 +52,8 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
 /** As shells count them: 128 and the number of the signal. */
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-function createLog(level: LogLevel): Logger {
-  return createLogger({ level, program: 'switchboard', write: writeStderr });
+function createLog(level: LogLevel, { program }: CliFace): Logger {
+  return createLogger({ level, program, write: writeStderr });
 }
 
 interface Understood {
@@ -59,24 +61,25 @@ interface Understood {
   readonly given: Arguments;
 }
 
-async function understand(argv: readonly string[]): Promise<Understood> {
+async function understand(argv: readonly string[], face: CliFace): Promise<Understood> {
+  const { program } = face;
   const at = commandAt(argv);
   const top = parseArguments(argv.slice(0, at), TOP_FLAGS);
   const name = argv[at];
   const rest = argv.slice(at + 1);
   if (top.flags.has('version')) return answer(top, { version: VERSION }, `${VERSION}\n`);
   if (top.flags.has('dry-run')) {
-    return withCommand('dry-run', name === undefined ? [] : [name, ...rest], top);
+    return withCommand('dry-run', name === undefined ? [] : [name, ...rest], top, face);
   }
   if (name === 'help') {
     const { words } = parseArguments(rest, COMMON_FLAGS);
-    if (words.length > 1) throw usage('help takes one command.', 'For example: switchboard help call');
-    return words[0] === undefined ? answerOverview(top) : withCommand(words[0], ['--help'], top);
+    if (words.length > 1) throw usage('help takes one command.', `For example: ${program} help call`);
+    return words[0] === undefined ? answerOverview(top, face) : withCommand(words[0], ['--help'], top, face);
   }
-  if (name !== undefined) return withCommand(name, top.flags.has('help') ? ['--help'] : rest, top);
-  if (top.flags.has('help')) return answerOverview(top);
+  if (name !== undefined) return withCommand(name, top.flags.has('help') ? ['--help'] : rest, top, face);
+  if (top.flags.has('help')) return answerOverview(top, face);
   if (top.flags.has('json'))
-    throw usage('--json belongs to a command.', 'For example: switchboard list --json');
+    throw usage('--json belongs to a command.', `For example: ${program} list --json`);
   const { welcome } = await import('./commands/welcome.ts');
   return { command: welcome, given: top };
 }
@@ -91,24 +94,31 @@ function commandAt(argv: readonly string[]): number {
   return Math.min(at, argv.length);
 }
 
-async function withCommand(name: string, rest: readonly string[], top: Arguments): Promise<Understood> {
+async function withCommand(
+  name: string,
+  rest: readonly string[],
+  top: Arguments,
+  face: CliFace,
+): Promise<Understood> {
   const entry = COMMANDS.find((each) => each.name === name);
   if (entry === undefined) {
     const hint = didYouMean(name, [...COMMANDS.map((each) => each.name), 'help']);
     throw usage(
       `There is no command ${JSON.stringify(name)}.`,
-      hint ?? 'switchboard --help shows what there is.',
+      hint ?? `${face.program} --help shows what there is.`,
     );
   }
   const command = await entry.load();
   const { flags, words } = parseArguments(rest, [...COMMON_FLAGS, ...command.flags]);
   const given = { flags: new Map([...top.flags, ...flags]), words };
-  if (given.flags.has('help')) return answer(given, { help: commandHelp(command) }, commandHelp(command));
-  return { command, given };
+  if (!given.flags.has('help')) return { command, given };
+  const help = commandHelp(command, face);
+  return answer(given, { help }, help);
 }
 
-function answerOverview(given: Arguments): Understood {
-  return answer(given, { help: overview() }, overview());
+function answerOverview(given: Arguments, face: CliFace): Understood {
+  const help = overview(face);
+  return answer(given, { help }, help);
 }
 
 /** A command whose answer is known already. */
@@ -154,19 +164,26 @@ function createEnding(log: Logger): Ending {
   };
 }
 
-function createContext(given: Arguments, log: Logger, gatewayLog: Logger, ending: Ending): Context {
+function createContext(
+  given: Arguments,
+  face: CliFace,
+  log: Logger,
+  gatewayLog: Logger,
+  ending: Ending,
+): Context {
   const cwd = process.cwd();
   const { env } = process;
   const status = createStatusLine();
   const output = createServerOutput(log.enabled('info'), status);
   return {
+    face,
     cwd,
     env,
     log,
     status,
     stop: ending.signal,
     async loadConfig(quietly) {
-      const config = await loadConfig({ cwd, configPath: given.flags.get('config'), env });
+      const config = await readConfiguration(given.flags.get('config'), { cwd, env }, face);
       if (quietly === undefined) {
         for (const warning of config.warnings) log[warning.level](describeWarning(warning));
       }
@@ -174,7 +191,7 @@ function createContext(given: Arguments, log: Logger, gatewayLog: Logger, ending
     },
     open(config) {
       output.expect(config.servers.map((server) => server.name));
-      const app = createApp({ config, log: gatewayLog, stderr: output.take, env });
+      const app = createApp({ config, log: gatewayLog, stderr: output.take, program: face.program, env });
       ending.apps.push(app);
       return app;
     },

@@ -1,7 +1,12 @@
-import { createApp, type App } from '../app.ts';
-import { describeWarning, loadConfig } from '../config/index.ts';
+import { createApp, nestingDepth, type App } from '../app.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { describeWarning } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
+import { logDirectoryOf, readConfiguration } from './configuration.ts';
+import type { CliFace } from './face.ts';
+import type { LogFile } from './log-file.ts';
 import { chosenLogLevel } from './log-level.ts';
+import { createPublisher } from './publisher.ts';
 import { writeStderr } from './stderr.ts';
 import { onStop } from './stop.ts';
 
@@ -10,19 +15,44 @@ export interface ServeRequest {
   readonly logLevel: string | undefined;
 }
 
+/** A gateway behind a gateway has its uses; more than so many in a row start each other without end. */
+const DEEPEST = 4;
+
 /** Serves the host that started this program, on stdin and stdout. Returns the exit code. */
-export async function serve({ configPath, logLevel }: ServeRequest): Promise<number> {
+export async function serve({ configPath, logLevel }: ServeRequest, face: CliFace): Promise<number> {
   const { env } = process;
-  const chosen = chosenLogLevel(logLevel, env);
-  const config = await loadConfig({ cwd: process.cwd(), configPath, env });
-  const log = createLogger({
-    level: chosen ?? config.settings.logLevel,
-    program: 'switchboard',
-    write: writeStderr,
-  });
+  const { program } = face;
+  if (nestingDepth(env) > DEEPEST) {
+    const message = `${program} runs behind ${nestingDepth(env)} gateways; it was not started.`;
+    throw new SwitchboardError('NESTED_TOO_DEEP', message, {
+      hint: 'One of its servers most likely starts a gateway with the same configuration: take it out.',
+    });
+  }
+  const chosen = chosenLogLevel(logLevel, env, face);
+  const surroundings = { cwd: process.cwd(), env };
+  const config = await readConfiguration(configPath, surroundings, face);
+  const file = await openLog(logDirectoryOf(config, surroundings, face), program);
+  const write = (line: string): void => {
+    writeStderr(line);
+    file?.write(line);
+  };
+  const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
-  const stderr = log.level === 'silent' ? () => undefined : (line: string) => writeStderr(`${line}\n`);
-  return serveStdio(createApp({ config, log, stderr }), log, config.settings.timeouts.drainMs);
+  const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
+  const publisher = createPublisher({ config, program, env, log, states: () => app.states() });
+  const app = createApp({ config, log, stderr, program, onStateChange: publisher.changed });
+  try {
+    return await serveStdio(app, log, config.settings.timeouts.drainMs);
+  } finally {
+    await Promise.all([publisher.close(), file?.close()]);
+  }
+}
+
+/** The log file, where somebody wants one. */
+async function openLog(directory: string | undefined, program: string): Promise<LogFile | undefined> {
+  if (directory === undefined) return undefined;
+  const { openLogFile } = await import('./log-file.ts');
+  return openLogFile({ directory, program, onError: (message) => writeStderr(`${program}: ${message}\n`) });
 }
 
 /** Serves until the host leaves, and leaves nothing behind. */

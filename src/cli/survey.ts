@@ -1,32 +1,35 @@
-import { introspection, type App } from '../app.ts';
+import { select, unmatched, type App, type Component, type Listing, type OfferedTool } from '../app.ts';
 import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import type { Context } from './command.ts';
 import { usage } from './arguments.ts';
+import type { Context } from './command.ts';
+import { hiddenBy, type HidingSetting } from './hidden-by.ts';
 
-type Listing = Awaited<ReturnType<App['listTools']>>;
-export type Tool = Listing['components'][number];
 type About = NonNullable<ReturnType<ReturnType<App['source']>['about']>>;
+
+/** A tool as clients see it in their list. */
+export type ExposedTool = Pick<App['gateway']['tools'][number], 'name' | 'definition'>;
 
 /** A server that was started and asked what it offers, or that could not be. */
 export type Surveyed = SurveyedServer & (Answered | Failed);
 
 interface SurveyedServer {
   readonly server: ServerDefinition;
-  /** The one tool a host sees for it. */
-  readonly suite: SuiteTool;
-  /** True for a subtool that a host may see and call. */
-  readonly admits: (tool: string) => boolean;
   /** How long it took, in milliseconds. */
   readonly ms: number;
+  /** What a client's list has of it: its suite, all its tools, or nothing. */
+  readonly listed: readonly ExposedTool[];
 }
 
 interface Answered {
   readonly kind: 'answered';
-  readonly tools: readonly Tool[];
+  /** Everything it has, in its own order. */
+  readonly tools: readonly SurveyedTool[];
   /** Why the list is not everything, where it is not. */
   readonly incomplete: string | undefined;
+  /** What the configuration says about tools that it does not have. */
+  readonly slips: readonly Slip[];
   readonly about: About | undefined;
 }
 
@@ -35,19 +38,31 @@ interface Failed {
   readonly error: SwitchboardError;
 }
 
-export type SuiteTool = App['gateway']['tools'][number]['definition'];
+export interface SurveyedTool {
+  /** The server's own name for it. */
+  readonly name: string;
+  /** As the server describes it. */
+  readonly own: Component;
+  /** As it is offered; undefined where the configuration keeps it from clients. */
+  readonly offered: OfferedTool | undefined;
+  /** The setting that keeps it from clients. */
+  readonly hiddenBy: HidingSetting | undefined;
+  /** The name a client calls it by, in its list or within the suite; undefined where it cannot. */
+  readonly exposed: string | undefined;
+}
+
+export type Slip = ReturnType<typeof unmatched>[number];
 
 /** Servers started at one time: each may be a package manager that downloads something. */
 const AT_ONCE = 8;
 
 /** Starts the servers and asks each for its tools, several at a time; the result is in the order of the configuration. */
 export async function survey(
-  config: LoadedConfig,
+  app: App,
   wanted: readonly ServerDefinition[],
   context: Context,
 ): Promise<Surveyed[]> {
-  const app = context.open(config);
-  const found: Surveyed[] = [];
+  const found: Asked[] = [];
   const busy = new Set<string>();
   const waiting = wanted.entries();
   let done = 0;
@@ -57,17 +72,18 @@ export async function survey(
     for (const [at, server] of waiting) {
       busy.add(server.name);
       show();
-      const surveyed = await ask(app, server);
-      found[at] = surveyed;
+      const asked = await ask(app, server);
+      found[at] = asked;
       busy.delete(server.name);
       done += 1;
       context.status.clear();
-      report(surveyed, context);
+      report(asked, context);
       if (busy.size > 0) show();
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return found;
+  // Only now it is known who got which name.
+  return found.map((asked) => lookAt(app, asked));
 }
 
 /** The servers named, or all where none is; throws for a name that is not configured. */
@@ -89,47 +105,73 @@ export function selected(config: LoadedConfig, names: readonly string[]): readon
   return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
 }
 
-/** The tool a host sees for a server, and what it lets through; nothing is started for that. */
-export function suiteOf(
-  app: App,
-  server: ServerDefinition,
-): { suite: SuiteTool; admits: (tool: string) => boolean } {
-  const tool = app.gateway.tools.find((each) => each.source === server.name)!;
-  const entry = app.gateway.catalog.entries.find((each) => each.source.name === server.name)!;
-  return { suite: tool.definition, admits: entry.admits };
+/** Everything a server has, once the gateway knows it too: that hears of the same list, and has it by the next turn. */
+export async function listTools(app: App, server: string): Promise<Listing> {
+  const listing = await app.listTools(server);
+  await new Promise((resume) => setImmediate(resume));
+  return listing;
 }
 
-export interface Described {
-  readonly name: string;
-  readonly summary: string;
-  /** The input, condensed to one line. */
-  readonly input: string;
+/** What a client's list has of a server, as far as that is known now. */
+export function listedOf(app: App, { name }: ServerDefinition): readonly ExposedTool[] {
+  return app.gateway.tools.filter((tool) => tool.source === name);
 }
 
-/** The tools as a model reads them when it opens the suite. */
-export function described(tools: readonly Tool[], summaryMaxChars: number): readonly Described[] {
-  const { structuredContent } = introspection(tools, 'summary', summaryMaxChars, undefined);
-  return (structuredContent as { tools: Described[] }).tools;
+/** The tools of a list, and what clients make of each. */
+export function toolsIn(app: App, server: ServerDefinition, listing: Listing): readonly SurveyedTool[] {
+  const { rules } = app.gateway.catalog.entries.find((entry) => entry.source.name === server.name)!;
+  const { tools: offers } = select(listing, rules);
+  const listed = listedOf(app, server);
+  const nameOf = (offer: OfferedTool, at: number): string | undefined => {
+    if (server.exposure === 'suite') return listed.length > 0 ? offer.name : undefined;
+    // A flat server's tools stand in the list one by one, in the same order.
+    return listed.length === offers.length ? listed[at]?.name : undefined;
+  };
+  const names = new Map(offers.map((offer, at) => [offer.original, { offer, name: nameOf(offer, at) }]));
+  return listing.components.map((own) => {
+    const found = names.get(own.key);
+    return {
+      name: own.key,
+      own,
+      offered: found?.offer,
+      hiddenBy: found === undefined ? hiddenBy(own.key, server.tools) : undefined,
+      exposed: found?.name,
+    };
+  });
 }
 
-async function ask(app: App, server: ServerDefinition): Promise<Surveyed> {
+type Asked = { readonly server: ServerDefinition; readonly ms: number } & (
+  | { readonly listing: Listing; readonly error?: undefined }
+  | { readonly listing?: undefined; readonly error: SwitchboardError }
+);
+
+async function ask(app: App, server: ServerDefinition): Promise<Asked> {
   const since = performance.now();
-  const common = { server, ...suiteOf(app, server) };
   const ms = (): number => Math.round(performance.now() - since);
   try {
-    const { components, incomplete } = await app.listTools(server.name);
-    const about = app.source(server.name).about();
-    return { kind: 'answered', ...common, ms: ms(), tools: components, incomplete, about };
+    const listing = await listTools(app, server.name);
+    return { server, ms: ms(), listing };
   } catch (cause) {
     const error =
       cause instanceof SwitchboardError ? cause : new SwitchboardError('BUG', messageOf(cause), { cause });
-    return { kind: 'failed', ...common, ms: ms(), error };
+    return { server, ms: ms(), error };
   }
 }
 
-function report(surveyed: Surveyed, { log }: Context): void {
-  const { server, ms } = surveyed;
-  if (surveyed.kind === 'answered')
-    log.info('listed', { server: server.name, tools: surveyed.tools.length, ms });
-  else log.info('failed', { server: server.name, ms });
+function lookAt(app: App, { server, ms, listing, error }: Asked): Surveyed {
+  const common = { server, ms, listed: listedOf(app, server) };
+  if (error !== undefined) return { kind: 'failed', ...common, error };
+  return {
+    kind: 'answered',
+    ...common,
+    tools: toolsIn(app, server, listing),
+    incomplete: listing.incomplete,
+    slips: unmatched(server.tools, listing),
+    about: app.source(server.name).about(),
+  };
+}
+
+function report({ server, ms, listing }: Asked, { log }: Context): void {
+  if (listing === undefined) log.info('failed', { server: server.name, ms });
+  else log.info('listed', { server: server.name, tools: listing.components.length, ms });
 }

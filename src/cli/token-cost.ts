@@ -1,41 +1,53 @@
 import { introspection } from '../app.ts';
 import { estimateTokens } from '../shared/tokens.ts';
-import type { SuiteTool, Surveyed, Tool } from './survey.ts';
+import type { ExposedTool, Surveyed } from './survey.ts';
 
 /** About how many tokens a server's tools cost. */
 export interface TokenCost {
-  /** Every tool put before the model, as without Switchboard. */
+  /** Every tool put before the model under its own name, as without Switchboard. */
   readonly flat: number;
-  /** The one suite tool instead. */
-  readonly suite: number;
-  /** What the model reads once in a conversation in which it opens the suite. */
+  /** What a host gets in its list instead. */
+  readonly listed: number;
+  /** What the model reads once in a conversation in which it opens the suite; 0 where there is none. */
   readonly introspect: number;
 }
 
-export function tokenCost(surveyed: Extract<Surveyed, { kind: 'answered' }>): TokenCost {
-  const { tools, suite, admits, incomplete, server } = surveyed;
-  const open = tools.filter((tool) => admits(tool.name));
-  const { structuredContent } = introspection(
-    open,
-    server.suite.mode,
-    server.suite.summaryMaxChars,
-    incomplete,
-  );
+export function tokenCost({
+  tools,
+  listed,
+  incomplete,
+  server,
+}: Extract<Surveyed, { kind: 'answered' }>): TokenCost {
+  const { mode, summaryMaxChars } = server.suite;
+  const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
+  const opened = introspection(offered, mode, summaryMaxChars, incomplete).structuredContent;
+  const isSuite = server.exposure === 'suite' && listed.length > 0;
   return {
-    flat: estimateTokens(promptText(tools)),
-    suite: estimateTokens(promptText([suite])),
-    introspect: estimateTokens(JSON.stringify(structuredContent)),
+    flat: estimateTokens(promptText(tools.map((tool) => tool.own.value))),
+    listed: listedCost(listed),
+    introspect: isSuite ? estimateTokens(JSON.stringify(opened)) : 0,
   };
 }
 
-/** What hosts put into the prompt of a tool: name, description and input schema. They keep the rest to themselves. */
-export function promptText(tools: readonly (Tool | SuiteTool)[]): string {
-  return tools
-    .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))
-    .join('\n');
+/** About how many tokens tools cost that a client has in its list. */
+export function listedCost(listed: readonly ExposedTool[]): number {
+  return estimateTokens(promptText(listed.map((tool) => JSON.parse(tool.definition) as Definition)));
 }
 
 /** How much less, as a fraction; undefined where there is nothing to save from. */
-export function saving({ flat, suite }: Pick<TokenCost, 'flat' | 'suite'>): number | undefined {
-  return flat === 0 ? undefined : 1 - suite / flat;
+export function saving({ flat, listed }: Pick<TokenCost, 'flat' | 'listed'>): number | undefined {
+  return flat === 0 ? undefined : 1 - listed / flat;
+}
+
+interface Definition {
+  readonly name?: unknown;
+  readonly description?: unknown;
+  readonly inputSchema?: unknown;
+}
+
+/** What hosts put into the prompt of a tool: name, description and input schema. They keep the rest to themselves. */
+function promptText(tools: readonly Definition[]): string {
+  return tools
+    .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))
+    .join('\n');
 }

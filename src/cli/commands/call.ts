@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ServerError } from '../../app.ts';
+import { ServerError, type App, type Listing } from '../../app.ts';
+import type { ServerDefinition } from '../../config/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
@@ -8,7 +9,7 @@ import { usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { writeStderr } from '../stderr.ts';
-import { selected, suiteOf, type Tool } from '../survey.ts';
+import { listTools, selected, toolsIn, type SurveyedTool } from '../survey.ts';
 import { readJsonArguments, readPairs } from '../tool-arguments.ts';
 import { resultText } from '../tool-result.ts';
 import { lastWords } from '../last-words.ts';
@@ -23,18 +24,19 @@ export const call: Command = {
     "What key=value means follows from the tool's schema: numbers, true and false, JSON for objects and lists, text " +
       'otherwise. A key given several times is a list. key:=json is JSON whatever the schema says. --args takes all ' +
       'arguments as one JSON object: as text, from a file (@file), or from stdin (-).',
-    'Progress goes to stderr. Ctrl-C cancels the call.',
+    'A tool may be named as its server does, or as hosts know it. Arguments that the configuration presets are filled ' +
+      'in. Progress goes to stderr. Ctrl-C cancels the call.',
   ],
   flags: [
     { name: 'args', value: 'JSON', summary: 'all arguments as a JSON object, as @file, or - for stdin' },
-    { name: 'hidden', summary: 'also call a tool that expose.allow or expose.deny keeps from hosts' },
+    { name: 'hidden', summary: 'also call a tool that the configuration keeps from hosts' },
   ],
   examples: [
-    ['switchboard call files read_text_file path=README.md head=5', 'text and a number'],
-    ['switchboard call files read_multiple_files paths=a.txt paths=b.txt', 'a list'],
-    ['switchboard call memory create_entities entities:=\'[{"name":"x"}]\'', 'JSON for one key'],
-    ['echo \'{"path":"."}\' | switchboard call files list_directory --args -', 'all arguments from stdin'],
-    ["switchboard call everything echo message=hi --json | jq '.content'", 'the result for a script'],
+    ['$0 call files read_text_file path=README.md head=5', 'text and a number'],
+    ['$0 call files read_multiple_files paths=a.txt paths=b.txt', 'a list'],
+    ['$0 call memory create_entities entities:=\'[{"name":"x"}]\'', 'JSON for one key'],
+    ['echo \'{"path":"."}\' | $0 call files list_directory --args -', 'all arguments from stdin'],
+    ["$0 call everything echo message=hi --json | jq '.content'", 'the result for a script'],
   ],
   exits: [
     [Exit.failed, 'the tool reports an error, or the server failed while it ran'],
@@ -45,7 +47,7 @@ export const call: Command = {
     if (server === undefined || tool === undefined) {
       throw usage(
         'call needs a server and a tool.',
-        'For example: switchboard call files list_directory path=.',
+        `For example: ${context.face.program} call files list_directory path=.`,
       );
     }
     const json = given.flags.get('args');
@@ -55,43 +57,72 @@ export const call: Command = {
     const config = await context.loadConfig();
     const [definition] = selected(config, [server]);
     const app = context.open(config);
-    const { admits } = suiteOf(app, definition!);
-    if (!admits(tool) && !given.flags.has('hidden')) {
-      throw new SwitchboardError(
-        'TOOL_UNKNOWN',
-        `The tool ${JSON.stringify(tool)} of ${JSON.stringify(server)} is hidden by expose.allow or expose.deny.`,
-        {
-          hint: 'Add --hidden to call it all the same.',
-        },
-      );
-    }
     context.status.show(`starting ${server}`);
-    let listing;
+    let listing: Listing;
     try {
-      listing = await app.listTools(server);
+      listing = await listTools(app, server);
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
       // A server that cannot list its tools may still run this one.
       if (error.code !== 'LIST_FAILED') return failed(error, Exit.notStarted, server, context);
-      listing = { components: [], incomplete: error.message };
+      listing = { components: [], byKey: new Map(), incomplete: error.message };
     }
-    const known = listing.components.find((each) => each.name === tool);
-    if (known === undefined && listing.incomplete === undefined)
-      throw unknownTool(server, tool, listing.components);
-    const args = whole ?? readPairs(pairs, known?.inputSchema);
-    context.status.show(`${server} runs ${tool}`);
+    const found = find(app, definition!, listing, tool, context);
+    if (found.hidden && !given.flags.has('hidden')) throw hiddenTool(server, found.name);
+    const args = { ...(whole ?? readPairs(pairs, found.inputSchema)), ...found.presets };
+    context.status.show(`${server} runs ${found.name}`);
     try {
-      const result = await app.callTool(server, tool, args, {
+      const result = await app.callTool(server, found.name, args, {
         signal: context.stop,
         onProgress: progressReporter(context),
       });
-      return finished(result);
+      return finished(result, context);
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
       return failed(error, Exit.failed, server, context);
     }
   },
 };
+
+interface FoundTool {
+  /** The server's own name for it. */
+  readonly name: string;
+  readonly hidden: boolean;
+  /** Without what is preset; undefined where the server did not say. */
+  readonly inputSchema: unknown;
+  readonly presets: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The tool that a person means: by its server's own name, else by the one hosts know. */
+function find(
+  app: App,
+  server: ServerDefinition,
+  listing: Listing,
+  word: string,
+  context: Context,
+): FoundTool {
+  const tools = toolsIn(app, server, listing);
+  const { shapes } = server.tools;
+  // The last one is what a host calls it where another server has a tool of the same name.
+  const byHosts = ({ exposed, offered }: SurveyedTool): boolean =>
+    [exposed, offered?.name, offered && `${server.name}__${offered.name}`].includes(word);
+  const tool = tools.find((each) => each.name === word) ?? tools.find(byHosts);
+  if (tool !== undefined) {
+    const { name, own, offered } = tool;
+    const { inputSchema } = (offered?.component ?? own).value;
+    return { name, hidden: offered === undefined, inputSchema, presets: shapes.get(name)?.presets };
+  }
+  if (listing.incomplete === undefined) throw unknownTool(server.name, word, tools, context);
+  const renamed = [...shapes].find(([, shape]) => shape.exposed === word)?.[0];
+  const name = renamed ?? word;
+  const { rules } = app.gateway.catalog.entries.find((entry) => entry.source.name === server.name)!;
+  return { name, hidden: !rules.admits(name), inputSchema: undefined, presets: shapes.get(name)?.presets };
+}
+
+function hiddenTool(server: string, tool: string): SwitchboardError {
+  const message = `The configuration keeps the tool ${JSON.stringify(tool)} of ${JSON.stringify(server)} from hosts.`;
+  return new SwitchboardError('TOOL_UNKNOWN', message, { hint: 'Add --hidden to call it all the same.' });
+}
 
 /** The JSON text of `--args` and where it came from. */
 async function sourceOf(
@@ -112,9 +143,14 @@ async function sourceOf(
   }
 }
 
-function unknownTool(server: string, tool: string, tools: readonly Tool[]): SwitchboardError {
-  const names = tools.map((each) => each.name);
-  const hint = didYouMean(tool, names) ?? `switchboard tools ${server} lists what it has.`;
+function unknownTool(
+  server: string,
+  tool: string,
+  tools: readonly SurveyedTool[],
+  { face }: Context,
+): SwitchboardError {
+  const names = tools.flatMap((each) => [each.name, each.exposed ?? each.name]);
+  const hint = didYouMean(tool, new Set(names)) ?? `${face.program} tools ${server} lists what it has.`;
   return new SwitchboardError(
     'TOOL_UNKNOWN',
     `The server ${JSON.stringify(server)} has no tool ${JSON.stringify(tool)}.`,
@@ -122,13 +158,13 @@ function unknownTool(server: string, tool: string, tools: readonly Tool[]): Swit
   );
 }
 
-function finished(result: Readonly<Record<string, unknown>>): Outcome {
+function finished(result: Readonly<Record<string, unknown>>, { face }: Context): Outcome {
   const isError = result.isError === true;
   return {
     exitCode: isError ? Exit.failed : Exit.ok,
     data: result,
     text: () => resultText(result),
-    complaint: isError ? 'switchboard: the tool reports an error.\n' : undefined,
+    complaint: isError ? `${face.program}: the tool reports an error.\n` : undefined,
   };
 }
 
@@ -139,7 +175,7 @@ function failed(error: SwitchboardError, exitCode: number, server: string, conte
     data: { error: { ...failureData(error), ...rpc } },
     text: () => '',
     remark: lastWords(context.unseenOutput(server), error),
-    complaint: describeFailure(error),
+    complaint: describeFailure(error, context.face.program),
   };
 }
 

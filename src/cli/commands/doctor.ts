@@ -1,31 +1,35 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import {
   composeEnv,
   CONFIG_NAMES,
   describeWarning,
   envNames,
+  type CompoundDefinition,
   type LoadedConfig,
   type ServerDefinition,
 } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
 import type { Command, Context } from '../command.ts';
+import { missingParts, partsText } from '../compounds.ts';
+import { logDirectoryOf } from '../configuration.ts';
 import { commandText, shownCommand, type ShownCommand } from '../command-line.ts';
+import { inWordsOf, type CliFace } from '../face.ts';
 import { Exit, failureData, type FailureData } from '../failure.ts';
 import { findCommand } from '../find-command.ts';
-import type { Style } from '../style.ts';
-import { selected, suiteOf, survey, type Surveyed } from '../survey.ts';
 import { lastWords } from '../last-words.ts';
+import { lookOf, shownAs, type Look } from '../shown-as.ts';
+import type { Style } from '../style.ts';
+import { selected, survey, type Slip, type Surveyed } from '../survey.ts';
 
 interface Problem {
   readonly message: string;
   readonly hint: string;
 }
 
-interface ServerExam extends ShownCommand {
+interface ServerExam extends ShownCommand, Look {
   readonly name: string;
-  readonly suite: string;
   readonly ok: boolean;
   /** The file that the command stands for; null when there is none. */
   readonly program: string | null;
@@ -45,7 +49,16 @@ interface StartReport {
   readonly serverInfo?: unknown;
   readonly protocolVersion?: string;
   readonly tools?: number;
+  /** What the configuration says about tools that it does not have. */
+  readonly unmatched?: readonly Slip[];
   readonly error?: FailureData;
+}
+
+interface CompoundExam {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly parts: string;
+  readonly problems: readonly string[];
 }
 
 export const doctor: Command = {
@@ -56,17 +69,17 @@ export const doctor: Command = {
     'Checks the version of Node, the configuration and what it warns of, and for each server whether its command can ' +
       'be found on the PATH it gets, whether its working directory exists, and which variables it gets (names only, ' +
       'never values). Starts nothing, unless --start is given: then each server is started, greeted and asked for its ' +
-      'tools.',
+      'tools, and what the configuration says about single tools is compared with them.',
   ],
   flags: [
     { name: 'start', summary: 'also start each server and say how that went' },
     { name: 'verbose', summary: 'show the names of the variables each server gets' },
   ],
   examples: [
-    ['switchboard doctor', 'look, start nothing'],
-    ['switchboard doctor --start', 'try every server'],
-    ['switchboard doctor github --verbose', 'one server, with the names of its variables'],
-    ["switchboard doctor --json | jq '.servers[] | select(.ok | not)'", 'what is wrong, for a script'],
+    ['$0 doctor', 'look, start nothing'],
+    ['$0 doctor --start', 'try every server'],
+    ['$0 doctor github --verbose', 'one server, with the names of its variables'],
+    ["$0 doctor --json | jq '.servers[] | select(.ok | not)'", 'what is wrong, for a script'],
   ],
   exits: [[Exit.failed, 'something is wrong: the configuration, a warning, or a server']],
   async run({ flags, words }, context) {
@@ -94,33 +107,48 @@ export const doctor: Command = {
     }
     const wanted = named(config, words, context);
     const app = context.open(config);
-    const started = flags.has('start') ? await survey(config, wanted, context) : [];
+    const started = flags.has('start') ? await survey(app, wanted, context) : [];
     const servers = wanted.map((server) => {
       const start = started.find((each) => each.server === server);
-      return examine(server, suiteOf(app, server).suite.name, start, context);
+      return examine(server, lookOf(app, server), start, context);
     });
-    const { warnings } = config;
+    const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
+    const logs = logProblem(logDirectoryOf(config, context, context.face));
+    const { warnings, disabled } = config;
     const ok =
-      node.ok && servers.length > 0 && servers.every((server) => server.ok) && !warnings.some(isWrong);
+      node.ok &&
+      servers.length > 0 &&
+      [...servers, ...compounds].every((each) => each.ok) &&
+      logs === undefined &&
+      !warnings.some(isWrong);
     const remarks = started.map((each) =>
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
     );
+    const looks = wanted.map((server) => shownAs(app, server));
     return {
       exitCode: ok ? Exit.ok : Exit.failed,
       data: {
         ok,
         node,
-        config: { file: config.file ?? null, directory: config.directory, lookedFor: CONFIG_NAMES },
+        config: {
+          file: config.file ?? null,
+          directory: config.directory,
+          lookedFor: configNames(context.face),
+          ...(logs === undefined ? {} : { problem: logs }),
+        },
         warnings,
         servers,
-        disabled: config.disabled,
+        compounds,
+        disabled,
       },
       remark: remarks.join('') || undefined,
       text: (style) =>
         nodeText(node, style) +
-        configText(config, style) +
-        servers.map((server) => serverText(server, flags.has('verbose'), style)).join('') +
-        config.disabled.map((name) => `- ${printableLine(name)} is turned off\n`).join('') +
+        configText(config, context.face, style) +
+        (logs === undefined ? '' : bad(logs.message, logs.hint, style)) +
+        servers.map((server, at) => serverText(server, looks[at]!, flags.has('verbose'), style)).join('') +
+        compounds.map((compound) => compoundText(compound, style)).join('') +
+        disabled.map((name) => `- ${printableLine(name)} is turned off\n`).join('') +
         (ok ? '' : `\n${style.bad('Something is wrong')}: see the lines with ✗ and !.\n`),
     };
   },
@@ -146,9 +174,41 @@ function isWrong({ level }: { readonly level: string }): boolean {
   return level === 'warn';
 }
 
+/** What it looks for as a configuration. */
+function configNames({ configFace }: CliFace): readonly string[] {
+  return configFace?.configFile === undefined ? CONFIG_NAMES : [configFace.configFile];
+}
+
+/** Serving would end with this at once; whether the directory can be made is seen only then. */
+function logProblem(directory: string | undefined): Problem | undefined {
+  if (directory === undefined) return undefined;
+  const hint = 'Make this a directory you can write to, or choose another one.';
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if (!found.isDirectory()) return { message: `the log directory ${directory} is no directory`, hint };
+  try {
+    accessSync(directory, constants.W_OK);
+    return undefined;
+  } catch {
+    return { message: `nothing can be written to the log directory ${directory}`, hint };
+  }
+}
+
+function examineCompound(
+  compound: CompoundDefinition,
+  { servers }: LoadedConfig,
+  started: readonly Surveyed[],
+): CompoundExam {
+  const gone = compound.subtools
+    .filter(({ server }) => !servers.some((each) => each.name === server))
+    .map(({ server }) => `there is no server ${JSON.stringify(server)}; its tools are left out`);
+  const problems = [...gone, ...missingParts(compound, started)];
+  return { name: compound.name, ok: problems.length === 0, parts: partsText(compound), problems };
+}
+
 function examine(
   server: ServerDefinition,
-  suite: string,
+  look: Look,
   started: Surveyed | undefined,
   context: Context,
 ): ServerExam {
@@ -159,8 +219,8 @@ function examine(
   const start = started === undefined ? undefined : startReport(started);
   return {
     name,
-    suite,
-    ok: problems.length === 0 && start?.ok !== false,
+    ...look,
+    ok: problems.length === 0 && start?.ok !== false && start?.unmatched === undefined,
     ...shown,
     program: found.kind === 'found' && !server.written.command.includes('${') ? found.file : null,
     cwd: server.written.cwd,
@@ -217,11 +277,12 @@ function scriptOf(program: string, args: readonly string[]): string | undefined 
 function startReport(surveyed: Surveyed): StartReport {
   const { ms } = surveyed;
   if (surveyed.kind === 'failed') return { ok: false, ms, error: failureData(surveyed.error) };
-  const { about, tools } = surveyed;
+  const { about, tools, slips } = surveyed;
   return {
     ok: true,
     ms,
     tools: tools.length,
+    ...(slips.length === 0 ? {} : { unmatched: slips }),
     ...(about === undefined ? {} : { serverInfo: about.serverInfo, protocolVersion: about.protocolVersion }),
   };
 }
@@ -232,10 +293,14 @@ function nodeText({ version, ok }: { version: string; ok: boolean }, style: Styl
     : bad(`Node ${version} is too old`, `Install Node ${OLDEST_NODE} or newer.`, style);
 }
 
-function configText({ file, directory, warnings, servers, disabled }: LoadedConfig, style: Style): string {
+function configText(
+  { file, directory, warnings, servers, disabled }: LoadedConfig,
+  face: CliFace,
+  style: Style,
+): string {
   const lines = [
     file === undefined
-      ? `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${CONFIG_NAMES.join(', ')})\n`
+      ? `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${configNames(face).join(', ')})\n`
       : `${style.good('✓')} configuration ${printableLine(file)}\n`,
     ...warnings.map(
       (warning) => `${isWrong(warning) ? style.caution('!') : '-'} ${describeWarning(warning)}\n`,
@@ -243,14 +308,15 @@ function configText({ file, directory, warnings, servers, disabled }: LoadedConf
   ];
   if (servers.length === 0) {
     const what = disabled.length === 0 ? 'no server is configured' : 'no server is turned on';
-    const how = 'Add one to "mcpServers" in switchboard.config.json or .mcp.json, or as mcps/NAME/.mcp.json.';
+    const elsewhere = face.configFace?.discovers === false ? '' : ' or .mcp.json, or as mcps/NAME/.mcp.json';
+    const how = inWordsOf(face, `Add one to "mcpServers" in $CONFIG${elsewhere}.`);
     lines.push(bad(what, how, style));
   }
   return lines.join('');
 }
 
-function serverText(server: ServerExam, verbose: boolean, style: Style): string {
-  const { name, suite, ok, program, cwd, env, inheritEnv, source, problems, start } = server;
+function serverText(server: ServerExam, look: string, verbose: boolean, style: Style): string {
+  const { name, ok, program, cwd, env, inheritEnv, source, problems, start } = server;
   const lines = [
     ['runs', commandText(server)],
     ['program', program ?? 'not found'],
@@ -264,8 +330,14 @@ function serverText(server: ServerExam, verbose: boolean, style: Style): string 
   // Where something is plainly missing, that it did not start is no news.
   if (start?.error !== undefined && wrong.length === 0)
     wrong.push(`  ${bad(start.error.message, start.error.hint, style)}`);
-  const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${suite}\n`;
+  for (const slip of start?.unmatched ?? []) wrong.push(`  ${style.caution('!')} ${describeWarning(slip)}\n`);
+  const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${look}\n`;
   return head + wrong.join('') + lines.join('');
+}
+
+function compoundText({ name, ok, parts, problems }: CompoundExam, style: Style): string {
+  const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(name)} → ${printableLine(parts)}\n`;
+  return head + problems.map((problem) => `  ${bad(problem, undefined, style)}`).join('');
 }
 
 function startText({ ms, serverInfo, protocolVersion, tools }: StartReport): string {

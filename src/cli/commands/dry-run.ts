@@ -1,33 +1,48 @@
-import { matchGlob } from '../../shared/glob.ts';
+import { describeWarning, type CompoundDefinition } from '../../config/index.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
+import { missingParts, partsText } from '../compounds.ts';
+import { described } from '../described.ts';
 import { Exit, failureData, type FailureData } from '../failure.ts';
-import type { Style } from '../style.ts';
-import { described, selected, survey, type Surveyed } from '../survey.ts';
-import { pad, table, width } from '../table.ts';
-import { saving, tokenCost, type TokenCost } from '../token-cost.ts';
+import type { HidingSetting } from '../hidden-by.ts';
 import { lastWords } from '../last-words.ts';
+import { noServer } from '../no-server.ts';
+import { lookOf, shownAs, type Look } from '../shown-as.ts';
+import type { Style } from '../style.ts';
+import { selected, survey, type ExposedTool, type Slip, type Surveyed } from '../survey.ts';
+import { pad, table, width } from '../table.ts';
+import { listedCost, saving, tokenCost, type TokenCost } from '../token-cost.ts';
 
-interface SubtoolReport {
+interface ToolReport {
+  /** The server's own name for it. */
   readonly name: string;
+  /** The name hosts call it by; null where they cannot. */
+  readonly exposed: string | null;
   readonly summary: string;
   readonly hidden: boolean;
   /** The setting that hides it. */
-  readonly hiddenBy?: 'expose.allow' | 'expose.deny';
+  readonly hiddenBy?: HidingSetting;
 }
 
-interface ServerReport {
+interface ServerReport extends Look {
   readonly name: string;
-  readonly suite: string;
   readonly ok: boolean;
   /** From the start of its process to its list of tools, in milliseconds. */
   readonly ms: number;
-  readonly tools?: readonly SubtoolReport[];
-  /** Patterns of expose.allow that match no tool: most likely a slip, or a tool with a new name. */
-  readonly unmatched?: readonly string[];
+  readonly tools?: readonly ToolReport[];
+  /** What the configuration says about tools that it does not have: most likely slips, or tools with new names. */
+  readonly unmatched?: readonly Slip[];
   readonly incomplete?: string;
   readonly tokens?: TokenCost;
   readonly error?: FailureData;
+}
+
+interface CompoundReport {
+  readonly name: string;
+  readonly parts: string;
+  /** What it names that is not there. */
+  readonly missing: readonly string[];
+  readonly tokens: TokenCost;
 }
 
 export const dryRun: Command = {
@@ -35,24 +50,34 @@ export const dryRun: Command = {
   words: '[server…]',
   summary: 'what a host would see, and the tokens that saves',
   about: [
-    'Starts every server once (or those named), lists its subtools, marks those that expose.allow and expose.deny ' +
-      'keep from hosts, and ends it again. `switchboard --dry-run` does the same.',
-    'Then it compares what the tools cost a model in every conversation: flat, each with name, description and input ' +
-      'schema, against the one suite tool per server. "Opened" is what a model reads once when it looks into a suite. ' +
-      'The numbers are estimates (o200k tokens, within a few percent).',
+    'Starts every server once (or those named), lists its tools as a host would see them, marks those that the ' +
+      'configuration keeps from hosts, and ends it again. `$0 --dry-run` does the same.',
+    'Then it compares what the tools cost a model in every conversation. FLAT is every tool of every server, each ' +
+      'with name, description and input schema, as without a gateway. LISTED is what a host gets from this one. ' +
+      'OPENED is what a model reads once when it looks into a suite. The numbers are estimates (o200k tokens, within ' +
+      'a few percent).',
   ],
   flags: [],
   examples: [
-    ['switchboard --dry-run', 'all servers of this project'],
-    ['switchboard dry-run github', 'one server'],
-    ["switchboard --dry-run --json | jq '.tokens'", 'the totals for a script'],
+    ['$0 --dry-run', 'all servers of this project'],
+    ['$0 dry-run github', 'one server'],
+    ["$0 --dry-run --json | jq '.tokens'", 'the totals for a script'],
   ],
   async run({ words }, context) {
     const config = await context.loadConfig();
-    const surveyed = await survey(config, selected(config, words), context);
-    const servers = surveyed.map(reportOf);
-    const total = sum(servers.flatMap((server) => server.tokens ?? []));
-    const saved = saving(total);
+    const app = context.open(config);
+    const surveyed = await survey(app, selected(config, words), context);
+    const servers = surveyed.map((each) => reportOf(each, lookOf(app, each.server)));
+    // They are about all servers; of some they would be told wrongly.
+    const compounds =
+      words.length > 0
+        ? []
+        : config.compounds.map((each) => compoundReport(each, surveyed, app.gateway.tools));
+    const total = sum([
+      ...servers.flatMap((server) => server.tokens ?? []),
+      ...compounds.map((each) => each.tokens),
+    ]);
+    const looks = surveyed.map(({ server }) => shownAs(app, server));
     const remarks = surveyed.map((each) =>
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
     );
@@ -61,47 +86,63 @@ export const dryRun: Command = {
       data: {
         config: config.file ?? null,
         servers,
-        tokens: { ...total, savedPercent: percent(saved) ?? null },
+        compounds,
+        tokens: { ...total, savedPercent: percent(saving(total)) ?? null },
       },
       remark: remarks.join('') || undefined,
       text: (style) => {
-        if (servers.length === 0) {
-          return 'No server is configured. `switchboard doctor` says where they are looked for.\n';
-        }
-        const parts = servers.map((server) => serverText(server, style));
-        if (servers.some((server) => server.ok)) parts.push(costTable(servers, total, style));
+        if (servers.length === 0) return noServer(context.face);
+        const parts = servers.map((server, at) => serverText(server, looks[at]!, style));
+        if (compounds.length > 0) parts.push(compoundsText(compounds, style));
+        if (servers.some((server) => server.ok)) parts.push(costTable(servers, compounds, total, style));
         return parts.join('\n');
       },
     };
   },
 };
 
-function reportOf(surveyed: Surveyed): ServerReport {
-  const { server, suite, admits, ms } = surveyed;
-  const head = { name: server.name, suite: suite.name, ms };
+function reportOf(surveyed: Surveyed, look: Look): ServerReport {
+  const { server, ms } = surveyed;
+  const head = { name: server.name, ...look, ms };
   if (surveyed.kind === 'failed') return { ...head, ok: false, error: failureData(surveyed.error) };
-  const { allow = [], deny = [] } = server.suite;
+  const { tools, slips, incomplete } = surveyed;
   return {
     ...head,
     ok: true,
-    tools: described(surveyed.tools, server.suite.summaryMaxChars).map(({ name, summary }) => {
-      if (admits(name)) return { name, summary, hidden: false };
-      const denied = deny.some((pattern) => matchGlob(pattern, name));
-      return { name, summary, hidden: true, hiddenBy: denied ? 'expose.deny' : 'expose.allow' };
-    }),
-    unmatched: allow.filter((pattern) => !surveyed.tools.some((tool) => matchGlob(pattern, tool.name))),
-    ...(surveyed.incomplete === undefined ? {} : { incomplete: surveyed.incomplete }),
+    tools: tools.map(({ name, own, offered, exposed, hiddenBy }) => ({
+      name,
+      exposed: exposed ?? null,
+      summary: described(offered?.component ?? own, server.suite.summaryMaxChars).summary,
+      hidden: offered === undefined,
+      ...(hiddenBy === undefined ? {} : { hiddenBy }),
+    })),
+    ...(slips.length === 0 ? {} : { unmatched: slips }),
+    ...(incomplete === undefined ? {} : { incomplete }),
     tokens: tokenCost(surveyed),
+  };
+}
+
+function compoundReport(
+  compound: CompoundDefinition,
+  surveyed: readonly Surveyed[],
+  tools: readonly ExposedTool[],
+): CompoundReport {
+  const { name } = compound;
+  return {
+    name,
+    parts: partsText(compound),
+    missing: missingParts(compound, surveyed),
+    tokens: { flat: 0, listed: listedCost(tools.filter((tool) => tool.name === name)), introspect: 0 },
   };
 }
 
 function sum(costs: readonly TokenCost[]): TokenCost {
   const add = (key: keyof TokenCost): number => costs.reduce((total, cost) => total + cost[key], 0);
-  return { flat: add('flat'), suite: add('suite'), introspect: add('introspect') };
+  return { flat: add('flat'), listed: add('listed'), introspect: add('introspect') };
 }
 
-function serverText(server: ServerReport, style: Style): string {
-  const head = `${style.bold(printableLine(server.name))} → ${style.bold(server.suite)}`;
+function serverText(server: ServerReport, look: string, style: Style): string {
+  const head = `${style.bold(printableLine(server.name))} → ${style.bold(look)}`;
   if (server.error !== undefined) {
     const { message, hint } = server.error;
     const next = hint === undefined ? '' : `  ${printable(hint)}\n`;
@@ -109,41 +150,66 @@ function serverText(server: ServerReport, style: Style): string {
   }
   const tools = server.tools ?? [];
   const hidden = tools.filter((tool) => tool.hidden).length;
-  const counted = `${count(tools.length, 'subtool')}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms`;
-  const widest = Math.min(32, Math.max(0, ...tools.map((tool) => width(printableLine(tool.name)))));
+  const what = server.exposure === 'suite' ? 'subtool' : 'tool';
+  const counted = `${count(tools.length, what)}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms`;
+  const shown = (tool: ToolReport): string => printableLine(tool.exposed ?? tool.name);
+  const widest = Math.min(32, Math.max(0, ...tools.map((tool) => width(shown(tool)))));
   const lines = tools.map((tool) => {
-    const name = pad(printableLine(tool.name), widest);
+    const name = pad(shown(tool), widest);
     if (tool.hiddenBy !== undefined) return style.dim(`- ${name}  hidden by ${tool.hiddenBy}`);
-    return `  ${style.good(name)}  ${printableLine(tool.summary)}`.trimEnd();
+    if (tool.exposed === null) return style.dim(`- ${name}  not shown to hosts`);
+    const own =
+      tool.exposed === tool.name || tool.exposed.endsWith(`__${tool.name}`)
+        ? ''
+        : ` (${printableLine(tool.name)})`;
+    return `  ${style.good(name)}  ${printableLine(tool.summary)}${style.dim(own)}`.trimEnd();
   });
-  for (const pattern of server.unmatched ?? []) {
-    lines.push(style.caution(`! expose.allow names ${JSON.stringify(pattern)}, which matches no tool`));
-  }
+  for (const slip of server.unmatched ?? []) lines.push(style.caution(`! ${describeWarning(slip)}`));
   if (server.incomplete !== undefined) lines.push(style.caution(`! ${printableLine(server.incomplete)}`));
   return `${head}  ${style.dim(counted)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
-function costTable(servers: readonly ServerReport[], total: TokenCost, style: Style): string {
-  const row = (name: string, tools: number, cost: TokenCost): string[] => {
+function compoundsText(compounds: readonly CompoundReport[], style: Style): string {
+  const lines = compounds.flatMap(({ name, parts, missing }) => [
+    `  ${style.good(name)}  ${printableLine(parts)}\n`,
+    ...missing.map((sentence) => `    ${style.caution(`! ${printableLine(sentence)}`)}\n`),
+  ]);
+  return `${style.bold('compound tools')}\n${lines.join('')}`;
+}
+
+function costTable(
+  servers: readonly ServerReport[],
+  compounds: readonly CompoundReport[],
+  total: TokenCost,
+  style: Style,
+): string {
+  const row = (name: string, tools: number | undefined, cost: TokenCost): string[] => {
     const saved = percent(saving(cost));
     const saves = saved === undefined ? '' : `${saved} %`;
-    return [name, String(tools), about(cost.flat), about(cost.suite), saves, about(cost.introspect)];
+    const flat = tools === undefined ? '' : about(cost.flat);
+    return [
+      name,
+      String(tools ?? ''),
+      flat,
+      about(cost.listed),
+      saves,
+      cost.introspect === 0 ? '' : about(cost.introspect),
+    ];
   };
   const worked = servers.flatMap(({ name, tools = [], tokens }) =>
-    tokens === undefined ? [] : [{ name, tools, tokens }],
+    tokens === undefined ? [] : [{ name, tools: tools.length, tokens }],
   );
-  const rows = worked.map(({ name, tools, tokens }) => row(printableLine(name), tools.length, tokens));
-  if (worked.length > 1)
-    rows.push(
-      row(
-        'total',
-        worked.reduce((all, { tools }) => all + tools.length, 0),
-        total,
-      ),
-    );
+  const rows = [
+    ...worked.map(({ name, tools, tokens }) => row(printableLine(name), tools, tokens)),
+    ...compounds.map(({ name, tokens }) => row(name, undefined, tokens)),
+  ];
+  if (rows.length > 1) {
+    const tools = worked.reduce((all, server) => all + server.tools, 0);
+    rows.push(row('total', tools, total));
+  }
   const right = (title: string) => ({ title, align: 'right' }) as const;
   return table(
-    [{ title: 'TOKENS' }, right('TOOLS'), right('FLAT'), right('SUITE'), right('SAVED'), right('OPENED')],
+    [{ title: 'TOKENS' }, right('TOOLS'), right('FLAT'), right('LISTED'), right('SAVED'), right('OPENED')],
     rows,
     style.bold,
   );

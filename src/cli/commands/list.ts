@@ -1,60 +1,127 @@
 import { relative } from 'node:path';
+import type { LoadedConfig } from '../../config/index.ts';
+import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
 import { commandText, shownCommand } from '../command-line.ts';
+import { compoundData, partsText } from '../compounds.ts';
 import { usage } from '../arguments.ts';
 import { Exit } from '../failure.ts';
-import { suiteOf } from '../survey.ts';
+import { noServer } from '../no-server.ts';
+import type { PublishedState, RunFile } from '../run-file.ts';
+import { runningGateways } from '../running-gateways.ts';
+import { lookOf, shownAs } from '../shown-as.ts';
+import type { Style } from '../style.ts';
 import { table } from '../table.ts';
 
 export const list: Command = {
   name: 'list',
-  summary: 'the configured servers; starts none',
+  summary: 'the configured servers and how they are doing; starts none',
   about: [
-    'Shows each server with the tool a host sees for it, the command that starts it, and the file that defines it. ' +
-      'Values of the environment are never shown: where one is part of a command line, its name stands there.',
+    'Shows each server with the tools a host sees for it, how it is doing, the command that starts it, and the file ' +
+      'that defines it. Values of the environment are never shown: where one is part of a command line, its name ' +
+      'stands there.',
+    'How a server is doing is told by the gateway that runs with the same configuration, if there is one: idle (not ' +
+      'needed yet, or not any more), starting, running with its process number, or crashed and why.',
   ],
   flags: [],
   examples: [
-    ['switchboard list', 'in the project of this folder'],
-    ['switchboard list --config ../app/switchboard.config.json', 'in another one'],
-    ["switchboard list --json | jq -r '.servers[].name'", 'the names alone'],
+    ['$0 list', 'in the project of this folder'],
+    ['$0 list --config ../app/$CONFIG', 'in another one'],
+    ["$0 list --json | jq -r '.servers[].name'", 'the names alone'],
+    ['$0 list --json | jq \'.servers[] | select(.state.kind == "crashed")\'', 'what has crashed'],
   ],
   async run({ words }, context) {
-    if (words.length > 0) throw usage('list takes no words.', 'switchboard tools SERVER shows one server.');
+    const { program } = context.face;
+    if (words.length > 0) throw usage('list takes no words.', `${program} tools SERVER shows one server.`);
     const config = await context.loadConfig();
     const app = context.open(config);
+    const gateways = runningGateways(stateDirectory(context.env), config);
     const servers = config.servers.map((server) => ({
       name: server.name,
-      suite: suiteOf(app, server).suite.name,
+      ...lookOf(app, server),
+      offer: server.offer,
+      state: stateOf(server.name, gateways) ?? null,
       ...shownCommand(server),
       cwd: server.written.cwd,
       source: server.origin,
     }));
-    const { disabled } = config;
+    const { disabled, compounds } = config;
     return {
       exitCode: Exit.ok,
-      data: { config: config.file ?? null, servers, disabled },
+      data: {
+        config: config.file ?? null,
+        servers,
+        disabled,
+        compounds: compounds.map(compoundData),
+        gateways: gateways.map(({ pid, program: name, since }) => ({ pid, program: name, since })),
+      },
       text: (style) => {
-        if (servers.length + disabled.length === 0) {
-          return 'No server is configured. `switchboard doctor` says where they are looked for.\n';
-        }
-        const rows = servers.map((server) => [
+        if (servers.length + disabled.length === 0) return noServer(context.face);
+        const rows = servers.map((server, at) => [
           printableLine(server.name),
-          server.suite,
+          shownAs(app, config.servers[at]!),
+          stateText(server.state),
           commandText(server),
           place(server.source.file, context.cwd),
         ]);
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
-        return table(
-          [{ title: 'SERVER' }, { title: 'TOOL' }, { title: 'COMMAND' }, { title: 'DEFINED IN' }],
-          rows,
-          style.bold,
-        );
+        const titles = ['SERVER', 'TOOLS', 'STATE', 'COMMAND', 'DEFINED IN'];
+        return [
+          table(titles.map(column), rows, style.bold),
+          compoundTable(config, context.cwd, style),
+          gatewaysText(gateways),
+        ]
+          .filter((part) => part !== '')
+          .join('\n');
       },
     };
   },
 };
+
+function stateOf(server: string, [newest]: readonly RunFile[]): PublishedState | undefined {
+  return newest !== undefined && Object.hasOwn(newest.servers, server) ? newest.servers[server] : undefined;
+}
+
+/** The longest reason in the table; --json has all of it. */
+const REASON_CHARS = 60;
+
+function stateText(state: PublishedState | null): string {
+  switch (state?.kind) {
+    case undefined:
+      return '–';
+    case 'running':
+      return state.pid === null ? 'running' : `running pid ${state.pid}`;
+    case 'crashed': {
+      const reason = printableLine(state.reason);
+      return `crashed: ${reason.length <= REASON_CHARS ? reason : `${reason.slice(0, REASON_CHARS - 1)}…`}`;
+    }
+    default:
+      return state!.kind;
+  }
+}
+
+function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): string {
+  if (compounds.length === 0) return '';
+  const rows = compounds.map((compound) => [
+    compound.name,
+    printableLine(partsText(compound)),
+    place(compound.origin.file, cwd),
+  ]);
+  return table(['COMPOUND TOOL', 'CALLS', 'DEFINED IN'].map(column), rows, style.bold);
+}
+
+/** Who told the states. */
+function gatewaysText([newest, ...others]: readonly RunFile[]): string {
+  if (newest === undefined) return '';
+  const who = `${printableLine(newest.program)}, pid ${newest.pid}, since ${printableLine(newest.since)}`;
+  if (others.length === 0) return `The states are those of ${who}.\n`;
+  return `The states are those of the newest of ${others.length + 1} gateways: ${who}.\n`;
+}
+
+function column(title: string): { title: string } {
+  return { title };
+}
 
 /** Relative where that is shorter: most files are in the project. */
 function place(file: string, cwd: string): string {

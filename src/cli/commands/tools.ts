@@ -1,22 +1,31 @@
+import { describeWarning } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
-import { Exit, failureData } from '../failure.ts';
-import type { Style } from '../style.ts';
-import { described, selected, survey, type Described } from '../survey.ts';
+import { described, type Described } from '../described.ts';
+import { Exit, failureData, type FailureData } from '../failure.ts';
 import { lastWords } from '../last-words.ts';
+import { noServer } from '../no-server.ts';
+import { lookOf, shownAs, type Look } from '../shown-as.ts';
+import type { Style } from '../style.ts';
+import { selected, survey, type Slip } from '../survey.ts';
 
 interface ShownTool extends Described {
+  /** The name hosts call it by; null where they cannot. */
+  readonly exposed: string | null;
+  /** Whether the configuration keeps it from hosts. */
   readonly hidden: boolean;
+  readonly definition: unknown;
 }
 
-interface ServerTools {
+interface ServerTools extends Look {
   readonly name: string;
-  readonly suite: string;
   readonly tools?: readonly ShownTool[];
+  /** What the configuration says about tools that the server does not have. */
+  readonly unmatched?: readonly Slip[];
   /** Why the list is not everything. */
   readonly incomplete?: string;
-  readonly error?: ReturnType<typeof failureData>;
+  readonly error?: FailureData;
 }
 
 export const tools: Command = {
@@ -26,61 +35,71 @@ export const tools: Command = {
   about: [
     'Starts the servers (all, or those named), and lists the tools of each with their input in one line, as a model ' +
       'reads it: `{path:string, limit?:integer=10}` has one argument that must be given and one that may be.',
-    'A tool that expose.allow or expose.deny keeps from hosts is marked "hidden". With --json each tool also has its ' +
-      'whole definition.',
+    "A tool has its server's own name; where hosts know it by another, that stands behind it. One that expose, " +
+      'exposedTools or hiddenTools keep from hosts is marked "hidden". With --json each tool also has its whole ' +
+      'definition.',
   ],
   flags: [],
   examples: [
-    ['switchboard tools', 'of all servers'],
-    ['switchboard tools github', 'of one'],
-    [
-      "switchboard tools github --json | jq '.servers[0].tools[] | .definition.inputSchema'",
-      'the schemas in full',
-    ],
+    ['$0 tools', 'of all servers'],
+    ['$0 tools github', 'of one'],
+    ["$0 tools github --json | jq '.servers[0].tools[] | .definition.inputSchema'", 'the schemas in full'],
   ],
   async run({ words }, context) {
     const config = await context.loadConfig();
-    const surveyed = await survey(config, selected(config, words), context);
-    const servers = surveyed.map((each) => {
-      const { server, suite, admits } = each;
-      const head = { name: server.name, suite: suite.name };
+    const app = context.open(config);
+    const surveyed = await survey(app, selected(config, words), context);
+    const servers = surveyed.map((each): ServerTools => {
+      const { server } = each;
+      const head = { name: server.name, ...lookOf(app, server) };
       if (each.kind === 'failed') return { ...head, error: failureData(each.error) };
-      const shownTools = described(each.tools, server.suite.summaryMaxChars).map((tool, at) => ({
-        ...tool,
-        hidden: !admits(tool.name),
-        definition: each.tools[at],
-      }));
       return {
         ...head,
-        tools: shownTools,
+        tools: each.tools.map(({ name, own, offered, exposed }) => ({
+          ...described(offered?.component ?? own, server.suite.summaryMaxChars),
+          name,
+          exposed: exposed ?? null,
+          hidden: offered === undefined,
+          definition: own.value,
+        })),
+        ...(each.slips.length === 0 ? {} : { unmatched: each.slips }),
         ...(each.incomplete === undefined ? {} : { incomplete: each.incomplete }),
       };
     });
     const remarks = surveyed.map((each) =>
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
     );
+    const slips = servers.flatMap((server) => server.unmatched ?? []);
+    const looks = surveyed.map(({ server }) => shownAs(app, server));
     return {
       exitCode: surveyed.some((each) => each.kind === 'failed') ? Exit.failed : Exit.ok,
       data: { servers },
       remark: remarks.join('') || undefined,
+      complaint:
+        slips.map((slip) => `${context.face.program}: ${describeWarning(slip)}\n`).join('') || undefined,
       text: (style) =>
         servers.length === 0
-          ? 'No server is configured. `switchboard doctor` says where they are looked for.\n'
-          : servers.map((server) => serverText(server, style)).join('\n'),
+          ? noServer(context.face)
+          : servers.map((server, at) => serverText(server, looks[at]!, style)).join('\n'),
     };
   },
 };
 
-function serverText({ name, suite, tools: offered, incomplete, error }: ServerTools, style: Style): string {
-  const head = style.bold(printableLine(name)) + style.dim(` (${suite})`);
+function serverText(
+  { name, tools: offered, incomplete, error }: ServerTools,
+  look: string,
+  style: Style,
+): string {
+  const head = `${style.bold(printableLine(name))} → ${look}`;
   if (error !== undefined) {
     const reason = new SwitchboardError(error.code, error.message, { hint: error.hint });
     return `${head}\n  ${style.bad('failed')}: ${printable(reason.explained)}\n`;
   }
-  const lines = (offered ?? []).map(({ name: tool, input, summary, hidden }) => {
+  const lines = (offered ?? []).map(({ name: tool, input, summary, hidden, exposed }) => {
+    const other = exposed === null || exposed === tool ? '' : style.dim(` as ${printableLine(exposed)}`);
     const mark = hidden ? style.caution(' hidden') : '';
     const about = summary === '' ? '' : `\n      ${style.dim(printableLine(summary))}`;
-    return `  ${style.good(printableLine(tool))} ${printableLine(input)}${mark}${about}\n`;
+    return `  ${style.good(printableLine(tool))} ${printableLine(input)}${other}${mark}${about}\n`;
   });
   if (lines.length === 0) lines.push('  no tools\n');
   if (incomplete !== undefined)

@@ -6,6 +6,8 @@ import { Exit } from '../failure.ts';
 /** What a person sees who starts the program in a terminal, where no host will ever speak to it. */
 export const welcome: Pick<Command, 'run'> = {
   async run(_given, context) {
+    const { program, motto, launch } = context.face;
+    const title = program === 'switchboard' ? 'Switchboard' : program;
     let found: string;
     try {
       const { file, directory, servers, disabled } = await context.loadConfig('quietly');
@@ -18,20 +20,24 @@ export const welcome: Pick<Command, 'run'> = {
     } catch (error) {
       found = `Configuration: cannot be used. ${printable(messageOf(error))}\n`;
     }
+    const next: readonly (readonly [string, string])[] = [
+      [`${program} doctor`, 'is everything in order?'],
+      [`${program} --dry-run`, 'what a host would see, and the tokens that saves'],
+      [`${program} call SERVER TOOL key=value`, 'use a tool right here'],
+      [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it'],
+      [`${program} --help`, 'everything else'],
+    ];
+    const widest = Math.max(...next.map(([line]) => line.length));
     return {
       exitCode: Exit.ok,
       data: {},
       text: ({ bold }) =>
-        `${bold('Switchboard')} puts many MCP servers behind one, with one small tool for each.\n` +
+        `${bold(title)}: ${motto}.\n` +
         'An MCP host (Claude Code, Cursor, Codex …) starts it and speaks to it over stdin and stdout;\n' +
         'in a terminal there is no host, so it does not wait for one. (--stdio makes it serve all the same.)\n\n' +
         `${found}\n` +
         `${bold('Next:')}\n` +
-        '  switchboard doctor                                     is everything in order?\n' +
-        '  switchboard --dry-run                                  what a host would see, and the tokens that saves\n' +
-        '  switchboard call SERVER TOOL key=value                 use a tool right here\n' +
-        '  claude mcp add switchboard -- npx -y mcp-switchboard   let Claude Code use it\n' +
-        '  switchboard --help                                     everything else\n',
+        next.map(([line, meaning]) => `  ${line.padEnd(widest)}   ${meaning}\n`).join(''),
     };
   },
 };

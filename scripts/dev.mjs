@@ -1,0 +1,63 @@
+/**
+ * `npm run dev`: builds and runs a program on stdin and stdout, and does both again whenever something has changed.
+ *
+ * npm run dev                                     switchboard
+ * npm run dev -- mcp-proxy-server --config a.json another program, with flags for it
+ *
+ * Only the program writes to stdout. It ends when the program ends without an error, as it does at the end of stdin.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createBundler, ROOT } from './lib/bundle.mjs';
+
+const PROGRAMS = { switchboard: 'index.js', 'mcp-proxy-server': 'mcp-proxy-server.js' };
+const [first, ...rest] = process.argv.slice(2);
+const named = Object.hasOwn(PROGRAMS, first ?? '');
+const program = named ? first : 'switchboard';
+const args = named || first === undefined ? rest : [first, ...rest];
+
+let running;
+let ending = false;
+const bundler = await createBundler({
+  async built(errors) {
+    if (errors > 0 || ending) return;
+    await stop();
+    if (!ending) start();
+  },
+});
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => void end(0));
+// A terminal tells the program too, and a second signal would cut its end short.
+process.on('SIGINT', () => void end(0, process.stdin.isTTY === true));
+await bundler.watch();
+
+function start() {
+  const script = join(ROOT, 'dist', PROGRAMS[program]);
+  console.error(`dev: starting ${program}`);
+  const child = spawn(process.execPath, [script, '--stdio', ...args], { stdio: 'inherit' });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  running = { child, exited, replaced: false };
+  const mine = running;
+  void exited.then((code) => {
+    if (mine.replaced) return;
+    running = undefined;
+    if (code === 0) void end(0);
+    else console.error(`dev: ${program} ended with ${code}; it starts again after the next change`);
+  });
+}
+
+async function stop(told = false) {
+  if (running === undefined) return;
+  const { child, exited } = running;
+  running.replaced = true;
+  running = undefined;
+  if (!told) child.kill('SIGTERM');
+  await exited;
+}
+
+async function end(code, told) {
+  if (ending) return;
+  ending = true;
+  await stop(told);
+  await bundler.dispose();
+  process.exit(code);
+}

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { loadConfig, type LoadedConfig } from '../config/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { CliFace } from './face.ts';
+
+interface Surroundings {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Reads the configuration of a program: the file of the flag, else of its variable, else the usual one. */
+export async function readConfiguration(
+  flag: string | undefined,
+  { cwd, env }: Surroundings,
+  { configFace: face, variables }: CliFace,
+): Promise<LoadedConfig> {
+  if (flag !== undefined || variables === undefined || !env[variables.config])
+    return loadConfig({ cwd, configPath: flag, env, face });
+  try {
+    return await loadConfig({ cwd, configPath: env[variables.config], env, face });
+  } catch (error) {
+    if (!(error instanceof SwitchboardError) || error.code !== 'CONFIG_NOT_FOUND') throw error;
+    // Whoever reads this may not know that the variable is set.
+    const hint = `${variables.config} names it. ${error.hint ?? ''}`.trimEnd();
+    throw new SwitchboardError(error.code, error.message, { hint, cause: error });
+  }
+}
+
+/** Where a log file is wanted, absolute: where the program's variable says, else the configuration; undefined: nowhere. */
+export function logDirectoryOf(
+  { logDirectory }: LoadedConfig,
+  { cwd, env }: Surroundings,
+  { variables }: CliFace,
+): string | undefined {
+  const named = variables && env[variables.logDirectory];
+  return named ? resolve(cwd, named) : logDirectory;
+}

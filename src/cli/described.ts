@@ -1,0 +1,15 @@
+import { introspection, type Component } from '../app.ts';
+
+/** A tool in two lines. */
+export interface Described {
+  readonly name: string;
+  readonly summary: string;
+  /** The input, condensed to one line. */
+  readonly input: string;
+}
+
+/** A tool as a model reads it when it opens a suite. */
+export function described(tool: Component, summaryMaxChars: number): Described {
+  const { structuredContent } = introspection([tool], 'summary', summaryMaxChars, undefined);
+  return (structuredContent as { tools: [Described] }).tools[0];
+}

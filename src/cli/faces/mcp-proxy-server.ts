@@ -1,0 +1,31 @@
+import type { CliFace } from '../face.ts';
+
+/** The coordinator: a configuration of its own, every tool on its own, under its own name. */
+export const mcpProxyServer: CliFace = {
+  program: 'mcp-proxy-server',
+  configFace: {
+    defaults: { exposure: 'flat', naming: 'plain' },
+    configFile: 'config.json',
+    configHint: 'Create it, or name another file with --config or MCP_PROXY_CONFIG_PATH.',
+    discovers: false,
+  },
+  motto: 'many MCP servers behind one, with all their tools',
+  launch: 'npx -y -p mcp-switchboard mcp-proxy-server',
+  variables: {
+    config: 'MCP_PROXY_CONFIG_PATH',
+    logLevel: 'MCP_PROXY_LOG_LEVEL',
+    logDirectory: 'MCP_PROXY_LOG_DIRECTORY_PATH',
+  },
+  environment: [
+    [
+      'MCP_PROXY_CONFIG_PATH',
+      'the configuration file, absolute or relative to where it is started; --config wins',
+    ],
+    ['MCP_PROXY_LOG_LEVEL', 'debug or info; --log-level wins'],
+    ['MCP_PROXY_LOG_DIRECTORY_PATH', 'log lines are also written to mcp-proxy-server.log in this directory'],
+    ['KEEP_SERVER_OPEN, PORT', 'for serving over HTTP, which is not available yet; ignored'],
+    ['SWITCHBOARD_LOG_LEVEL', 'any level of --log-level, which wins'],
+    ['SWITCHBOARD_STATE_DIR', 'where it keeps what it remembers between runs'],
+    ['NO_COLOR', 'no colours'],
+  ],
+};

@@ -1,0 +1,143 @@
+import { rmSync } from 'node:fs';
+import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownMark, type ProcessMark, type ServerState } from '../app.ts';
+import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
+import { printableLine } from '../shared/printable.ts';
+
+/**
+ * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
+ * `run/<pid>.json` in the state directory. Only its owner can read it, and no value of an environment is in it.
+ */
+export interface RunFile extends ProcessMark {
+  readonly version: typeof RUN_FILE_VERSION;
+  readonly program: string;
+  /** When it started, as an ISO date. */
+  readonly since: string;
+  /** The configuration file, or without one the directory: what tells gateways apart. */
+  readonly config: string;
+  readonly servers: Readonly<Record<string, PublishedState>>;
+}
+
+/** Dates are ISO dates. */
+export type PublishedState =
+  | { readonly kind: 'idle' | 'starting' | 'stopped' }
+  | { readonly kind: 'running'; readonly pid: number | null; readonly since: string }
+  | { readonly kind: 'crashed'; readonly reason: string; readonly at: string };
+
+export interface Publication {
+  readonly config: LoadedConfig;
+  readonly program: string;
+  readonly servers: readonly ServerState[];
+}
+
+export const RUN_FILE_VERSION = 1;
+/** The longest reason, in UTF-16 units. */
+const MAX_REASON = 300;
+/** Shorter values are found in too many words to be taken out of them. */
+const SECRET_LENGTH = 6;
+
+let mark: ProcessMark | undefined;
+
+/** Writes how the servers are doing now, in the place of what was written before. */
+export async function publish(
+  stateDirectory: string,
+  { config, program, servers }: Publication,
+): Promise<void> {
+  const directory = runDirectory(stateDirectory);
+  await makePrivate(directory);
+  mark ??= ownMark();
+  const file = fileOf(directory);
+  const states = servers.map(({ name, state }) => {
+    const server = config.servers.find((each) => each.name === name);
+    return [name, published(state, server)] as const;
+  });
+  const content: RunFile = {
+    version: RUN_FILE_VERSION,
+    ...mark,
+    program,
+    since: new Date(performance.timeOrigin).toISOString(),
+    config: subjectOf(config),
+    servers: Object.fromEntries(states),
+  };
+  const temporary = `${file}.tmp`;
+  removeAtExit(file, temporary);
+  // Whatever has this name was left by an earlier process; what we write is new, so no link is followed.
+  await rm(temporary, { force: true });
+  await writeFile(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
+  await rename(temporary, file);
+}
+
+/** Removes what this program has written. */
+export async function withdraw(stateDirectory: string): Promise<void> {
+  await rm(fileOf(runDirectory(stateDirectory)), { force: true });
+}
+
+export function runDirectory(stateDirectory: string): string {
+  return join(stateDirectory, 'run');
+}
+
+export function subjectOf({ file, directory }: LoadedConfig): string {
+  return file ?? directory;
+}
+
+function fileOf(directory: string): string {
+  return join(directory, `${process.pid}.json`);
+}
+
+async function makePrivate(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const found = await lstat(directory);
+  if (!found.isDirectory()) throw new Error(`${directory} is not a directory`);
+  // Fails where it belongs to somebody else, who could read what we write there.
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) await chmod(directory, 0o700);
+}
+
+let removing = false;
+
+/** For exits that cannot wait. */
+function removeAtExit(...files: readonly string[]): void {
+  if (removing) return;
+  removing = true;
+  process.on('exit', () => {
+    try {
+      for (const file of files) rmSync(file, { force: true });
+    } catch {
+      // Readers see that its writer is gone.
+    }
+  });
+}
+
+function published(state: ServerState['state'], server: ServerDefinition | undefined): PublishedState {
+  switch (state.kind) {
+    case 'running':
+      return {
+        kind: 'running',
+        pid: state.pid ?? null,
+        since: new Date(state.since).toISOString(),
+      };
+    case 'crashed':
+      return {
+        kind: 'crashed',
+        reason: cut(printableLine(withoutSecrets(state.error.message, server?.env ?? {}))),
+        at: new Date(state.at).toISOString(),
+      };
+    default:
+      return { kind: state.kind };
+  }
+}
+
+/** A server may have said anything before it died, its own environment included. */
+function withoutSecrets(text: string, env: ServerDefinition['env']): string {
+  const secrets = Object.values(env)
+    // What a server wrote comes line by line and made printable; others quote.
+    .flatMap((value) => [value, ...value.split(/\r?\n/)])
+    .flatMap((value) => [value, printableLine(value), JSON.stringify(value).slice(1, -1)])
+    .filter((value) => value.length >= SECRET_LENGTH)
+    .sort((a, b) => b.length - a.length);
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_REASON ? text : `${text.slice(0, MAX_REASON - 1)}…`;
+}

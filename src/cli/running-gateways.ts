@@ -1,0 +1,110 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { fateOf } from '../app.ts';
+import type { LoadedConfig } from '../config/index.ts';
+import { RUN_FILE_VERSION, runDirectory, subjectOf, type PublishedState, type RunFile } from './run-file.ts';
+
+/** What we read of such a file, in bytes, and how many of them. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_FILES = 1000;
+/** A file of another place (a container, a machine with the same home) is left alone for so long, in milliseconds. */
+const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
+/** Writing one takes a moment; a half-written file as old as this belongs to a gateway that was killed meanwhile. */
+const UNFINISHED_AGE = 3600 * 1000;
+
+/** The gateways that serve this configuration now, the newest first. Removes what dead ones have left. */
+export function runningGateways(stateDirectory: string, config: LoadedConfig): RunFile[] {
+  const subject = subjectOf(config);
+  const found: RunFile[] = [];
+  for (const file of runFiles(runDirectory(stateDirectory))) {
+    const said = read(file);
+    if (said === undefined) continue;
+    const fate = fateOf(said);
+    if (fate === 'gone' || (fate === 'unknown' && isOlder(file, FOREIGN_AGE))) remove(file);
+    else if (fate === 'alive' && said.config === subject) found.push(said);
+  }
+  return found.sort((a, b) => b.since.localeCompare(a.since));
+}
+
+function runFiles(directory: string): string[] {
+  try {
+    if (!fs.lstatSync(directory).isDirectory()) return [];
+    const all = fs.readdirSync(directory);
+    for (const name of all.filter((each) => /^\d+\.json\.tmp$/.test(each))) {
+      const file = join(directory, name);
+      if (isOlder(file, UNFINISHED_AGE)) remove(file);
+    }
+    const names = all.filter((name) => /^\d+\.json$/.test(name));
+    return names.slice(0, MAX_FILES).map((name) => join(directory, name));
+  } catch {
+    // Nobody has ever written there.
+    return [];
+  }
+}
+
+/** Undefined for what no gateway of this version has written. */
+function read(file: string): RunFile | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = fs.openSync(file, FLAGS);
+    const found = fs.fstatSync(descriptor);
+    if (!found.isFile() || found.size > MAX_BYTES) return undefined;
+    const value: unknown = JSON.parse(fs.readFileSync(descriptor, 'utf8'));
+    return isRunFile(value) ? value : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
+  }
+}
+
+/** No link is followed, and a pipe is not waited for. Windows has neither flag. */
+const FLAGS =
+  fs.constants.O_RDONLY |
+  ((fs.constants.O_NOFOLLOW as number | undefined) ?? 0) |
+  ((fs.constants.O_NONBLOCK as number | undefined) ?? 0);
+
+function isOlder(file: string, age: number): boolean {
+  const written = fs.lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  return Date.now() - written > age;
+}
+
+function remove(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // It is ignored all the same.
+  }
+}
+
+function isRunFile(value: unknown): value is RunFile {
+  if (!isObject(value) || value.version !== RUN_FILE_VERSION || !isObject(value.servers)) return false;
+  const { pid, startTime, place, program, since, config, servers } = value;
+  return (
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 0 &&
+    typeof startTime === 'number' &&
+    [place, program, since, config].every((text) => typeof text === 'string') &&
+    Object.values(servers as object).every(isState)
+  );
+}
+
+function isState(value: unknown): value is PublishedState {
+  if (!isObject(value)) return false;
+  switch (value.kind) {
+    case 'idle':
+    case 'starting':
+    case 'stopped':
+      return true;
+    case 'running':
+      return typeof value.since === 'string' && (value.pid === null || typeof value.pid === 'number');
+    case 'crashed':
+      return typeof value.reason === 'string' && typeof value.at === 'string';
+    default:
+      return false;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
