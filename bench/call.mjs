@@ -34,6 +34,7 @@ export async function measureCalls({ entry, rounds, warmUp }) {
     await open('direct', [CHILD], undefined, direct),
     await open('relay', [RELAY, process.execPath, CHILD], undefined, direct),
     await open('switchboard', [entry], project(1), throughSuite),
+    await openFlat(entry),
   ];
   try {
     for (const subject of subjects) await warm(subject, warmUp);
@@ -51,6 +52,33 @@ const throughSuite = (tool, bytes) => ({
   name: 'bench_suite',
   arguments: { action: 'call', subtool: tool, args: { bytes } },
 });
+
+/** Servers and tools of each that are in the catalog of the flat gateway. */
+export const FLAT = { servers: 50, tools: 20 };
+
+/** The same server among many, all of them running, every tool of theirs in the list. */
+async function openFlat(entry) {
+  const cwd = project(FLAT.servers, 'config', {
+    settings: { exposure: 'flat' },
+    args: [`--tools=${FLAT.tools}`],
+  });
+  const subject = await open('flat', [entry], cwd, flat);
+  await complete(subject.client, FLAT.servers * FLAT.tools);
+  return subject;
+}
+
+/** Resolves when the list has so many tools, and nothing more is told about it. */
+export async function complete(client, tools) {
+  for (let round = 0; ; round++) {
+    const { result } = await within(30_000, 'tools/list', client.request(`list ${round}`, 'tools/list', {}));
+    if (result?.tools.length === tools) break;
+    if (round === 100) throw new Error(`${result?.tools.length} tools are listed instead of ${tools}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
+
+const flat = (tool, bytes) => ({ name: `bench__${tool}`, arguments: { bytes } });
 
 async function open(name, args, cwd, params) {
   const child = start(args, cwd);
@@ -98,13 +126,19 @@ async function measureCell(cell, subjects, rounds) {
     deepStrictEqual(await client.exchange(requests[index].bytes(0)), JSON.parse(expected.toString()));
   }
   const figures = Object.fromEntries(subjects.map(({ name }, index) => [name, summary(seen[index])]));
-  const { relay, switchboard } = figures;
-  const pairs = seen[2].cpu.map((cpu, round) => cpu / seen[1].cpu[round]);
+  const [, relay, ...gateways] = subjects.map(({ name }, index) => ({ name, cpu: seen[index].cpu }));
   return {
     ...cell,
     ...figures,
-    ratio: switchboard.cpu / relay.cpu,
-    leastRatio: switchboard.cpuLeast / relay.cpuLeast,
+    ratios: Object.fromEntries(gateways.map((each) => [each.name, ratiosOf(each, relay, figures)])),
+  };
+}
+
+function ratiosOf({ name, cpu }, relay, figures) {
+  const pairs = cpu.map((each, round) => each / relay.cpu[round]);
+  return {
+    ratio: figures[name].cpu / figures.relay.cpu,
+    least: figures[name].cpuLeast / figures.relay.cpuLeast,
     spread: [quantile(pairs, 0.25), quantile(pairs, 0.75)],
   };
 }

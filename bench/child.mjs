@@ -2,7 +2,8 @@
  * The cheapest MCP server there can be, so that what is measured is what stands before it: blocking reads, answers
  * prepared once, one write per answer.
  *
- * Tools: echo {bytes} answers with one text of that length; structured {bytes} with many small members instead.
+ * Tools: echo {bytes} answers with one text of that length; structured {bytes} with many small members instead. With
+ * --tools=N there are others beside them, N in all, that nobody calls.
  */
 import { readSync, writeSync } from 'node:fs';
 import { structuredResult, textResult } from './lib/results.mjs';
@@ -44,6 +45,13 @@ function answer(line) {
   send(Buffer.from(`{"jsonrpc":"2.0","id":${id},${body}}\n`), 0);
 }
 
+const others = Number(/--tools=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 2) - 2;
+const OTHER_PROPERTIES = Object.fromEntries(
+  ['path', 'pattern', 'limit', 'recursive'].map((name) => [
+    name,
+    { type: 'string', description: `What the tool does it with: the ${name}.` },
+  ]),
+);
 const inputSchema = { type: 'object', properties: { bytes: { type: 'integer' } }, required: ['bytes'] };
 const RESULTS = {
   initialize: {
@@ -55,6 +63,13 @@ const RESULTS = {
     tools: [
       { name: 'echo', description: 'Answers with a text of so many bytes.', inputSchema },
       { name: 'structured', description: 'Answers with many small members.', inputSchema },
+      ...Array.from({ length: others }, (_, at) => ({
+        name: `other_${at}`,
+        title: `Other tool ${at}`,
+        description:
+          'Is listed with a description of the usual length, two sentences or so. Nobody ever calls it.',
+        inputSchema: { type: 'object', properties: OTHER_PROPERTIES, required: ['path'] },
+      })),
     ],
   },
   ping: {},

@@ -1,5 +1,5 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|memory] [--json] [--out FILE] [--entry FILE]
+ * node bench/run.mjs [--quick] [--only startup|call|list|memory] [--json] [--out FILE] [--entry FILE]
  *
  * Measures the built program and prints tables. Nothing is written but with --out; nothing is left running.
  */
@@ -8,7 +8,8 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { measureCalls } from './call.mjs';
+import { FLAT, measureCalls } from './call.mjs';
+import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureStartup } from './startup.mjs';
 import { table } from './lib/table.mjs';
@@ -22,11 +23,15 @@ const { values: options } = parseArgs({
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'call', 'memory'];
+const parts = ['startup', 'call', 'list', 'memory'];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
 }
+const GATEWAYS = [
+  ['switchboard', 'suite, 1 server'],
+  ['flat', `flat, ${FLAT.servers} × ${FLAT.tools} tools`],
+];
 const wanted = (part) => options.only === undefined || options.only === part;
 const { quick } = options;
 const entry = resolve(options.entry);
@@ -44,6 +49,10 @@ if (wanted('startup')) {
 if (wanted('call')) {
   results.call = await measureCalls({ entry, rounds: quick ? 5 : 25, warmUp: quick ? 500 : 3000 });
   say(callTables(results.call));
+}
+if (wanted('list')) {
+  results.list = await measureLists({ entry, rounds: quick ? 3 : 15 });
+  say(listTable(results.list));
 }
 if (wanted('memory') && process.platform !== 'linux') say('Memory: read from /proc, so only on Linux.\n');
 else if (wanted('memory')) {
@@ -75,17 +84,22 @@ function callTables({ core, cells }) {
     `${sizeOf(bytes)}${tool === 'echo' ? '' : ' structured'}, ${inFlight} in flight`;
   const cpu = table(
     `Gateway CPU per call in µs, ${where}, median of rounds`,
-    ['', 'relay', 'switchboard', 'ratio', 'quartiles', 'least rounds', 'target'],
-    cells.map((cell) => [
-      title(cell),
-      figure(cell.relay.cpu),
-      figure(cell.switchboard.cpu),
-      times(cell.ratio),
-      cell.spread.map(times).join('–'),
-      times(cell.leastRatio),
-      // Both must hold: the least round has no interruption in it, but no garbage collection either.
-      verdict(Math.max(cell.ratio, cell.leastRatio), cell.target),
-    ]),
+    ['', 'relay', 'gateway', 'ratio', 'quartiles', 'least rounds', 'target'],
+    cells.flatMap((cell) =>
+      GATEWAYS.map(([name, what]) => {
+        const { ratio, least, spread } = cell.ratios[name];
+        return [
+          `${title(cell)}, ${what}`,
+          figure(cell.relay.cpu),
+          figure(cell[name].cpu),
+          times(ratio),
+          spread.map(times).join('–'),
+          times(least),
+          // Both must hold: the least round has no interruption in it, but no garbage collection either.
+          verdict(Math.max(ratio, least), cell.target),
+        ];
+      }),
+    ),
   );
   const three = (cell, key) => ['direct', 'relay', 'switchboard'].map((name) => figure(cell[name][key]));
   const time = table(
@@ -98,6 +112,19 @@ function callTables({ core, cells }) {
     }),
   );
   return `${cpu}\n${time}`;
+}
+
+function listTable({ tools, bytes, rows }) {
+  return table(
+    `tools/list with ${tools} tools, ${Math.round(bytes / 1000)} kB, median of rounds`,
+    ['', 'first list, ms', 'CPU per list, ms', 'answered in, ms'],
+    rows.map(({ name, first, cpu, ms }) => [
+      name,
+      first.toFixed(0),
+      cpu === undefined ? '–' : cpu.toFixed(2),
+      ms.toFixed(2),
+    ]),
+  );
 }
 
 function memoryTable(rows) {

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { STATE } from './project.mjs';
 
 const running = new Set();
 // Whatever goes wrong: nothing that was started here is left behind.
@@ -11,7 +12,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 
 /** Starts a Node program on three pipes, stderr thrown away unless it dies of itself. */
 export function start(args, cwd) {
-  const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, SWITCHBOARD_STATE_DIR: STATE },
+  });
   running.add(child);
   child.said = '';
   child.stderr.on('data', (chunk) => {

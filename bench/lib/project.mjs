@@ -7,19 +7,26 @@ export const CHILD = fileURLToPath(new URL('../child.mjs', import.meta.url));
 export const RELAY = fileURLToPath(new URL('../relay.mjs', import.meta.url));
 
 const made = [];
+
+/** What a gateway remembers between runs must not come from the user's own, nor go there. */
+export const STATE = mkdtempSync(join(tmpdir(), 'switchboard-bench-state-'));
+made.push(STATE);
 process.on('exit', () => {
   for (const directory of made) rmSync(directory, { recursive: true, force: true });
 });
 
 /** A temporary directory with so many servers, in its configuration or as files to be discovered. */
-export function project(servers, as = 'config') {
+export function project(servers, as = 'config', { settings = {}, args = [] } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   made.push(directory);
-  const server = { command: process.execPath, args: [CHILD] };
+  const server = { command: process.execPath, args: [CHILD, ...args] };
   const names = Array.from({ length: servers }, (_, index) => (index === 0 ? 'bench' : `bench${index}`));
   if (as === 'config') {
     const mcpServers = Object.fromEntries(names.map((name) => [name, server]));
-    writeFileSync(join(directory, 'switchboard.config.json'), JSON.stringify({ mcpServers }, undefined, 2));
+    writeFileSync(
+      join(directory, 'switchboard.config.json'),
+      JSON.stringify({ ...settings, mcpServers }, undefined, 2),
+    );
   } else {
     for (const name of names) {
       mkdirSync(join(directory, 'mcps', name), { recursive: true });
