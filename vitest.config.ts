@@ -1,4 +1,9 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// What a gateway under test remembers is neither read from the user's own state nor written there.
+process.env.SWITCHBOARD_STATE_DIR = join(tmpdir(), `switchboard-test-state-${process.pid}`);
 
 export default defineConfig({
   test: {

@@ -1,11 +1,13 @@
 /** The command line of the built program, over real servers. Every run must leave no process behind. */
 import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { estimateTokens } from '../../src/shared/tokens.ts';
 import { readJournal } from '../helpers/journal.ts';
 import { killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
-import type { Json } from '../helpers/raw-client.ts';
+import { startClient, textOf, type Json } from '../helpers/raw-client.ts';
 import { createProject, nodeServer, npmServer, ROOT, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -27,10 +29,19 @@ interface Finished {
   readonly json: Json;
 }
 
+/** Beside the project, where no gateway of another test writes. */
+const stateOf = (project: Project) => project.path('.state');
+
 /** Runs the program to its end and makes sure that nothing it started is left. */
 async function run(project: Project, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const mark = marker();
-  const env = { ...process.env, SWITCHBOARD_LOG_LEVEL: '', ...mark.env, ...options.env };
+  const env = {
+    ...process.env,
+    SWITCHBOARD_LOG_LEVEL: '',
+    SWITCHBOARD_STATE_DIR: stateOf(project),
+    ...mark.env,
+    ...options.env,
+  };
   const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: project.dir, env });
   onTestFinished(() => killAll(mark));
   let stdout = '';
@@ -57,6 +68,38 @@ function echoProject(more: Readonly<Record<string, object>> = {}): Project {
   return createProject({ 'switchboard.config.json': { mcpServers: { echo: nodeServer('echo'), ...more } } });
 }
 
+/** Every way to show a server, and a compound tool. */
+function mixedProject(): Project {
+  return createProject({
+    'switchboard.config.json': {
+      mcpServers: {
+        suite: {
+          ...nodeServer('echo'),
+          suiteName: 'my_suite',
+          tools: { add: { name: 'plus', description: 'One more than b.', presets: { a: 1 } } },
+        },
+        flat: {
+          ...nodeServer('echo'),
+          exposure: 'flat',
+          hiddenTools: ['big', 'biig'],
+          tools: { echo: { name: 'say' } },
+        },
+        hidden: { ...nodeServer('echo'), exposure: 'hidden' },
+        mute: { ...nodeServer('echo'), exposure: 'flat', offer: ['resources', 'prompts'] },
+      },
+      tools: {
+        both: {
+          description: 'Does both.',
+          subtools: {
+            hidden: { tools: [{ name: 'echo' }] },
+            flat: { tools: [{ name: 'add' }, { name: 'slow_eco' }] },
+          },
+        },
+      },
+    },
+  });
+}
+
 const GONE = { command: 'no-such-command-here' };
 const CRASH = nodeServer('crash', '--at-start', '--stderr-lines=8');
 
@@ -65,7 +108,7 @@ describe('help and mistakes', () => {
     const project = createProject();
     const help = await run(project, ['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
-    for (const word of ['list', 'tools', 'call', 'dry-run', 'doctor', 'Examples:', 'Exit codes:']) {
+    for (const word of ['list', 'tools', 'call', 'doctor', 'Examples:', 'Environment:', 'Exit codes:']) {
       expect(help.stdout).toContain(word);
     }
     expect((await run(project, ['-h'])).stdout).toBe(help.stdout);
@@ -89,6 +132,8 @@ describe('help and mistakes', () => {
     [['--confg', 'x'], 'Did you mean "--config"?'],
     [['tools', 'ecko'], 'No server named "ecko".\n  Did you mean "echo"?'],
     [['call', 'echo'], 'call needs a server and a tool.'],
+    [['--http'], '--http is not available yet.'],
+    [['--sse', '--stdio'], '--sse is not available yet.'],
     [['list', 'echo'], 'list takes no words.'],
     [['list', '--log-level', 'loud'], 'There is no log level "loud".'],
     [['--log-level', 'wran'], 'Did you mean "warn"?'],
@@ -138,21 +183,135 @@ describe('list', () => {
     const text = await run(project, ['list'], { env });
     expect(text).toMatchObject({ code: 0, stderr: '' });
     expect(text.stdout).toContain('--key ${MY_SECRET_VALUE} --token ***');
-    expect(text.stdout).toMatch(/^mock +mock_suite +node index\.mjs +mcps\/mock\/\.mcp\.json$/m);
+    expect(text.stdout).toMatch(/^mock +mock_suite +– +node index\.mjs +mcps\/mock\/\.mcp\.json$/m);
     expect(text.stdout).toMatch(/^off +\(off\)$/m);
     const { json, stdout } = await run(project, ['list', '--json'], { env });
     expect(json.config).toBe(project.path('switchboard.config.json'));
     expect(json.servers.map((server: Json) => server.name)).toEqual(['echo', 'secret', 'mock']);
     expect(json.servers[0]).toEqual({
       name: 'echo',
+      exposure: 'suite',
       suite: 'echo_suite',
+      offer: ['tools', 'resources', 'prompts'],
+      state: null,
       ...nodeServer('echo'),
       cwd: project.dir,
       source: { file: project.path('switchboard.config.json'), key: 'mcpServers.echo' },
     });
-    expect(json.disabled).toEqual(['off']);
+    expect(json).toMatchObject({ disabled: ['off'], compounds: [], gateways: [] });
     for (const shown of [text.stdout, stdout]) expect(shown).not.toMatch(/hunter2|env-value|"abc"/);
     expect(readJournal(journal)).toEqual([]);
+  });
+
+  test('shows how each server is shown, and compound tools in a table of their own', async () => {
+    const project = mixedProject();
+    const { stdout } = await run(project, ['list']);
+    expect(stdout).toMatch(/^suite +my_suite +–/m);
+    expect(stdout).toMatch(/^flat +flat \(flat__\*\) +–/m);
+    expect(stdout).toMatch(/^hidden +hidden +–/m);
+    expect(stdout).toMatch(/^mute +only resources and prompts +–/m);
+    expect(stdout).toMatch(
+      /^COMPOUND TOOL +CALLS +DEFINED IN\nboth +hidden\/echo, flat\/add, flat\/slow_eco +switchboard\.config\.json$/m,
+    );
+    const { json } = await run(project, ['list', '--json']);
+    expect(json.servers.map(({ name, exposure, suite }: Json) => [name, exposure, suite])).toEqual([
+      ['suite', 'suite', 'my_suite'],
+      ['flat', 'flat', undefined],
+      ['hidden', 'hidden', undefined],
+      ['mute', 'flat', undefined],
+    ]);
+    expect(json.compounds).toEqual([
+      {
+        name: 'both',
+        description: 'Does both.',
+        subtools: [
+          { server: 'hidden', tools: ['echo'] },
+          { server: 'flat', tools: ['add', 'slow_eco'] },
+        ],
+        source: { file: project.path('switchboard.config.json'), key: 'tools.both' },
+      },
+    ]);
+    const plain = createProject({
+      'switchboard.config.json': { exposure: 'flat', naming: 'plain', mcpServers: { e: nodeServer('echo') } },
+    });
+    expect((await run(plain, ['list'])).stdout).toMatch(/^e +flat \(plain names\) +–/m);
+  });
+
+  test('tells how the servers of a running gateway are doing, until it ends', async () => {
+    const secret = 'crash line';
+    const project = echoProject({ crash: { ...CRASH, env: { SECRET: secret } }, other: nodeServer('echo') });
+    const env = { SWITCHBOARD_STATE_DIR: stateOf(project), SWITCHBOARD_LOG_LEVEL: '' };
+    const listed = async () => (await run(project, ['list', '--json'])).json;
+    const client = startClient({ cwd: project.dir, env });
+    await client.initialize();
+    await client.listTools();
+    // Nothing has changed yet, so nothing was written: starting costs a host no time for this.
+    expect(existsSync(stateOf(project))).toBe(false);
+    const pid = Number(
+      textOf(await client.call('echo_suite', { action: 'call', subtool: 'pid', args: {} })).trim(),
+    );
+    await client.call('crash_suite', { action: 'introspect' });
+    const { servers, gateways } = await until(async () => {
+      const seen = await listed();
+      return seen.servers[1].state?.kind === 'crashed' ? seen : undefined;
+    });
+    expect(servers[0].state).toEqual({ kind: 'running', pid, since: expect.any(String) });
+    expect(servers[1].state).toMatchObject({ kind: 'crashed', reason: expect.stringContaining('***') });
+    expect(servers[2].state).toEqual({ kind: 'idle' });
+    expect(gateways).toEqual([{ pid: client.pid, program: 'switchboard', since: expect.any(String) }]);
+    const { stdout } = await run(project, ['list']);
+    expect(stdout).toMatch(new RegExp(`^echo +echo_suite +running pid ${pid} +`, 'm'));
+    expect(stdout).toMatch(/^crash +crash_suite +crashed: Server 'crash' exited with code 1\. .*… +/m);
+    expect(stdout).toMatch(/^other +other_suite +idle +/m);
+    expect(stdout).toContain(`The states are those of switchboard, pid ${client.pid}, since `);
+    expect(
+      stdout +
+        readdirSync(join(stateOf(project), 'run'))
+          .map((name) => project.read(`.state/run/${name}`))
+          .join(''),
+    ).not.toContain(secret);
+
+    // A second one, newer, of the same configuration; and one of another, which is not counted.
+    const newer = startClient({ cwd: project.dir, env });
+    await newer.initialize();
+    await newer.call('echo_suite', { action: 'introspect' });
+    const foreign = startClient({
+      cwd: project.dir,
+      env,
+      args: ['--config', project.write('foreign.json', { mcpServers: { echo: nodeServer('echo') } })],
+    });
+    await foreign.initialize();
+    await foreign.call('echo_suite', { action: 'introspect' });
+    const both = await until(async () => {
+      const seen = await listed();
+      return seen.gateways.length === 2 ? seen : undefined;
+    });
+    expect(both.gateways.map((gateway: Json) => gateway.pid)).toEqual([newer.pid, client.pid]);
+    expect(both.servers[1].state).toEqual({ kind: 'idle' });
+    expect((await run(project, ['list'])).stdout).toContain('the newest of 2 gateways');
+
+    // One leaves, one is killed and can remove nothing.
+    await newer.close();
+    await client.kill('SIGKILL');
+    await foreign.close();
+    expect(readdirSync(join(stateOf(project), 'run'))).toEqual([`${client.pid}.json`]);
+    expect((await listed()).gateways).toEqual([]);
+    expect(readdirSync(join(stateOf(project), 'run'))).toEqual([]);
+    await Promise.all([client, newer, foreign].map((each) => waitUntilGone(each.marker)));
+  });
+
+  test('a gateway that cannot write down its states serves all the same', async () => {
+    const project = echoProject();
+    const env = {
+      SWITCHBOARD_STATE_DIR: project.write('.state', 'in the way'),
+      SWITCHBOARD_LOG_LEVEL: 'debug',
+    };
+    const client = startClient({ cwd: project.dir, env });
+    await client.initialize();
+    await client.call('echo_suite', { action: 'introspect' });
+    await client.waitForStderr(/could not write down how the servers are doing/);
+    expect(textOf(await client.call('echo_suite', { action: 'call', subtool: 'canary' }))).toBeDefined();
+    expect((await client.close()).code).toBe(0);
   });
 
   test('the warnings of the configuration go to stderr', async () => {
@@ -188,6 +347,40 @@ describe('tools', () => {
     expect(add.definition.inputSchema.required).toEqual(['a', 'b']);
   });
 
+  test('shows the names hosts use where they differ, and what matches no tool', async () => {
+    const project = mixedProject();
+    const { code, stdout, stderr } = await run(project, ['tools']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^suite → my_suite$/m);
+    expect(stdout).toContain('  add {b:number} as plus\n      One more than b.\n');
+    expect(stdout).toMatch(/^flat → flat \(flat__\*\)$/m);
+    expect(stdout).toContain('  add {a:number, b:number} as flat__add\n');
+    expect(stdout).toContain('  echo {text:string} as flat__say\n');
+    expect(stdout).toMatch(/^ {2}big .* hidden$/m);
+    expect(stdout).toMatch(/^hidden → hidden\n {2}echo \{text:string\}$/m);
+    const where = `${project.path('switchboard.config.json')}: mcpServers.flat.hiddenTools[1]`;
+    expect(stderr).toBe(
+      `switchboard: ${where}: "biig" matches no tool of this server. Did you mean "big"?\n`,
+    );
+    const { json, stderr: quiet } = await run(project, ['tools', '--json']);
+    expect(quiet).toBe('');
+    expect(json.servers[1].unmatched).toEqual([
+      {
+        file: project.path('switchboard.config.json'),
+        key: 'mcpServers.flat.hiddenTools[1]',
+        message: '"biig" matches no tool of this server. Did you mean "big"?',
+      },
+    ]);
+    const tool = (server: number, name: string) =>
+      json.servers[server].tools.find((each: Json) => each.name === name);
+    expect(tool(0, 'add')).toMatchObject({ exposed: 'plus', hidden: false, input: '{b:number}' });
+    expect(tool(0, 'add').definition.inputSchema.required).toEqual(['a', 'b']);
+    expect(tool(1, 'echo')).toMatchObject({ exposed: 'flat__say', hidden: false });
+    expect(tool(1, 'big')).toMatchObject({ exposed: null, hidden: true });
+    expect(tool(2, 'echo')).toMatchObject({ exposed: null, hidden: false });
+    expect(tool(3, 'echo')).toMatchObject({ exposed: null, hidden: false });
+  });
+
   test('a reader that goes away is a quiet end', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { many: nodeServer('many-tools') } },
@@ -199,7 +392,7 @@ describe('tools', () => {
       env: { ...process.env, ...mark.env },
       encoding: 'utf8',
     });
-    expect({ stdout, stderr }).toEqual({ stdout: 'many (many_suite)\n', stderr: '' });
+    expect({ stdout, stderr }).toEqual({ stdout: 'many → many_suite\n', stderr: '' });
     await waitUntilGone(mark, 5000);
   });
 });
@@ -300,6 +493,25 @@ describe('call', () => {
     expect((await run(project, ['call', 'echo', 'echo', 'text=a', '--hidden'])).stdout).toBe('a\n');
   });
 
+  test("takes a tool by its server's name or by that of the hosts, and fills in presets", async () => {
+    const project = mixedProject();
+    const call = async (...args: string[]) => {
+      const { stdout, stderr } = await run(project, ['call', ...args]);
+      return stdout + stderr;
+    };
+    expect(await call('suite', 'add', 'b=2')).toBe('3\n');
+    expect(await call('suite', 'plus', 'b=2')).toBe('3\n');
+    expect(await call('suite', 'plus', '--args', '{"a":100,"b":2}')).toBe('3\n');
+    expect(await call('suite', 'plus', 'a=1', 'b=2')).toContain('The tool has no argument "a".');
+    expect(await call('flat', 'echo', 'text=own')).toBe('own\n');
+    expect(await call('flat', 'say', 'text=renamed')).toBe('renamed\n');
+    expect(await call('flat', 'flat__say', 'text=whole')).toBe('whole\n');
+    expect(await call('flat', 'flat__sey', 'text=x')).toContain('Did you mean "flat__say"');
+    expect(await call('flat', 'big', 'bytes=1')).toContain('Add --hidden to call it all the same.');
+    expect(await call('flat', 'big', 'bytes=1', '--hidden')).toHaveLength(2);
+    expect(await call('hidden', 'echo', 'text=here')).toBe('here\n');
+  });
+
   test('progress goes to stderr', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { p: nodeServer('progress') } },
@@ -345,7 +557,8 @@ describe('dry-run', () => {
     expect(stdout).toMatch(/^ {4}add +Adds two numbers\.$/m);
     expect(stdout).toMatch(/^ {2}- big +hidden by expose\.deny$/m);
     expect(stdout).toMatch(/^ {2}- echo +hidden by expose\.allow$/m);
-    expect(stdout).toContain('"renamed_tool", which matches no tool');
+    const where = `${project.path('switchboard.config.json')}: mcpServers.echo.expose.allow[2]`;
+    expect(stdout).toContain(`  ! ${where}: "renamed_tool" matches no tool of this server.`);
     expect(stdout).toContain('failed: "gone" could not be started');
     expect(stdout).toMatch(/^echo +13 +≈ \d+ +≈ \d+ +[\d.]+ % +≈ \d+$/m);
     expect(stderr).toContain('[crash] crash line 1\n');
@@ -356,7 +569,7 @@ describe('dry-run', () => {
       name: 'echo',
       suite: 'echo_suite',
       ok: true,
-      unmatched: ['renamed_tool'],
+      unmatched: [expect.objectContaining({ key: 'mcpServers.echo.expose.allow[2]' })],
     });
     expect(json.servers[0].tools.find((tool: Json) => tool.name === 'big')).toMatchObject({
       hidden: true,
@@ -390,6 +603,54 @@ describe('dry-run', () => {
     }
     expect(Math.abs(json.tokens.flat / exactly.flat - 1)).toBeLessThan(0.1);
     expect(json.tokens.savedPercent).toBeGreaterThan(85);
+  });
+
+  test('shows what hosts see of every kind of server, and counts exactly what they are sent', async () => {
+    const project = mixedProject();
+    const { code, stdout, stderr } = await run(project, ['--dry-run']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^suite → my_suite {2}13 subtools, \d+ ms$/m);
+    expect(stdout).toMatch(/^ {4}plus +One more than b\. \(add\)$/m);
+    expect(stdout).toMatch(/^flat → flat \(flat__\*\) {2}13 tools, 1 hidden, \d+ ms$/m);
+    expect(stdout).toMatch(/^ {4}flat__add +Adds two numbers\.$/m);
+    expect(stdout).toMatch(/^ {2}- big +hidden by hiddenTools$/m);
+    expect(stdout).toContain('mcpServers.flat.hiddenTools[1]: "biig" matches no tool');
+    expect(stdout).toMatch(/^hidden → hidden .*\n {2}- echo +not shown to hosts$/m);
+    expect(stdout).toContain(
+      'compound tools\n  both  hidden/echo, flat/add, flat/slow_eco\n    ! the server "flat" has no tool "slow_eco". Did you mean "slow_echo"?\n',
+    );
+    const { json } = await run(project, ['--dry-run', '--json']);
+    const [own] = (await run(project, ['tools', 'suite', '--json'])).json.servers;
+    const client = startClient({ cwd: project.dir, env: { SWITCHBOARD_STATE_DIR: stateOf(project) } });
+    await client.initialize();
+    const sent = await client.listTools();
+    await client.close();
+    const cost = (tools: Json[]) =>
+      estimateTokens(
+        tools
+          .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))
+          .join('\n'),
+      );
+    const alone = cost(own.tools.map((tool: Json) => tool.definition));
+    const of = (prefix: string) => cost(sent.filter((tool) => tool.name.startsWith(prefix)));
+    expect(json.servers.map((server: Json) => server.tokens.flat)).toEqual([alone, alone, alone, alone]);
+    expect(json.servers.map((server: Json) => server.tokens.listed)).toEqual([
+      of('my_suite'),
+      of('flat__'),
+      0,
+      0,
+    ]);
+    expect(json.servers.map((server: Json) => server.tokens.introspect > 0)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(json.compounds[0]).toMatchObject({ name: 'both', tokens: { flat: 0, listed: of('both') } });
+    expect(json.tokens).toMatchObject({
+      flat: 4 * alone,
+      listed: of('my_suite') + of('flat__') + of('both'),
+    });
   });
 
   test('without any server it says where to look', async () => {
@@ -458,6 +719,38 @@ describe('doctor', () => {
     expect((await run(project, ['doctor', '--start', 'echo'])).stdout).toMatch(
       /started +echo .*13 tools, in \d+ ms/,
     );
+  });
+
+  test('compares what the configuration says about tools with what the servers have, when they are started', async () => {
+    const project = mixedProject();
+    const look = await run(project, ['doctor']);
+    expect(look.code).toBe(0);
+    expect(look.stdout).toContain('✓ flat → flat (flat__*)');
+    expect(look.stdout).toContain('✓ both → hidden/echo, flat/add, flat/slow_eco');
+    const { code, stdout } = await run(project, ['doctor', '--start']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ flat → .*\n {2}! .*hiddenTools\[1\]: "biig" matches no tool of this server/m);
+    expect(stdout).toMatch(
+      /^✗ both → .*\n {2}✗ the server "flat" has no tool "slow_eco"\. Did you mean "slow_echo"\?$/m,
+    );
+    const { json } = await run(project, ['doctor', '--start', '--json']);
+    expect(json.servers[1]).toMatchObject({ ok: false, start: { ok: true, unmatched: [{}] } });
+    expect(json.compounds).toMatchObject([{ name: 'both', ok: false }]);
+  });
+
+  test('a compound tool of a server that is not there, and a log directory that is none, are findings', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { echo: nodeServer('echo') },
+        tools: { t: { description: 'd', subtools: { ecko: { tools: [{ name: 'echo' }] } } } },
+        logDirectory: 'file',
+      },
+      file: 'in the way',
+    });
+    const { code, stdout } = await run(project, ['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('✗ t → ecko/echo\n  ✗ there is no server "ecko"');
+    expect(stdout).toContain(`✗ the log directory ${project.path('file')} is no directory`);
   });
 
   test('without a configuration it names what it looked for', async () => {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startClient, textOf } from '../helpers/raw-client.ts';
 import { createProject, nodeServer, ROOT } from '../helpers/temp-project.ts';
+import { until } from '../helpers/until.ts';
 
 test('the built program needs nothing beside it: no node_modules, no sources', async () => {
   const project = createProject({ 'switchboard.config.json': { mcpServers: { echo: nodeServer('echo') } } });
@@ -19,11 +20,61 @@ test('the built program needs nothing beside it: no node_modules, no sources', a
   });
   expect(textOf(answer)).toBe('alone');
   await client.close();
+  // Nor does the other program, with its log file and what it writes down while it runs.
+  project.write('proxy/config.json', { mcpServers: { echo: nodeServer('echo') }, logDirectory: 'logs' });
+  const proxy = startClient({
+    command: process.execPath,
+    args: [project.path('program/mcp-proxy-server.js')],
+    cwd: project.path('proxy'),
+    env: { SWITCHBOARD_STATE_DIR: project.path('state'), SWITCHBOARD_LOG_LEVEL: '' },
+  });
+  await proxy.initialize();
+  await proxy.listTools();
+  expect(textOf(await proxy.call('echo', { text: 'alone, too' }))).toBe('alone, too');
+  await until(() => existsSync(project.path('state/run', `${proxy.pid}.json`)));
+  await proxy.close();
+  expect(project.read('proxy/logs/mcp-proxy-server.log')).toContain('running server=echo');
   // The path that explains a bad configuration loads the schema library, which is bundled too.
   project.write('bad/switchboard.config.json', { timeoutz: {} });
   const run = () =>
     execFileSync(process.execPath, [program, 'list'], { cwd: project.path('bad'), stdio: 'pipe' });
   expect(run).toThrow(/timeoutz.*timeouts/s);
+});
+
+test('the package has every program, executable, and what a user needs to begin', () => {
+  const [packed] = JSON.parse(
+    execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }),
+  ) as [{ files: { path: string; mode: number }[] }];
+  const modes = new Map(packed.files.map(({ path, mode }) => [path, mode]));
+  const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    bin: Record<string, string>;
+  };
+  expect(Object.keys(bin)).toEqual(['switchboard', 'mcp-switchboard', 'mcp-proxy-server']);
+  for (const program of Object.values(bin)) {
+    expect(modes.get(program)! & 0o111, program).toBe(0o111);
+    expect(readFileSync(join(ROOT, program), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  }
+  for (const file of ['README.md', 'LICENSE', 'config.example.json', 'switchboard.config.schema.json']) {
+    expect(modes.has(file), file).toBe(true);
+  }
+});
+
+test('a host waits for three files at most, whichever program it starts', () => {
+  const needed = (file: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(file)) return seen;
+    seen.add(file);
+    const text = readFileSync(file, 'utf8');
+    for (const [, path] of text.matchAll(/(?:from|import) ?"(\.[^"]+)"/g))
+      needed(join(dirname(file), path!), seen);
+    return seen;
+  };
+  for (const program of ['index.js', 'mcp-proxy-server.js']) {
+    expect([...needed(join(ROOT, 'dist', program))].length).toBeLessThanOrEqual(3);
+  }
 });
 
 test('the lockfile is complete for every system and names no download address', () => {

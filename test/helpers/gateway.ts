@@ -13,6 +13,8 @@ export interface GatewayOptions extends RawClientOptions {
   /** Do not send initialize. Default false. */
   readonly raw?: boolean;
   readonly version?: string;
+  /** What the client says in initialize that it can do. Default nothing. */
+  readonly capabilities?: object;
 }
 
 export interface TestGateway {
@@ -30,18 +32,27 @@ export interface TestGateway {
 
 type Entry = ServerCommand & Record<string, unknown>;
 
+/** For the environment of a gateway: what it remembers between runs stays in the folder of the test. */
+export function ownState(project: Project): Readonly<Record<string, string>> {
+  return { SWITCHBOARD_STATE_DIR: project.path('.state') };
+}
+
 /** Starts the built `switchboard` over these servers, with a raw client that has said hello. */
 export async function startGateway(
   servers: Readonly<Record<string, ServerCommand | Entry>>,
   options: GatewayOptions = {},
 ): Promise<TestGateway> {
-  const { config, raw, version, ...clientOptions } = options;
+  const { config, raw, version, capabilities, ...clientOptions } = options;
   const project = createProject(
     { 'switchboard.config.json': { mcpServers: servers, ...config } },
     options.scope,
   );
-  const client = startClient({ cwd: project.dir, ...clientOptions });
-  if (raw !== true) await client.initialize(version);
+  const client = startClient({
+    cwd: project.dir,
+    ...clientOptions,
+    env: { ...ownState(project), ...clientOptions.env },
+  });
+  if (raw !== true) await client.initialize(version, capabilities);
   return {
     client,
     project,

@@ -88,6 +88,11 @@ export interface WaitOptions {
   readonly deadline?: number;
 }
 
+export interface MessageWaitOptions extends WaitOptions {
+  /** How many of `messages` are passed over, for example all that had come at some moment. Default 0. */
+  readonly from?: number;
+}
+
 export interface RequestOptions extends WaitOptions {
   /** Default 1, 2, 3 … */
   readonly id?: RpcId;
@@ -98,11 +103,10 @@ export interface CallOptions extends RequestOptions {
   readonly progressToken?: string | number;
 }
 
-/** Answers a request of the server; undefined leaves it unanswered. */
-export type RequestHandler = (
-  params: Json,
-  request: RpcMessage,
-) => { result: Json } | { error: Json } | undefined;
+export type Reply = { readonly result: Json } | { readonly error: Json } | undefined;
+
+/** Answers a request of the server, now or later; undefined leaves it unanswered. */
+export type RequestHandler = (params: Json, request: RpcMessage) => Reply | Promise<Reply>;
 
 /** Starts a program and speaks JSON-RPC with it, believing nothing. It is gone when the test ends. */
 export function startClient(options: RawClientOptions = {}): RawClient {
@@ -147,6 +151,7 @@ export class RawClient {
   readonly #entries: LedgerEntry[] = [];
   readonly #lastEntry = new Map<string, LedgerEntry>();
   readonly #strays: RpcMessage[] = [];
+  readonly #lineOf = new WeakMap<RpcMessage, Line>();
   readonly #pending = new Map<string, Pending[]>();
   readonly #watchers = new Set<() => void>();
   readonly #handlers = new Map<string, RequestHandler>([['ping', () => ({ result: {} })]]);
@@ -277,9 +282,17 @@ export class RawClient {
     this.#handlers.set(method, handler);
   }
 
+  /** Answers a request of the server that its handler left unanswered. */
+  reply(request: RpcMessage, reply: Reply): void {
+    if (reply !== undefined) this.send({ jsonrpc: '2.0', id: request.id, ...reply });
+  }
+
   /** The first message, already received or still to come, for which the predicate holds. */
-  waitFor(predicate: (message: RpcMessage) => boolean, options: WaitOptions = {}): Promise<RpcMessage> {
-    let seen = 0;
+  waitFor(
+    predicate: (message: RpcMessage) => boolean,
+    options: MessageWaitOptions = {},
+  ): Promise<RpcMessage> {
+    let seen = options.from ?? 0;
     return this.#wait(
       () => {
         while (seen < this.messages.length) {
@@ -291,6 +304,18 @@ export class RawClient {
       'a message',
       options,
     );
+  }
+
+  /** Looks whenever something came, a message or text on stderr, and resolves with the first thing it is given. */
+  waitUntil<T>(look: () => T | undefined, what: string, options: WaitOptions = {}): Promise<T> {
+    return this.#wait(look, what, options);
+  }
+
+  /** The text a message came in. */
+  wireText(message: RpcMessage): string {
+    const line = this.#lineOf.get(message);
+    if (line === undefined) throw new Error(`Not received here: ${JSON.stringify(message).slice(0, 200)}`);
+    return line.text;
   }
 
   /** The first match in all that was written to stderr. */
@@ -417,6 +442,7 @@ export class RawClient {
     const { message } = line;
     if (message === undefined) return;
     this.messages.push(message);
+    this.#lineOf.set(message, line);
     if (typeof message.method !== 'string') this.#answered(message);
     else if (message.id === undefined) this.notifications.push(message);
     else this.#asked(message);
@@ -438,7 +464,8 @@ export class RawClient {
       handler === undefined
         ? { error: { code: -32601, message: `raw-client does not answer ${request.method!}` } }
         : handler(request.params, request);
-    if (answer !== undefined) this.send({ jsonrpc: '2.0', id: request.id, ...answer });
+    if (answer instanceof Promise) void answer.then((late) => this.reply(request, late));
+    else this.reply(request, answer);
   }
 
   async #gone(cause: string, options: WaitOptions): Promise<Exit> {

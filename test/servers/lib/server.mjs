@@ -76,7 +76,7 @@ export function beStubborn() {
  * @param options.capabilities    as announced
  * @param options.initializeResult  merged over the standard initialize result; undefined values drop a key
  * @param options.methods         { method: (params, ctx, standard) => result }, before the standard ones
- * @param options.onNotification  (message) => void, after the standard handling
+ * @param options.onNotification  (message) => void, after the standard handling; `message.json` is its text
  * @param options.framing         'newline' (default) or 'content-length': how requests are read and answers written
  * @param options.send            (jsonText, write) => void: how one message is put on the wire
  * @param options.write           (bytes) => void: the raw output, default process.stdout
@@ -120,12 +120,14 @@ export function serve({
     send: (message) => sendText(JSON.stringify(message)),
     sendText: (json) => sendText(json),
     notify: (method, params) => server.send({ jsonrpc: '2.0', method, params }),
-    /** Asks the client; resolves with its whole response. */
-    request: (method, params, id = `ask-${++asking}`) =>
-      new Promise((resolve) => {
-        asked.set(id, resolve);
-        server.send({ jsonrpc: '2.0', id, method, params });
-      }),
+    /** Asks the client; resolves with its whole response, whose text is its hidden member `json`. */
+    request: (method, params, id = `ask-${++asking}`) => {
+      const response = server.responseTo(id);
+      server.send({ jsonrpc: '2.0', id, method, params });
+      return response;
+    },
+    /** The same for a request that the program writes itself. */
+    responseTo: (id) => new Promise((resolve) => asked.set(id, resolve)),
   };
   const sendText =
     send === undefined
@@ -161,13 +163,15 @@ export function serve({
     },
   };
 
-  async function answer({ id, method, params }) {
+  async function answer({ id, method, params }, json) {
     const controller = new AbortController();
     running.set(id, controller);
     const progressToken = params?._meta?.progressToken;
     const ctx = {
       id,
       params,
+      /** The request as it was written. */
+      json,
       server,
       progressToken,
       /** Aborted by notifications/cancelled for this request. */
@@ -214,6 +218,8 @@ export function serve({
     if (message === null || typeof message !== 'object' || Array.isArray(message)) {
       return server.send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid request' } });
     }
+    // The text is there for those who look, and in nobody's way when the message is written or compared.
+    Object.defineProperty(message, 'json', { value: json });
     if (message.method === undefined) {
       const resolve = asked.get(message.id);
       asked.delete(message.id);
@@ -221,7 +227,7 @@ export function serve({
     }
     if (server.received.length < 10_000) server.received.push(message.method);
     note({ event: 'message', method: message.method, id: message.id });
-    if (message.id !== undefined) return void answer(message);
+    if (message.id !== undefined) return void answer(message, json);
     if (message.method === 'notifications/cancelled') {
       const controller = running.get(message.params?.requestId);
       server.cancellations.push({ ...message.params, known: controller !== undefined });
