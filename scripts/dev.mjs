@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createBundler, ROOT } from './lib/bundle.mjs';
 
-const PROGRAMS = { switchboard: 'index.js', 'mcp-proxy-server': 'mcp-proxy-server.js' };
+const PROGRAMS = { switchboard: 'index.js', 'mcp-proxy-server': 'mcp-proxy-server.js', mcpmux: 'mcpmux.js' };
 const [first, ...rest] = process.argv.slice(2);
 const named = Object.hasOwn(PROGRAMS, first ?? '');
 const program = named ? first : 'switchboard';

@@ -1,6 +1,17 @@
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { composeEnv, describeWarning, type LoadedConfig, type ServerDefinition } from './config/index.ts';
+import {
+  composeEnv,
+  defineRuntimeServer,
+  describeWarning,
+  editConfig,
+  entryForConfig,
+  withoutServer,
+  withServer,
+  type LoadedConfig,
+  type RuntimeEntry,
+  type ServerDefinition,
+} from './config/index.ts';
 import { openStdioDoor, type ServerIdentity, type StdioDoor } from './doors/index.ts';
 import { compound, flat, hidden, redacted, suite, toolRules, unmatched } from './exposure/index.ts';
 import {
@@ -11,10 +22,13 @@ import {
   type CatalogEntry,
   type Exposure,
   type Listing,
+  type Loss,
+  type OverallExposure,
   type LocalCallOptions,
   type Source,
   type SourceState,
 } from './gateway/index.ts';
+import { Control, managementTools, type Applied } from './management/index.ts';
 import { createFamily, type Family } from './process/index.ts';
 import { Client, type JsonObject, type KeptKind } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
@@ -32,6 +46,11 @@ export interface AppOptions {
   readonly stderr: (line: string) => void;
   /** What the program calls itself towards clients. Default switchboard. */
   readonly program?: string;
+  /**
+   * Whether servers are there only while they run: what they offer goes when they crash, and only a reload brings them
+   * back. Default false.
+   */
+  readonly volatile?: boolean;
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
@@ -54,6 +73,8 @@ export interface App {
   callTool(server: string, tool: string, args: JsonObject, options?: LocalCallOptions): Promise<JsonObject>;
   /** How each server is doing now, in the order of the configuration. */
   states(): readonly ServerState[];
+  /** Makes the servers those of a configuration that was read again; what did not change goes on running. */
+  reconfigure(config: LoadedConfig): Promise<Applied>;
   openStdio(input: Readable, output: Writable): StdioDoor;
   /** Ends every server; `already` is how many milliseconds the exit has taken so far, which the servers get less. */
   close(already?: number): Promise<void>;
@@ -67,6 +88,7 @@ export function createApp(options: AppOptions): App {
     log,
     stderr,
     program = 'switchboard',
+    volatile = false,
     onStateChange = () => undefined,
     env = process.env,
   } = options;
@@ -76,6 +98,10 @@ export function createApp(options: AppOptions): App {
     family,
     log,
     stderr,
+    startHint:
+      program === 'mcpmux'
+        ? 'Run its command by hand to see what it does.'
+        : `${program} doctor --start shows how it is started and all it writes.`,
     greeting: () => ({
       clientInfo: { name: program, version: VERSION },
       capabilities: capabilitiesOfClients(gateway),
@@ -86,14 +112,25 @@ export function createApp(options: AppOptions): App {
     listed: warnAboutSlips(config, log),
   };
   const deadlines = new Deadlines();
+  let current = config;
+  const build = (server: ServerDefinition, after?: Promise<unknown>): CatalogEntry =>
+    entryOf(server, { config: current, surroundings, deadlines, env, volatile, after });
   const gateway: Gateway = new Gateway({
-    entries: config.servers.map((server) => entryOf(server, config, surroundings, deadlines, env)),
-    overall: config.compounds.map((each) =>
-      compound({ ...each, summaryMaxChars: config.settings.introspection.summaryMaxChars }),
-    ),
+    entries: config.servers.map((server) => build(server)),
     log,
+    mayGrow: config.settings.management.enabled,
+    adviseOnLoss: (server, why) =>
+      config.settings.management.enabled ? adviceOnLoss(server, why) : undefined,
     ...(config.settings.logArguments ? { loggedArguments: argumentsForLog(config) } : {}),
   });
+  const control = new Control({ gateway, log, build, definitions: config.servers });
+  const overallOf = ({ compounds, settings }: LoadedConfig): OverallExposure[] => [
+    ...(settings.management.enabled ? [managementOf(control, () => current, volatile)] : []),
+    ...compounds.map((each) =>
+      compound({ ...each, summaryMaxChars: settings.introspection.summaryMaxChars }),
+    ),
+  ];
+  gateway.swap(gateway.catalog.entries, { overall: overallOf(config), quiet: true });
   const local = new LocalClient();
   const source = (name: string): Source => {
     const sources = gateway.catalog.entries.map((entry) => entry.source);
@@ -113,10 +150,15 @@ export function createApp(options: AppOptions): App {
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
     states: () =>
       gateway.catalog.entries.map((entry) => ({ name: entry.source.name, state: entry.source.state })),
+    async reconfigure(next) {
+      const before = current.servers;
+      current = next;
+      return control.apply(next.servers, { before, overall: overallOf(next) });
+    },
     openStdio: (input, output) =>
       openStdioDoor({
         gateway,
-        identity: identityOf(program, gateway, config),
+        identity: identityOf(program, gateway, () => current),
         input,
         output,
         log,
@@ -137,26 +179,73 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-function identityOf(program: string, gateway: Gateway, { servers, settings }: LoadedConfig): ServerIdentity {
+/** The tools that manage servers, as the configuration wants them. */
+function managementOf(control: Control, config: () => LoadedConfig, volatile: boolean): OverallExposure {
+  const { management } = config().settings;
+  const edit = async (change: (text: string) => string): Promise<void> => {
+    const { file, directory } = config();
+    await editConfig({ file, directory, change });
+  };
+  return managementTools({
+    control,
+    approval: management.approval,
+    alwaysOn: volatile,
+    define: (name: string, entry: RuntimeEntry) => {
+      const { settings, directory } = config();
+      return defineRuntimeServer(name, entry, { settings, directory });
+    },
+    ...(management.persist
+      ? {
+          persist: {
+            added: (name, entry) => edit((text) => withServer(text, name, entryForConfig(entry))),
+            removed: (name) => edit((text) => withoutServer(text, name)),
+          },
+        }
+      : {}),
+  });
+}
+
+function adviceOnLoss(server: string, why: Loss): string {
+  const named = `{"name":${JSON.stringify(server)}}`;
+  switch (why) {
+    case 'removed':
+      return 'add_server can add it again; tools/list names the tools there are now.';
+    case 'crashed':
+      return `reload_server ${named} brings it back.`;
+    case 'changed':
+      return 'tools/list names the tools there are now.';
+  }
+}
+
+function identityOf(program: string, gateway: Gateway, config: () => LoadedConfig): ServerIdentity {
   return {
     name: program,
     title: 'Switchboard',
     version: VERSION,
-    instructions: () =>
-      combineInstructions(
+    instructions: () => {
+      const { servers, settings } = config();
+      const own = [
         servers.some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
+        settings.management.enabled ? MANAGEMENT_INSTRUCTIONS : '',
+      ];
+      return combineInstructions(
+        own.filter((text) => text !== '').join(' '),
         gateway.catalog.entries.flatMap(({ source }) => {
           const instructions = source.about()?.instructions;
           return instructions === undefined ? [] : [{ server: source.name, instructions }];
         }),
         settings.instructions.maxChars,
-      ),
+      );
+    },
   };
 }
 
 const SUITE_INSTRUCTIONS =
   'Each *_suite tool stands for one MCP server. {"action":"introspect"} lists its subtools (add "subtool" for one in ' +
   'full, or "verbosity":"full"|"redacted"); {"action":"call","subtool":"…","args":{…}} runs one.';
+
+const MANAGEMENT_INSTRUCTIONS =
+  'add_server starts an MCP server while this runs, reload_server starts one anew, list_servers says how they are doing.';
 
 /** What servers are told that their client can do: what the one client there is can do. Several are not mixed up. */
 function capabilitiesOfClients({ sessions }: Gateway): JsonObject {
@@ -168,13 +257,18 @@ function keyOf({ name, shown, args }: Parameters<Surroundings['recall']>[0]): st
   return memoryKey(name, shown.command, args, shown.cwd);
 }
 
-function entryOf(
-  server: ServerDefinition,
-  { settings }: LoadedConfig,
-  surroundings: Surroundings,
-  deadlines: Deadlines,
-  env: NodeJS.ProcessEnv,
-): CatalogEntry {
+interface EntryContext {
+  readonly config: LoadedConfig;
+  readonly surroundings: Surroundings;
+  readonly deadlines: Deadlines;
+  readonly env: NodeJS.ProcessEnv;
+  readonly volatile: boolean;
+  /** The source does not start before this. */
+  readonly after: Promise<unknown> | undefined;
+}
+
+function entryOf(server: ServerDefinition, context: EntryContext): CatalogEntry {
+  const { config, surroundings, deadlines, env, volatile, after } = context;
   return {
     source: createServerSource(
       {
@@ -186,7 +280,9 @@ function entryOf(
         env: () => ({ ...composeEnv(server, env), [DEPTH]: String(nestingDepth(env) + 1) }),
         framing: server.framing,
         timeouts: server.timeouts,
-        limits: settings.limits,
+        limits: config.settings.limits,
+        comesBack: !volatile,
+        ...(after === undefined ? {} : { startsAfter: after }),
       },
       surroundings,
       deadlines,
@@ -196,6 +292,7 @@ function entryOf(
     // What is hidden is there for compound tools only.
     offers: new Set(server.exposure === 'hidden' ? [] : server.offer.flatMap((what) => KINDS_OFFERED[what])),
     naming: server.naming,
+    volatile,
   };
 }
 

@@ -6,7 +6,11 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** The programs: their names in dist/, and where they begin. */
-const PROGRAMS = { index: 'src/index.ts', 'mcp-proxy-server': 'src/bins/mcp-proxy-server.ts' };
+const PROGRAMS = {
+  index: 'src/index.ts',
+  'mcp-proxy-server': 'src/bins/mcp-proxy-server.ts',
+  mcpmux: 'src/bins/mcpmux.ts',
+};
 
 /**
  * Bundles the programs into dist/: ESM, code split, no node_modules needed at run time. Returns an esbuild context;

@@ -2,9 +2,11 @@ import type { Face } from '../config/index.ts';
 
 /** One of the programs that this command line can be. */
 export interface CliFace {
-  readonly program: 'switchboard' | 'mcp-proxy-server';
+  readonly program: 'switchboard' | 'mcp-proxy-server' | 'mcpmux';
   /** What it expects of a configuration. Default: as `switchboard`. */
   readonly configFace?: Face;
+  /** Whether its servers are there only while they run, and only a reload brings them back. Default false. */
+  readonly volatile?: boolean;
   /** What it does, in one line. */
   readonly motto: string;
   /** The command by which a host starts it. */

@@ -1,6 +1,6 @@
 import { createApp, nestingDepth, type App } from '../app.ts';
-import { SwitchboardError } from '../shared/errors.ts';
-import { describeWarning } from '../config/index.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { describeWarning, type LoadedConfig } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
 import { logDirectoryOf, readConfiguration } from './configuration.ts';
 import type { CliFace } from './face.ts';
@@ -40,12 +40,45 @@ export async function serve({ configPath, logLevel }: ServeRequest, face: CliFac
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
   const publisher = createPublisher({ config, program, env, log, states: () => app.states() });
-  const app = createApp({ config, log, stderr, program, onStateChange: publisher.changed });
+  const app = createApp({
+    config,
+    log,
+    stderr,
+    program,
+    volatile: face.volatile ?? false,
+    onStateChange: publisher.changed,
+  });
+  const reload = reloader(app, log, () => readConfiguration(configPath, surroundings, face));
   try {
-    return await serveStdio(app, log, config.settings.timeouts.drainMs);
+    return await serveStdio(app, log, config.settings.timeouts.drainMs, reload);
   } finally {
     await Promise.all([publisher.close(), file?.close()]);
   }
+}
+
+/** Reads the configuration again and does what is new in it; one that is wrong changes nothing. One at a time. */
+function reloader(app: App, log: Logger, read: () => Promise<LoadedConfig>): () => void {
+  let last = Promise.resolve();
+  const reload = async (): Promise<void> => {
+    try {
+      const config = await read();
+      for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+      const { added, removed, restarted, reshown, kept } = await app.reconfigure(config);
+      log.info('the configuration was read again', {
+        added: added.join(',') || undefined,
+        removed: removed.join(',') || undefined,
+        restarted: restarted.join(',') || undefined,
+        reshown: reshown.join(',') || undefined,
+        kept: kept.length,
+      });
+    } catch (error) {
+      const reason = error instanceof SwitchboardError ? error.explained : messageOf(error);
+      log.error(`the configuration was not read again, nothing has changed: ${reason}`);
+    }
+  };
+  return () => {
+    last = last.then(reload);
+  };
 }
 
 /** The log file, where somebody wants one. */
@@ -56,9 +89,9 @@ async function openLog(directory: string | undefined, program: string): Promise<
 }
 
 /** Serves until the host leaves, and leaves nothing behind. */
-async function serveStdio(app: App, log: Logger, drainMs: number): Promise<number> {
+async function serveStdio(app: App, log: Logger, drainMs: number, reload: () => void): Promise<number> {
   const door = app.openStdio(process.stdin, process.stdout);
-  const stopped = onStop(() => app.killNow(), log);
+  const stopped = onStop(() => app.killNow(), log, reload);
   const why = await Promise.race([door.ended, stopped]);
   const since = performance.now();
   // A signal means now. At the end of input, what was received is still answered.

@@ -3,11 +3,15 @@ import { Exit } from './failure.ts';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Resolves at the first signal; the second one, or a bug, ends everything at once. */
-export function onStop(killNow: () => void, log: Logger): Promise<StopSignal> {
+/**
+ * Resolves at the first signal; the second one, or a bug, ends everything at once. Where `hangup` is given, SIGHUP means
+ * that instead: a terminal that closes also ends the input.
+ */
+export function onStop(killNow: () => void, log: Logger, hangup?: () => void): Promise<StopSignal> {
   return new Promise((resolve) => {
     let asked = false;
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    if (hangup) process.on('SIGHUP', hangup);
+    for (const signal of ['SIGINT', 'SIGTERM', ...(hangup ? [] : (['SIGHUP'] as const))] as const) {
       process.on(signal, () => {
         if (asked) {
           killNow();

@@ -19,6 +19,8 @@ export interface Candidate {
   readonly path: readonly string[];
   /** What relative paths in the definition are relative to. */
   readonly directory: string;
+  /** Whether its texts are taken as they stand, with nothing filled in. Default false. */
+  readonly literal?: boolean | undefined;
   readonly definition: CandidateDefinition;
 }
 

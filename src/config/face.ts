@@ -12,6 +12,8 @@ export interface Face {
   };
   /** The file used where none is named; it must exist. Default: the first `switchboard.config.*`, or none. */
   readonly configFile?: string | undefined;
+  /** Whether a configuration is used that nobody named. Default true. */
+  readonly findsConfig?: boolean | undefined;
   /** What to do where that file is missing, as a sentence. */
   readonly configHint?: string | undefined;
   /** Whether the root `.mcp.json` is read, and others looked for where discoverGlobs is not set. Default true. */

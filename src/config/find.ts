@@ -28,6 +28,7 @@ export function findConfig(cwd: string, explicit?: string, face: Face = SWITCHBO
     const advice = (): string => face.configHint ?? 'Create it, or name another file.';
     return { file: existing(resolve(cwd, face.configFile), usual, advice), unused: [] };
   }
+  if (face.findsConfig === false) return { file: undefined, unused: [] };
   const [file, ...unused] = CONFIG_NAMES.map((name) => join(resolve(cwd), name)).filter(isFile);
   return { file, unused };
 }

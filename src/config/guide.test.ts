@@ -37,6 +37,12 @@ function rows(heading: string): [string, string][] {
 function keysOf(within: Schema, stopAt: readonly string[]): [string, Schema][] {
   return Object.entries(within.properties ?? {}).flatMap(([key, value]) => {
     const record = typeof value.additionalProperties === 'object' ? value.additionalProperties : undefined;
+    // Of several forms, the one with keys; the others are the business of the key itself.
+    const form = value.anyOf?.find((each) => each.properties !== undefined);
+    if (form !== undefined && !stopAt.includes(key)) {
+      const below = keysOf(form, stopAt).map(([rest, found]): [string, Schema] => [`${key}.${rest}`, found]);
+      return [[key, value], ...below] as [string, Schema][];
+    }
     const inner = record ?? value;
     if (inner.properties === undefined || stopAt.includes(key)) return [[key, value] as [string, Schema]];
     const below = keysOf(inner, stopAt).map(
@@ -77,7 +83,7 @@ describe('the guide to the configuration', () => {
 
   test('names every key of a server, and no other', () => {
     const forms = (schema.properties!.mcpServers!.additionalProperties as Schema).anyOf!;
-    const keys = forms.flatMap((form) => keysOf(form, ['timeouts']).map(([key]) => key));
+    const keys = forms.flatMap((form) => keysOf(form, ['timeouts', 'command']).map(([key]) => key));
     expect(
       rows('A server')
         .map(([key]) => key)

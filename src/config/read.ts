@@ -6,7 +6,12 @@ import { plainData } from './plain-data.ts';
 
 /** What a configuration file says, unchecked: JSON with comments, or the promise of what a module exports. */
 export function readConfigFile(file: string): unknown {
-  return /\.[cm]?js$/.test(file) ? readModule(file) : readJsonFile(file);
+  return isModule(file) ? readModule(file) : readJsonFile(file);
+}
+
+/** Whether a configuration is a program. */
+export function isModule(file: string): boolean {
+  return /\.[cm]?js$/.test(file);
 }
 
 /** What a JSON file says. Throws a SwitchboardError that names the file and, for a slip in it, line and column. */
@@ -17,6 +22,11 @@ export function readJsonFile(file: string): unknown {
   } catch (cause) {
     throw unreadable(`${file}: cannot be read: ${messageOf(cause)}`, cause);
   }
+  return parseJsonFile(file, text);
+}
+
+/** The same for what was read already. */
+export function parseJsonFile(file: string, text: string): unknown {
   // What Windows tools call "Unicode": two bytes that are no UTF-8, then a zero after every letter.
   if (text.startsWith('\ufffd\ufffd'))
     throw unreadable(`${file}: is not UTF-8 text.`, undefined, 'Save it as UTF-8.');

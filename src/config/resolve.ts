@@ -16,7 +16,10 @@ export interface ServerDefinition {
   readonly description?: string | undefined;
   /** The whole description of its suite tool, as the server's definition gives it. */
   readonly switchboardDescription?: string | undefined;
-  /** Where it was defined: the file, and the place in it (empty for a file about one server). */
+  /**
+   * Where it was defined: the file, and the place in it (empty for a file about one server). Both are empty for one that
+   * was added while the gateway runs (isRuntimeServer).
+   */
   readonly origin: Origin;
   readonly command: string;
   readonly args: readonly string[];
@@ -105,7 +108,8 @@ interface ResolveContext extends ResolveOptions {
 
 type DescribedServer = Extract<CandidateDefinition, { kind: 'stdio' }>['server'];
 
-function defineServer(
+/** What a candidate becomes in use; undefined, after a warning, where it cannot be used. */
+export function defineServer(
   candidate: Candidate,
   server: DescribedServer,
   options: ResolveContext,
@@ -157,8 +161,8 @@ function placesOf(
   file: string | undefined,
 ): ToolWords[] {
   const own: ToolWords = { file: candidate.file, path: candidate.path, says: given };
-  if (suite === undefined || file === undefined) return [own];
-  return [{ file, path: ['suites', candidate.name], says: suite as Look }, own];
+  if (suite === undefined) return [own];
+  return [{ file: file ?? '', path: ['suites', candidate.name], says: suite as Look }, own];
 }
 
 /** Likewise, except for switchboardDescription. */
@@ -182,7 +186,7 @@ type Program = Pick<ServerDefinition, 'command' | 'args' | 'written' | 'cwd' | '
 function fillIn(candidate: Candidate, server: DescribedServer, filler: Filler): Program | undefined {
   const fill = (text: string, ...path: (string | number)[]): string => {
     const place = { file: candidate.file, path: [...candidate.path, ...path] };
-    const filled = filler.fill(text, place);
+    const filled = candidate.literal === true ? text : filler.fill(text, place);
     if (filled.includes('\0')) filler.fail(place, 'holds a NUL character');
     return filled;
   };
@@ -209,7 +213,7 @@ function fillIn(candidate: Candidate, server: DescribedServer, filler: Filler): 
   const written = {
     command: inner.cmd,
     args: [...(inner.args ?? []), ...(server.args ?? [])],
-    cwd: cwdAsWritten.includes('${') ? cwdAsWritten : absolute,
+    cwd: candidate.literal !== true && cwdAsWritten.includes('${') ? cwdAsWritten : absolute,
   };
   return {
     command,

@@ -37,9 +37,7 @@ const ANY = Symbol('any key');
 function takenToolNames(config: unknown, face: Face): Problem[] {
   if (!isObject(config) || !managesServers(config.management, face)) return [];
   const message = 'belongs to the tools that "management" turns on; choose another name for this tool';
-  return MANAGEMENT_TOOLS.flatMap((name) =>
-    brokenIn(config, ['tools', name], () => [problem(message)]),
-  );
+  return MANAGEMENT_TOOLS.flatMap((name) => brokenIn(config, ['tools', name], () => [problem(message)]));
 }
 
 function managesServers(given: unknown, face: Face): boolean {

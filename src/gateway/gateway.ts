@@ -31,6 +31,8 @@ export interface GatewayOptions {
   /** Tools made of tools of several entries. Default none. */
   readonly overall?: readonly OverallExposure[];
   readonly log?: Logger;
+  /** Whether sources may be added that nobody knows of yet. Default false. */
+  readonly mayGrow?: boolean;
   /** What a client can do that calls a tool which is no longer there. Default: list the tools. */
   readonly adviseOnLoss?: (server: string, why: Loss) => string | undefined;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
@@ -51,6 +53,7 @@ export class Gateway {
   readonly #log: Logger;
   readonly #loggedArguments: GatewayOptions['loggedArguments'];
   readonly #adviseOnLoss: GatewayOptions['adviseOnLoss'];
+  readonly #mayGrow: boolean;
   /** Tools that were listed and are no more, with the server they were of. */
   readonly #departed = new Map<string, string>();
   readonly #gate = new StartGate();
@@ -63,10 +66,18 @@ export class Gateway {
   #outdated = false;
   #announcing: NodeJS.Timeout | undefined;
 
-  constructor({ entries, overall = [], log = silentLogger, loggedArguments, adviseOnLoss }: GatewayOptions) {
+  constructor({
+    entries,
+    overall = [],
+    log = silentLogger,
+    loggedArguments,
+    adviseOnLoss,
+    mayGrow = false,
+  }: GatewayOptions) {
     this.#log = log;
     this.#loggedArguments = loggedArguments;
     this.#adviseOnLoss = adviseOnLoss;
+    this.#mayGrow = mayGrow;
     this.#overall = overall;
     this.#catalog = { generation: 1, entries };
     this.#shelves = this.#shelvesFor(entries);
@@ -88,7 +99,9 @@ export class Gateway {
 
   /** What a client may expect of us: everything that some source may have, for they are not asked before. */
   get kinds(): ReadonlySet<KeptKind> {
-    return new Set(this.#catalog.entries.flatMap((entry) => [...entry.offers]));
+    return this.#mayGrow
+      ? new Set(KEPT_KINDS)
+      : new Set(this.#catalog.entries.flatMap((entry) => [...entry.offers]));
   }
 
   /**

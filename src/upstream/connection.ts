@@ -320,7 +320,7 @@ export class Connection {
       throw new SwitchboardError(
         'SERVER_FAILING',
         `Server '${this.#server.name}' keeps failing and is left alone for another ${Math.ceil(wait / 1000)} s. ${messageOf(this.#state.error)}`,
-        { hint: `switchboard doctor shows how it is started.` },
+        { hint: this.#surroundings.startHint },
       );
     }
     await new Promise((resolve) => setTimeout(resolve, wait));

@@ -18,6 +18,8 @@ export interface IncarnationEvents {
 export interface Surroundings {
   readonly family: Family;
   readonly log: Logger;
+  /** What to do about a server that does not start, as a sentence. */
+  readonly startHint: string;
   /** How we greet a server; asked for when it starts. */
   readonly greeting: () => Greeting;
   /** Takes each line a server writes to stderr, already prefixed and safe to print. */
@@ -175,7 +177,7 @@ export class Incarnation {
   #startHint(): string {
     const printed = this.#noise.first;
     return printed === undefined
-      ? 'switchboard doctor --start shows how it is started and all it writes.'
+      ? this.#surroundings.startHint
       : `It printed ${JSON.stringify(printed)}: its command does not seem to start an MCP server.`;
   }
 

@@ -27,6 +27,7 @@ function source(args: string[], more: Partial<StdioServer> = {}) {
     log: silentLogger,
     stderr: () => undefined,
     greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
+    startHint: 'Look.',
     recall: () => undefined,
     remember: () => undefined,
     stateChanged: () => undefined,

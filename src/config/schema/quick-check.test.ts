@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainChildFile, explainConfig, explainForeignServer, explainServerName } from '../explain.ts';
+import { resolveManagement } from '../management.ts';
 import { applyDefaults } from '../settings.ts';
 import { childFile, config, foreignServer, remoteServer, stdioServer } from './config.ts';
 import * as quick from './quick-check.generated.js';
@@ -65,6 +66,8 @@ describe('the quick check and the schema agree', () => {
       'suite',
       'plain',
       'tools',
+      'ask',
+      'auto',
     ],
     ...['\u0001', '💥'],
   );
@@ -86,7 +89,7 @@ describe('the quick check and the schema agree', () => {
       'callsQueued',
       'maxChars',
     ],
-    ...['original', 'exposed', 'presets', 'redact', 'subtools'],
+    ...['original', 'exposed', 'presets', 'redact', 'subtools', 'enabled', 'approval', 'persist'],
     ...['allow', 'deny', 'cmd', 'Timeouts', '__proto__', 'constructor', 'A=B', '', 'x'.repeat(65), '\u0001'],
   ];
   const object = (key: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
@@ -136,6 +139,10 @@ describe('the quick check and the schema agree', () => {
       { requiredKeys: [] },
     ) as fc.Arbitrary<unknown>,
   );
+  const managed = fc.record(
+    { enabled: scalar, approval: scalar, persist: scalar },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<unknown>;
   const limits = object(anyKey, fc.constantFrom<unknown>(1, 1024, 'never', 0));
   const entry = fc.oneof(
     object(anyKey, small),
@@ -162,6 +169,7 @@ describe('the quick check and the schema agree', () => {
         naming: scalar,
         offer: leaf,
         instructions: limits,
+        management: fc.oneof(small, managed),
         logArguments: scalar,
         logDirectory: scalar,
         timeouts: limits,
@@ -185,9 +193,13 @@ describe('the quick check and the schema agree', () => {
     if (!quick.isConfig(value)) return;
     if (JSON.stringify(value).includes('__proto__')) return;
     const { $schema, mcpServers, tools, logDirectory } = value;
-    expect({ ...applyDefaults(value), $schema, mcpServers, tools, logDirectory }).toEqual(
-      config.parse(value),
-    );
+    const { flatIdleMs, ...settings } = applyDefaults(value);
+    expect(flatIdleMs).toBe(value.timeouts?.idleMs ?? 'never');
+    const parsed = config.parse(value);
+    expect({ ...settings, $schema, mcpServers, tools, logDirectory }).toEqual({
+      ...parsed,
+      management: resolveManagement(parsed.management),
+    });
   };
 
   test('on random configurations, and so do the editor schema and the defaults', () => {
@@ -227,6 +239,12 @@ describe('the quick check and the schema agree', () => {
     { exposure: 'hidden', naming: 'plain', offer: ['tools'], logArguments: true, logDirectory: 'logs' },
     { exposure: 'Flat' },
     { offer: ['tool'] },
+    { management: true },
+    { management: {} },
+    { management: { enabled: false, approval: 'auto', persist: true } },
+    { management: { approval: 'never' } },
+    { management: { enable: true } },
+    { management: 'ask' },
     { instructions: { maxChars: 0 } },
     { instructions: { maxChars: 100_001 } },
     { mcpServers: { a: { command: 'x', exposedTools: ['a', { original: 'b', exposed: 'c' }] } } },

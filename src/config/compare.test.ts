@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { createProject } from '../../test/helpers/temp-project.ts';
+import { compareServers, loadConfig, type ServerDefinition } from './index.ts';
+
+const entry = {
+  command: 'node',
+  args: ['a.js'],
+  env: { A: '1', B: '2' },
+  exposedTools: ['a*', { original: 'b', exposed: 'c' }],
+  tools: { t: { presets: { key: 'value', other: [1] }, redact: ['x'] } },
+};
+
+async function define(
+  server: object,
+  rest: object = {},
+  env: Record<string, string> = {},
+): Promise<ServerDefinition> {
+  const project = createProject({
+    'switchboard.config.json': { mcpServers: { s: { cwd: '/', ...server } }, ...rest },
+  });
+  const { servers, warnings } = await loadConfig({ cwd: project.dir, env });
+  expect(warnings).toEqual([]);
+  return servers[0]!;
+}
+
+test.each<[string, object, object?]>([
+  ['in another file', entry],
+  ['with variables in another order', { ...entry, env: { B: '2', A: '1' } }],
+  [
+    'with what is the default anyway',
+    { ...entry, framing: 'auto', offer: ['tools', 'resources', 'prompts'] },
+  ],
+  ['with the same said elsewhere', { ...entry, tools: {} }, { suites: { s: { tools: entry.tools } } }],
+])('%s it is the same', async (_, server, rest) => {
+  expect(compareServers(await define(entry), await define(server, rest))).toBe('same');
+});
+
+test.each<[string, object, object?]>([
+  ['command', { ...entry, command: 'deno' }],
+  ['arguments', { ...entry, args: ['b.js'] }],
+  ['directory', { ...entry, cwd: '/tmp' }],
+  ['environment', { ...entry, env: { A: '1' } }],
+  ['value of a variable', { ...entry, env: { A: '1', B: '3' } }],
+  ['inherited environment', entry, { inheritEnv: false }],
+  ['framing', { ...entry, framing: 'newline' }],
+  ['time limits', entry, { timeouts: { rpcMs: 5 } }],
+  ['command and looks', { ...entry, command: 'deno', exposure: 'hidden' }],
+])('another %s needs another process', async (_, server, rest) => {
+  expect(compareServers(await define(entry), await define(server, rest))).toBe('process');
+});
+
+test.each<[string, object, object?]>([
+  ['exposure', { ...entry, exposure: 'hidden' }],
+  ['naming', entry, { naming: 'plain' }],
+  ['offer', entry, { offer: ['tools'] }],
+  ['list of tools', { ...entry, exposedTools: ['a*'] }],
+  [
+    'pattern that was a name',
+    { ...entry, exposedTools: ['a*', 'b'], tools: { ...entry.tools, b: { name: 'c' } } },
+  ],
+  ['hidden tool', { ...entry, hiddenTools: ['z'] }],
+  ['name of a tool', { ...entry, tools: { t: { ...entry.tools.t, name: 'new' } } }],
+  ['preset', { ...entry, tools: { t: { presets: { key: 'other', other: [1] }, redact: ['x'] } } }],
+  ['suite', entry, { suites: { s: { suiteName: 'mine' } } }],
+  ['introspection', entry, { introspection: { mode: 'full' } }],
+  ['description', { ...entry, description: 'What it is for.' }],
+  ['description of the suite', { ...entry, switchboardDescription: 'All of it.' }],
+])('another %s changes its looks only', async (_, server, rest) => {
+  expect(compareServers(await define(entry), await define(server, rest))).toBe('shown');
+});
+
+test('a reference that gives the same value is written differently, and run the same', async () => {
+  const referring = { ...entry, args: ['${SCRIPT}'] };
+  expect(compareServers(await define(entry), await define(referring, {}, { SCRIPT: 'a.js' }))).toBe('shown');
+  expect(compareServers(await define(entry), await define(referring, {}, { SCRIPT: 'b.js' }))).toBe(
+    'process',
+  );
+});
+
+test('shown flat, a server is kept running, which is another time limit', async () => {
+  const flat = { ...entry, exposure: 'flat' };
+  expect(compareServers(await define(entry), await define(flat))).toBe('process');
+  const kept = { timeouts: { idleMs: 'never' } };
+  expect(compareServers(await define(entry, kept), await define(flat, kept))).toBe('shown');
+});

@@ -1,0 +1,245 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsoncMember, JsoncNode } from '../shared/jsonc.ts';
+import { piecesOf, type GapPiece } from './gap.ts';
+import { printLine, printLines, type Manner } from './print-value.ts';
+
+/** A JSON text and where everything stands in it. */
+export interface LocatedText {
+  readonly text: string;
+  readonly root: JsoncNode;
+}
+
+/**
+ * Sets a member of an object in the text: in place where there is one of that name (the last one, which is the one that
+ * holds), else behind the last. The rest of the text stays as it is.
+ */
+export function setMember(located: LocatedText, object: JsoncNode, key: string, value: unknown): string {
+  // As JSON says it: without members that are undefined.
+  const plain: unknown = JSON.parse(JSON.stringify(value));
+  const present = object.members!.findLast((member) => member.key === key);
+  return present === undefined ? add(located, object, key, plain) : replace(located, present, plain);
+}
+
+function replace({ text, root }: LocatedText, { start, node }: JsoncMember, value: unknown): string {
+  if (isDeepStrictEqual(node.value, value)) return text;
+  const manner = mannerOf(text, root);
+  const lines = startsLine(text, start) || text.slice(node.start, node.end).includes('\n');
+  const printed = lines ? printLines(value, manner, indentAt(text, start)) : printLine(value, manner.spaced);
+  return spliced(text, [{ start: node.start, end: node.end, with: printed }]);
+}
+
+/**
+ * Adds a member in the manner of the last one. It goes directly behind what belongs to that one (or to the brace), so
+ * that removeMember, which knows nothing of this, takes out exactly what was put in.
+ */
+function add({ text, root }: LocatedText, object: JsoncNode, key: string, value: unknown): string {
+  const manner = mannerOf(text, root);
+  const last = object.members!.at(-1);
+  const close = object.end - 1;
+  const tail = tailOf(text, behind(object, last), close);
+  const comma = last?.comma === undefined ? '' : ',';
+  const edits: Edit[] = [];
+  if (last !== undefined && last.comma === undefined)
+    edits.push({ start: last.node.end, end: last.node.end, with: ',' });
+
+  const insert = (added: string): string =>
+    spliced(text, [...edits, { start: tail.end, end: tail.end, with: added }]);
+  const isLines =
+    tail.kind === 'line' ||
+    (last === undefined
+      ? object === root || text.slice(root.start, root.end).includes('\n')
+      : startsLine(text, last.start));
+  if (!isLines) {
+    const gap = last !== undefined && manner.spaced ? ' ' : '';
+    const colon = manner.spaced ? ': ' : ':';
+    return insert(gap + JSON.stringify(key) + colon + printLine(value, manner.spaced) + comma);
+  }
+  const outer = indentAt(text, object.start);
+  const indent =
+    last !== undefined && startsLine(text, last.start) ? indentAt(text, last.start) : outer + manner.unit;
+  const rest = text.slice(tail.end, close);
+  const member = `${JSON.stringify(key)}: ${printLines(value, manner, indent)}${comma}`;
+  const closing = !isOpenedAnew(last, tail, rest)
+    ? ''
+    : /^\r?\n/.test(rest)
+      ? manner.eol
+      : manner.eol + outer;
+  return insert(manner.eol + indent + member + closing);
+}
+
+/** Whether the closing brace of an empty object needs a line of its own; `rest` is what stands before it. */
+function isOpenedAnew(last: JsoncMember | undefined, tail: Tail, rest: string): boolean {
+  return last === undefined && tail.kind !== 'line' && rest.trim() === '';
+}
+
+/**
+ * Takes a member out of an object, with the comments that clearly belong to it: those on the lines directly above it,
+ * and those behind it on its last line.
+ */
+export function removeMember({ text }: LocatedText, object: JsoncNode, member: JsoncMember): string {
+  const members = object.members!;
+  const index = members.indexOf(member);
+  const previous = members[index - 1];
+  const next = members[index + 1];
+  const limit = next?.start ?? object.end - 1;
+  const tail = tailOf(text, behind(object, previous), member.start);
+  const after = piecesOf(text, member.node.end, limit);
+  const end = endOfMember(member, after, next !== undefined);
+  const main = cut(text, {
+    start: member.start,
+    end,
+    tail,
+    before: piecesOf(text, tail.end, member.start),
+    rest: piecesOf(text, end, limit),
+    isLast: next === undefined,
+  });
+
+  const edits = [main];
+  const comma = after.find((piece) => piece.kind === 'comma');
+  if (comma !== undefined && comma.start >= end) edits.push({ start: comma.start, end: comma.end, with: '' });
+  // The one before is now the last; it keeps its comma only where the last one had one.
+  if (next === undefined && previous !== undefined && member.comma === undefined)
+    edits.push({ start: previous.comma!, end: previous.comma! + 1, with: '' });
+  // Where nothing else is left, what `add` has written between the member and the brace.
+  const left = text.slice(end, limit);
+  const onLine = text.slice(main.start, member.start).includes('\n');
+  if (members.length === 1 && onLine && main.start === tail.end && isOpenedAnew(undefined, tail, left)) {
+    const closing = closingIn(left, indentAt(text, object.start));
+    edits.push({ start: end, end: end + closing.length, with: '' });
+  }
+  return spliced(text, edits);
+}
+
+/** Where a member ends with the comma and the comments that belong to it. */
+function endOfMember({ node }: JsoncMember, after: readonly GapPiece[], hasNext: boolean): number {
+  const broken = after.findIndex((piece) => piece.kind === 'blank' && piece.breaks > 0);
+  const sameLine = broken === -1 ? after : after.slice(0, broken);
+  const comma = sameLine.findIndex((piece) => piece.kind === 'comma');
+  // A comment between this member and the next one on the same line may be about either.
+  const own = broken === -1 && hasNext ? sameLine.slice(0, comma + 1) : sameLine;
+  return own.findLast((piece) => piece.kind !== 'blank')?.end ?? node.end;
+}
+
+interface Cut {
+  /** Of the member itself, with the comma and the comments behind it. */
+  readonly start: number;
+  readonly end: number;
+  /** What belongs to the member before it, or to the brace. */
+  readonly tail: Tail;
+  /** What stands between that and the member. */
+  readonly before: readonly GapPiece[];
+  /** What stands between the end and the next member or the brace. */
+  readonly rest: readonly GapPiece[];
+  readonly isLast: boolean;
+}
+
+/** The stretch to take out: with what is directly above it, and the line break before that. */
+function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Edit {
+  const gap = before.at(-1);
+  if (gap?.kind !== 'blank') return { start, end, with: '' };
+  if (gap.breaks === 0) return { start: gap.start, end, with: '' };
+  const at = blankAbove(before);
+  const blank = before[at]!;
+  const lineBreak = blank.start + text.slice(blank.start, blank.end).search(/\r?\n[^\n]*$/);
+  const following = rest[0]?.kind === 'blank' ? rest[0] : undefined;
+  if (following !== undefined && following.breaks > 0) {
+    // Alone between empty lines, it takes those above it along.
+    const isAlone = blank.breaks > 1 && (following.breaks > 1 || (isLast && rest.length === 1));
+    return { start: isAlone ? blank.start : lineBreak, end, with: '' };
+  }
+  // What follows on its last line must not move into a comment, nor up to the member before.
+  const aboveIt = before[at - 1]?.kind ?? tail.kind;
+  if (isLast && (aboveIt !== 'line' || blank.breaks > 1)) return { start: lineBreak, end, with: '' };
+  return { start: blank.end, end: following?.end ?? end, with: '' };
+}
+
+/** Which piece stands before the comments directly above a member: the blank with the line break. */
+function blankAbove(before: readonly GapPiece[]): number {
+  let at = before.length - 1;
+  while (before[at]!.breaks === 1) {
+    const next = before.findLastIndex(
+      (piece, index) => index < at && piece.kind === 'blank' && piece.breaks > 0,
+    );
+    if (next === -1) break;
+    at = next;
+  }
+  return at;
+}
+
+function closingIn(left: string, indent: string): string {
+  const [lineBreak = ''] = /^\r?\n/.exec(left) ?? [];
+  if (lineBreak === '' || /^\r?\n/.test(left.slice(lineBreak.length))) return lineBreak;
+  return left.startsWith(lineBreak + indent) ? lineBreak + indent : '';
+}
+
+interface Tail {
+  readonly end: number;
+  /** The kind of the last comment in it. */
+  readonly kind: 'line' | 'block' | undefined;
+}
+
+/** The comments that begin on the line on which something ends: they belong to it, whatever comes next. */
+function tailOf(text: string, from: number, to: number): Tail {
+  let tail: Tail = { end: from, kind: undefined };
+  for (const { kind, end, breaks } of piecesOf(text, from, to)) {
+    if (kind === 'blank' && breaks > 0) break;
+    if (kind === 'line' || kind === 'block') tail = { end, kind };
+  }
+  return tail;
+}
+
+/** Behind a member and its comma; without a member, behind the brace. */
+function behind(object: JsoncNode, member: JsoncMember | undefined): number {
+  if (member === undefined) return object.start + 1;
+  return member.comma === undefined ? member.node.end : member.comma + 1;
+}
+
+function mannerOf(text: string, root: JsoncNode): Manner {
+  const [first] = root.members ?? [];
+  return {
+    eol: /\r?\n/.exec(text)?.[0] ?? '\n',
+    unit: unitIn(text, root) ?? '  ',
+    spaced: first === undefined || !text.slice(first.start, first.node.start).endsWith(':'),
+  };
+}
+
+/** How much deeper than their object the first members stand that begin a line. */
+function unitIn(text: string, { start, members = [] }: JsoncNode): string | undefined {
+  const outer = indentAt(text, start);
+  for (const member of members) {
+    const indent = indentAt(text, member.start);
+    const isDeeper = indent.startsWith(outer) && indent !== outer;
+    if (isDeeper && startsLine(text, member.start)) return indent.slice(outer.length);
+    const inside = unitIn(text, member.node);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}
+
+function startsLine(text: string, at: number): boolean {
+  return text.slice(lineStart(text, at), at).trim() === '';
+}
+
+function indentAt(text: string, at: number): string {
+  return /^[ \t]*/.exec(text.slice(lineStart(text, at), at))![0];
+}
+
+function lineStart(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly with: string;
+}
+
+function spliced(text: string, edits: readonly Edit[]): string {
+  let result = '';
+  let at = 0;
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    result += text.slice(at, edit.start) + edit.with;
+    at = edit.end;
+  }
+  return result + text.slice(at);
+}

@@ -1,0 +1,48 @@
+/** A part of what stands between two values of a JSON text: blanks, a comment or a comma. */
+export interface GapPiece {
+  /** `line` is a comment from `//` to the end of its line, without the blanks there. */
+  readonly kind: 'blank' | 'line' | 'block' | 'comma';
+  readonly start: number;
+  readonly end: number;
+  /** Line breaks in it. */
+  readonly breaks: number;
+}
+
+/** Takes such a stretch of a text apart. The text has been parsed: nothing else stands there. */
+export function piecesOf(text: string, from: number, to: number): GapPiece[] {
+  const pieces: GapPiece[] = [];
+  for (let at = from; at < to; at = pieces.at(-1)!.end) {
+    const kind = kindAt(text, at);
+    const end = Math.min(endOf(kind, text, at), to);
+    pieces.push({ kind, start: at, end, breaks: text.slice(at, end).split('\n').length - 1 });
+  }
+  return pieces;
+}
+
+function kindAt(text: string, at: number): GapPiece['kind'] {
+  if (text[at] === ',') return 'comma';
+  if (text[at] !== '/') return 'blank';
+  return text[at + 1] === '/' ? 'line' : 'block';
+}
+
+function endOf(kind: GapPiece['kind'], text: string, at: number): number {
+  switch (kind) {
+    case 'comma':
+      return at + 1;
+    case 'block':
+      return text.indexOf('*/', at + 2) + 2;
+    case 'line':
+      return at + restOfLine(text, at).replace(/[ \t\r]+$/, '').length;
+    case 'blank': {
+      BLANK.lastIndex = at;
+      return at + BLANK.exec(text)![0].length;
+    }
+  }
+}
+
+const BLANK = /[ \t\r\n]+/y;
+
+function restOfLine(text: string, at: number): string {
+  const end = text.indexOf('\n', at);
+  return text.slice(at, end === -1 ? undefined : end);
+}

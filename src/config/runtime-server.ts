@@ -1,0 +1,144 @@
+import { resolve } from 'node:path';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+import type { Candidate, Warn } from './candidate.ts';
+import type { Environment } from './interpolate.ts';
+import { describeWarning, type ConfigWarning } from './problem.ts';
+import { recursionGuard } from './recursion.ts';
+import { defineServer, type ServerDefinition } from './resolve.ts';
+import type { Settings } from './settings.ts';
+
+/** How to start a server, as given while the gateway runs. Every text is meant as it stands: `${X}` is no reference. */
+export interface RuntimeEntry {
+  readonly command: string;
+  /** Default none. */
+  readonly args?: readonly string[] | undefined;
+  /** Default none. Never to be logged. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Relative to the directory of the configuration, which is the default. */
+  readonly cwd?: string | undefined;
+}
+
+export interface RuntimeContext {
+  readonly settings: Settings;
+  /** What a relative `cwd` is relative to: the directory of the configuration. */
+  readonly directory: string;
+  /** The configuration file, for messages about what it says. Default: none is named. */
+  readonly file?: string | undefined;
+  /** What references in the presets of `suites` are filled in from. Default the program's own environment. */
+  readonly env?: Environment | undefined;
+  /** The script that runs now; an entry that starts it is refused. Default `process.argv[1]`. */
+  readonly ourScript?: string | undefined;
+  /** Told what in `suites.<name>` was ignored, and why. Default: nobody is. */
+  readonly warn?: Warn | undefined;
+}
+
+/**
+ * Makes a definition of a server that no file defines. What the configuration says in general and in `suites.<name>`
+ * holds for it as for any other. Throws a SwitchboardError SERVER_INVALID where it cannot be used.
+ */
+export function defineRuntimeServer(
+  name: string,
+  entry: RuntimeEntry,
+  context: RuntimeContext,
+): ServerDefinition {
+  refuseBadName(name);
+  refuseBadEntry(entry);
+  const { command, args = [], env = {} } = entry;
+  const cwd = resolve(context.directory, (entry.cwd ?? '').trim() === '' ? '' : entry.cwd!);
+  const ourScript = context.ourScript ?? process.argv[1];
+  if (recursionGuard(ourScript)({ command, args, cwd })) {
+    throw invalid(
+      `${quoted(name)} would start this gateway itself, which would start itself again, without end.`,
+      'Name the server you want to reach through it.',
+    );
+  }
+  const candidate: Candidate = {
+    name,
+    file: NOWHERE,
+    path: [],
+    directory: context.directory,
+    literal: true,
+    definition: { kind: 'unusable' },
+  };
+  const warnings: ConfigWarning[] = [];
+  const described = { command, args: [...args], env, cwd };
+  const server = defineServer(candidate, described, {
+    settings: context.settings,
+    file: context.file,
+    env: context.env ?? process.env,
+    ourScript,
+    isOurselves: () => false,
+    warn: (warning) => void warnings.push(warning),
+  });
+  if (server === undefined) {
+    const reasons = warnings.map(describeWarning).join('; ');
+    throw invalid(`${quoted(name)} cannot be used: ${reasons}.`, 'Correct the configuration.');
+  }
+  for (const warning of warnings) context.warn?.(warning);
+  return server;
+}
+
+/** Whether a server was added while the gateway runs, and stands in no file. */
+export function isRuntimeServer({ origin }: Pick<ServerDefinition, 'origin'>): boolean {
+  return origin.file === NOWHERE;
+}
+
+const NOWHERE = '';
+const MAX_NAME_CHARS = 64;
+
+/** Stricter than for configured servers: these are the rules for names in front of `__`. */
+function refuseBadName(name: string): void {
+  const chars = Array.from(name).length;
+  if (name.trim() === '') throw invalid('A server needs a name.', 'Choose one, for example "github".');
+  if (chars > MAX_NAME_CHARS) {
+    throw invalid(
+      `The name of a server has at most ${MAX_NAME_CHARS} characters; this one has ${chars}.`,
+      'Choose a shorter one.',
+    );
+  }
+  if (/\p{Cc}/u.test(name)) {
+    throw invalid(`The name ${quoted(name)} holds a control character.`, 'Use letters, digits and "-".');
+  }
+  if (name.includes('__')) {
+    throw invalid(
+      `The name ${quoted(name)} holds "__", which stands between a server and its tool.`,
+      'Use a single "_", or "-".',
+    );
+  }
+  if (name.endsWith('_')) {
+    throw invalid(
+      `The name ${quoted(name)} ends in "_", which would run into the "__" before its tools.`,
+      'Leave out the last "_".',
+    );
+  }
+}
+
+function refuseBadEntry({ command, args = [], env = {}, cwd = '' }: RuntimeEntry): void {
+  if (command.trim() === '')
+    throw invalid('The command is empty.', 'Name the program to start, for example "npx".');
+  if (Object.keys(env).some((variable) => variable === '' || variable.includes('='))) {
+    throw invalid(
+      'The name of an environment variable is empty or holds "=".',
+      'Give each variable as a name and a value of its own.',
+    );
+  }
+  // Which one it is in is not told: it may be a secret.
+  const parts: [string, readonly string[]][] = [
+    ['command', [command]],
+    ['arguments', args],
+    ['working directory', [cwd]],
+    ['environment', Object.entries(env).flat()],
+  ];
+  const part = parts.find(([, texts]) => texts.some((text) => text.includes('\0')));
+  if (part !== undefined)
+    throw invalid(`A NUL character in the ${part[0]} cannot be passed on.`, 'Leave it out.');
+}
+
+function quoted(name: string): string {
+  return `"${printableLine(name)}"`;
+}
+
+function invalid(message: string, hint: string): SwitchboardError {
+  return new SwitchboardError('SERVER_INVALID', message, { hint });
+}

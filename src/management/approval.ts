@@ -1,0 +1,71 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+import type { Call } from '../gateway/index.ts';
+import { isJsonObject, Server, SERVER_SHAPE } from '../protocol/index.ts';
+import { Message } from '../wire/index.ts';
+
+/** A program that somebody wants to be started. */
+export interface Proposal {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Names only: values may be secrets. */
+  readonly envNames: readonly string[];
+}
+
+/**
+ * Asks the person behind the client of a call whether a program may be started. Resolves when they agree; rejects when they do not,
+ * or when their client cannot ask them.
+ */
+export function approve(proposal: Proposal, call: Call): Promise<void> {
+  const { client } = call.session;
+  if (client.capabilities.elicitation === undefined) {
+    const message = `Adding ${JSON.stringify(proposal.name)} needs a person's approval, and this client cannot ask for it.`;
+    return Promise.reject(
+      new SwitchboardError('APPROVAL_IMPOSSIBLE', message, {
+        hint: 'Its owner can allow it without asking: "management": {"approval": "auto"} in the configuration.',
+      }),
+    );
+  }
+  return new Promise((resolve, reject) => {
+    const request = {
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'elicitation/create',
+      params: { message: question(proposal), requestedSchema: { type: 'object', properties: {} } },
+    };
+    const id = client.ask(Message.from(request, SERVER_SHAPE), {
+      answered: (answer) => {
+        const result = answer.value(Server.result);
+        if (isJsonObject(result) && result.action === 'accept') resolve();
+        else reject(refused(proposal));
+      },
+      unanswered: () => reject(refused(proposal)),
+    });
+    // Who gives up the call does not want an answer to the question.
+    call.runner = {
+      cancelled: () => {
+        client.withdraw(id, 'The request was cancelled.');
+        reject(refused(proposal));
+      },
+    };
+  });
+}
+
+function refused({ name }: Proposal): SwitchboardError {
+  return new SwitchboardError('NOT_APPROVED', `Adding ${JSON.stringify(name)} was not approved.`, {
+    hint: 'Ask the person before you try again.',
+  });
+}
+
+/** On one line each, made printable: what is shown must be what will run. */
+function question({ name, command, args, cwd, envNames }: Proposal): string {
+  return [
+    `Start a program as MCP server ${JSON.stringify(printableLine(name))}?`,
+    `Command: ${JSON.stringify(printableLine(command))}`,
+    `Arguments: ${printableLine(JSON.stringify(args))}`,
+    `Directory: ${printableLine(cwd)}`,
+    `Environment set: ${envNames.length === 0 ? 'nothing' : printableLine(envNames.join(', '))}`,
+  ].join('\n');
+}

@@ -1,0 +1,2 @@
+export { Control, type Applied } from './control.ts';
+export { managementTools } from './tools.ts';

@@ -1,0 +1,265 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import type { RuntimeEntry, ServerDefinition } from '../config/index.ts';
+import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
+import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { approve } from './approval.ts';
+import type { Control, ManagedServer } from './control.ts';
+
+export interface ManagementToolsOptions {
+  readonly control: Control;
+  /** Whether a person is asked before a program is started that no configuration names. */
+  readonly approval: 'ask' | 'auto';
+  /** Makes a definition of what a client gave. Throws SERVER_INVALID. */
+  readonly define: (name: string, entry: RuntimeEntry) => ServerDefinition;
+  /** Writes a change back to where servers are configured; undefined: changes last as long as the program. */
+  readonly persist?: {
+    added(name: string, entry: RuntimeEntry): Promise<void>;
+    removed(name: string): Promise<void>;
+  };
+  /** True where every server runs from the moment it is added: then none is ever idle. */
+  readonly alwaysOn: boolean;
+}
+
+export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
+
+/** The tools by which a client adds, removes, reloads and lists servers. */
+export function managementTools(options: ManagementToolsOptions): OverallExposure {
+  const tools = [addServer(options), removeServer(options), reloadServer(options), listServers(options)];
+  return { present: () => tools };
+}
+
+function addServer({ control, approval, define, persist, alwaysOn }: ManagementToolsOptions): PresentedTool {
+  return tool({
+    name: 'add_server',
+    title: 'Add a server',
+    description:
+      'Start a program as an MCP server and offer its tools, named server__tool. It runs with the rights of this ' +
+      'program. Fails if the name is taken or the server does not start.',
+    annotations: { destructiveHint: true, openWorldHint: true, idempotentHint: false, readOnlyHint: false },
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', description: "What the server is called: not empty, unique, without '__'." },
+        command: { type: 'string', description: 'The program to start.' },
+        args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
+        env: {
+          type: 'object',
+          additionalProperties: { type: 'string' },
+          description: 'Environment variables it gets besides ours.',
+        },
+        cwd: { type: 'string', description: 'The directory it runs in. Default: ours.' },
+      },
+      required: ['name', 'command'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: { server: serverSchema(alwaysOn) },
+      required: ['server'],
+    },
+    async run(args, call) {
+      const name = text(args, 'name');
+      const entry = readEntry(args);
+      const definition = define(name, entry);
+      control.checkFree(name);
+      if (approval === 'ask') {
+        await approve(
+          {
+            name,
+            command: definition.command,
+            args: definition.args,
+            cwd: definition.cwd,
+            envNames: Object.keys(entry.env ?? {}),
+          },
+          call,
+        );
+      }
+      const added = await control.add(definition);
+      await persist?.added(name, entry);
+      const { tools } = added;
+      const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
+      return { said: `Added ${name}. ${what}`, structured: { server: report(added, alwaysOn) } };
+    },
+  });
+}
+
+function removeServer({ control, persist }: ManagementToolsOptions): PresentedTool {
+  return tool({
+    name: 'remove_server',
+    title: 'Remove a server',
+    description:
+      'Take a server and all its tools away and end its process. Running calls get a moment to finish.',
+    annotations: { destructiveHint: true, openWorldHint: false, idempotentHint: false, readOnlyHint: false },
+    inputSchema: NAME_ONLY,
+    outputSchema: {
+      type: 'object',
+      properties: { removed: { type: 'string' } },
+      required: ['removed'],
+    },
+    async run(args) {
+      const name = text(args, 'name');
+      await control.remove(name);
+      await persist?.removed(name);
+      return { said: `Removed ${name}.`, structured: { removed: name } };
+    },
+  });
+}
+
+function reloadServer({ control, alwaysOn }: ManagementToolsOptions): PresentedTool {
+  return tool({
+    name: 'reload_server',
+    title: 'Reload a server',
+    description:
+      'Stop a server and start it again with the same command, for example after it was rebuilt or has crashed.',
+    annotations: { destructiveHint: true, openWorldHint: true, idempotentHint: true, readOnlyHint: false },
+    inputSchema: NAME_ONLY,
+    outputSchema: {
+      type: 'object',
+      properties: { server: serverSchema(alwaysOn) },
+      required: ['server'],
+    },
+    async run(args) {
+      const reloaded = await control.reload(text(args, 'name'));
+      const { tools, definition } = reloaded;
+      const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
+      return {
+        said: `Reloaded ${definition.name}. ${what}`,
+        structured: { server: report(reloaded, alwaysOn) },
+      };
+    },
+  });
+}
+
+function listServers({ control, alwaysOn }: ManagementToolsOptions): PresentedTool {
+  return tool({
+    name: 'list_servers',
+    title: 'List the servers',
+    description: 'The servers there are: command, status, process, tools, and why one has crashed.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    inputSchema: { type: 'object', properties: {} },
+    outputSchema: {
+      type: 'object',
+      properties: { servers: { type: 'array', items: serverSchema(alwaysOn) } },
+      required: ['servers'],
+    },
+    run: () => {
+      const servers = control.list().map((server) => report(server, alwaysOn));
+      return Promise.resolve({ said: undefined, structured: { servers } });
+    },
+  });
+}
+
+interface ToolSpec {
+  readonly name: (typeof MANAGEMENT_TOOLS)[number];
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: JsonObject;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject;
+  /** What it did, in words (default: the structured content as JSON) and as structured content. */
+  run(
+    args: JsonObject,
+    call: Call,
+  ): Promise<{ readonly said: string | undefined; readonly structured: JsonObject }>;
+}
+
+function tool({ run, ...definition }: ToolSpec): PresentedTool {
+  return {
+    names: [definition.name],
+    definition: (name) => JSON.stringify({ ...definition, name }),
+    run: (call) => {
+      call.subject = () => definition.name;
+      const args = call.request.value(Client.arguments);
+      Promise.resolve()
+        .then(() => run(isJsonObject(args) ? args : {}, call))
+        .then(({ said, structured }) => {
+          const json = JSON.stringify(structured);
+          const content = said === undefined ? [json] : [said, json];
+          call.succeed({
+            content: content.map((each) => ({ type: 'text', text: each })),
+            structuredContent: structured,
+          });
+        })
+        .catch((error: unknown) => {
+          call.fail(
+            error instanceof SwitchboardError
+              ? error
+              : new SwitchboardError('INTERNAL', `${definition.name} failed.`, { cause: error }),
+          );
+        });
+    },
+  };
+}
+
+const NAME_ONLY: JsonObject = {
+  type: 'object',
+  properties: { name: { type: 'string', description: 'The name of the server.' } },
+  required: ['name'],
+};
+
+function serverSchema(alwaysOn: boolean): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      command: { type: 'string' },
+      args: { type: 'array', items: { type: 'string' } },
+      status: { type: 'string', enum: ['starting', 'running', 'crashed', ...(alwaysOn ? [] : ['idle'])] },
+      tools: { type: 'array', items: { type: 'string' } },
+      pid: { type: 'integer', description: '0 while there is no process.' },
+      uptime_seconds: { type: 'integer' },
+      error: { type: 'string', description: 'Why it has crashed.' },
+    },
+    required: ['name', 'command', 'args', 'status', 'tools', 'pid', 'uptime_seconds'],
+  };
+}
+
+function report({ definition, state, tools }: ManagedServer, alwaysOn: boolean): JsonObject {
+  const running = state.kind === 'running' ? state : undefined;
+  return {
+    name: definition.name,
+    // As it was written: what references stand for may be a secret.
+    command: definition.written.command,
+    args: definition.written.args,
+    status: status(state.kind, alwaysOn),
+    tools,
+    pid: running?.pid ?? 0,
+    uptime_seconds: running === undefined ? 0 : Math.max(0, Math.floor((Date.now() - running.since) / 1000)),
+    ...(state.kind === 'crashed' ? { error: state.error.message } : {}),
+  };
+}
+
+function status(kind: ManagedServer['state']['kind'], alwaysOn: boolean): string {
+  if (kind === 'running' || kind === 'crashed') return kind;
+  // One that waits for what it replaces to go counts as starting; one that is being taken out is listed no more.
+  return kind === 'starting' || alwaysOn ? 'starting' : 'idle';
+}
+
+function readEntry(args: JsonObject): RuntimeEntry {
+  const { args: list, env, cwd } = args;
+  if (list !== undefined && list !== null && !isTexts(list)) throw invalid('args must be a list of texts.');
+  if (env !== undefined && env !== null && !(isJsonObject(env) && isTexts(Object.values(env))))
+    throw invalid('env must be an object of texts.');
+  if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') throw invalid('cwd must be a text.');
+  return {
+    command: text(args, 'command'),
+    ...(list ? { args: list } : {}),
+    ...(env ? { env: env as Record<string, string> } : {}),
+    ...(cwd ? { cwd } : {}),
+  };
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function text(args: JsonObject, key: string): string {
+  const value = args[key];
+  if (typeof value !== 'string') throw invalid(`${key} must be given, as a text.`);
+  return value;
+}
+
+function invalid(message: string): SwitchboardError {
+  return new SwitchboardError('ARGS_INVALID', message, {
+    hint: 'For example {"name":"files","command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","."]}.',
+  });
+}
