@@ -230,7 +230,9 @@ function identityOf(program: string, gateway: Gateway, config: () => LoadedConfi
       ];
       return combineInstructions(
         own.filter((text) => text !== '').join(' '),
-        gateway.catalog.entries.flatMap(({ source }) => {
+        gateway.catalog.entries.flatMap(({ source, offers }) => {
+          // What is hidden does not speak either.
+          if (offers.size === 0) return [];
           const instructions = source.about()?.instructions;
           return instructions === undefined ? [] : [{ server: source.name, instructions }];
         }),

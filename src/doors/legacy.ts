@@ -35,6 +35,8 @@ export class LegacyClient implements ClientLink {
   readonly #log: Logger;
   #greeted = false;
   #joined = false;
+  /** Set by its first request after the greeting: not every client says that it has finished it. */
+  #ready = false;
   capabilities: JsonObject = {};
 
   constructor(peer: Peer, gateway: Gateway, identity: ServerIdentity, log: Logger) {
@@ -61,7 +63,7 @@ export class LegacyClient implements ClientLink {
   request(message: Message): void {
     const method = message.string(Client.method)!;
     const params = message.lead(Client.params);
-    if (this.#joined && params === BRACE && isRoutedMethod(method)) {
+    if (this.#ready && params === BRACE && isRoutedMethod(method)) {
       this.#gateway.handle(this.session.open(message, method));
     } else this.#unusual(message, method, params);
   }
@@ -80,6 +82,8 @@ export class LegacyClient implements ClientLink {
       else this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
     } else {
       this.#join();
+      this.#ready = true;
+      this.session.ready();
       this.#gateway.handle(this.session.open(message, method));
     }
   }
@@ -102,8 +106,8 @@ export class LegacyClient implements ClientLink {
     else if (method === 'notifications/progress') {
       const listener = this.#peer.waitingFor(message.integer(Client.reportToken));
       if (listener && 'progress' in listener) (listener as ProgressListener).progress(message);
-    } else if (method !== 'notifications/initialized' && this.#joined)
-      this.#gateway.notified(method, message);
+    } else if (method === 'notifications/initialized') this.session.ready();
+    else if (this.#joined) this.#gateway.notified(method, message);
   }
 
   #cancel(message: Message): void {

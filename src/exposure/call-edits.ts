@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { withPresets } from '../gateway/index.ts';
 import { Client } from '../protocol/index.ts';
-import { readObject, type Edit, type Message } from '../wire/index.ts';
+import { insertedText, readObject, type Edit, type Message } from '../wire/index.ts';
 
 export interface CallChanges {
   /** The tool's own name as JSON text; undefined where the client uses that already. */
@@ -20,8 +20,7 @@ export function callEdits(request: Message, { name, args, presets }: CallChanges
   if (args === undefined && presets === undefined) return edits;
   let given = argumentsIn(request, args ?? Client.arguments);
   if (given instanceof SwitchboardError) return given;
-  if (presets !== undefined)
-    given = withPresets(textOfArguments(given, request, args ?? Client.arguments), presets);
+  if (presets !== undefined) given = withPresets(insertedText(given), presets);
   if (!request.has(Client.arguments)) {
     // Behind the name, which every call has.
     const end = request.end(Client.name);
@@ -49,11 +48,6 @@ function argumentsIn(request: Message, slot: number): Edit['with'] | Switchboard
   return new SwitchboardError('ARGS_INVALID', 'The args of a tool must be an object.', {
     hint: `For example "args":{"key":"value"}.`,
   });
-}
-
-function textOfArguments(given: Edit['with'], request: Message, slot: number): string {
-  if (typeof given === 'string') return given;
-  return request.lead(slot) === BRACE ? request.text(slot)! : request.string(slot)!;
 }
 
 const BRACE = 0x7b;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type {
-  Gateway} from '../gateway/index.ts';
+import type { Gateway } from '../gateway/index.ts';
 import {
   Component,
   Session,
@@ -165,6 +164,7 @@ export function notingSource(name: string, tools: readonly string[]): NotingSour
       sent.push(editedText(call.request, edits));
       call.succeed({ content: [] });
     },
+    start: () => Promise.resolve(),
     ask: () => Promise.reject(new Error('asked nothing')),
     tell: () => undefined,
     listen: () => undefined,

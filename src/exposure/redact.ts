@@ -3,7 +3,19 @@ const MAX_CHARS = 2000;
 
 /** Arguments as they may stand in a log: the named fields left out, wherever they are, and the rest cut to a length. */
 export function redacted(args: unknown, fields: ReadonlySet<string>): string {
-  const text =
-    JSON.stringify(args, (key, value: unknown) => (fields.has(key) ? '[redacted]' : value)) ?? 'undefined';
+  if (args === undefined) return 'none';
+  const text = JSON.stringify(args, (key, value: unknown) => {
+    if (fields.has(key)) return '[redacted]';
+    // Models write the arguments of a subtool as JSON inside a string.
+    return key === 'args' && typeof value === 'string' ? parsed(value) : value;
+  });
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return `[${text.length} characters]`;
+  }
 }

@@ -47,5 +47,5 @@ test('named fields are left out of what is logged, however deep, and the rest is
     '{"a":1,"token":"[redacted]","b":[{"token":"[redacted]"}]}',
   );
   expect(redacted({ a: 'x'.repeat(5000) }, fields).length).toBeLessThan(2100);
-  expect(redacted(undefined, fields)).toBe('undefined');
+  expect(redacted(undefined, fields)).toBe('none');
 });

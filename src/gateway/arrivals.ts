@@ -26,10 +26,10 @@ export class Arrivals {
     for (const look of this.#waiting) look();
   }
 
-  /** Resolves when all have come in, or when it is not worth waiting for the rest. */
-  settled(awaited: readonly Awaited[]): Promise<void> {
+  /** Resolves when all have come in, or when it is not worth waiting for the rest; `some`: there is something to show already. */
+  settled(awaited: readonly Awaited[], some = false): Promise<void> {
     return this.#wait(awaited, (since) =>
-      this.#any ? Math.min(Math.max(this.#last, since) + QUIET, since + MOST) : since + MOST,
+      this.#any || some ? Math.min(Math.max(this.#last, since) + QUIET, since + MOST) : since + MOST,
     );
   }
 

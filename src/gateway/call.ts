@@ -26,6 +26,8 @@ export class Call {
   source: Source | undefined = undefined;
   /** Looks at the answer on its way to the client, and says what else has to change in it. */
   onAnswer: ((answer: Message) => readonly Edit[]) | undefined = undefined;
+  /** Takes back what was done for it in advance; runs unless it succeeds. */
+  undo: (() => void) | undefined = undefined;
   /** Its neighbours among the running calls of its session. */
   before: Call | undefined = undefined;
   after: Call | undefined = undefined;
@@ -58,6 +60,7 @@ export class Call {
     if (this.source !== undefined && this.method === 'tools/call')
       this.session.learnLinks(answer, this.source);
     if (answer.has(Server.taskId)) this.session.ownsTask(answer.string(Server.taskId), this.source);
+    if (!(edits instanceof SwitchboardError) && !answer.has(Server.error)) this.undo = undefined;
     this.#close();
     const { client } = this.session;
     if (edits instanceof SwitchboardError) client.fail(this, edits);
@@ -100,6 +103,7 @@ export class Call {
     if (!this.open) return false;
     this.open = false;
     this.session.ended(this);
+    this.undo?.();
     return true;
   }
 }

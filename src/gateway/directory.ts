@@ -76,15 +76,22 @@ export function findTemplate(
   templates: Iterable<OwnedTemplate>,
 ): { readonly entry: CatalogEntry; readonly original: string } | undefined {
   let best: OwnedTemplate | undefined;
+  let budget = MATCH_BUDGET;
   for (const each of templates) {
     const { prefix, template } = each;
     if (template === undefined || !uri.startsWith(prefix)) continue;
     // Looked at before the match, which costs more.
     if (best !== undefined && template.literalLength + prefix.length <= weight(best)) continue;
+    // Templates are strangers', and there may be thousands: the work for one URI is bounded over all of them.
+    budget -= template.parts * uri.length;
+    if (budget < 0) break;
     if (template.matches(uri.slice(prefix.length))) best = each;
   }
   return best && { entry: best.entry, original: uri.slice(best.prefix.length) };
 }
+
+/** Parts of templates times characters of the URI that are looked at to find the owner of one URI. */
+const MATCH_BUDGET = 500_000;
 
 function weight({ template, prefix }: OwnedTemplate): number {
   return (template?.literalLength ?? 0) + prefix.length;
@@ -100,7 +107,9 @@ function addressed(
   const server = entry.source.name;
   const { key } = component;
   const alias = `switchboard://${encodeURIComponent(server.replace(/\p{Cs}/gu, '\ufffd'))}/${key}`;
-  const exposed = freeName([key, alias], taken, (_, count) =>
+  // A server that uses our own scheme could otherwise stand where another's alias should.
+  const wanted = key.startsWith('switchboard:') ? [alias] : [key, alias];
+  const exposed = freeName(wanted, taken, (_, count) =>
     alias.replace('switchboard://', `switchboard://${count}.`),
   );
   const text = labelled(component, exposed, () => ({

@@ -8,6 +8,7 @@ import {
   kindListedBy,
   KINDS,
   LOG_MESSAGE_LEVELS,
+  severity,
   Server,
   type JsonObject,
   type KeptKind,
@@ -24,7 +25,7 @@ import type { Source, SourceListener } from './source.ts';
 import { StartGate } from './start-gate.ts';
 import type { ExposedTool } from './table.ts';
 import { viewOf, type View } from './view.ts';
-import { clientMeant, forwardUpdate, relayQuestion } from './way-back.ts';
+import { clientMeant, forwardNotification, forwardUpdate, relayQuestion } from './way-back.ts';
 
 export interface GatewayOptions {
   readonly entries: readonly CatalogEntry[];
@@ -173,6 +174,8 @@ export class Gateway {
 
   /** A client's notification that belongs to no call: all sources that run hear of it, where that makes sense. */
   notified(method: string, notification: Message): void {
+    // A request in the clothes of a notification would get around everything that is checked for requests.
+    if (!method.startsWith('notifications/')) return;
     const everyone = method === 'notifications/roots/list_changed';
     if (!everyone && this.#onlyRoute() === undefined) return;
     for (const { source } of this.#shelves.values()) source.tell(notification);
@@ -307,7 +310,7 @@ export class Gateway {
     const { session } = call;
     const answer = (): void => {
       const text = this.#current().texts[kind];
-      session.seen.set(kind, text);
+      if (call.open) session.seen.set(kind, text);
       call.succeedWith(text);
     };
     const awaited: Awaited[] = [];
@@ -318,9 +321,12 @@ export class Gateway {
     if (awaited.length === 0) answer();
     else {
       session.awaiting.add(kind);
-      void this.#arrivals.settled(awaited).then(() => {
+      const some = this.#current().texts[kind] !== `{"${KINDS[kind].member}":[]}`;
+      void this.#arrivals.settled(awaited, some).then(() => {
         session.awaiting.delete(kind);
         answer();
+        // Nobody was told anything meanwhile; who gave the list up has still to hear of it.
+        this.#announce();
       });
     }
   }
@@ -357,7 +363,9 @@ export class Gateway {
       call.fail(new SwitchboardError('PARAMS_INVALID', `${call.method} needs a uri, as a string.`));
       return;
     }
-    const find = (): Place | undefined => this.#findResource(uri) ?? this.#findLink(call.session, uri);
+    // Who linked to it knows it better than whoever has a template that fits.
+    const find = (): Place | undefined =>
+      this.#current().resources.get(uri) ?? this.#findLink(call.session, uri) ?? this.#findResource(uri);
     const use = (place: Place): void => this.#useResource(call, uri, place);
     const found = find();
     if (found) use(found);
@@ -380,12 +388,10 @@ export class Gateway {
     const { subscriptions } = this.#shelves.get(entry.source)!;
     if (method === 'resources/subscribe') {
       // An update may follow its answer at once.
-      const before = subscriptions.has(original, session);
-      subscriptions.add(original, session, uri);
-      call.onAnswer = (answer) => {
-        if (answer.has(Server.error) && !before) subscriptions.remove(original, session);
-        return [];
-      };
+      if (!subscriptions.has(original, session)) {
+        subscriptions.add(original, session, uri);
+        call.undo = () => void subscriptions.remove(original, session);
+      }
     } else if (method === 'resources/unsubscribe') {
       if (!subscriptions.remove(original, session)) {
         // Others still want to hear of it.
@@ -447,7 +453,7 @@ export class Gateway {
 
   #passLevel(shelf: Shelf): void {
     // Of several clients the one that wants most decides what is said.
-    const asked = [...this.#sessions].map((session) => rank(session.logLevel)).filter((at) => at >= 0);
+    const asked = [...this.#sessions].map((session) => severity(session.logLevel)).filter((at) => at >= 0);
     if (asked.length === 0 || shelf.source.about()?.capabilities.logging === undefined) return;
     this.#quietly(shelf, 'logging/setLevel', { level: LOG_MESSAGE_LEVELS[Math.min(...asked)] });
   }
@@ -475,9 +481,10 @@ export class Gateway {
         return source.state.kind === 'running' && isJsonObject(tasks) && tasks.list !== undefined;
       });
     const lists = sources.map(async (source) => {
-      const { components } = await source.list('tasks');
-      for (const { key } of components) call.session.ownsTask(key, source);
-      return components.map((component) => component.text);
+      const { components } = await within(TASKS_PATIENCE, source.list('tasks'));
+      return components
+        .filter(({ key }) => call.session.ownsTask(key, source))
+        .map((component) => component.text);
     });
     void Promise.allSettled(lists).then((results) => {
       const texts = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
@@ -536,11 +543,10 @@ export class Gateway {
       gone: () => shelf.gone(),
       changed: (kind) => shelf.changed(kind),
       asked: (question) => relayQuestion(question, this.#sessions),
-      notified: (notification, callers) => {
-        if (notification.string(Server.method) === 'notifications/resources/updated')
-          forwardUpdate(notification, shelf.subscriptions);
-        else clientMeant(callers(), this.#sessions)?.client.forwardNotification(notification, []);
-      },
+      notified: (notification, callers) =>
+        notification.string(Server.method) === 'notifications/resources/updated'
+          ? forwardUpdate(notification, shelf.subscriptions)
+          : forwardNotification(notification, clientMeant(callers(), this.#sessions)),
       inUse: () => shelf.subscriptions.size > 0,
     };
   }
@@ -608,6 +614,17 @@ export class Gateway {
   }
 }
 
+/** How long a server may take to list its tasks before the others' are given without them, in milliseconds. */
+const TASKS_PATIENCE = 5000;
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('too late')), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 const BRACE = 0x7b;
 
 interface Place {
@@ -632,16 +649,12 @@ function renamedContents(answer: Message, original: string, alias: string): Edit
   const contents = answer.text(Server.contents);
   if (contents === undefined || !contents.startsWith('[')) return [];
   const items = itemsOf(contents).map((item) => {
-    const uri = item.startsWith('{') ? memberText(item, 'uri') : undefined;
-    return uri !== undefined && JSON.parse(uri) === original
-      ? withMembers(item, { uri: JSON.stringify(alias) })
-      : item;
+    const text = item.startsWith('{') ? memberText(item, 'uri') : undefined;
+    const uri: unknown = text === undefined ? undefined : JSON.parse(text);
+    const within = typeof uri === 'string' && (uri === original || uri.startsWith(`${original}/`));
+    return within ? withMembers(item, { uri: JSON.stringify(alias + uri.slice(original.length)) }) : item;
   });
   return [
     { start: answer.start(Server.contents), end: answer.end(Server.contents), with: `[${items.join(',')}]` },
   ];
-}
-
-function rank(level: string | undefined): number {
-  return LOG_MESSAGE_LEVELS.indexOf(level as (typeof LOG_MESSAGE_LEVELS)[number]);
 }

@@ -8,7 +8,9 @@ export { combineInstructions } from './instructions.ts';
 export { LocalClient, ServerError, type LocalCallOptions } from './local-client.ts';
 export {
   originalName,
+  presetsFor,
   select,
+  shapedTool,
   withPresets,
   type OfferedTool,
   type Selection,

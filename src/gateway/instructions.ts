@@ -11,7 +11,10 @@ export interface Said {
  */
 export function combineInstructions(own: string, said: readonly Said[], maxChars: number): string {
   const parts = said
-    .map(({ server, instructions }) => ({ head: `[${server}] `, text: printable(instructions.trim()) }))
+    .map(({ server, instructions }) => ({
+      head: `[${server}] `,
+      text: indented(printable(instructions.trim())),
+    }))
     .filter(({ text }) => text !== '');
   const heads = parts.reduce((sum, { head }) => sum + head.length + 2, 0);
   const shares = share(
@@ -25,6 +28,11 @@ export function combineInstructions(own: string, said: readonly Said[], maxChars
     return room < 40 ? [] : [`${head}${cut(text, room - 1)}…`];
   });
   return [own, ...told].filter((part) => part !== '').join('\n\n');
+}
+
+/** So that no line of one server looks like the beginning of what another says. */
+function indented(text: string): string {
+  return text.replaceAll('\n', '\n  ');
 }
 
 /** Divides a budget: the small get all they want, the rest is split among the others. */

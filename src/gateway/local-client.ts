@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { CLIENT_SHAPE, isJsonObject, type JsonObject } from '../protocol/index.ts';
-import { editedText, Message, type Edit } from '../wire/index.ts';
+import { editedText, Message, type AnswerListener, type Edit } from '../wire/index.ts';
 import type { Call } from './call.ts';
 import { Session, type ClientLink } from './session.ts';
 import type { Source } from './source.ts';
@@ -91,8 +91,9 @@ export class LocalClient implements ClientLink {
   }
 
   /** Nobody is here to be asked or told anything. */
-  ask(): number {
-    throw new Error('A local client declares nothing and is never asked');
+  ask(_request: Message, listener: AnswerListener): number {
+    listener.unanswered('closed');
+    return 0;
   }
 
   withdraw(): void {

@@ -84,6 +84,18 @@ function offer(
   return { name, original: component.key, component: shown, presets };
 }
 
+/** The arguments that are filled in on every call of a tool, by the server's own name for it, as JSON texts. */
+export function presetsFor(original: string, { shapes }: ToolRules): ReadonlyMap<string, string> | undefined {
+  return presetsOf(shapes.get(original));
+}
+
+/** A tool as clients see it by its own name: without what is filled in for them. */
+export function shapedTool(component: Component, { shapes }: ToolRules): Component {
+  return offer(component, shapes.get(component.key), NOTHING_TAKEN).component;
+}
+
+const NOTHING_TAKEN: ReadonlyMap<string, unknown> = new Map();
+
 function presetsOf(shape: ToolShape | undefined): ReadonlyMap<string, string> | undefined {
   const entries = Object.entries(shape?.presets ?? {});
   if (entries.length === 0) return undefined;

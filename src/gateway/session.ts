@@ -43,6 +43,8 @@ export class Session {
   logLevel: string | undefined;
   readonly #tasks = new Map<string, Source>();
   readonly #links = new Map<string, Source>();
+  /** What waits for the client to be ready; undefined once it is. */
+  #waitingForReady: (() => void)[] | undefined = [];
   // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
   // with one id, which the protocol forbids, are two calls; a cancellation then means the newer one.
   #newest: Call | undefined;
@@ -70,20 +72,29 @@ export class Session {
   }
 
   /** A source made a task for this client; requests about it go there. */
-  ownsTask(task: string | undefined, source: Source | undefined): void {
-    if (task === undefined || source === undefined) return;
-    this.#tasks.delete(task);
-    this.#tasks.set(task, source);
-    if (this.#tasks.size > MAX_TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
+  ownsTask(task: string | undefined, source: Source | undefined): boolean {
+    if (task === undefined || source === undefined) return false;
+    return claim(this.#tasks, task, source, MAX_TASKS);
+  }
+
+  /** Calls back once the client is ready to be asked something; at once where it is. */
+  whenReady(then: () => void): void {
+    if (this.#waitingForReady === undefined) then();
+    else this.#waitingForReady.push(then);
+  }
+
+  /** The client has finished its greeting. */
+  ready(): void {
+    const waiting = this.#waitingForReady ?? [];
+    this.#waitingForReady = undefined;
+    for (const then of waiting) then();
   }
 
   /** The resources that a tool's result links to can be read, though no list need have them. */
   learnLinks(answer: Message, source: Source): void {
     if (source.about()?.capabilities.resources === undefined || !answer.mentions('"resource_link"')) return;
     for (const uri of linksIn(answer.value(Server.content))) {
-      this.#links.delete(uri);
-      this.#links.set(uri, source);
-      if (this.#links.size > MAX_LINKS) this.#links.delete(this.#links.keys().next().value!);
+      claim(this.#links, uri, source, MAX_LINKS);
     }
   }
 
@@ -140,6 +151,19 @@ export class Session {
       this.#onIdle.push(resolve);
     });
   }
+}
+
+/**
+ * Notes whose something is. Whoever names it first keeps it: another source that names the same thing later must not get
+ * to answer for it. Returns whether it is this source's.
+ */
+function claim(owners: Map<string, Source>, what: string, source: Source, most: number): boolean {
+  const owner = owners.get(what);
+  if (owner !== undefined && owner !== source) return false;
+  owners.delete(what);
+  owners.set(what, source);
+  if (owners.size > most) owners.delete(owners.keys().next().value!);
+  return true;
 }
 
 function linksIn(content: unknown): string[] {

@@ -3,7 +3,7 @@ import type { Logger } from '../shared/log.ts';
 import { KEPT_KINDS, KINDS, type KeptKind } from '../protocol/index.ts';
 import type { Awaited } from './arrivals.ts';
 import type { CatalogEntry } from './catalog.ts';
-import type { Listing } from './component.ts';
+import { EMPTY_LISTING, type Listing } from './component.ts';
 import type { Source } from './source.ts';
 import type { StartGate } from './start-gate.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -39,6 +39,9 @@ export class Shelf {
   readonly #underWay = new Map<KeptKind, Awaited>();
   #entry: CatalogEntry;
   #keeping = false;
+  #starting: Promise<unknown> | undefined;
+  #onStarted: (() => void) | undefined;
+  readonly #relisting = new Map<KeptKind, NodeJS.Timeout>();
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
@@ -96,9 +99,11 @@ export class Shelf {
 
   /** The source runs anew: its lists may be others now. */
   restart(): void {
+    this.#onStarted?.();
     for (const kind of KEPT_KINDS) {
       if (!this.#entry.offers.has(kind)) continue;
-      if (kind === 'tools' ? this.#entry.exposure.needsTools : this.#mayHave(kind)) this.refresh(kind);
+      if (kind !== 'tools' && !this.#mayHave(kind)) this.#put(kind, EMPTY_LISTING);
+      else if (kind !== 'tools' || this.#entry.exposure.needsTools) this.refresh(kind);
     }
   }
 
@@ -122,6 +127,7 @@ export class Shelf {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
+    for (const timer of this.#relisting.values()) clearTimeout(timer);
   }
 
   #mayHave(kind: KeptKind): boolean {
@@ -131,22 +137,52 @@ export class Shelf {
 
   async #ask(kind: KeptKind): Promise<void> {
     const { source } = this;
-    const { log, gate } = this.#owner;
+    const { log } = this.#owner;
     const first = this.listings[kind] === undefined;
     try {
-      const list = (): Promise<Listing> => source.list(kind);
-      const listing = await (source.state.kind === 'running' ? list() : gate.enter(list));
-      if (this.listings[kind] === listing) return;
-      this.listings[kind] = listing;
+      await this.#running();
+      const listing = await source.list(kind);
       if (log.enabled('debug'))
         log.debug('listed', { server: source.name, kind, count: listing.components.length });
-      this.#owner.restocked();
+      this.#put(kind, listing);
       if (first) this.#owner.tried(true);
     } catch (error) {
       this.problem = error instanceof Error ? error : new Error(String(error));
       if (first) this.#owner.tried(false);
-      if (!this.#closed)
-        log.warn('could not be listed', { server: source.name, kind, reason: messageOf(error) });
+      if (this.#closed) return;
+      log.warn('could not be listed', { server: source.name, kind, reason: messageOf(error) });
+      // What clients see is from before; as long as it runs there is a newer one to be had.
+      if (!first && source.state.kind === 'running') this.#askAgain(kind);
     }
+  }
+
+  /** A source that has to be started for a list waits for its turn, once for all lists; one that runs does not. */
+  async #running(): Promise<void> {
+    const { source } = this;
+    if (source.state.kind === 'running') return;
+    this.#starting ??= Promise.race([
+      this.#owner.gate.enter(() => source.start()),
+      new Promise<void>((resolve) => {
+        this.#onStarted = resolve;
+      }),
+    ]).finally(() => {
+      this.#starting = this.#onStarted = undefined;
+    });
+    await this.#starting;
+  }
+
+  #put(kind: KeptKind, listing: Listing): void {
+    if (this.listings[kind] === listing) return;
+    this.listings[kind] = listing;
+    this.#owner.restocked();
+  }
+
+  #askAgain(kind: KeptKind): void {
+    if (this.#relisting.has(kind)) return;
+    const timer = setTimeout(() => {
+      this.#relisting.delete(kind);
+      if (this.source.state.kind === 'running') this.refresh(kind);
+    }, RETRIES[1]);
+    this.#relisting.set(kind, timer.unref());
   }
 }

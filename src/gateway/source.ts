@@ -19,6 +19,8 @@ export interface Source {
    * The answer goes to the call, exactly once, now or later.
    */
   request(edits: Edit[], call: Call): void;
+  /** Starts it, if it does not run; resolves when it does. */
+  start(): Promise<void>;
   /** A request of our own. Resolves with the answer, whatever it says. Starts it. */
   ask(method: string, params?: JsonObject): Promise<Message>;
   /** Passes a client's notification on, where the source runs. */
@@ -43,8 +45,11 @@ export interface SourceListener {
   gone(): void;
   /** It says that a list of its has changed. */
   changed(kind: KeptKind): void;
-  /** Any other notification that belongs to no single call. */
-  notified(notification: Message, callers: () => ReadonlySet<Session>): void;
+  /**
+   * Any other notification that belongs to no single call. Returns a client that takes messages more slowly than they
+   * come; the source is not listened to until it has caught up.
+   */
+  notified(notification: Message, callers: () => ReadonlySet<Session>): ClientLink | undefined;
   /** It wants something of a client. */
   asked(question: Question): void;
   /** Whether somebody waits to hear from it, so that it must not be stopped for being idle. */

@@ -12,16 +12,34 @@ export interface ExposedTool {
   run(call: Call): void;
 }
 
+export interface TablePart {
+  /** The name of the source; undefined for tools that belong to several. */
+  readonly source: string | undefined;
+  readonly tools: readonly PresentedTool[];
+  /** True for tools whose names the user or we chose: no server may take such a name by calling a tool of its own so. */
+  readonly choosesFirst: boolean;
+}
+
 /** Every tool by the one name it is listed and called by, in the order of the list. */
-export function tableOf(
-  parts: Iterable<{ readonly source: string | undefined; readonly tools: readonly PresentedTool[] }>,
-): ReadonlyMap<string, ExposedTool> {
+export function tableOf(parts: readonly TablePart[]): ReadonlyMap<string, ExposedTool> {
+  const names = new Map<string, PresentedTool>();
+  const nameOf = new Map<PresentedTool, string>();
+  for (const first of [true, false]) {
+    for (const { tools, choosesFirst } of parts) {
+      if (choosesFirst !== first) continue;
+      for (const tool of tools) {
+        const name = freeName(tool.names.map(toolName), names, (wanted, count) =>
+          toolName(`${wanted.slice(0, 60)}_${count}`),
+        );
+        names.set(name, tool);
+        nameOf.set(tool, name);
+      }
+    }
+  }
   const table = new Map<string, ExposedTool>();
   for (const { source, tools } of parts) {
     for (const tool of tools) {
-      const name = freeName(tool.names.map(toolName), table, (wanted, count) =>
-        toolName(`${wanted.slice(0, 60)}_${count}`),
-      );
+      const name = nameOf.get(tool)!;
       table.set(name, {
         name,
         source,

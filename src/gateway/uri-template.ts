@@ -30,6 +30,7 @@ export function readTemplate(text: string): UriTemplate | undefined {
   }
   return {
     literalLength,
+    parts: parts.length,
     matches: expressions === 0 ? (uri) => uri === text : (uri) => follow(parts, uri),
   };
 }
@@ -38,6 +39,8 @@ export function readTemplate(text: string): UriTemplate | undefined {
 export interface UriTemplate {
   /** Characters outside expressions: the more, the more specific. */
   readonly literalLength: number;
+  /** How many parts it has: a match costs that many steps for each character at most. */
+  readonly parts: number;
   matches(uri: string): boolean;
 }
 

@@ -36,11 +36,15 @@ export function viewOf(
   }));
   const find = (source: string): Shown | undefined => shown.find((each) => each.entry.source.name === source);
   const tools = tableOf([
-    // What the user composed has the first choice of names.
-    ...overall.map((exposure) => ({ source: undefined, tools: exposure.present(find) })),
+    ...overall.map((exposure) => ({
+      source: undefined,
+      tools: exposure.present(find),
+      choosesFirst: true,
+    })),
     ...shown.map(({ entry, selection }) => ({
       source: entry.source.name,
       tools: entry.offers.has('tools') ? entry.exposure.present(entry, selection) : [],
+      choosesFirst: !entry.exposure.needsTools,
     })),
   ]);
   const prompts = promptsOf(listings('prompts'));

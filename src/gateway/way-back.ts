@@ -1,6 +1,6 @@
-import { capabilityAsked, isJsonObject, Server } from '../protocol/index.ts';
+import { capabilityAsked, isJsonObject, Server, severity } from '../protocol/index.ts';
 import { RpcCode, type Edit, type Message } from '../wire/index.ts';
-import type { Session } from './session.ts';
+import type { ClientLink, Session } from './session.ts';
 import type { Question } from './source.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -29,7 +29,8 @@ export function relayQuestion(question: Question, sessions: ReadonlySet<Session>
   }
   const refusal = refusalFor(question, session);
   if (refusal) question.refuse(refusal.code, refusal.message);
-  else question.relayTo(session.client);
+  // A client that has not finished its greeting is not asked anything yet.
+  else session.whenReady(() => question.relayTo(session.client));
 }
 
 /** Why a client cannot be asked this: it has not declared it. */
@@ -53,13 +54,30 @@ function refusalFor(
   return undefined;
 }
 
+/** Passes a notification on that belongs to no call. Returns the client, if it takes messages too slowly. */
+export function forwardNotification(
+  notification: Message,
+  session: Session | undefined,
+): ClientLink | undefined {
+  if (session === undefined) return undefined;
+  const { client, logLevel } = session;
+  // Some servers do not know that they were told to say less.
+  const tooQuiet =
+    logLevel !== undefined &&
+    notification.string(Server.method) === 'notifications/message' &&
+    severity(notification.string(Server.level)) < severity(logLevel);
+  if (!tooQuiet) client.forwardNotification(notification, []);
+  return client.congested ? client : undefined;
+}
+
 /**
  * Tells every client that subscribed to a resource, and nobody else, that it has changed. What changed may also be a
- * part of what was subscribed to: something below it.
+ * part of what was subscribed to: something below it. Returns a client that takes messages too slowly.
  */
-export function forwardUpdate(notification: Message, subscriptions: Subscriptions): void {
+export function forwardUpdate(notification: Message, subscriptions: Subscriptions): ClientLink | undefined {
   const uri = notification.string(Server.uri);
-  if (uri === undefined) return;
+  let slow: ClientLink | undefined;
+  if (uri === undefined) return undefined;
   for (const [session, knownAs] of subscriptions.interestedIn(uri)) {
     const edits: Edit[] = [];
     if (knownAs !== uri) {
@@ -67,5 +85,7 @@ export function forwardUpdate(notification: Message, subscriptions: Subscription
       edits.push({ start, end: notification.end(Server.uri), with: JSON.stringify(knownAs) });
     }
     session.client.forwardNotification(notification, edits);
+    if (session.client.congested) slow = session.client;
   }
+  return slow;
 }

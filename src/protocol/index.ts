@@ -8,6 +8,6 @@ export {
   type Kind,
   type KindFacts,
 } from './kinds.ts';
-export { capabilityAsked, isRoutedMethod, LOG_MESSAGE_LEVELS } from './methods.ts';
+export { capabilityAsked, isRoutedMethod, LOG_MESSAGE_LEVELS, severity } from './methods.ts';
 export { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from './shapes.ts';
 export { isLegacyVersion, LATEST_LEGACY_VERSION } from './versions.ts';

@@ -36,6 +36,11 @@ const ASKED: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'tasks'],
 ]);
 
+/** How severe a log level is; −1 for what is none. */
+export function severity(level: unknown): number {
+  return (LOG_MESSAGE_LEVELS as readonly unknown[]).indexOf(level);
+}
+
 /** Log levels, least severe first. */
 export const LOG_MESSAGE_LEVELS = [
   'debug',

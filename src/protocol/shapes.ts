@@ -52,6 +52,7 @@ export const SERVER_SHAPE = defineShape({
     uri: true,
     requestId: true,
     mode: true,
+    level: true,
   },
   result: { content: true, contents: true, task: { taskId: true } },
 });
@@ -67,6 +68,7 @@ export const Server = {
   uri: SERVER_SHAPE.slot('params.uri'),
   requestId: SERVER_SHAPE.slot('params.requestId'),
   mode: SERVER_SHAPE.slot('params.mode'),
+  level: SERVER_SHAPE.slot('params.level'),
   result: Envelope.result,
   content: SERVER_SHAPE.slot('result.content'),
   contents: SERVER_SHAPE.slot('result.contents'),

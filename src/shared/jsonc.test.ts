@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JsoncError, parseJsonc } from './jsonc.ts';
+import { JsoncError, locateJsonc, parseJsonc, type JsoncNode } from './jsonc.ts';
 
 function failure(text: string): JsoncError {
   try {
@@ -107,4 +107,38 @@ test('"__proto__" is a plain key and changes no prototype', () => {
 
 test('nesting too deep is an error, not an exhausted stack', () => {
   expect(failure('['.repeat(100_000)).reason).toContain('nested deeper');
+});
+
+test('every value is located where it stands, commas too', () => {
+  const text = '// x\n{ "a" : [1, {}] /* , */ , "b": { "c": "}" } }';
+  const root = locateJsonc(`\ufeff${text}`);
+  const at = ({ start, end }: Pick<JsoncNode, 'start' | 'end'>): string => text.slice(start, end);
+  const [a, b] = root.members!;
+  expect(at(root)).toBe('{ "a" : [1, {}] /* , */ , "b": { "c": "}" } }');
+  expect([at(a!.node), a!.key, text[a!.start], text[a!.comma!]]).toEqual(['[1, {}]', 'a', '"', ',']);
+  expect(text.slice(0, a!.comma).endsWith('/* , */ ')).toBe(true);
+  expect([at(b!.node), b!.comma, at(b!.node.members![0]!.node)]).toEqual(['{ "c": "}" }', undefined, '"}"']);
+  expect(a!.node.members).toBeUndefined();
+});
+
+test('what is located is what is parsed, and what is refused is refused alike', () => {
+  const part = fc.constantFrom('{', '}', '[', ']', '"a"', ':', ',', '/*x*/', '//x\n', '1', 'true', ' ', '\n');
+  const text = fc.oneof(
+    fc.array(part, { maxLength: 14 }).map((parts) => parts.join('')),
+    fc.jsonValue().map((value) => JSON.stringify(value, null, 1)),
+    fc.constant('{"a": 1, "a": {"b": 2}}'),
+  );
+  const outcome = (act: () => unknown): unknown => {
+    try {
+      return { value: act() };
+    } catch (error) {
+      return error;
+    }
+  };
+  fc.assert(
+    fc.property(text, (given) => {
+      expect(outcome(() => locateJsonc(given).value)).toEqual(outcome(() => parseJsonc(given)));
+    }),
+    { numRuns: 2000 },
+  );
 });

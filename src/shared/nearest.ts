@@ -1,5 +1,6 @@
 /** The candidates closest to a mistyped word, best first; none when nothing is close. */
 export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
+  if (word.length > LONGEST_WORD) return [];
   const wanted = word.toLowerCase();
   const allowed = Math.max(2, Math.floor(wanted.length / 3));
   const scored: { candidate: string; score: number }[] = [];
@@ -13,6 +14,9 @@ export function nearest(word: string, candidates: Iterable<string>, limit = 3): 
   scored.sort((a, b) => a.score - b.score || (a.candidate < b.candidate ? -1 : 1));
   return scored.slice(0, limit).map((entry) => entry.candidate);
 }
+
+/** Nobody mistypes a longer one, and comparing it with many would take its time. */
+const LONGEST_WORD = 200;
 
 /** `Did you mean "x" or "y"?`, or undefined when nothing is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {

@@ -17,6 +17,8 @@ export interface AskedControl {
 export class Asked implements Question, AnswerListener, Deadline {
   readonly method: string;
   readonly request: Message;
+  /** When it came, on the performance clock: only calls that were running then can be about it. */
+  readonly since = performance.now();
   readonly at: number;
   place = -1;
   readonly #peer: Peer;
@@ -34,11 +36,18 @@ export class Asked implements Question, AnswerListener, Deadline {
     this.at = performance.now() + control.patience;
   }
 
+  /** Whom it was passed on to. */
+  get client(): ClientLink | undefined {
+    return this.#client;
+  }
+
   callers(): ReadonlySet<Session> {
     return this.#control.callers();
   }
 
   relayTo(client: ClientLink): void {
+    // It may have been withdrawn while it waited.
+    if (!this.#open) return;
     this.#client = client;
     this.#control.deadlines.add(this);
     this.#id = client.ask(this.request, this);

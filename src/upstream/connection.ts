@@ -1,12 +1,20 @@
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { Call, Ending, Question, Session, SourceInfo, SourceState } from '../gateway/index.ts';
+import type {
+  Call,
+  ClientLink,
+  Ending,
+  Question,
+  Session,
+  SourceInfo,
+  SourceState,
+} from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
 import { kindsChangedBy, Server, type JsonObject, type KeptKind } from '../protocol/index.ts';
 import { RpcCode, type Edit, type Framing, type Message } from '../wire/index.ts';
 import { Asked, type AskedControl } from './asked.ts';
 import { CallQueue } from './call-queue.ts';
-import { Flight, type FlightControl } from './flight.ts';
+import { Flight, type FlightControl, type Task } from './flight.ts';
 import { Incarnation, StartTimeout, type Surroundings } from './incarnation.ts';
 import { startPatience, type StdioServer } from './server.ts';
 
@@ -18,7 +26,7 @@ export interface ConnectionEvents {
   /** A new process runs. */
   started(): void;
   /** A notification that belongs to no call. */
-  notified(notification: Message, callers: () => ReadonlySet<Session>): void;
+  notified(notification: Message, callers: () => ReadonlySet<Session>): ClientLink | undefined;
   asked(question: Question): void;
   /** Whether somebody waits to hear from the server. */
   inUse(): boolean;
@@ -64,13 +72,13 @@ export class Connection {
   /** True when a call has ended since the idle timer was set. */
   #used = false;
   #awaitingDrain = false;
+  /** True once a server that asks without reading has been told of. */
+  #unheard = false;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
-  /** Requests of the server to a client, by their id as JSON text. */
-  readonly #questions = new Map<string, Asked>();
-  readonly #askedControl: AskedControl;
-  /** Calls that were answered with a task, by our progress token: the task reports under it until it ends. */
-  #tasks = new Map<number, Flight>();
+  /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
+  readonly #tasks = new Map<number, Task>();
+  #reviving: NodeJS.Timeout | undefined;
 
   constructor(
     server: StdioServer,
@@ -96,17 +104,9 @@ export class Connection {
           : server.comesBack === false
             ? `reload_server {"name":${JSON.stringify(server.name)}} brings it back.`
             : 'The next call starts the server again.',
-      asking: () => this.#questions.size > 0,
-      continues: (token, flight) => this.#continues(token, flight),
-    };
-    this.#askedControl = {
-      deadlines,
-      patience: server.timeouts.callMaxMs,
-      callers: () => this.#callers(),
-      settled: (asked) => {
-        const id = asked.request.text(Server.id)!;
-        if (this.#questions.get(id) === asked) this.#questions.delete(id);
-      },
+      asking: (flight) => this.#questionsOf(flight).length > 0,
+      abandoned: (flight) => this.#abandon(flight),
+      continues: (token, task) => this.#continues(token, task),
     };
   }
 
@@ -198,7 +198,8 @@ export class Connection {
     if (drainMs > 0 && this.#inFlight > 0) await this.#drained(drainMs);
     const current = this.#current;
     this.#current = undefined;
-    this.#withdrawQuestions();
+    clearTimeout(this.#reviving);
+    this.#tasks.clear();
     await Promise.all([current?.stop(), starting]);
     if (current) this.#events.gone();
   }
@@ -331,10 +332,22 @@ export class Connection {
     this.#current = undefined;
     this.#awaitingDrain = false;
     this.#crashed(error);
-    this.#withdrawQuestions();
+    this.#tasks.clear();
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
     if (this.#queue.size > 0) this.#startForQueue();
+    else this.#revive();
+  }
+
+  /** Somebody waits to hear from it: it comes back by itself, as soon as it may be started again. */
+  #revive(): void {
+    clearTimeout(this.#reviving);
+    if (this.#server.comesBack === false || this.#state.kind === 'stopped' || !this.#events.inUse()) return;
+    const wait = Math.max(this.#notBefore - performance.now(), 0);
+    this.#reviving = setTimeout(() => {
+      this.#ensure().catch(() => this.#revive());
+    }, wait);
+    this.#reviving.unref();
   }
 
   #crashed(error: SwitchboardError): void {
@@ -418,21 +431,62 @@ export class Connection {
     const { peer } = incarnation;
     const id = message.text(Server.id)!;
     if (peer.outbox.backlog > UNREAD_LIMIT) {
-      this.#surroundings.log.warn('a server asks without reading answers', { server: this.#server.name });
+      if (!this.#unheard)
+        this.#surroundings.log.warn('asks without reading answers', { server: this.#server.name });
+      this.#unheard = true;
       return;
     }
     const method = message.string(Server.method) ?? '';
+    const { questions } = incarnation;
     if (method === 'ping') peer.answer(id, {});
-    else if (this.#questions.size >= MAX_QUESTIONS || this.#questions.has(id)) {
+    else if (questions.size >= MAX_QUESTIONS || questions.has(id)) {
       peer.fail(
         id,
         RpcCode.serverError,
         `Busy: ${method.slice(0, 200)} was refused, too many requests wait.`,
       );
     } else {
-      const asked = new Asked(message, method, peer, this.#askedControl);
-      this.#questions.set(id, asked);
-      this.#events.asked(asked);
+      const asked = new Asked(message, method, peer, this.#askedControl(incarnation));
+      questions.set(id, asked);
+      try {
+        this.#events.asked(asked);
+      } catch (error) {
+        // A bug on our side costs this request only.
+        this.#surroundings.log.error('could not pass a request on', {
+          server: this.#server.name,
+          method,
+          error: error instanceof Error ? error.stack : String(error),
+        });
+        asked.refuse(RpcCode.internalError, 'Switchboard failed to handle this request.');
+      }
+    }
+  }
+
+  #askedControl(incarnation: Incarnation): AskedControl {
+    return {
+      deadlines: this.#deadlines,
+      patience: this.#server.timeouts.callMaxMs,
+      callers: () => this.#callers(),
+      settled: (asked) => {
+        const id = asked.request.text(Server.id)!;
+        if (incarnation.questions.get(id) === asked) incarnation.questions.delete(id);
+        // The time somebody took to answer was not the server's.
+        for (const flight of this.#flights()) if (mayBeAbout(asked, flight)) flight.restartClock();
+      },
+    };
+  }
+
+  /** The questions that a call may be waiting for. */
+  #questionsOf(flight: Flight): Asked[] {
+    return [...(this.#current?.questions.values() ?? [])].filter((asked) => mayBeAbout(asked, flight));
+  }
+
+  /** A call was given up: questions that only it can have been about are not asked any more. */
+  #abandon(flight: Flight): void {
+    const others = this.#flights().filter((each) => each !== flight);
+    for (const asked of this.#questionsOf(flight)) {
+      if (!others.some((other) => mayBeAbout(asked, other)))
+        asked.withdraw('The call it belongs to was cancelled.');
     }
   }
 
@@ -440,15 +494,22 @@ export class Connection {
     const method = message.string(Server.method)!;
     if (method === 'notifications/progress') {
       const token = message.integer(Server.progressToken);
-      const listener = incarnation.peer.waitingFor(token) ?? this.#tasks.get(token);
+      const listener = incarnation.peer.waitingFor(token);
       if (listener instanceof Flight) listener.progress(message);
+      else if (listener === undefined) this.#tasks.get(token)?.progress(message);
     } else if (method === 'notifications/cancelled') {
       const id = message.text(Server.requestId);
-      if (id !== undefined) this.#questions.get(id)?.withdraw('The server withdrew its request.');
+      if (id !== undefined) incarnation.questions.get(id)?.withdraw('The server withdrew its request.');
     } else {
       const kinds = kindsChangedBy(method);
       if (kinds.length > 0) for (const kind of kinds) this.#events.changed(kind);
-      else this.#events.notified(message, this.#callersNow);
+      else {
+        const slow = this.#events.notified(message, this.#callersNow);
+        if (slow === undefined) return;
+        // A client that reads slowly slows the server down, not our memory up.
+        incarnation.peer.pause();
+        slow.whenDrained(() => incarnation.peer.resume());
+      }
     }
   }
 
@@ -456,21 +517,24 @@ export class Connection {
 
   /** The clients whose calls run at the server. Looked up when it asks, not kept: most servers never do. */
   #callers(): ReadonlySet<Session> {
-    const sessions = new Set<Session>();
-    for (const listener of this.#current?.peer.listeners() ?? []) {
-      if (listener instanceof Flight) sessions.add(listener.call.session);
-    }
-    return sessions;
+    return new Set(this.#flights().map((flight) => flight.call.session));
   }
 
-  #withdrawQuestions(): void {
-    for (const asked of [...this.#questions.values()]) asked.withdraw(this.#lossReason);
-    this.#tasks.clear();
+  #flights(): Flight[] {
+    const listeners = this.#current?.peer.listeners() ?? [];
+    return listeners.filter((listener) => listener instanceof Flight);
   }
 
-  #continues(token: number, flight: Flight): void {
-    this.#tasks.set(token, flight);
+  #continues(token: number, task: Task): void {
+    this.#tasks.set(token, task);
     if (this.#tasks.size > MAX_TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
+  }
+
+  /** Whether a task that a call was answered with may still be at work. */
+  #hasTasks(): boolean {
+    const now = Date.now();
+    for (const [token, task] of this.#tasks) if (task.until <= now) this.#tasks.delete(token);
+    return this.#tasks.size > 0;
   }
 
   /** Looks again after the idle time whether anybody used it meanwhile. */
@@ -487,7 +551,7 @@ export class Connection {
     const current = this.#current;
     if (current === undefined) return;
     const busy = this.#inFlight > 0 || this.#queue.size > 0 || current.peer.waiting > 0;
-    if (this.#used || busy || this.#questions.size > 0 || this.#tasks.size > 0 || this.#events.inUse()) {
+    if (this.#used || busy || current.questions.size > 0 || this.#hasTasks() || this.#events.inUse()) {
       this.#armIdle();
       return;
     }
@@ -504,6 +568,11 @@ export class Connection {
   #stoppedError(): SwitchboardError {
     return new SwitchboardError('STOPPING', `Server '${this.#server.name}' is stopped. ${this.#lossReason}`);
   }
+}
+
+/** A question may be about a call of the client that is asked, if the call was running when the question came. */
+function mayBeAbout(asked: Asked, { call, since }: Flight): boolean {
+  return since <= asked.since && (asked.client === undefined || call.session.client === asked.client);
 }
 
 function asStartError(error: unknown, server: string): SwitchboardError {

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
-import type { Call, Runner } from '../gateway/index.ts';
+import type { Call, ClientLink, Runner } from '../gateway/index.ts';
 import { Client, Server } from '../protocol/index.ts';
 import {
   addEdit,
@@ -18,10 +18,12 @@ export interface FlightControl {
   readonly deadlines: Deadlines;
   /** The flight is over, however it ended. */
   landed(): void;
-  /** True while the server waits for a client's answer, which may take a person's time. */
-  asking(): boolean;
+  /** True while the server may be waiting for a client's answer for this call, which may take a person's time. */
+  asking(flight: Flight): boolean;
+  /** The call was given up before it was answered. */
+  abandoned(flight: Flight): void;
   /** The call was answered with a task, which goes on reporting progress under this token. */
-  continues(token: number, flight: Flight): void;
+  continues(token: number, task: Task): void;
   /** Why the connection was lost, for calls that were under way. */
   lossReason(): string;
   /** What to do about it, where something can be done. */
@@ -42,11 +44,12 @@ export class Flight implements AnswerListener, Deadline, Runner {
   place = -1;
   readonly #control: FlightControl;
   readonly #peer: Peer;
+  /** When it was sent, on the performance clock. */
+  readonly since: number;
   readonly #latest: number;
   /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
   #progress: ProgressGate | undefined;
-  #landed = false;
 
   constructor(call: Call, peer: Peer, control: FlightControl) {
     this.call = call;
@@ -54,6 +57,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#control = control;
     const now = performance.now();
     const { rpcMs, callMaxMs } = control.timeouts;
+    this.since = now;
     this.#latest = now + callMaxMs;
     this.at = now + Math.min(rpcMs, callMaxMs);
   }
@@ -76,7 +80,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#land();
     const gate = this.#progress;
     if (gate) this.#passHeld(gate);
-    if (gate && answer.has(Server.taskId)) this.#control.continues(this.#id, this);
+    if (answer.has(Server.taskId)) this.#control.continues(this.#id, new Task(this.call, answer, gate));
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
     if (gate && performance.now() - gate.lastPassed < PROGRESS_LEAD) {
@@ -93,7 +97,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   progress(notification: Message): void {
     const now = performance.now();
     const { timeouts, deadlines } = this.#control;
-    if (!this.#landed) deadlines.move(this, Math.min(now + timeouts.rpcMs, this.#latest));
+    deadlines.move(this, Math.min(now + timeouts.rpcMs, this.#latest));
     const gate = this.#progress;
     if (gate === undefined) return;
     if (gate.admits(notification, now)) this.#pass(notification, gate);
@@ -105,7 +109,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     const { timeouts, deadlines } = this.#control;
     const now = performance.now();
     const whole = now >= this.#latest;
-    if (!whole && this.#control.asking()) {
+    if (!whole && this.#control.asking(this)) {
       // The server is not slow: it waits for somebody's answer.
       this.at = Math.min(now + timeouts.rpcMs, this.#latest);
       deadlines.add(this);
@@ -124,8 +128,15 @@ export class Flight implements AnswerListener, Deadline, Runner {
   /** Nobody waits any more: the server is told, and what it still answers is dropped. */
   cancelled(reason = 'The client cancelled the request.'): void {
     if (!this.#peer.forget(this.#id)) return;
+    this.#control.abandoned(this);
     this.#land();
     this.#peer.notify('notifications/cancelled', { requestId: this.#id, reason });
+  }
+
+  /** What it waited for was not the server's doing: its time begins anew. */
+  restartClock(): void {
+    const { timeouts, deadlines } = this.#control;
+    deadlines.move(this, Math.min(performance.now() + timeouts.rpcMs, this.#latest));
   }
 
   #deliver(answer: Message): void {
@@ -157,10 +168,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
       start: token.start(Client.progressToken),
       end: token.end(Client.progressToken),
     };
-    const { session, open } = this.call;
-    // A task outlives the call that made it.
-    if (open || this.#landed)
-      session.client.forwardNotification(notification, [{ start, end, with: theirs }], this.call);
+    this.call.notify(notification, [{ start, end, with: theirs }]);
     this.#yieldTo();
   }
 
@@ -173,7 +181,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   }
 
   #land(): void {
-    this.#landed = true;
+    clearTimeout(this.#progress?.timer);
     this.#control.deadlines.remove(this);
     this.#control.landed();
   }
@@ -204,6 +212,38 @@ export class Flight implements AnswerListener, Deadline, Runner {
           },
         );
     }
+  }
+}
+
+/** How long a task is taken to be at work where it does not say, in milliseconds. */
+const TASK_MS = 600_000;
+const LONGEST_TASK_MS = 86_400_000;
+
+/**
+ * A task that a call was answered with. It goes on reporting progress, to the client and under the token of that call;
+ * of the call itself nothing else is kept.
+ */
+export class Task {
+  /** When it is over at the latest, on the clock of Date.now. */
+  readonly until: number;
+  readonly #client: ClientLink;
+  readonly #token: string | undefined;
+  readonly #gate: ProgressGate | undefined;
+
+  constructor({ request, session }: Call, answer: Message, gate: ProgressGate | undefined) {
+    const task = (answer.value(Server.result) as { task?: { ttl?: unknown } }).task;
+    const ttl = typeof task?.ttl === 'number' && task.ttl > 0 ? task.ttl : TASK_MS;
+    this.until = Date.now() + Math.min(ttl, LONGEST_TASK_MS);
+    this.#client = session.client;
+    this.#token = request.text(Client.progressToken);
+    this.#gate = gate;
+  }
+
+  progress(notification: Message): void {
+    if (this.#token === undefined || this.#gate?.admits(notification, performance.now()) !== true) return;
+    const start = notification.start(Server.progressToken);
+    const end = notification.end(Server.progressToken);
+    this.#client.forwardNotification(notification, [{ start, end, with: this.#token }]);
   }
 }
 

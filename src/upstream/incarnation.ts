@@ -4,6 +4,7 @@ import type { Listing, SourceInfo } from '../gateway/index.ts';
 import { captureOutput, type Child, type ChildEnd, type Family, type Output } from '../process/index.ts';
 import { SERVER_SHAPE, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
+import type { Asked } from './asked.ts';
 import { shakeHands, type Greeting } from './handshake.ts';
 import { NoiseMeter } from './noise.ts';
 import type { StdioServer } from './server.ts';
@@ -40,6 +41,8 @@ const EXIT_NEWS = 50;
 export class Incarnation {
   readonly peer: Peer;
   readonly child: Child;
+  /** Its requests to a client that are not answered yet, by their id as JSON text. */
+  readonly questions = new Map<string, Asked>();
   readonly #server: StdioServer;
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
@@ -113,6 +116,7 @@ export class Incarnation {
   /** Ends it on our own account; nobody is told that it was lost. */
   async stop(): Promise<void> {
     this.#over = true;
+    this.#withdrawQuestions('The server was stopped.');
     this.peer.close();
     const report = await this.child.stop();
     if (report.kind === 'left') {
@@ -130,6 +134,11 @@ export class Incarnation {
     );
     const told = (named < 0 ? lines.slice(-5) : lines.slice(named, named + 3)).join(' | ');
     return told === '' ? '' : `It wrote: ${told.length > 600 ? `${told.slice(0, 600)}…` : told}`;
+  }
+
+  /** Nobody is left who wants to know. */
+  #withdrawQuestions(reason: string): void {
+    for (const asked of [...this.questions.values()]) asked.withdraw(reason);
   }
 
   #exited(end: ChildEnd): void {
@@ -184,6 +193,7 @@ export class Incarnation {
   #end(error: SwitchboardError): void {
     if (this.#over) return;
     this.#over = true;
+    this.#withdrawQuestions(error.message);
     this.#events.lost(error);
     this.peer.close();
     // Whatever it left behind ends too. It has no stdin to close any more.

@@ -4,6 +4,7 @@ import { Component, type Listing } from '../gateway/index.ts';
 import { KINDS, Server, type JsonObject, type Kind } from '../protocol/index.ts';
 import { itemsOf, memberText, RpcCode, type Message } from '../wire/index.ts';
 import { errorCode, errorText } from './error-answer.ts';
+import { wellFormed } from './well-formed.ts';
 
 /** Bounds on what one server may make us collect. */
 const MAX_PAGES = 100;
@@ -11,6 +12,8 @@ const MAX_COMPONENTS = 1000;
 const MAX_ENTRIES = 10 * MAX_COMPONENTS;
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_MS = 10_000;
+/** Items with something wrong that are told of, in one list. */
+const MAX_TOLD = 10;
 
 export interface Asker {
   ask(method: string, params?: JsonObject): Promise<Message>;
@@ -24,6 +27,7 @@ export async function listAll(asker: Asker, kind: Kind, server: string, log: Log
   const started = performance.now();
   let bytes = 0;
   let skipped = 0;
+  const repaired = new Map<string, readonly string[]>();
   let cursor: string | undefined;
   for (let page = 1; ; page++) {
     const answer = await asker.ask(method, cursor === undefined ? undefined : { cursor });
@@ -31,7 +35,7 @@ export async function listAll(asker: Asker, kind: Kind, server: string, log: Log
     const { items, next } = readPage(answer, kind, server);
     for (const item of items.slice(0, MAX_ENTRIES)) {
       if (components.length === MAX_COMPONENTS) break;
-      const component = readComponent(item, kind);
+      const component = readComponent(item, kind, repaired);
       if (component !== undefined && !byKey.has(component.key)) {
         byKey.set(component.key, component);
         components.push(component);
@@ -49,15 +53,25 @@ export async function listAll(asker: Asker, kind: Kind, server: string, log: Log
         server,
         count: skipped,
       });
+    for (const [key, bad] of [...repaired].slice(0, MAX_TOLD))
+      log.warn(`left out what no client would take`, { server, [kind]: key, members: bad.join(',') });
     if (reason !== undefined) log.warn(`incomplete list of ${member}`, { server, reason });
     return { components, byKey, incomplete: reason };
   }
 }
 
 /** Undefined for one that does not say what it goes by. */
-function readComponent(text: string, kind: Kind): Component | undefined {
-  const key = text.startsWith('{') ? memberText(text, KINDS[kind].key) : undefined;
-  return key?.startsWith('"') === true ? new Component(JSON.parse(key) as string, text) : undefined;
+function readComponent(
+  item: string,
+  kind: Kind,
+  repaired: Map<string, readonly string[]>,
+): Component | undefined {
+  const keyText = item.startsWith('{') ? memberText(item, KINDS[kind].key) : undefined;
+  if (keyText?.startsWith('"') !== true) return undefined;
+  const key = JSON.parse(keyText) as string;
+  const { text, bad } = wellFormed(item, kind);
+  if (bad.length > 0) repaired.set(key, bad);
+  return new Component(key, text);
 }
 
 function overflow(

@@ -27,7 +27,7 @@ export interface Memory {
 /** More than anybody configures; the oldest are forgotten. */
 const MAX_SERVERS = 500;
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
-const MAX_INSTRUCTIONS = 20_000;
+const MAX_INSTRUCTIONS = 10_000;
 /** Several servers start together; what they say is written once, in milliseconds. */
 const SAVE_AFTER = 500;
 
@@ -53,13 +53,31 @@ export function createMemory(file: string, log: Logger): Memory {
   return {
     recall: (key) => all().get(key),
     remember(key, info) {
-      const kept = { ...info, instructions: info.instructions?.slice(0, MAX_INSTRUCTIONS) };
+      const kept = bounded(info);
       if (JSON.stringify(all().get(key)) === JSON.stringify(kept)) return;
       all().delete(key);
       all().set(key, kept);
       saving ??= setTimeout(save, SAVE_AFTER).unref();
     },
     save,
+  };
+}
+
+/** What is worth keeping of what a server said, in no more room than all servers can have. */
+function bounded({ protocolVersion, serverInfo, capabilities, instructions }: SourceInfo): SourceInfo {
+  const { name, version } = serverInfo;
+  const small = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
+  return {
+    protocolVersion,
+    serverInfo: { ...(small(name) ? { name } : {}), ...(small(version) ? { version } : {}) },
+    // Only whether it has them counts; what stands inside may be anything.
+    capabilities: Object.fromEntries(
+      Object.keys(capabilities)
+        .filter((key) => key.length <= 100)
+        .slice(0, 50)
+        .map((key) => [key, {}]),
+    ),
+    instructions: instructions?.slice(0, MAX_INSTRUCTIONS),
   };
 }
 
@@ -71,8 +89,10 @@ export function memoryKey(...parts: readonly unknown[]): string {
 function read(file: string, log: Logger): Map<string, SourceInfo> {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(file, constants.O_RDONLY | NOFOLLOW);
-    if (fstatSync(descriptor).size > MAX_FILE_BYTES) return new Map();
+    // Without waiting: a pipe in its place would never be opened.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | NOFOLLOW);
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile() || stat.size > MAX_FILE_BYTES) return new Map();
     const value: unknown = JSON.parse(readFileSync(descriptor, 'utf8'));
     if (!isJsonObject(value) || value.version !== 1 || !isJsonObject(value.servers)) return new Map();
     return new Map(Object.entries(value.servers).flatMap(([key, said]) => asEntry(key, said)));

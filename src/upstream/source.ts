@@ -56,6 +56,9 @@ export function createServerSource(
       call.source = source;
       connection.relay(edits, call);
     },
+    start: async () => {
+      await connection.greeted();
+    },
     ask: (method, params) => connection.ask(method, params),
     tell: (notification) => connection.tell(notification),
     listen: (given) => {

@@ -15,6 +15,11 @@ export interface Excerpt {
   readonly end: number;
 }
 
+/** What an edit puts in, as text. */
+export function insertedText(inserted: Edit['with']): string {
+  return typeof inserted === 'string' ? inserted : textOf(inserted.of, inserted.start, inserted.end);
+}
+
 /** Adds an edit at its place among those of a message. */
 export function addEdit(edits: Edit[], edit: Edit): void {
   let at = edits.length;
@@ -39,7 +44,7 @@ export function editedText({ bytes }: Message, edits: readonly Edit[]): string {
   let at = bytes.from;
   for (const edit of edits) {
     text += textOf(bytes, at, edit.start);
-    text += typeof edit.with === 'string' ? edit.with : textOf(edit.with.of, edit.with.start, edit.with.end);
+    text += insertedText(edit.with);
     at = edit.end;
   }
   return text + textOf(bytes, at, bytes.to);

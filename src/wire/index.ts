@@ -1,4 +1,4 @@
-export { addEdit, editedText, type Edit } from './edit.ts';
+export { addEdit, editedText, insertedText, type Edit } from './edit.ts';
 export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';
 export type { Framing } from './framing.ts';
 export { itemsOf, memberText, withMembers } from './json-text.ts';

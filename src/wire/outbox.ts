@@ -137,7 +137,7 @@ export class Outbox {
       const edit = edits[next]!;
       this.#putRange(bytes, at, edit.start);
       const replacement = edit.with;
-      if (typeof replacement === 'string') this.#putText(replacement);
+      if (typeof replacement === 'string') this.#putText(onOneLine(replacement));
       else this.#putRange(replacement.of, replacement.start, replacement.end);
       at = edit.end;
     }
@@ -224,4 +224,13 @@ export class Outbox {
     this.#ready.push(this.#block.subarray(this.#blockStart, this.#blockEnd));
     this.#blockStart = this.#blockEnd;
   }
+}
+
+/**
+ * A line break in JSON text can only stand between tokens, where it means nothing, and a line-framed wire would end the
+ * message there. Whoever inserts text should see to that; here it cannot be forgotten, for what comes behind the break
+ * would be a message of its own.
+ */
+function onOneLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replace(/[\n\r]/g, ' ') : json;
 }

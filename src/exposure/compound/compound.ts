@@ -1,6 +1,14 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
-import type { Call, OverallExposure, PresentedTool, Shown, Source } from '../../gateway/index.ts';
+import {
+  presetsFor,
+  shapedTool,
+  type Call,
+  type OverallExposure,
+  type PresentedTool,
+  type Shown,
+  type Source,
+} from '../../gateway/index.ts';
 import { Client } from '../../protocol/index.ts';
 import { callEdits } from '../call-edits.ts';
 import { signature } from '../suite/signature.ts';
@@ -82,10 +90,7 @@ function run(
     return;
   }
   call.subject = () => `Tool '${tool}' of server '${server}'`;
-  const shape = entry.rules.shapes.get(tool);
-  const presets =
-    shape?.presets &&
-    new Map(Object.entries(shape.presets).map(([key, value]) => [key, JSON.stringify(value)]));
+  const presets = presetsFor(tool, entry.rules);
   const edits = callEdits(request, { name: JSON.stringify(tool), args: Client.args, presets });
   if (edits instanceof SwitchboardError) call.fail(edits);
   else if (isMissing(entry.source, tool)) {
@@ -108,7 +113,9 @@ function describe(
 ): string {
   const lines = subtools.flatMap(({ server, tools }) =>
     tools.map((tool) => {
-      const component = shown.get(server)?.selection?.listing.byKey.get(tool.name);
+      const part = shown.get(server);
+      const listed = part?.selection?.listing.byKey.get(tool.name);
+      const component = part && listed && shapedTool(listed, part.entry.rules);
       const input = component === undefined ? '' : ` ${signature(component.value.inputSchema)}`;
       const own = component?.value.description;
       const about = summarise(tool.description ?? (typeof own === 'string' ? own : ''), summaryMaxChars);

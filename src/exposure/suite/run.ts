@@ -4,6 +4,7 @@ import { Client, type JsonObject } from '../../protocol/index.ts';
 import type { Edit } from '../../wire/index.ts';
 import {
   originalName,
+  presetsFor,
   select,
   type Call,
   type CatalogEntry,
@@ -97,7 +98,11 @@ export class SuiteRunner {
       original === subtool
         ? { of: request.bytes, start: request.start(Client.subtool), end: request.end(Client.subtool) }
         : JSON.stringify(original);
-    const edits = callEdits(request, { name, args: Client.args, presets: tool?.presets });
+    const edits = callEdits(request, {
+      name,
+      args: Client.args,
+      presets: tool ? tool.presets : presetsFor(original, this.#entry.rules),
+    });
     if (edits instanceof SwitchboardError) call.fail(edits);
     else this.#entry.source.request(edits, call);
   }
