@@ -3,7 +3,8 @@ export type { CatalogEntry, Naming } from './catalog.ts';
 export { Component, EMPTY_LISTING, type Listing } from './component.ts';
 export { label } from './directory.ts';
 export type { Exposure, OverallExposure, PresentedTool, Shown } from './exposure.ts';
-export { Gateway, type Loss } from './gateway.ts';
+export type { Loss } from './departed.ts';
+export { Gateway } from './gateway.ts';
 export { combineInstructions } from './instructions.ts';
 export { LocalClient, ServerError, type LocalCallOptions } from './local-client.ts';
 export {

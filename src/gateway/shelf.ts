@@ -1,6 +1,6 @@
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
-import { KEPT_KINDS, KINDS, type KeptKind } from '../protocol/index.ts';
+import { KEPT_KINDS, KINDS, type JsonObject, type KeptKind } from '../protocol/index.ts';
 import type { Awaited } from './arrivals.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { EMPTY_LISTING, type Listing } from './component.ts';
@@ -124,6 +124,13 @@ export class Shelf {
     else this.refresh(kind);
   }
 
+  /** A request of our own whose answer changes nothing. */
+  askQuietly(method: string, params: JsonObject): void {
+    this.source.ask(method, params).catch((error: unknown) => {
+      this.#owner.log.debug('not answered', { server: this.source.name, method, reason: messageOf(error) });
+    });
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
@@ -142,8 +149,6 @@ export class Shelf {
     try {
       await this.#running();
       const listing = await source.list(kind);
-      if (log.enabled('debug'))
-        log.debug('listed', { server: source.name, kind, count: listing.components.length });
       this.#put(kind, listing);
       if (first) this.#owner.tried(true);
     } catch (error) {

@@ -214,7 +214,7 @@ export class Control {
 
   /** Runs what is done to these servers when it is their turn. */
   #turn<T>(names: readonly string[], run: () => Promise<T>): Promise<T> {
-    const before = names.map((name) => this.#turns.get(name));
+    const before = names.flatMap((name) => this.#turns.get(name) ?? []);
     const turn = Promise.allSettled(before).then(run);
     for (const name of names) this.#turns.set(name, turn);
     const over = (): void => {

@@ -56,7 +56,7 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
       properties: { server: serverSchema(alwaysOn) },
       required: ['server'],
     },
-    async run(args, call) {
+    run: async (args, call) => {
       const name = text(args, 'name');
       const entry = readEntry(args);
       const definition = define(name, entry);
@@ -95,7 +95,7 @@ function removeServer({ control, persist }: ManagementToolsOptions): PresentedTo
       properties: { removed: { type: 'string' } },
       required: ['removed'],
     },
-    async run(args) {
+    run: async (args) => {
       const name = text(args, 'name');
       await control.remove(name);
       await persist?.removed(name);
@@ -117,7 +117,7 @@ function reloadServer({ control, alwaysOn }: ManagementToolsOptions): PresentedT
       properties: { server: serverSchema(alwaysOn) },
       required: ['server'],
     },
-    async run(args) {
+    run: async (args) => {
       const reloaded = await control.reload(text(args, 'name'));
       const { tools, definition } = reloaded;
       const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
@@ -156,10 +156,12 @@ interface ToolSpec {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
   /** What it did, in words (default: the structured content as JSON) and as structured content. */
-  run(
-    args: JsonObject,
-    call: Call,
-  ): Promise<{ readonly said: string | undefined; readonly structured: JsonObject }>;
+  readonly run: (args: JsonObject, call: Call) => Promise<Done>;
+}
+
+interface Done {
+  readonly said: string | undefined;
+  readonly structured: JsonObject;
 }
 
 function tool({ run, ...definition }: ToolSpec): PresentedTool {

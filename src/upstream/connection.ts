@@ -11,12 +11,12 @@ import type {
 } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
 import { kindsChangedBy, Server, type JsonObject, type KeptKind } from '../protocol/index.ts';
-import { RpcCode, type Edit, type Framing, type Message } from '../wire/index.ts';
-import { Asked, type AskedControl } from './asked.ts';
+import type { Edit, Framing, Message } from '../wire/index.ts';
 import { CallQueue } from './call-queue.ts';
-import { Flight, type FlightControl, type Task } from './flight.ts';
+import { callersAt, Flight, type FlightControl } from './flight.ts';
 import { Incarnation, StartTimeout, type Surroundings } from './incarnation.ts';
 import { startPatience, type StdioServer } from './server.ts';
+import { Tasks } from './tasks.ts';
 
 export interface ConnectionEvents {
   /** The server says that a list of its has changed. */
@@ -34,10 +34,6 @@ export interface ConnectionEvents {
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
 const RESTART_PATIENCE = 2000;
-/** Requests of one server that may wait for a client; more are refused. */
-const MAX_QUESTIONS = 64;
-/** Tasks whose progress is passed on after their call was answered; the oldest are forgotten first. */
-const MAX_TASKS = 1000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
 const UNREAD_LIMIT = 8 * 1024 * 1024;
 
@@ -77,7 +73,7 @@ export class Connection {
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
   /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
-  readonly #tasks = new Map<number, Task>();
+  readonly #tasks = new Tasks();
   #reviving: NodeJS.Timeout | undefined;
 
   constructor(
@@ -104,9 +100,9 @@ export class Connection {
           : server.comesBack === false
             ? `reload_server {"name":${JSON.stringify(server.name)}} brings it back.`
             : 'The next call starts the server again.',
-      asking: (flight) => this.#questionsOf(flight).length > 0,
-      abandoned: (flight) => this.#abandon(flight),
-      continues: (token, task) => this.#continues(token, task),
+      asking: (flight) => this.#current?.questions.mayConcern(flight) === true,
+      abandoned: (flight) => this.#current?.questions.abandon(flight),
+      continues: (token, task) => this.#tasks.add(token, task),
     };
   }
 
@@ -278,14 +274,21 @@ export class Connection {
   async #startIn(framing: Framing, patience: number): Promise<Incarnation> {
     const { log } = this.#surroundings;
     let lost: SwitchboardError | undefined;
-    const incarnation: Incarnation = new Incarnation(this.#server, framing, this.#surroundings, {
-      request: (message) => this.#asked(incarnation, message),
-      notification: (message) => this.#notified(incarnation, message),
-      lost: (error) => {
-        lost = error;
-        this.#lost(incarnation, error);
+    const incarnation: Incarnation = new Incarnation(
+      this.#server,
+      framing,
+      this.#surroundings,
+      this.#deadlines,
+      {
+        request: (message) => this.#asked(incarnation, message),
+        notification: (message) => this.#notified(incarnation, message),
+        asked: (question) => this.#events.asked(question),
+        lost: (error) => {
+          lost = error;
+          this.#lost(incarnation, error);
+        },
       },
-    });
+    );
     try {
       this.#about = await incarnation.greet(patience);
       // It may have been lost in the same breath in which it answered.
@@ -427,67 +430,15 @@ export class Connection {
   }
 
   /** Requests of the server's own: most are for a client. */
-  #asked(incarnation: Incarnation, message: Message): void {
-    const { peer } = incarnation;
-    const id = message.text(Server.id)!;
+  #asked({ peer, questions }: Incarnation, message: Message): void {
     if (peer.outbox.backlog > UNREAD_LIMIT) {
       if (!this.#unheard)
         this.#surroundings.log.warn('asks without reading answers', { server: this.#server.name });
       this.#unheard = true;
       return;
     }
-    const method = message.string(Server.method) ?? '';
-    const { questions } = incarnation;
-    if (method === 'ping') peer.answer(id, {});
-    else if (questions.size >= MAX_QUESTIONS || questions.has(id)) {
-      peer.fail(
-        id,
-        RpcCode.serverError,
-        `Busy: ${method.slice(0, 200)} was refused, too many requests wait.`,
-      );
-    } else {
-      const asked = new Asked(message, method, peer, this.#askedControl(incarnation));
-      questions.set(id, asked);
-      try {
-        this.#events.asked(asked);
-      } catch (error) {
-        // A bug on our side costs this request only.
-        this.#surroundings.log.error('could not pass a request on', {
-          server: this.#server.name,
-          method,
-          error: error instanceof Error ? error.stack : String(error),
-        });
-        asked.refuse(RpcCode.internalError, 'Switchboard failed to handle this request.');
-      }
-    }
-  }
-
-  #askedControl(incarnation: Incarnation): AskedControl {
-    return {
-      deadlines: this.#deadlines,
-      patience: this.#server.timeouts.callMaxMs,
-      callers: () => this.#callers(),
-      settled: (asked) => {
-        const id = asked.request.text(Server.id)!;
-        if (incarnation.questions.get(id) === asked) incarnation.questions.delete(id);
-        // The time somebody took to answer was not the server's.
-        for (const flight of this.#flights()) if (mayBeAbout(asked, flight)) flight.restartClock();
-      },
-    };
-  }
-
-  /** The questions that a call may be waiting for. */
-  #questionsOf(flight: Flight): Asked[] {
-    return [...(this.#current?.questions.values() ?? [])].filter((asked) => mayBeAbout(asked, flight));
-  }
-
-  /** A call was given up: questions that only it can have been about are not asked any more. */
-  #abandon(flight: Flight): void {
-    const others = this.#flights().filter((each) => each !== flight);
-    for (const asked of this.#questionsOf(flight)) {
-      if (!others.some((other) => mayBeAbout(asked, other)))
-        asked.withdraw('The call it belongs to was cancelled.');
-    }
+    if (message.string(Server.method) === 'ping') peer.answer(message.text(Server.id)!, {});
+    else questions.ask(message);
   }
 
   #notified(incarnation: Incarnation, message: Message): void {
@@ -499,42 +450,18 @@ export class Connection {
       else if (listener === undefined) this.#tasks.get(token)?.progress(message);
     } else if (method === 'notifications/cancelled') {
       const id = message.text(Server.requestId);
-      if (id !== undefined) incarnation.questions.get(id)?.withdraw('The server withdrew its request.');
+      if (id !== undefined) incarnation.questions.withdraw(id, 'The server withdrew its request.');
     } else {
       const kinds = kindsChangedBy(method);
       if (kinds.length > 0) for (const kind of kinds) this.#events.changed(kind);
       else {
-        const slow = this.#events.notified(message, this.#callersNow);
+        const slow = this.#events.notified(message, () => callersAt(incarnation.peer));
         if (slow === undefined) return;
         // A client that reads slowly slows the server down, not our memory up.
         incarnation.peer.pause();
         slow.whenDrained(() => incarnation.peer.resume());
       }
     }
-  }
-
-  readonly #callersNow = (): ReadonlySet<Session> => this.#callers();
-
-  /** The clients whose calls run at the server. Looked up when it asks, not kept: most servers never do. */
-  #callers(): ReadonlySet<Session> {
-    return new Set(this.#flights().map((flight) => flight.call.session));
-  }
-
-  #flights(): Flight[] {
-    const listeners = this.#current?.peer.listeners() ?? [];
-    return listeners.filter((listener) => listener instanceof Flight);
-  }
-
-  #continues(token: number, task: Task): void {
-    this.#tasks.set(token, task);
-    if (this.#tasks.size > MAX_TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
-  }
-
-  /** Whether a task that a call was answered with may still be at work. */
-  #hasTasks(): boolean {
-    const now = Date.now();
-    for (const [token, task] of this.#tasks) if (task.until <= now) this.#tasks.delete(token);
-    return this.#tasks.size > 0;
   }
 
   /** Looks again after the idle time whether anybody used it meanwhile. */
@@ -551,7 +478,7 @@ export class Connection {
     const current = this.#current;
     if (current === undefined) return;
     const busy = this.#inFlight > 0 || this.#queue.size > 0 || current.peer.waiting > 0;
-    if (this.#used || busy || current.questions.size > 0 || this.#hasTasks() || this.#events.inUse()) {
+    if (this.#used || busy || current.questions.size > 0 || this.#tasks.working || this.#events.inUse()) {
       this.#armIdle();
       return;
     }
@@ -568,11 +495,6 @@ export class Connection {
   #stoppedError(): SwitchboardError {
     return new SwitchboardError('STOPPING', `Server '${this.#server.name}' is stopped. ${this.#lossReason}`);
   }
-}
-
-/** A question may be about a call of the client that is asked, if the call was running when the question came. */
-function mayBeAbout(asked: Asked, { call, since }: Flight): boolean {
-  return since <= asked.since && (asked.client === undefined || call.session.client === asked.client);
 }
 
 function asStartError(error: unknown, server: string): SwitchboardError {

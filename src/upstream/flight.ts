@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
-import type { Call, ClientLink, Runner } from '../gateway/index.ts';
+import type { Call, Runner, Session } from '../gateway/index.ts';
 import { Client, Server } from '../protocol/index.ts';
 import {
   addEdit,
@@ -10,7 +10,9 @@ import {
   type Peer,
   type Unanswered,
 } from '../wire/index.ts';
+import { ProgressGate, PROGRESS_PER_SECOND } from './progress.ts';
 import type { ServerTimeouts } from './server.ts';
+import { Task } from './tasks.ts';
 
 export interface FlightControl {
   readonly timeouts: ServerTimeouts;
@@ -29,10 +31,6 @@ export interface FlightControl {
   /** What to do about it, where something can be done. */
   lossHint(): string | undefined;
 }
-
-/** Progress beyond this many a second is thinned out: the newest is kept, those before it are not sent. */
-const PROGRESS_BURST = 100;
-const PROGRESS_PER_SECOND = 20;
 
 /** How far ahead of its answer the last progress is sent, in milliseconds. */
 const PROGRESS_LEAD = 1;
@@ -215,55 +213,12 @@ export class Flight implements AnswerListener, Deadline, Runner {
   }
 }
 
-/** How long a task is taken to be at work where it does not say, in milliseconds. */
-const TASK_MS = 600_000;
-const LONGEST_TASK_MS = 86_400_000;
-
-/**
- * A task that a call was answered with. It goes on reporting progress, to the client and under the token of that call;
- * of the call itself nothing else is kept.
- */
-export class Task {
-  /** When it is over at the latest, on the clock of Date.now. */
-  readonly until: number;
-  readonly #client: ClientLink;
-  readonly #token: string | undefined;
-  readonly #gate: ProgressGate | undefined;
-
-  constructor({ request, session }: Call, answer: Message, gate: ProgressGate | undefined) {
-    const task = (answer.value(Server.result) as { task?: { ttl?: unknown } }).task;
-    const ttl = typeof task?.ttl === 'number' && task.ttl > 0 ? task.ttl : TASK_MS;
-    this.until = Date.now() + Math.min(ttl, LONGEST_TASK_MS);
-    this.#client = session.client;
-    this.#token = request.text(Client.progressToken);
-    this.#gate = gate;
-  }
-
-  progress(notification: Message): void {
-    if (this.#token === undefined || this.#gate?.admits(notification, performance.now()) !== true) return;
-    const start = notification.start(Server.progressToken);
-    const end = notification.end(Server.progressToken);
-    this.#client.forwardNotification(notification, [{ start, end, with: this.#token }]);
-  }
+/** The calls under way over a connection. */
+export function flightsAt(peer: Peer): Flight[] {
+  return peer.listeners().filter((listener) => listener instanceof Flight);
 }
 
-/** Lets progress through up to a rate; beyond it keeps the newest. */
-class ProgressGate {
-  held: Message | undefined;
-  timer: NodeJS.Timeout | undefined;
-  lastPassed = -Infinity;
-  #allowance = PROGRESS_BURST;
-  #lastSeen = 0;
-
-  admits(notification: Message, now: number): boolean {
-    if (this.#lastSeen > 0) {
-      const earned = ((now - this.#lastSeen) / 1000) * PROGRESS_PER_SECOND;
-      this.#allowance = Math.min(PROGRESS_BURST, this.#allowance + earned);
-    }
-    this.#lastSeen = now;
-    const admitted = this.#allowance >= 1;
-    this.held = admitted ? undefined : notification;
-    if (admitted) this.#allowance -= 1;
-    return admitted;
-  }
+/** The clients whose calls are under way. Looked up when a server asks, not kept: most servers never do. */
+export function callersAt(peer: Peer): ReadonlySet<Session> {
+  return new Set(flightsAt(peer).map((flight) => flight.call.session));
 }

@@ -1,17 +1,20 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
-import type { Listing, SourceInfo } from '../gateway/index.ts';
+import type { Listing, Question, SourceInfo } from '../gateway/index.ts';
 import { captureOutput, type Child, type ChildEnd, type Family, type Output } from '../process/index.ts';
 import { SERVER_SHAPE, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
-import type { Asked } from './asked.ts';
 import { shakeHands, type Greeting } from './handshake.ts';
 import { NoiseMeter } from './noise.ts';
+import { Questions } from './questions.ts';
 import type { StdioServer } from './server.ts';
 
 export interface IncarnationEvents {
   request(message: Message): void;
   notification(message: Message): void;
+  /** It wants something of a client. */
+  asked(question: Question): void;
   /** It is over, and not because it was asked to be. Told once. */
   lost(error: SwitchboardError): void;
 }
@@ -41,8 +44,8 @@ const EXIT_NEWS = 50;
 export class Incarnation {
   readonly peer: Peer;
   readonly child: Child;
-  /** Its requests to a client that are not answered yet, by their id as JSON text. */
-  readonly questions = new Map<string, Asked>();
+  /** Its requests to a client that are not answered yet. */
+  readonly questions: Questions;
   readonly #server: StdioServer;
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
@@ -51,7 +54,13 @@ export class Incarnation {
   #greeted = false;
   #over = false;
 
-  constructor(server: StdioServer, framing: Framing, surroundings: Surroundings, events: IncarnationEvents) {
+  constructor(
+    server: StdioServer,
+    framing: Framing,
+    surroundings: Surroundings,
+    deadlines: Deadlines,
+    events: IncarnationEvents,
+  ) {
     const { name, command, args, cwd, env } = server;
     const { family, log } = surroundings;
     this.#server = server;
@@ -86,6 +95,14 @@ export class Incarnation {
         messageBytes: server.limits.messageBytes,
       },
     );
+    this.questions = new Questions({
+      server: name,
+      peer: this.peer,
+      deadlines,
+      patience: server.timeouts.callMaxMs,
+      log,
+      asked: (question) => events.asked(question),
+    });
     child.onExit((end) => this.#exited(end));
     // Seen when the next write fails.
     child.stdin.once('close', () => this.#loseUnlessExited('closed its stdin'));
@@ -116,7 +133,7 @@ export class Incarnation {
   /** Ends it on our own account; nobody is told that it was lost. */
   async stop(): Promise<void> {
     this.#over = true;
-    this.#withdrawQuestions('The server was stopped.');
+    this.questions.withdrawAll('The server was stopped.');
     this.peer.close();
     const report = await this.child.stop();
     if (report.kind === 'left') {
@@ -136,11 +153,6 @@ export class Incarnation {
     return told === '' ? '' : `It wrote: ${told.length > 600 ? `${told.slice(0, 600)}…` : told}`;
   }
 
-  /** Nobody is left who wants to know. */
-  #withdrawQuestions(reason: string): void {
-    for (const asked of [...this.questions.values()]) asked.withdraw(reason);
-  }
-
   #exited(end: ChildEnd): void {
     if (this.#over) return;
     if (end.kind === 'failed') {
@@ -153,6 +165,7 @@ export class Incarnation {
       pid: this.child.pid,
       code: end.code ?? undefined,
       signal: end.signal ?? undefined,
+      said: this.lastWords() || undefined,
     });
     // The last answers have been read: an exit is told when the pipes are closed, or after a while when a descendant
     // holds them open.
@@ -193,7 +206,7 @@ export class Incarnation {
   #end(error: SwitchboardError): void {
     if (this.#over) return;
     this.#over = true;
-    this.#withdrawQuestions(error.message);
+    this.questions.withdrawAll(error.message);
     this.#events.lost(error);
     this.peer.close();
     // Whatever it left behind ends too. It has no stdin to close any more.

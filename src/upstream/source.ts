@@ -40,6 +40,7 @@ export function createServerSource(
       if (capabilities[KINDS[kind].capability] === undefined) return EMPTY_LISTING;
     }
     const listing = await listAll(connection, kind, server.name, surroundings.log);
+    surroundings.log.info('listed', { server: server.name, [kind]: listing.components.length });
     surroundings.listed(server.name, kind, listing);
     return listing;
   };

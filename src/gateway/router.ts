@@ -1,0 +1,403 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { didYouMean } from '../shared/nearest.ts';
+import {
+  Client,
+  isJsonObject,
+  kindListedBy,
+  KINDS,
+  Server,
+  LOG_MESSAGE_LEVELS,
+  type KeptKind,
+} from '../protocol/index.ts';
+import { itemsOf, memberText, withMembers, type Edit, type Message } from '../wire/index.ts';
+import type { Arrivals, Awaited } from './arrivals.ts';
+import type { Call } from './call.ts';
+import type { Catalog, CatalogEntry } from './catalog.ts';
+import { findTemplate, type Owned } from './directory.ts';
+import { passLogLevel } from './log-level.ts';
+import type { Session } from './session.ts';
+import type { Shelf } from './shelf.ts';
+import type { Source } from './source.ts';
+import type { ExposedTool } from './table.ts';
+import type { View } from './view.ts';
+
+/** What requests are answered from. */
+export interface Board {
+  /** Everything that is shown now. */
+  readonly view: View;
+  readonly shelves: ReadonlyMap<Source, Shelf>;
+  readonly sessions: ReadonlySet<Session>;
+  readonly arrivals: Arrivals;
+  readonly log: Logger;
+  /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
+  readonly loggedArguments: ((call: Call, source: string | undefined) => string | undefined) | undefined;
+  /** What to say to a client that calls a tool which is not there. */
+  missing(tool: string): SwitchboardError;
+  /** Tells clients of lists that have changed since they saw them. */
+  announce(): void;
+}
+
+/** Takes each request of a client to where it is answered: by us, or by the source it belongs to. */
+export class Router {
+  readonly #board: Board;
+
+  constructor(board: Board) {
+    this.#board = board;
+  }
+
+  handle(call: Call): void {
+    try {
+      if (call.method === 'tools/call') this.#callTool(call);
+      else this.#handleOther(call);
+    } catch (error) {
+      // A bug on our side costs this call only.
+      call.fail(
+        new SwitchboardError('INTERNAL', 'Switchboard failed to handle this request.', { cause: error }),
+      );
+    }
+  }
+
+  #handleOther(call: Call): void {
+    const kind = kindListedBy(call.method);
+    if (kind === 'tasks') this.#listTasks(call);
+    else if (kind !== undefined) this.#list(call, kind);
+    else {
+      switch (call.method) {
+        case 'prompts/get':
+          this.#getPrompt(call);
+          break;
+        case 'resources/read':
+        case 'resources/subscribe':
+        case 'resources/unsubscribe':
+          this.#resource(call);
+          break;
+        case 'completion/complete':
+          this.#complete(call);
+          break;
+        case 'logging/setLevel':
+          this.#setLevel(call);
+          break;
+        case 'tasks/get':
+        case 'tasks/result':
+        case 'tasks/cancel':
+          this.#task(call);
+          break;
+        default:
+          this.#unknownMethod(call);
+      }
+    }
+  }
+
+  #callTool(call: Call): void {
+    const name = call.request.string(Client.name);
+    if (name === undefined) {
+      call.fail(new SwitchboardError('PARAMS_INVALID', 'tools/call needs the name of a tool, as a string.'));
+      return;
+    }
+    const tool = this.#board.view.tools.get(name);
+    if (tool !== undefined) this.#runTool(call, tool);
+    else {
+      this.#whenListed(
+        call,
+        ['tools'],
+        () => this.#board.view.tools.get(name),
+        (late) => this.#runTool(call, late),
+        () => this.#board.missing(name),
+      );
+    }
+  }
+
+  /** Something that is not there may stand in a list that is on its way: clients remember names from an earlier run. */
+  #whenListed<T>(
+    call: Call,
+    kinds: readonly KeptKind[],
+    find: () => T | undefined,
+    use: (found: T) => void,
+    refuse: () => SwitchboardError,
+  ): void {
+    const awaited = [...this.#board.shelves.values()].flatMap((shelf) => shelf.underWay(...kinds));
+    if (awaited.length === 0) {
+      call.fail(refuse());
+      return;
+    }
+    void this.#board.arrivals
+      .found(awaited, () => !call.open || find() !== undefined)
+      .then(() => {
+        const found = find();
+        if (!call.open) return;
+        if (found === undefined) call.fail(refuse());
+        else use(found);
+      });
+  }
+
+  #runTool(call: Call, tool: ExposedTool): void {
+    const { name } = tool;
+    // Some clients write null where they mean none.
+    const lead = call.request.lead(Client.arguments);
+    if (lead !== -1 && lead !== BRACE && call.request.text(Client.arguments) !== 'null') {
+      call.fail(new SwitchboardError('PARAMS_INVALID', `The arguments of ${name} must be an object.`));
+      return;
+    }
+    if (this.#board.log.enabled('debug')) {
+      this.#board.log.debug('call', {
+        tool: name,
+        server: tool.source,
+        bytes: call.request.length,
+        arguments: this.#board.loggedArguments?.(call, tool.source),
+      });
+    }
+    tool.run(call);
+  }
+
+  #list(call: Call, kind: KeptKind): void {
+    // Everything fits one page, so every cursor is one we never gave.
+    const params = call.request.value(Client.params);
+    if (isJsonObject(params) && params.cursor !== undefined && params.cursor !== null) {
+      call.fail(new SwitchboardError('PARAMS_INVALID', `Unknown cursor: ${call.method} has one page.`));
+      return;
+    }
+    const { session } = call;
+    const answer = (): void => {
+      const text = this.#board.view.texts[kind];
+      if (call.open) session.seen.set(kind, text);
+      call.succeedWith(text);
+    };
+    const awaited: Awaited[] = [];
+    for (const shelf of this.#board.shelves.values()) {
+      const missing = shelf.awaited(kind);
+      if (missing) awaited.push(missing);
+    }
+    if (awaited.length === 0) answer();
+    else {
+      session.awaiting.add(kind);
+      const some = this.#board.view.texts[kind] !== `{"${KINDS[kind].member}":[]}`;
+      void this.#board.arrivals.settled(awaited, some).then(() => {
+        session.awaiting.delete(kind);
+        answer();
+        // Nobody was told anything meanwhile; who gave the list up has still to hear of it.
+        this.#board.announce();
+      });
+    }
+  }
+
+  #getPrompt(call: Call): void {
+    const name = call.request.string(Client.name);
+    if (name === undefined) {
+      const message = 'prompts/get needs the name of a prompt, as a string.';
+      call.fail(new SwitchboardError('PARAMS_INVALID', message));
+      return;
+    }
+    const find = (): Owned | undefined => this.#board.view.prompts.get(name);
+    const use = ({ entry, original }: Owned): void =>
+      this.#send(
+        call,
+        entry,
+        [replaced(call.request, Client.name, original, name)],
+        () => `Prompt '${name}'`,
+      );
+    const found = find();
+    if (found) use(found);
+    else this.#whenListed(call, ['prompts'], find, use, () => this.#unknownPrompt(name));
+  }
+
+  #unknownPrompt(name: string): SwitchboardError {
+    return new SwitchboardError('PROMPT_UNKNOWN', `Unknown prompt: ${JSON.stringify(name.slice(0, 200))}.`, {
+      hint: didYouMean(name, this.#board.view.prompts.keys()) ?? 'prompts/list names the prompts there are.',
+    });
+  }
+
+  #resource(call: Call): void {
+    const uri = call.request.string(Client.uri);
+    if (uri === undefined) {
+      call.fail(new SwitchboardError('PARAMS_INVALID', `${call.method} needs a uri, as a string.`));
+      return;
+    }
+    // Who linked to it knows it better than whoever has a template that fits.
+    const find = (): Place | undefined =>
+      this.#board.view.resources.get(uri) ?? this.#findLink(call.session, uri) ?? this.#findResource(uri);
+    const use = (place: Place): void => this.#useResource(call, uri, place);
+    const found = find();
+    if (found) use(found);
+    else this.#whenListed(call, ['resources', 'resourceTemplates'], find, use, () => unknownResource(uri));
+  }
+
+  #findResource(uri: string): Place | undefined {
+    const { resources, templates } = this.#board.view;
+    return resources.get(uri) ?? findTemplate(uri, templates.values());
+  }
+
+  #findLink(session: Session, uri: string): Place | undefined {
+    const owner = session.linkOwner(uri);
+    const shelf = owner && this.#board.shelves.get(owner);
+    return shelf?.entry.offers.has('resources') === true ? { entry: shelf.entry, original: uri } : undefined;
+  }
+
+  #useResource(call: Call, uri: string, { entry, original }: Place): void {
+    const { method, request, session } = call;
+    const { subscriptions } = this.#board.shelves.get(entry.source)!;
+    if (method === 'resources/subscribe') {
+      // An update may follow its answer at once.
+      if (!subscriptions.has(original, session)) {
+        subscriptions.add(original, session, uri);
+        call.undo = () => void subscriptions.remove(original, session);
+      }
+    } else if (method === 'resources/unsubscribe') {
+      if (!subscriptions.remove(original, session)) {
+        // Others still want to hear of it.
+        call.succeed({});
+        return;
+      }
+    } else if (uri !== original) call.onAnswer = (answer) => renamedContents(answer, original, uri);
+    this.#send(
+      call,
+      entry,
+      [replaced(request, Client.uri, original, uri)],
+      () => `Resource ${JSON.stringify(uri)}`,
+    );
+  }
+
+  #complete(call: Call): void {
+    const { request } = call;
+    const type = request.string(Client.refType);
+    const byName = type === 'ref/prompt';
+    const slot = byName ? Client.refName : Client.refUri;
+    const ref = request.string(slot);
+    if (ref === undefined || (!byName && type !== 'ref/resource')) {
+      const message =
+        'completion/complete needs a ref: {"type":"ref/prompt","name"} or {"type":"ref/resource","uri"}.';
+      call.fail(new SwitchboardError('PARAMS_INVALID', message));
+      return;
+    }
+    const find = (): Place | undefined => {
+      const { prompts, templates } = this.#board.view;
+      return byName ? prompts.get(ref) : (templates.get(ref) ?? this.#findResource(ref));
+    };
+    const use = ({ entry, original }: Place): void => {
+      const edits = [replaced(request, slot, original, ref)];
+      this.#send(call, entry, edits, () => `Completion for ${JSON.stringify(ref)}`);
+    };
+    const found = find();
+    if (found) use(found);
+    else {
+      const kinds: KeptKind[] = byName ? ['prompts'] : ['resources', 'resourceTemplates'];
+      this.#whenListed(call, kinds, find, use, () =>
+        byName ? this.#unknownPrompt(ref) : unknownResource(ref),
+      );
+    }
+  }
+
+  #setLevel(call: Call): void {
+    const params = call.request.value(Client.params);
+    const level = isJsonObject(params) ? params.level : undefined;
+    if (!LOG_MESSAGE_LEVELS.includes(level as (typeof LOG_MESSAGE_LEVELS)[number])) {
+      const message = `logging/setLevel needs a level: one of ${LOG_MESSAGE_LEVELS.join(', ')}.`;
+      call.fail(new SwitchboardError('PARAMS_INVALID', message));
+      return;
+    }
+    call.session.logLevel = level as string;
+    for (const shelf of this.#board.shelves.values())
+      if (shelf.source.state.kind === 'running') passLogLevel(shelf, this.#board.sessions);
+    call.succeed({});
+  }
+
+  #task(call: Call): void {
+    const task = call.request.string(Client.taskId);
+    const owner = task === undefined ? undefined : call.session.taskOwner(task);
+    const shelf = owner && this.#board.shelves.get(owner);
+    if (shelf) this.#send(call, shelf.entry, [], () => `Task '${task}'`);
+    else {
+      const message =
+        task === undefined
+          ? `${call.method} needs a taskId, as a string.`
+          : `Unknown task: ${JSON.stringify(task.slice(0, 200))}.`;
+      call.fail(new SwitchboardError('PARAMS_INVALID', message));
+    }
+  }
+
+  /** The tasks of all sources that run and can list theirs; what is not running has none. */
+  #listTasks(call: Call): void {
+    const sources = [...this.#board.shelves.values()]
+      .map((shelf) => shelf.source)
+      .filter((source) => {
+        const tasks = source.about()?.capabilities.tasks;
+        return source.state.kind === 'running' && isJsonObject(tasks) && tasks.list !== undefined;
+      });
+    const lists = sources.map(async (source) => {
+      const { components } = await within(TASKS_PATIENCE, source.list('tasks'));
+      return components
+        .filter(({ key }) => call.session.ownsTask(key, source))
+        .map((component) => component.text);
+    });
+    void Promise.allSettled(lists).then((results) => {
+      const texts = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+      call.succeedWith(`{"tasks":[${texts.join(',')}]}`);
+    });
+  }
+
+  /** A method nobody told us about goes where everything goes, if that is one place. */
+  #unknownMethod(call: Call): void {
+    const entry = onlyRoute(this.#board.view.catalog);
+    if (entry) this.#send(call, entry, [], () => call.method);
+    else call.fail(new SwitchboardError('METHOD_UNKNOWN', `Method not found: ${call.method.slice(0, 200)}`));
+  }
+
+  #send(call: Call, entry: CatalogEntry, edits: readonly (Edit | undefined)[], what: () => string): void {
+    call.subject = () => `${what()} of server '${entry.source.name}'`;
+    entry.source.request(
+      edits.filter((edit) => edit !== undefined),
+      call,
+    );
+  }
+}
+
+/** Where everything goes that nobody told us about, if that is one place. */
+export function onlyRoute({ entries }: Catalog): CatalogEntry | undefined {
+  const [entry, another] = entries;
+  return another === undefined && entry?.exposure.needsTools === true ? entry : undefined;
+}
+
+/** How long a server may take to list its tasks before the others' are given without them, in milliseconds. */
+const TASKS_PATIENCE = 5000;
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('too late')), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+const BRACE = 0x7b;
+
+interface Place {
+  readonly entry: CatalogEntry;
+  readonly original: string;
+}
+
+function unknownResource(uri: string): SwitchboardError {
+  return new SwitchboardError('RESOURCE_UNKNOWN', `Unknown resource: ${JSON.stringify(uri.slice(0, 500))}.`, {
+    hint: 'resources/list and resources/templates/list name what there is.',
+  });
+}
+
+/** The edit that puts the source's own name in the place of the client's; undefined where they are the same. */
+function replaced(request: Message, slot: number, original: string, exposed: string): Edit | undefined {
+  if (original === exposed) return undefined;
+  return { start: request.start(slot), end: request.end(slot), with: JSON.stringify(original) };
+}
+
+/** A client that read a resource under an alias finds the alias in the contents, not a URI that means another server's. */
+function renamedContents(answer: Message, original: string, alias: string): Edit[] {
+  const contents = answer.text(Server.contents);
+  if (contents === undefined || !contents.startsWith('[')) return [];
+  const items = itemsOf(contents).map((item) => {
+    const text = item.startsWith('{') ? memberText(item, 'uri') : undefined;
+    const uri: unknown = text === undefined ? undefined : JSON.parse(text);
+    const within = typeof uri === 'string' && (uri === original || uri.startsWith(`${original}/`));
+    return within ? withMembers(item, { uri: JSON.stringify(alias + uri.slice(original.length)) }) : item;
+  });
+  return [
+    { start: answer.start(Server.contents), end: answer.end(Server.contents), with: `[${items.join(',')}]` },
+  ];
+}

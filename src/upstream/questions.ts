@@ -1,0 +1,101 @@
+import type { Deadlines } from '../shared/deadline.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Question } from '../gateway/index.ts';
+import { Server } from '../protocol/index.ts';
+import { RpcCode, type Message, type Peer } from '../wire/index.ts';
+import { Asked, type AskedControl } from './asked.ts';
+import { callersAt, flightsAt, type Flight } from './flight.ts';
+
+export interface QuestionsOptions {
+  readonly server: string;
+  readonly peer: Peer;
+  readonly deadlines: Deadlines;
+  /** How long a client may take to answer, in milliseconds. */
+  readonly patience: number;
+  readonly log: Logger;
+  /** Takes a question to a client. */
+  readonly asked: (question: Question) => void;
+}
+
+/** Requests of one server that may wait for a client; more are refused. */
+const MOST = 64;
+
+/** What one process of a server wants to know of clients and has not been told yet. */
+export class Questions {
+  readonly #options: QuestionsOptions;
+  readonly #control: AskedControl;
+  /** By the server's id for them, as JSON text. */
+  readonly #open = new Map<string, Asked>();
+
+  constructor(options: QuestionsOptions) {
+    const { peer, deadlines, patience } = options;
+    this.#options = options;
+    this.#control = {
+      deadlines,
+      patience,
+      callers: () => callersAt(peer),
+      settled: (asked) => this.#settled(asked),
+    };
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  ask(request: Message): void {
+    const { peer, log, server, asked: pass } = this.#options;
+    const id = request.text(Server.id)!;
+    const method = request.string(Server.method) ?? '';
+    if (this.#open.size >= MOST || this.#open.has(id)) {
+      const message = `Busy: ${method.slice(0, 200)} was refused, too many requests wait.`;
+      peer.fail(id, RpcCode.serverError, message);
+      return;
+    }
+    const asked = new Asked(request, method, peer, this.#control);
+    this.#open.set(id, asked);
+    try {
+      pass(asked);
+    } catch (error) {
+      // A bug on our side costs this request only.
+      const trace = error instanceof Error ? error.stack : String(error);
+      log.error('could not pass a request on', { server, method, error: trace });
+      asked.refuse(RpcCode.internalError, 'Switchboard failed to handle this request.');
+    }
+  }
+
+  /** The server does not want to know any more. */
+  withdraw(id: string, reason: string): void {
+    this.#open.get(id)?.withdraw(reason);
+  }
+
+  withdrawAll(reason: string): void {
+    for (const asked of [...this.#open.values()]) asked.withdraw(reason);
+  }
+
+  /** Whether a call may be waiting for an answer to one of them. */
+  mayConcern(flight: Flight): boolean {
+    for (const asked of this.#open.values()) if (mayBeAbout(asked, flight)) return true;
+    return false;
+  }
+
+  /** A call was given up: questions that only it can have been about are not asked any more. */
+  abandon(flight: Flight): void {
+    const others = flightsAt(this.#options.peer).filter((each) => each !== flight);
+    for (const asked of [...this.#open.values()]) {
+      if (mayBeAbout(asked, flight) && !others.some((other) => mayBeAbout(asked, other)))
+        asked.withdraw('The call it belongs to was cancelled.');
+    }
+  }
+
+  #settled(asked: Asked): void {
+    const id = asked.request.text(Server.id)!;
+    if (this.#open.get(id) === asked) this.#open.delete(id);
+    // The time somebody took to answer was not the server's.
+    for (const flight of flightsAt(this.#options.peer)) if (mayBeAbout(asked, flight)) flight.restartClock();
+  }
+}
+
+/** A question may be about a call of the client that is asked, if the call was running when the question came. */
+function mayBeAbout(asked: Asked, { call, since }: Flight): boolean {
+  return since <= asked.since && (asked.client === undefined || call.session.client === asked.client);
+}
