@@ -4,6 +4,7 @@ import { parseArguments, type Flag } from './arguments.ts';
 const FLAGS: readonly Flag[] = [
   { name: 'config', value: 'PATH', summary: '' },
   { name: 'args', value: 'JSON', summary: '' },
+  { name: 'env', value: 'NAME=VALUE', many: true, summary: '' },
   { name: 'json', summary: '' },
   { name: 'help', short: 'h', summary: '' },
 ];
@@ -37,6 +38,37 @@ describe('flags and words', () => {
 
   test('short names work', () => {
     expect(parse('-h').flags).toEqual({ help: '' });
+  });
+});
+
+test('of a flag that may be given several times all values are kept', () => {
+  const { lists, flags } = parseArguments(['--env', 'A=1', '--env=B=--x', '--config', 'c'], FLAGS);
+  expect(Object.fromEntries(lists)).toEqual({ env: ['A=1', 'B=--x'] });
+  expect(flags.get('env')).toBe('B=--x');
+});
+
+describe('where the last words are the command of another program', () => {
+  const words = (...argv: string[]) => parseArguments(argv, FLAGS, 1).words;
+
+  test('all behind "--" belongs to it, and without dashes "--" may be left out', () => {
+    const argv = ['--json', 'name', '--env', 'A=1', '--', 'npx', '-y', '--json', '--', 'x'];
+    expect(words(...argv)).toEqual(['name', 'npx', '-y', '--json', '--', 'x']);
+    expect(words('name', 'node', 'x.js', '-', 'a=b')).toEqual(['name', 'node', 'x.js', '-', 'a=b']);
+    expect(words('name', '--json', 'node', 'x.js')).toEqual(['name', 'node', 'x.js']);
+    expect(words('name', '--')).toEqual(['name']);
+  });
+
+  test.each([
+    [['name', 'npx', '-y', 'x'], /whose flag "-y" is.*name -- npx …$/],
+    [['name', 'npx', '--json'], /whose flag "--json" is/],
+    [['name', 'npx', '--token=secret'], /whose flag "--token" is/],
+    [['name', 'npx', '--', '-y'], /-- stands directly before the command/],
+    [['--', 'npx'], /-- stands directly before the command/],
+  ])('%j is refused', (argv, message) => {
+    expect(() => words(...argv)).toThrow(
+      expect.objectContaining({ explained: expect.stringMatching(message) }),
+    );
+    expect(() => words(...argv)).not.toThrow('secret');
   });
 });
 

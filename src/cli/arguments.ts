@@ -7,6 +7,8 @@ export interface Flag {
   readonly short?: string;
   /** What stands for the value in the help, for example `PATH`; without it the flag takes none. */
   readonly value?: string;
+  /** Whether it may be given several times, each with a value of its own. Default false: the last one counts. */
+  readonly many?: boolean;
   /** What it does, as part of a sentence. `$0` and `$CONFIG` as in `inWordsOf`. */
   readonly summary: string;
 }
@@ -14,12 +16,14 @@ export interface Flag {
 export interface Arguments {
   /** The value of each flag that was given; empty for one that takes none. */
   readonly flags: ReadonlyMap<string, string>;
+  /** All the values of each flag that may be given several times, in their order. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
 }
 
 /** Flags that every command takes, before or after its name. */
 export const COMMON_FLAGS: readonly Flag[] = [
-  { name: 'config', value: 'PATH', summary: 'the configuration file (default ./$CONFIG)' },
+  { name: 'config', value: 'PATH', summary: 'the configuration file (default $DEFAULT)' },
   {
     name: 'log-level',
     value: 'LEVEL',
@@ -37,19 +41,41 @@ export const TOP_FLAGS: readonly Flag[] = [
   { name: 'version', short: 'v', summary: 'print the version' },
 ];
 
-/** Tells flags from words. Everything behind `--` is a word. Throws USAGE for a flag that does not exist. */
-export function parseArguments(argv: readonly string[], known: readonly Flag[]): Arguments {
+/**
+ * Tells flags from words. Everything behind `--` is a word. Throws USAGE for a flag that does not exist.
+ *
+ * Where the last words are the command line of another program, `commandAt` says how many stand before it. What looks
+ * like a flag in there is refused, unless `--` stands directly before it: nobody could tell whose flag it is.
+ */
+export function parseArguments(
+  argv: readonly string[],
+  known: readonly Flag[],
+  commandAt = Infinity,
+): Arguments {
   const flags = new Map<string, string>();
+  const lists = new Map<string, string[]>();
   const words: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!;
     if (word === '--') {
+      if (commandAt !== Infinity && words.length !== commandAt)
+        throw usage(
+          '-- stands directly before the command.',
+          'Write NAME -- COMMAND, and our flags before the --.',
+        );
       words.push(...argv.slice(at + 1));
       break;
     }
     if (!word.startsWith('-') || word === '-') {
       words.push(word);
       continue;
+    }
+    if (words.length > commandAt) {
+      const line = [...words.slice(0, commandAt), '--', words[commandAt], '…'].join(' ');
+      throw usage(
+        `It is not clear whose flag ${JSON.stringify(nameOf(word))} is, ours or that of the command.`,
+        `Put -- before the command, and our own flags before that: ${line}`,
+      );
     }
     const { flag, given } = findFlag(word, known);
     if (flag.value === undefined) {
@@ -63,8 +89,9 @@ export function parseArguments(argv: readonly string[], known: readonly Flag[]):
       throw usage(`--${flag.name} needs a value.`, `Write --${flag.name} ${flag.value}.`);
     }
     flags.set(flag.name, value);
+    if (flag.many === true) lists.set(flag.name, [...(lists.get(flag.name) ?? []), value]);
   }
-  return { flags, words };
+  return { flags, lists, words };
 }
 
 /** A mistake in what was typed; it ends with exit code 2. */
@@ -72,12 +99,17 @@ export function usage(message: string, hint?: string): SwitchboardError {
   return new SwitchboardError('USAGE', message, { hint });
 }
 
+/** What stands behind the `=` may be a secret. */
+function nameOf(word: string): string {
+  return word.split('=', 1)[0]!;
+}
+
 /** Ways to serve that are to come. */
 const NOT_YET = new Set(['--http', '--sse']);
 
 function findFlag(word: string, known: readonly Flag[]): { flag: Flag; given: string | undefined } {
   const equals = word.indexOf('=');
-  const name = equals === -1 ? word : word.slice(0, equals);
+  const name = nameOf(word);
   const given = equals === -1 ? undefined : word.slice(equals + 1);
   const flag = known.find((each) => name === `--${each.name}` || name === `-${each.short ?? ''}`);
   if (flag !== undefined) return { flag, given };

@@ -19,6 +19,8 @@ export interface Command {
   readonly about: readonly string[];
   /** Flags of its own, besides the common ones. */
   readonly flags: readonly Flag[];
+  /** Where its last words are the command line of another program: how many stand before that. Default: they are not. */
+  readonly commandAt?: number;
   /** What to type, and what that does. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** The exit codes that mean something special here, beside those all commands share. */

@@ -1,14 +1,17 @@
 import type { Command } from './command.ts';
+import { namesItsConfig, type CliFace } from './face.ts';
 
 export interface CommandEntry {
   readonly name: string;
   readonly words: string;
   readonly summary: string;
+  /** Whether it is about a configuration that a program finds by itself. Default false. */
+  readonly edits?: boolean;
   readonly load: () => Promise<Command>;
 }
 
-/** The commands, in the order of the help; each is loaded when it is called. */
-export const COMMANDS: readonly CommandEntry[] = [
+/** In the order of the help; each is loaded when it is called. */
+const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'list',
     words: '',
@@ -39,4 +42,30 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'what is wrong with the configuration, and what to do',
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
+  {
+    name: 'add',
+    words: '<name> [--env K=V]… [--cwd DIR] -- <command> [args…]',
+    summary: 'put a server into the configuration',
+    edits: true,
+    load: async () => (await import('./commands/add.ts')).add,
+  },
+  {
+    name: 'remove',
+    words: '<name>',
+    summary: 'take a server out of the configuration',
+    edits: true,
+    load: async () => (await import('./commands/remove.ts')).remove,
+  },
+  {
+    name: 'reload',
+    words: '',
+    summary: 'let running gateways read the configuration again',
+    edits: true,
+    load: async () => (await import('./commands/reload.ts')).reload,
+  },
 ];
+
+/** The commands of a program. */
+export function commandsOf(face: CliFace): readonly CommandEntry[] {
+  return namesItsConfig(face) ? COMMANDS.filter((entry) => entry.edits !== true) : COMMANDS;
+}

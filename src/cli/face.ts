@@ -9,6 +9,10 @@ export interface CliFace {
   readonly volatile?: boolean;
   /** What it does, in one line. */
   readonly motto: string;
+  /** What else to know of it, in paragraphs. Default none. */
+  readonly about?: readonly string[];
+  /** How servers come to it where not through the configuration, as a sentence. Default: they do not. */
+  readonly servers?: string;
   /** The command by which a host starts it. */
   readonly launch: string;
   /** Variables of the environment that it reads and `switchboard` does not. */
@@ -26,9 +30,20 @@ export interface FaceVariables {
   readonly logDirectory: string;
 }
 
-/** A text in which `$0` stands for the program and `$CONFIG` for the usual name of its configuration. */
-export function inWordsOf({ program, configFace }: CliFace, text: string): string {
-  return text.replaceAll('$0', program).replaceAll('$CONFIG', configFace?.configFile ?? USUAL_CONFIG);
+/** Whether it has a configuration only where one is named on the command line. */
+export function namesItsConfig({ configFace }: CliFace): boolean {
+  return configFace?.findsConfig === false;
+}
+
+/**
+ * A text in which `$0` stands for the program, `$CONFIG` for the usual name of its configuration, and `$DEFAULT` for
+ * what it uses where none is named.
+ */
+export function inWordsOf(face: CliFace, text: string): string {
+  return text
+    .replaceAll('$0', face.program)
+    .replaceAll('$DEFAULT', namesItsConfig(face) ? 'none' : './$CONFIG')
+    .replaceAll('$CONFIG', face.configFace?.configFile ?? USUAL_CONFIG);
 }
 
 const USUAL_CONFIG = 'switchboard.config.json';

@@ -19,10 +19,19 @@ export const Exit = {
 /** What the program ends with when this was thrown. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SwitchboardError)) return Exit.bug;
-  if (error.code === 'USAGE' || error.code === 'SERVER_UNKNOWN' || error.code === 'TOOL_UNKNOWN')
-    return Exit.usage;
+  if (MISTAKES.has(error.code)) return Exit.usage;
   return /^(?:CONFIG|GLOB|LOG)_/.test(error.code) ? Exit.config : Exit.failed;
 }
+
+/** Codes of what was asked for wrongly. */
+const MISTAKES = new Set([
+  'USAGE',
+  'SERVER_UNKNOWN',
+  'SERVER_INVALID',
+  'SERVER_EXISTS',
+  'SERVER_ELSEWHERE',
+  'TOOL_UNKNOWN',
+]);
 
 /** For stderr: `program: what is wrong`, and the next step on a line of its own. */
 export function describeFailure(error: unknown, program: string): string {

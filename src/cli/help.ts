@@ -1,12 +1,12 @@
 import { COMMON_FLAGS, TOP_FLAGS, type Flag } from './arguments.ts';
 import type { Command } from './command.ts';
-import { COMMANDS } from './commands.ts';
-import { inWordsOf, type CliFace } from './face.ts';
+import { commandsOf } from './commands.ts';
+import { inWordsOf, namesItsConfig, type CliFace } from './face.ts';
 import { Exit } from './failure.ts';
 
 /** The help of the program as a whole. */
 export function overview(face: CliFace): string {
-  const { program, motto, launch, environment } = face;
+  const { program, motto, about = [], environment } = face;
   const lines = [
     `${program}: ${motto}.`,
     '',
@@ -18,9 +18,10 @@ export function overview(face: CliFace): string {
       '',
     ),
     '',
-    'Commands:',
+    ...about.flatMap((paragraph) => [...wrapped(paragraph, 100), '']),
+    namesItsConfig(face) ? 'Commands, about the servers of a file that --config names:' : 'Commands:',
     ...columns([
-      ...COMMANDS.map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
+      ...commandsOf(face).map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
       ['help <command>', 'how to use a command, with examples'],
     ]),
     '',
@@ -28,11 +29,7 @@ export function overview(face: CliFace): string {
     ...columns(TOP_FLAGS.map(flagRow)),
     '',
     'Examples:',
-    ...columns([
-      [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it in this project'],
-      ['$0 --dry-run', 'see what a host would see'],
-      ['$0 call github search_issues query=bug', 'use a server without a host'],
-    ]),
+    ...columns(examplesOf(face)),
     '',
     'Environment:',
     ...columns(environment),
@@ -47,6 +44,17 @@ export function overview(face: CliFace): string {
   return inWordsOf(face, lines.join('\n'));
 }
 
+function examplesOf(face: CliFace): (readonly [string, string])[] {
+  const launch = [`claude mcp add $0 -- ${face.launch}`, 'let Claude Code use it in this project'] as const;
+  if (namesItsConfig(face)) return [launch, ['$0 --config FILE', 'begin with the servers of a file']];
+  return [
+    launch,
+    ['$0 add files -- npx -y @modelcontextprotocol/server-filesystem .', 'add a server to this project'],
+    ['$0 --dry-run', 'see what a host would see'],
+    ['$0 call files list_directory path=.', 'use a server without a host'],
+  ];
+}
+
 /** The help of one command. */
 export function commandHelp(
   { name, words, about, flags, examples, exits, summary }: Command,
@@ -55,11 +63,13 @@ export function commandHelp(
   const lines = [
     `$0 ${name}: ${summary}`,
     '',
-    `Usage: $0 ${[name, words, '[flags]'].filter(Boolean).join(' ')}`,
+    `Usage: $0 ${usageOf(name, words)}`,
     '',
     ...about.flatMap((paragraph) => [...wrapped(inWordsOf(face, paragraph), 100), '']),
     'Examples:',
-    ...columns(examples.map(([line, meaning]) => [inWordsOf(face, line), meaning] as const)),
+    ...columns(
+      examples.map(([line, meaning]) => [inWordsOf(face, exampleFor(face, line)), meaning] as const),
+    ),
     '',
     'Flags:',
     ...columns([...flags, ...COMMON_FLAGS].map(flagRow)),
@@ -71,9 +81,19 @@ export function commandHelp(
   return inWordsOf(face, lines.join('\n'));
 }
 
+function usageOf(name: string, words = ''): string {
+  return [name, words, words.includes('[flags]') ? '' : '[flags]'].filter(Boolean).join(' ');
+}
+
+/** With the flag that some programs cannot do without. */
+function exampleFor(face: CliFace, line: string): string {
+  if (!namesItsConfig(face) || line.includes('--config')) return line;
+  return line.replace('$0 ', () => '$0 --config FILE ');
+}
+
 const SHARED_EXITS: readonly (readonly [number, string])[] = [
   [Exit.ok, 'all went well'],
-  [Exit.failed, 'something that was tried failed: a tool, or a server'],
+  [Exit.failed, 'something that was tried failed: a tool, a server, a reload'],
   [Exit.usage, 'the command line is wrong: a command, flag, server, tool or argument'],
   [Exit.bug, 'a bug in Switchboard'],
   [Exit.config, 'the configuration cannot be used'],
@@ -87,8 +107,8 @@ function exitRows(special: readonly (readonly [number, string])[]): (readonly [s
 
 const CALL_EXIT = [[Exit.notStarted, 'call: the server could not be started']] as const;
 
-function flagRow({ name, short, value, summary }: Flag): readonly [string, string] {
-  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+function flagRow({ name, short, value, many, summary }: Flag): readonly [string, string] {
+  const long = `--${name}${value === undefined ? '' : ` ${value}`}${many === true ? ' …' : ''}`;
   return [short === undefined ? long : `${long}, -${short}`, summary];
 }
 
@@ -98,6 +118,8 @@ function columns(rows: readonly (readonly [string, string])[], indent = '  '): s
 }
 
 function wrapped(text: string, limit: number): string[] {
+  // What has lines of its own is a table.
+  if (text.includes('\n')) return text.split('\n');
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -5,7 +5,8 @@ import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 
 export interface PublisherOptions {
-  readonly config: LoadedConfig;
+  /** The configuration as it was read last. */
+  readonly config: () => LoadedConfig;
   readonly program: string;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
@@ -22,6 +23,8 @@ export interface Publisher {
 
 /** How long after a change it is written, in milliseconds. */
 const DELAY = 100;
+/** How long after the start it is written where nothing changes: a host waits for us to start, and asks much at first. */
+const START_DELAY = 2000;
 
 export function createPublisher({ config, program, env, log, states }: PublisherOptions): Publisher {
   let timer: NodeJS.Timeout | undefined;
@@ -35,22 +38,26 @@ export function createPublisher({ config, program, env, log, states }: Publisher
       const { publish, withdraw: remove } = await import('./run-file.ts');
       const directory = stateDirectory(env);
       withdraw = () => remove(directory);
-      await publish(directory, { config, program, servers: states() });
+      await publish(directory, { config: config(), program, servers: states() });
     } catch (error) {
       log.debug('could not write down how the servers are doing', { reason: messageOf(error) });
     }
   };
+  const writeAfter = (delay: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      timer = undefined;
+      clearTimeout(first);
+      writing = writing.then(write);
+    }, delay).unref();
+  const first = writeAfter(START_DELAY);
   return {
     changed() {
-      if (closed) return;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        writing = writing.then(write);
-      }, DELAY).unref();
+      if (!closed) timer ??= writeAfter(DELAY);
     },
     async close() {
       closed = true;
       clearTimeout(timer);
+      clearTimeout(first);
       await writing;
       // What stays is ignored by readers, who see that its writer is gone.
       await withdraw?.().catch(() => undefined);

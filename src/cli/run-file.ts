@@ -17,6 +17,8 @@ export interface RunFile extends ProcessMark {
   /** The configuration file, or without one the directory: what tells gateways apart. */
   readonly config: string;
   readonly servers: Readonly<Record<string, PublishedState>>;
+  /** The names of those among them that no file defines: they were added while it ran. */
+  readonly added: readonly string[];
 }
 
 /** Dates are ISO dates. */
@@ -48,10 +50,8 @@ export async function publish(
   await makePrivate(directory);
   mark ??= ownMark();
   const file = fileOf(directory);
-  const states = servers.map(({ name, state }) => {
-    const server = config.servers.find((each) => each.name === name);
-    return [name, published(state, server)] as const;
-  });
+  const definitions = new Map(config.servers.map((server) => [server.name, server]));
+  const states = servers.map(({ name, state }) => [name, published(state, definitions.get(name))] as const);
   const content: RunFile = {
     version: RUN_FILE_VERSION,
     ...mark,
@@ -59,6 +59,7 @@ export async function publish(
     since: new Date(performance.timeOrigin).toISOString(),
     config: subjectOf(config),
     servers: Object.fromEntries(states),
+    added: servers.map(({ name }) => name).filter((name) => !definitions.has(name)),
   };
   const temporary = `${file}.tmp`;
   removeAtExit(file, temporary);
@@ -119,7 +120,11 @@ function published(state: ServerState['state'], server: ServerDefinition | undef
     case 'crashed':
       return {
         kind: 'crashed',
-        reason: cut(printableLine(withoutSecrets(state.error.message, server?.env ?? {}))),
+        // Where its environment is not known, nobody can tell what in the reason is a secret.
+        reason:
+          server === undefined
+            ? 'the log of its gateway says why'
+            : cut(printableLine(withoutSecrets(state.error.message, server.env))),
         at: new Date(state.at).toISOString(),
       };
     default:

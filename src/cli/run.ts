@@ -6,9 +6,9 @@ import { didYouMean } from '../shared/nearest.ts';
 import { VERSION } from '../shared/version.ts';
 import { COMMON_FLAGS, parseArguments, TOP_FLAGS, usage, type Arguments } from './arguments.ts';
 import type { Command, Context, Outcome } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import { commandsOf, type CommandEntry } from './commands.ts';
 import { readConfiguration } from './configuration.ts';
-import type { CliFace } from './face.ts';
+import { namesItsConfig, type CliFace } from './face.ts';
 import { describeFailure, Exit, exitCodeOf, failureData } from './failure.ts';
 import { commandHelp, overview } from './help.ts';
 import { chosenLogLevel } from './log-level.ts';
@@ -21,7 +21,7 @@ import { onStop, type StopSignal } from './stop.ts';
 /** Runs the command that the arguments name, prints what it found, and leaves no server behind. Returns the exit code. */
 export async function runCommand(argv: readonly string[], face: CliFace): Promise<number> {
   // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
-  const json = argv.includes('--json');
+  const json = ourPart(argv).includes('--json');
   let ending: Ending | undefined;
   try {
     const { command, given } = await understand(argv, face);
@@ -47,6 +47,12 @@ export async function runCommand(argv: readonly string[], face: CliFace): Promis
   } finally {
     await ending?.close();
   }
+}
+
+/** What stands behind `--` is meant for another program. */
+function ourPart(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return end === -1 ? argv : argv.slice(0, end);
 }
 
 /** As shells count them: 128 and the number of the signal. */
@@ -100,20 +106,36 @@ async function withCommand(
   top: Arguments,
   face: CliFace,
 ): Promise<Understood> {
-  const entry = COMMANDS.find((each) => each.name === name);
-  if (entry === undefined) {
-    const hint = didYouMean(name, [...COMMANDS.map((each) => each.name), 'help']);
-    throw usage(
-      `There is no command ${JSON.stringify(name)}.`,
-      hint ?? `${face.program} --help shows what there is.`,
-    );
+  const command = await findEntry(name, face).load();
+  const known = [...COMMON_FLAGS, ...command.flags];
+  const { flags, lists, words } = parseArguments(rest, known, command.commandAt);
+  const given = { flags: new Map([...top.flags, ...flags]), lists, words };
+  if (!given.flags.has('help')) {
+    if (namesItsConfig(face) && !given.flags.has('config')) throw needsConfig(name, face);
+    return { command, given };
   }
-  const command = await entry.load();
-  const { flags, words } = parseArguments(rest, [...COMMON_FLAGS, ...command.flags]);
-  const given = { flags: new Map([...top.flags, ...flags]), words };
-  if (!given.flags.has('help')) return { command, given };
   const help = commandHelp(command, face);
   return answer(given, { help }, help);
+}
+
+function findEntry(name: string, face: CliFace): CommandEntry {
+  const commands = commandsOf(face);
+  const entry = commands.find((each) => each.name === name);
+  if (entry !== undefined) return entry;
+  const { program, servers } = face;
+  const guess = didYouMean(name, [...commands.map((each) => each.name), 'help']);
+  const hint = [guess, servers, `${program} --help shows what there is.`].filter(Boolean);
+  throw usage(
+    `There is no command ${JSON.stringify(name)}.`,
+    servers === undefined ? hint[0] : hint.join(' '),
+  );
+}
+
+function needsConfig(command: string, { program, servers }: CliFace): SwitchboardError {
+  return usage(
+    `${program} ${command} needs --config: without it there is no configuration to look at.`,
+    `Write ${program} --config FILE ${command}. ${servers ?? ''}`.trimEnd(),
+  );
 }
 
 function answerOverview(given: Arguments, face: CliFace): Understood {

@@ -66,6 +66,27 @@ test('without a configuration file the directory tells gateways apart', async ()
   await withdraw(project.path('state'));
 });
 
+test('says which servers no file defines, and of those not why they crashed: their secrets are not known', async () => {
+  const { config, state, file } = await setUp();
+  const late: ServerState = { ...crashed(SECRET), name: 'late' };
+  await publish(state, { config, program, servers: [RUNNING, late] });
+  const [found] = runningGateways(state, config);
+  expect(found!.added).toEqual(['late']);
+  expect(found!.servers.late).toMatchObject({ kind: 'crashed', reason: 'the log of its gateway says why' });
+  expect(fs.readFileSync(file, 'utf8')).not.toContain('hunter2');
+  await withdraw(state);
+});
+
+test.runIf(posix)('a configuration is the same by whatever name it is called', async () => {
+  const { config, state, project } = await setUp();
+  await publish(state, { config, program, servers: [] });
+  fs.symlinkSync(project.dir, project.path('link'));
+  const linked = await loadConfig({ cwd: project.path('link'), env: {} });
+  expect(linked.file).not.toBe(config.file);
+  expect(runningGateways(state, linked)).toHaveLength(1);
+  await withdraw(state);
+});
+
 test('a reason has no secret of the definition, no control character, and an end', async () => {
   const { config, state, file } = await setUp();
   const said = `it wrote: ${SECRET} | line-of-a-key | ${JSON.stringify(KEY)} \u001b[2J on ${'x'.repeat(1000)}`;

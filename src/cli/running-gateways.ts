@@ -21,9 +21,19 @@ export function runningGateways(stateDirectory: string, config: LoadedConfig): R
     if (said === undefined) continue;
     const fate = fateOf(said);
     if (fate === 'gone' || (fate === 'unknown' && isOlder(file, FOREIGN_AGE))) remove(file);
-    else if (fate === 'alive' && said.config === subject) found.push(said);
+    else if (fate === 'alive' && isSame(said.config, subject)) found.push(said);
   }
   return found.sort((a, b) => b.since.localeCompare(a.since));
+}
+
+/** Whether two paths lead to the same file or directory: hosts may know it by another name than a person. */
+function isSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  try {
+    return fs.realpathSync(one) === fs.realpathSync(other);
+  } catch {
+    return false;
+  }
 }
 
 function runFiles(directory: string): string[] {
@@ -79,13 +89,15 @@ function remove(file: string): void {
 
 function isRunFile(value: unknown): value is RunFile {
   if (!isObject(value) || value.version !== RUN_FILE_VERSION || !isObject(value.servers)) return false;
-  const { pid, startTime, place, program, since, config, servers } = value;
+  const { pid, startTime, place, program, since, config, servers, added } = value;
   return (
     Number.isSafeInteger(pid) &&
     Number(pid) > 0 &&
     typeof startTime === 'number' &&
     [place, program, since, config].every((text) => typeof text === 'string') &&
-    Object.values(servers as object).every(isState)
+    Array.isArray(added) &&
+    added.every((name) => typeof name === 'string') &&
+    Object.values(servers).every(isState)
   );
 }
 

@@ -1,12 +1,13 @@
 import { createApp, nestingDepth, type App } from '../app.ts';
-import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import { describeWarning, type LoadedConfig } from '../config/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { describeWarning } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
 import { logDirectoryOf, readConfiguration } from './configuration.ts';
-import type { CliFace } from './face.ts';
+import { namesItsConfig, type CliFace } from './face.ts';
 import type { LogFile } from './log-file.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { createPublisher } from './publisher.ts';
+import { createReloader, type Reloader } from './reloader.ts';
 import { writeStderr } from './stderr.ts';
 import { onStop } from './stop.ts';
 
@@ -39,46 +40,33 @@ export async function serve({ configPath, logLevel }: ServeRequest, face: CliFac
   const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
-  const publisher = createPublisher({ config, program, env, log, states: () => app.states() });
+  let current = config;
+  const publisher =
+    config.file === undefined && namesItsConfig(face)
+      ? undefined
+      : createPublisher({ config: () => current, program, env, log, states: () => app.states() });
   const app = createApp({
     config,
     log,
     stderr,
     program,
     volatile: face.volatile ?? false,
-    onStateChange: publisher.changed,
+    ...(publisher === undefined ? {} : { onStateChange: publisher.changed }),
   });
-  const reload = reloader(app, log, () => readConfiguration(configPath, surroundings, face));
+  const reloader = createReloader({
+    app,
+    log,
+    read: async () => readConfiguration(configPath, surroundings, face),
+    applied: (read) => {
+      current = read;
+      publisher?.changed();
+    },
+  });
   try {
-    return await serveStdio(app, log, config.settings.timeouts.drainMs, reload);
+    return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
   } finally {
-    await Promise.all([publisher.close(), file?.close()]);
+    await Promise.all([publisher?.close(), file?.close()]);
   }
-}
-
-/** Reads the configuration again and does what is new in it; one that is wrong changes nothing. One at a time. */
-function reloader(app: App, log: Logger, read: () => Promise<LoadedConfig>): () => void {
-  let last = Promise.resolve();
-  const reload = async (): Promise<void> => {
-    try {
-      const config = await read();
-      for (const warning of config.warnings) log[warning.level](describeWarning(warning));
-      const { added, removed, restarted, reshown, kept } = await app.reconfigure(config);
-      log.info('the configuration was read again', {
-        added: added.join(',') || undefined,
-        removed: removed.join(',') || undefined,
-        restarted: restarted.join(',') || undefined,
-        reshown: reshown.join(',') || undefined,
-        kept: kept.length,
-      });
-    } catch (error) {
-      const reason = error instanceof SwitchboardError ? error.explained : messageOf(error);
-      log.error(`the configuration was not read again, nothing has changed: ${reason}`);
-    }
-  };
-  return () => {
-    last = last.then(reload);
-  };
 }
 
 /** The log file, where somebody wants one. */
@@ -89,10 +77,11 @@ async function openLog(directory: string | undefined, program: string): Promise<
 }
 
 /** Serves until the host leaves, and leaves nothing behind. */
-async function serveStdio(app: App, log: Logger, drainMs: number, reload: () => void): Promise<number> {
+async function serveStdio(app: App, log: Logger, drainMs: number, reloader: Reloader): Promise<number> {
   const door = app.openStdio(process.stdin, process.stdout);
-  const stopped = onStop(() => app.killNow(), log, reload);
+  const stopped = onStop(() => app.killNow(), log, reloader.reload);
   const why = await Promise.race([door.ended, stopped]);
+  reloader.stop();
   const since = performance.now();
   // A signal means now. At the end of input, what was received is still answered.
   const wait = why === 'end' ? drainMs : 0;

@@ -11,6 +11,11 @@ export interface Style {
 
 type Paint = (text: string) => string;
 
+const asItIs: Paint = (text) => text;
+
+/** No colours anywhere. */
+export const plainStyle: Style = { bold: asItIs, dim: asItIs, good: asItIs, bad: asItIs, caution: asItIs };
+
 /** Colours on a terminal whose user did not decline them (NO_COLOR), plain text everywhere else. */
 export function createStyle(stream: Pick<WriteStream, 'isTTY'>, env: NodeJS.ProcessEnv): Style {
   const wanted = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';

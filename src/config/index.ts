@@ -7,7 +7,7 @@ export { composeEnv, envNames } from './environment.ts';
 export type { Face } from './face.ts';
 export { CONFIG_NAMES, findConfig } from './find.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
-export type { Management } from './management.ts';
+
 export { describeWarning } from './problem.ts';
 export type { ServerDefinition } from './resolve.ts';
 export {
@@ -17,4 +17,4 @@ export {
   type RuntimeEntry,
 } from './runtime-server.ts';
 export type { Settings } from './settings.ts';
-export type { Pattern, ToolSettings, ToolShape } from './tool-settings.ts';
+export type { Pattern, ToolSettings } from './tool-settings.ts';

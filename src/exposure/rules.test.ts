@@ -46,6 +46,10 @@ test('named fields are left out of what is logged, however deep, and the rest is
   expect(redacted({ a: 1, token: 'x', b: [{ token: { c: 1 } }] }, fields)).toBe(
     '{"a":1,"token":"[redacted]","b":[{"token":"[redacted]"}]}',
   );
+  expect(redacted({ args: '{"token":"x","a":{"token":1}}' }, fields)).toBe(
+    '{"args":{"token":"[redacted]","a":{"token":"[redacted]"}}}',
+  );
+  expect(redacted({ args: '{"token":"secret' }, fields)).not.toContain('secret');
   expect(redacted({ a: 'x'.repeat(5000) }, fields).length).toBeLessThan(2100);
   expect(redacted(undefined, fields)).toBe('none');
 });

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CatalogEntry, Naming } from './catalog.ts';
 import { Component, type Listing } from './component.ts';
-import { findTemplate, label, promptsOf, resourcesOf, templatesOf } from './directory.ts';
+import { findTemplate, label, promptsOf, resourcesOf, templatesOf, type OwnedTemplate } from './directory.ts';
+import { stepsTaken } from './uri-template.ts';
 
 function entry(name: string, naming: Naming = 'plain'): CatalogEntry {
   return { source: { name }, naming } as CatalogEntry;
@@ -58,6 +59,47 @@ test('a URI made from a template goes to its server, under the alias too, and to
   expect(where('switchboard://B/x://7')).toEqual(['B', 'x://7']);
   expect(where('x://list/7')).toEqual(['A', 'x://list/7']);
   expect(where('y://7')).toBeUndefined();
+});
+
+describe('a thousand hostile templates', () => {
+  const hostile = Array.from({ length: 1000 }, (_, n) => ({
+    uriTemplate: `${'{+a}'.repeat(30)}~${n}~{+b}`,
+    name: 't',
+  }));
+  const evil = { entry: entry('evil'), listing: listing('uriTemplate', ...hostile) };
+
+  test.each([100, 1000, 8000])('take a bounded number of steps for a URI of %i characters', (length) => {
+    let steps = 0;
+    /** The same template, counting. */
+    const counted = (owned: OwnedTemplate): OwnedTemplate => ({
+      ...owned,
+      template: owned.template && {
+        ...owned.template,
+        matches: (uri) => {
+          const matched = owned.template!.matches(uri);
+          steps += stepsTaken();
+          return matched;
+        },
+      },
+    });
+    const templates = [...templatesOf([evil]).values()].map(counted);
+    expect(findTemplate(`https://example.com/${'x'.repeat(length)}`, templates)).toBeUndefined();
+    expect(steps).toBeGreaterThan(length);
+    // Half a million parts times characters, and at most two steps for each of them.
+    expect(steps).toBeLessThanOrEqual(2 * 500_000);
+  });
+
+  test('do not keep the template of another server from being found', () => {
+    const good = {
+      entry: entry('good'),
+      listing: listing('uriTemplate', { uriTemplate: 'demo://item/{id}' }),
+    };
+    const templates = templatesOf([evil, good]);
+    for (const id of ['7', 'a-longer-name-of-an-item']) {
+      const found = findTemplate(`demo://item/${id}`, templates.values());
+      expect(found?.entry.source.name, id).toBe('good');
+    }
+  });
 });
 
 test('equal prompts of two servers are both there, named by the naming of their server', () => {

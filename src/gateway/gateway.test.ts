@@ -83,3 +83,30 @@ test('a swap changes list and calls at once; one that fails changes nothing', ()
   expect(names(gateway)).toEqual(['new']);
   expect(ask(gateway, 'tools/call', { name: 'old' })).toMatchObject({ failed: 'TOOL_UNKNOWN' });
 });
+
+test('a name that is very long is refused in a few words', () => {
+  const gateway = new Gateway({ entries: [entry('a', 'one')] });
+  const { said } = ask(gateway, 'tools/call', { name: 'o'.repeat(1_000_000) });
+  expect(said).toMatch(/^Unknown tool: "ooo/);
+  expect((said as string).length).toBeLessThan(500);
+});
+
+test('a request in the clothes of a notification reaches no source', () => {
+  const told: string[] = [];
+  const only = entry('a', 'one');
+  const gateway = new Gateway({
+    entries: [
+      {
+        ...only,
+        source: { ...only.source, tell: (message: Message) => void told.push(message.toString()) },
+        exposure: { ...only.exposure, needsTools: true },
+      },
+    ],
+  });
+  const notify = (method: string) =>
+    gateway.notified(method, Message.from({ jsonrpc: '2.0', method, params: {} }, CLIENT_SHAPE));
+  for (const method of ['tools/call', 'resources/read', 'initialize', 'vendor/anything', '']) notify(method);
+  expect(told).toEqual([]);
+  notify('notifications/vendor/anything');
+  expect(told).toHaveLength(1);
+});

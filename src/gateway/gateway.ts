@@ -226,9 +226,10 @@ export class Gateway {
     const wanted = [...this.#shelves.values()].filter(
       ({ entry, listings }) =>
         entry.exposure.needsTools &&
-        entry.volatile !== true &&
         entry.offers.has('tools') &&
-        listings.tools === undefined,
+        listings.tools === undefined &&
+        // One that is there only while it runs is started once.
+        (entry.volatile !== true || entry.source.state.kind === 'idle'),
     );
     for (const shelf of wanted) shelf.keep();
   }

@@ -74,7 +74,7 @@ export class Shelf {
     if (this.#closed || (attempt === 0 && this.#keeping)) return;
     this.#keeping = true;
     void this.refresh('tools').done.then(() => {
-      if (this.listings.tools !== undefined || this.#closed) return;
+      if (this.listings.tools !== undefined || this.#closed || this.#entry.volatile === true) return;
       const wait = RETRIES[Math.min(attempt, RETRIES.length - 1)]!;
       this.#owner.log.warn('will be tried again', { server: this.source.name, inMs: wait });
       this.#retry = setTimeout(() => this.keep(attempt + 1), wait);

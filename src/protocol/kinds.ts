@@ -1,5 +1,5 @@
 /** The kinds of things a server lists, and the facts about each. */
-export interface KindFacts {
+interface KindFacts {
   /** The request that lists them. */
   readonly method: string;
   /** The member of its result that holds them. */

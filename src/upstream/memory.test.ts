@@ -85,3 +85,20 @@ test('a key tells definitions apart and says nothing of them', () => {
   expect(memoryKey('a', ['x'])).not.toBe(memoryKey('a', ['y']));
   expect(memoryKey('a', ['x'])).toBe(memoryKey('a', ['x']));
 });
+
+test('a server that says very much of itself leaves room for what others said', () => {
+  const huge = 'x'.repeat(9_000_000);
+  const memory = createMemory(file, silentLogger);
+  memory.remember('good', info('Use me.'));
+  memory.remember('huge', {
+    protocolVersion: '2025-11-25',
+    serverInfo: { name: huge, version: '1', padding: huge },
+    capabilities: { tools: { padding: huge }, [huge]: {} },
+    instructions: huge,
+  });
+  memory.save();
+  expect(statSync(file).size).toBeLessThan(100_000);
+  const next = createMemory(file, silentLogger);
+  expect(next.recall('good')).toEqual(info('Use me.'));
+  expect(next.recall('huge')).toMatchObject({ serverInfo: { version: '1' }, capabilities: { tools: {} } });
+});

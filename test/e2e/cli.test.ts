@@ -100,6 +100,7 @@ function mixedProject(): Project {
   });
 }
 
+const COMMANDS = ['list', 'tools', 'call', 'dry-run', 'doctor', 'add', 'remove', 'reload'];
 const GONE = { command: 'no-such-command-here' };
 const CRASH = nodeServer('crash', '--at-start', '--stderr-lines=8');
 
@@ -108,7 +109,7 @@ describe('help and mistakes', () => {
     const project = createProject();
     const help = await run(project, ['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
-    for (const word of ['list', 'tools', 'call', 'doctor', 'Examples:', 'Environment:', 'Exit codes:']) {
+    for (const word of [...COMMANDS, 'Examples:', 'Environment:', 'Exit codes:']) {
       expect(help.stdout).toContain(word);
     }
     expect((await run(project, ['-h'])).stdout).toBe(help.stdout);
@@ -117,7 +118,7 @@ describe('help and mistakes', () => {
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });
 
-  test.each(['list', 'tools', 'call', 'dry-run', 'doctor'])('%s --help has examples', async (command) => {
+  test.each(COMMANDS)('%s --help has examples', async (command) => {
     const project = createProject();
     const help = await run(project, [command, '--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
@@ -198,7 +199,7 @@ describe('list', () => {
       cwd: project.dir,
       source: { file: project.path('switchboard.config.json'), key: 'mcpServers.echo' },
     });
-    expect(json).toMatchObject({ disabled: ['off'], compounds: [], gateways: [] });
+    expect(json).toMatchObject({ disabled: ['off'], unconfigured: [], compounds: [], gateways: [] });
     for (const shown of [text.stdout, stdout]) expect(shown).not.toMatch(/hunter2|env-value|"abc"/);
     expect(readJournal(journal)).toEqual([]);
   });

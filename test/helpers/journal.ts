@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 /** One event of a test server that was started with TEST_SERVER_JOURNAL=file (or --journal=file). */
 export interface JournalEntry {
   readonly pid: number;
-  readonly event: 'start' | 'message' | 'stdin-end' | 'ignored' | 'exit';
+  readonly event: 'start' | 'message' | 'unreadable' | 'stdin-end' | 'ignored' | 'exit';
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly method?: string;

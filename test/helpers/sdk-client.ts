@@ -4,6 +4,7 @@ import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
   ListRootsRequestSchema,
+  ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/client/stdio';
@@ -35,6 +36,10 @@ export interface SdkClient {
   listTools(): Promise<string[]>;
   /** The text of the first content item. */
   call(name: string, args?: object, signal?: AbortSignal): Promise<string>;
+  /** The whole result. */
+  result(name: string, args?: object): Promise<any>;
+  /** How often it was told that the tools have changed. */
+  toolChanges(): number;
   rootsChanged(): Promise<void>;
   /** Closes it and waits until nothing of it is left; happens by itself at the end of the test. */
   close(): Promise<void>;
@@ -62,6 +67,10 @@ async function startV1({ cwd, server, answer }: SdkClientOptions): Promise<SdkCl
   client.setRequestHandler(ListRootsRequestSchema, async ({ params }, { signal }) => {
     return await answer({ method: 'roots/list', params, signal });
   });
+  let changes = 0;
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    changes++;
+  });
   const close = closer(client, mark);
   await client.connect(
     new TransportV1({ ...program(server), cwd, env: environment(cwd, mark), stderr: 'ignore' }),
@@ -71,6 +80,8 @@ async function startV1({ cwd, server, answer }: SdkClientOptions): Promise<SdkCl
     listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}, signal) =>
       firstText(await client.callTool({ name, arguments: { ...args } }, undefined, signal ? { signal } : {})),
+    result: (name, args = {}) => client.callTool({ name, arguments: { ...args } }),
+    toolChanges: () => changes,
     rootsChanged: () => client.sendRootsListChanged(),
     close,
   };
@@ -88,6 +99,10 @@ async function startV2({ cwd, server, answer }: SdkClientOptions): Promise<SdkCl
   client.setRequestHandler('roots/list', async ({ params }, { mcpReq }) => {
     return (await answer({ method: 'roots/list', params, signal: mcpReq.signal })) as any;
   });
+  let changes = 0;
+  client.setNotificationHandler('notifications/tools/list_changed', () => {
+    changes++;
+  });
   const close = closer(client, mark);
   await client.connect(
     new TransportV2({ ...program(server), cwd, env: environment(cwd, mark), stderr: 'ignore' }),
@@ -97,6 +112,8 @@ async function startV2({ cwd, server, answer }: SdkClientOptions): Promise<SdkCl
     listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}, signal) =>
       firstText(await client.callTool({ name, arguments: { ...args } }, signal ? { signal } : {})),
+    result: (name, args = {}) => client.callTool({ name, arguments: { ...args } }),
+    toolChanges: () => changes,
     rootsChanged: () => client.notification({ method: 'notifications/roots/list_changed' }),
     close,
   };

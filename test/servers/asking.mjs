@@ -2,23 +2,29 @@
  * Asks its client questions while a call runs, also such as the client never said that it can answer. Two of these use
  * the same ids and progress tokens, so that whoever mixes them up gives the answer to the wrong one.
  *
- *   node test/servers/asking.mjs [--name=asking]
+ *   node test/servers/asking.mjs [--name=asking] [--asks-first] [--stuck-once=file]
  *
  * Every question names this server and the tag of the call ("left:7"), and every call gives back, as JSON text, what it
  * was answered: {"result": …} or {"error": …}, and {"progress": […]} where progress for the question came.
- *   ask_form {tag, progress}, ask_url {tag}, ask_model {tag} (sampling), ask_roots {tag} (the name is in _meta),
+ *   ask_form {tag, progress, keep, workMs}, ask_url {tag}, ask_model {tag} (sampling), ask_roots {tag} (the name is in _meta),
  *   ask_ping {tag}, ask_unknown {tag} (a method nobody knows)
  *   ask_then_cancel {tag}   asks a form, withdraws the question and gives back "withdrawn"
  *   ask_many {tag, n, summary}   n forms in one write, tagged "tag-1" …; gives back the list of what it was answered,
  *                           with `summary` how often which: {"result": 64, "-32000": 9936}
- * A call that is cancelled withdraws its question. Others:
- *   tally (questions so far: {asked, open, …answers as in a summary}), received (methods, in order), level (the last one
+ * A call that is cancelled withdraws its question, but not with `keep`; with `workMs` it works for so long once it is
+ * answered. `--asks-first`: asks a form with the tag "first" before it answers initialize. `--stuck-once`: so does the
+ * first life, which makes the file, and never answers initialize at all. Others:
+ *   hang (never answers), tally (questions so far: {asked, open, …answers as in a summary}), received (methods, in order), level (the last one
  *   set), capabilities (what the client declared), cancellations, log {level, tag}, echo, pid, canary
  */
+import { existsSync, writeFileSync } from 'node:fs';
 import { basicTools, echoTools } from './lib/echo-tools.mjs';
-import { nextTurn, serve, setting, takes, text } from './lib/server.mjs';
+import { NO_ANSWER, flag, nextTurn, serve, setting, sleep, takes, text } from './lib/server.mjs';
 
 const name = setting('name', 'asking');
+const stuckOnce = setting('stuck-once');
+const stuck = stuckOnce !== undefined && !existsSync(stuckOnce);
+if (stuck) writeFileSync(stuckOnce, '');
 const progressFor = new Map(); // our progress token → reports
 const tally = { asked: 0, open: 0 };
 let level = null;
@@ -75,9 +81,13 @@ async function ask(server, method, params, signal, wantsProgress = false) {
 
 const asking = ([description, method, paramsOf]) => ({
   description,
-  inputSchema: takes({ tag: 'string', progress: 'boolean' }, ['tag']),
-  run: async ({ tag, progress }, { server, signal }) =>
-    text(await ask(server, method, paramsOf(`${name}:${tag}`), signal, progress)),
+  inputSchema: takes({ tag: 'string', progress: 'boolean', keep: 'boolean', workMs: 'number' }, ['tag']),
+  run: async ({ tag, progress, keep = false, workMs = 0 }, { server, signal }) => {
+    const about = paramsOf(`${name}:${tag}`);
+    const answer = await ask(server, method, about, keep ? undefined : signal, progress);
+    await sleep(workMs);
+    return text(answer);
+  },
 });
 
 /** How often which answer came. */
@@ -94,6 +104,10 @@ serve({
   name: 'asking',
   capabilities: { tools: { listChanged: true }, logging: {} },
   methods: {
+    initialize: (params, ctx, standard) => {
+      if (stuck || flag('asks-first')) void ask(ctx.server, 'elicitation/create', form(`${name}:first`));
+      return stuck ? NO_ANSWER : standard(params, ctx);
+    },
     'logging/setLevel': (params) => {
       level = params.level;
       return {};
@@ -127,6 +141,7 @@ serve({
         return text(summary ? summarise(answers) : answers);
       },
     },
+    hang: { description: 'Never answers.', run: () => new Promise(() => {}) },
     tally: { description: 'The questions so far, and what they were answered.', run: () => text(tally) },
     level: { description: 'The log level that was set last.', run: () => JSON.stringify(level) },
     capabilities: {

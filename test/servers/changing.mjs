@@ -1,14 +1,14 @@
 /**
  * Changes what it offers while it runs.
  *
- *   node test/servers/changing.mjs [--toggle] [--silent]
+ *   node test/servers/changing.mjs [--toggle] [--silent] [--fail-list=n]
  *
  * Tools: grow {name} (a new tool appears), shrink {name} (it goes), redescribe {name, description}, each followed by one
  * notifications/tools/list_changed unless `--silent`; echo, pid, canary. `--toggle`: the description of echo is another one
- * at every second tools/list.
+ * at every second tools/list. `--fail-list`: the n-th tools/list is refused.
  */
 import { basicTools } from './lib/echo-tools.mjs';
-import { flag, serve, takes } from './lib/server.mjs';
+import { RpcError, flag, numberSetting, serve, takes } from './lib/server.mjs';
 
 let lists = 0;
 
@@ -21,6 +21,7 @@ serve({
   methods: {
     'tools/list': async (params, ctx, standard) => {
       lists += 1;
+      if (lists === numberSetting('fail-list', 0)) throw new RpcError(-32603, 'not just now');
       const result = await standard(params, ctx);
       if (flag('toggle'))
         result.tools.find((tool) => tool.name === 'echo').description = lists % 2 === 0 ? 'B' : 'A';

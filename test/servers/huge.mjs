@@ -1,14 +1,15 @@
 /**
  * Answers too big to take: in bytes, in depth, in keys.
  *
- *   node test/servers/huge.mjs
+ *   node test/servers/huge.mjs [--info-bytes=n]
  *
  * Tools: huge {bytes, id: "first" | "last"} (default 64 MiB in one line; the id stands before or after the content),
  * deep {depth} (default 1,000,000 nested arrays), keys {count} (default 100,000 keys in structuredContent),
- * no_newline {bytes} (default 64 MiB that never become a line; no answer), echo, pid, canary.
+ * no_newline {bytes} (default 64 MiB that never become a line; no answer), echo, pid, canary. `--info-bytes`: it says so
+ * many bytes of itself in initialize.
  */
 import { basicTools } from './lib/echo-tools.mjs';
-import { NO_ANSWER, serve, takes } from './lib/server.mjs';
+import { NO_ANSWER, numberSetting, serve, takes } from './lib/server.mjs';
 
 const MIB = 1_048_576;
 const block = Buffer.alloc(MIB, 'x');
@@ -17,8 +18,12 @@ function fill(server, bytes) {
   for (let left = bytes; left > 0; left -= MIB) server.write(left >= MIB ? block : block.subarray(0, left));
 }
 
+const infoBytes = numberSetting('info-bytes', 0);
+
 serve({
   name: 'huge',
+  initializeResult:
+    infoBytes === 0 ? {} : { serverInfo: { name: 'huge', version: '1.0.0', padding: 'x'.repeat(infoBytes) } },
   tools: {
     huge: {
       description: 'One answer of that many bytes.',

@@ -3,7 +3,8 @@
  * server, so that one can tell who answered.
  *
  *   node test/servers/offering.mjs [--name=offering] [--tools=a,b] [--resources=uri,uri] [--templates=x://{id},…]
- *       [--prompts=x,y] [--quiet]
+ *       [--prompts=x,y] [--quiet] [--parts] [--refuse-subscribe=uri,…] [--ignore-subscribe=uri,…] [--touch-subscribed]
+ *       [--shrinks=file]
  *
  * What is offered under a name answers:
  *   tool a: "<server> ran a with {…}"; resource u: "<server> has u"; a URI that fits a template: "<server> made u";
@@ -17,8 +18,13 @@
  *   relist_storm {n, kind}   n list_changed and no change
  *   state                    {"lists": {method: times}, "subscribed": [uri], "pid"}
  *   slow {ms}                answers "<server> slept" later
+ *   link {uri}               a link to a resource that no list has; it can be read like one that is listed
+ * `--parts`: what is read has a part below it, <uri>/part. `--refuse-subscribe`, `--ignore-subscribe`: these are refused,
+ * those never answered. `--touch-subscribed`: whoever subscribes is told at once of an update. `--shrinks`: the first life
+ * makes the file; those after it have only tools.
  */
-import { RpcError, flag, serve, setting, sleep, takes, text } from './lib/server.mjs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { NO_ANSWER, RpcError, flag, serve, setting, sleep, takes, text } from './lib/server.mjs';
 
 const name = setting('name', 'offering');
 const listOf = (flagName) => setting(flagName, '').split(',').filter(Boolean);
@@ -37,6 +43,10 @@ const CHANGED = {
   prompt: 'notifications/prompts/list_changed',
 };
 const subscribed = new Set();
+const linked = new Set();
+const memento = setting('shrinks');
+const shrunk = memento !== undefined && existsSync(memento);
+if (memento !== undefined) writeFileSync(memento, '');
 const lists = {};
 let about = 'A tool';
 
@@ -102,6 +112,14 @@ const controls = {
     description: 'How often it was listed, and what is subscribed.',
     run: () => text({ lists, subscribed: [...subscribed], pid: process.pid }),
   },
+  link: {
+    description: 'Links to a resource that no list has.',
+    inputSchema: takes({ uri: 'string' }, ['uri']),
+    run: ({ uri }) => {
+      linked.add(uri);
+      return { content: [{ type: 'resource_link', uri, name: `link of ${name}` }] };
+    },
+  },
   slow: {
     description: 'Answers later.',
     inputSchema: takes({ ms: 'number' }),
@@ -116,9 +134,13 @@ serve({
   name: 'offering',
   capabilities: {
     tools: { listChanged: true },
-    resources: { listChanged: true, subscribe: true },
-    prompts: { listChanged: true },
-    completions: {},
+    ...(shrunk
+      ? {}
+      : {
+          resources: { listChanged: true, subscribe: true },
+          prompts: { listChanged: true },
+          completions: {},
+        }),
   },
   methods: {
     'tools/list': counted('tools/list', () => ({
@@ -151,14 +173,20 @@ serve({
       })),
     })),
     'resources/read': ({ uri }) => {
-      if (offered.resource.has(uri)) return { contents: [{ uri, text: `${name} has ${uri}` }] };
+      const parts = flag('parts') ? [{ uri: `${uri}/part`, text: `a part of ${uri}` }] : [];
+      if (offered.resource.has(uri) || linked.has(uri)) {
+        return { contents: [{ uri, text: `${name} has ${uri}` }, ...parts] };
+      }
       if ([...offered.template].some((template) => fits(template, uri))) {
-        return { contents: [{ uri, text: `${name} made ${uri}` }] };
+        return { contents: [{ uri, text: `${name} made ${uri}` }, ...parts] };
       }
       throw new RpcError(-32002, `Resource not found: ${uri}`, { uri });
     },
-    'resources/subscribe': ({ uri }) => {
+    'resources/subscribe': ({ uri }, { server }) => {
+      if (listOf('refuse-subscribe').includes(uri)) throw new RpcError(-32603, `Not to be watched: ${uri}`);
+      if (listOf('ignore-subscribe').includes(uri)) return NO_ANSWER;
       subscribed.add(uri);
+      if (flag('touch-subscribed')) server.notify('notifications/resources/updated', { uri });
       return {};
     },
     'resources/unsubscribe': ({ uri }) => {

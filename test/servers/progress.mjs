@@ -5,7 +5,8 @@
  *
  * Tools: steps {n, ms} (n notifications with the caller's token, ms apart, the last one in the same write as the answer),
  * flood {n} (the same, all at once in big writes; default 50,000), stray {n, token} (progress for a token nobody gave),
- * after {n} (the answer first, the progress behind it), backwards (the number falls), echo, pid, canary.
+ * after {n} (the answer first, the progress behind it), backwards (the number falls), burst {n, die} (all at once, and
+ * then no answer; with `die` the process ends instead), echo, pid, canary.
  */
 import { basicTools } from './lib/echo-tools.mjs';
 import { NO_ANSWER, serve, sleep, takes, text } from './lib/server.mjs';
@@ -72,6 +73,18 @@ serve({
       run: (_args, ctx) => {
         ctx.server.write(step(ctx, 3, 3) + step(ctx, 2, 3) + step(ctx, 1, 3) + answerTo(ctx, 3));
         return NO_ANSWER;
+      },
+    },
+    burst: {
+      description: 'Reports n steps in one write and never answers, or ends.',
+      inputSchema: takes({ n: 'integer', die: 'boolean' }),
+      run: ({ n = 130, die = false }, ctx) => {
+        let batch = '';
+        for (let progress = 1; progress <= n; progress++) batch += step(ctx, progress, n);
+        process.stdout.write(batch, () => {
+          if (die) process.exit(1);
+        });
+        return new Promise(() => {});
       },
     },
     ...basicTools,

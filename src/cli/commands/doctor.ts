@@ -117,7 +117,7 @@ export const doctor: Command = {
     const { warnings, disabled } = config;
     const ok =
       node.ok &&
-      servers.length > 0 &&
+      (servers.length > 0 || config.settings.management.enabled) &&
       [...servers, ...compounds].every((each) => each.ok) &&
       logs === undefined &&
       !warnings.some(isWrong);
@@ -294,7 +294,7 @@ function nodeText({ version, ok }: { version: string; ok: boolean }, style: Styl
 }
 
 function configText(
-  { file, directory, warnings, servers, disabled }: LoadedConfig,
+  { file, directory, warnings, servers, disabled, settings }: LoadedConfig,
   face: CliFace,
   style: Style,
 ): string {
@@ -309,8 +309,12 @@ function configText(
   if (servers.length === 0) {
     const what = disabled.length === 0 ? 'no server is configured' : 'no server is turned on';
     const elsewhere = face.configFace?.discovers === false ? '' : ' or .mcp.json, or as mcps/NAME/.mcp.json';
-    const how = inWordsOf(face, `Add one to "mcpServers" in $CONFIG${elsewhere}.`);
-    lines.push(bad(what, how, style));
+    const how = inWordsOf(
+      face,
+      `Add one with \`$0 add NAME -- COMMAND\`, or to "mcpServers" in $CONFIG${elsewhere}.`,
+    );
+    // They may come at run time.
+    lines.push(settings.management.enabled ? `- ${what}; clients can add some\n` : bad(what, how, style));
   }
   return lines.join('');
 }

@@ -1,4 +1,9 @@
-import { describeWarning, type CompoundDefinition } from '../../config/index.ts';
+import {
+  describeWarning,
+  MANAGEMENT_TOOLS,
+  type CompoundDefinition,
+  type LoadedConfig,
+} from '../../config/index.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
@@ -37,6 +42,12 @@ interface ServerReport extends Look {
   readonly error?: FailureData;
 }
 
+/** The tools by which clients add and remove servers, where there are any. */
+interface ManagementReport {
+  readonly tools: readonly string[];
+  readonly tokens: TokenCost;
+}
+
 interface CompoundReport {
   readonly name: string;
   readonly parts: string;
@@ -73,9 +84,11 @@ export const dryRun: Command = {
       words.length > 0
         ? []
         : config.compounds.map((each) => compoundReport(each, surveyed, app.gateway.tools));
+    const management = words.length > 0 ? undefined : managementReport(config, app.gateway.tools);
     const total = sum([
       ...servers.flatMap((server) => server.tokens ?? []),
       ...compounds.map((each) => each.tokens),
+      ...(management === undefined ? [] : [management.tokens]),
     ]);
     const looks = surveyed.map(({ server }) => shownAs(app, server));
     const remarks = surveyed.map((each) =>
@@ -87,14 +100,18 @@ export const dryRun: Command = {
         config: config.file ?? null,
         servers,
         compounds,
+        management: management ?? null,
         tokens: { ...total, savedPercent: percent(saving(total)) ?? null },
       },
       remark: remarks.join('') || undefined,
       text: (style) => {
-        if (servers.length === 0) return noServer(context.face);
+        if (servers.length === 0 && management === undefined) return noServer(context.face);
         const parts = servers.map((server, at) => serverText(server, looks[at]!, style));
         if (compounds.length > 0) parts.push(compoundsText(compounds, style));
-        if (servers.some((server) => server.ok)) parts.push(costTable(servers, compounds, total, style));
+        if (management !== undefined)
+          parts.push(`${style.bold('management tools')}\n  ${management.tools.join(', ')}\n`);
+        if (servers.some((server) => server.ok) || management !== undefined)
+          parts.push(costTable(servers, compounds, management, total, style));
         return parts.join('\n');
       },
     };
@@ -133,6 +150,18 @@ function compoundReport(
     parts: partsText(compound),
     missing: missingParts(compound, surveyed),
     tokens: { flat: 0, listed: listedCost(tools.filter((tool) => tool.name === name)), introspect: 0 },
+  };
+}
+
+function managementReport(
+  { settings }: LoadedConfig,
+  tools: readonly ExposedTool[],
+): ManagementReport | undefined {
+  if (!settings.management.enabled) return undefined;
+  const own = tools.filter((tool) => (MANAGEMENT_TOOLS as readonly string[]).includes(tool.name));
+  return {
+    tools: own.map((tool) => tool.name),
+    tokens: { flat: 0, listed: listedCost(own), introspect: 0 },
   };
 }
 
@@ -180,6 +209,7 @@ function compoundsText(compounds: readonly CompoundReport[], style: Style): stri
 function costTable(
   servers: readonly ServerReport[],
   compounds: readonly CompoundReport[],
+  management: ManagementReport | undefined,
   total: TokenCost,
   style: Style,
 ): string {
@@ -202,6 +232,7 @@ function costTable(
   const rows = [
     ...worked.map(({ name, tools, tokens }) => row(printableLine(name), tools, tokens)),
     ...compounds.map(({ name, tokens }) => row(name, undefined, tokens)),
+    ...(management === undefined ? [] : [row('management', undefined, management.tokens)]),
   ];
   if (rows.length > 1) {
     const tools = worked.reduce((all, server) => all + server.tools, 0);

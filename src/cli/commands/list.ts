@@ -22,7 +22,9 @@ export const list: Command = {
       'that defines it. Values of the environment are never shown: where one is part of a command line, its name ' +
       'stands there.',
     'How a server is doing is told by the gateway that runs with the same configuration, if there is one: idle (not ' +
-      'needed yet, or not any more), starting, running with its process number, or crashed and why.',
+      'needed yet, or not any more), starting, running with its process number, or crashed and why. Servers that it ' +
+      'runs and the configuration does not have are listed too: those that were added at run time, and those that ' +
+      'were taken out of the file since.',
   ],
   flags: [],
   examples: [
@@ -47,17 +49,19 @@ export const list: Command = {
       source: server.origin,
     }));
     const { disabled, compounds } = config;
+    const others = gateways.flatMap((gateway) => unconfigured(gateway, config));
     return {
       exitCode: Exit.ok,
       data: {
         config: config.file ?? null,
         servers,
         disabled,
+        unconfigured: others,
         compounds: compounds.map(compoundData),
         gateways: gateways.map(({ pid, program: name, since }) => ({ pid, program: name, since })),
       },
       text: (style) => {
-        if (servers.length + disabled.length === 0) return noServer(context.face);
+        if (servers.length + disabled.length + others.length === 0) return noServer(context.face);
         const rows = servers.map((server, at) => [
           printableLine(server.name),
           shownAs(app, config.servers[at]!),
@@ -66,6 +70,13 @@ export const list: Command = {
           place(server.source.file, context.cwd),
         ]);
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
+        rows.push(
+          ...others.map(({ name, state, gateway, addedAtRunTime }) => {
+            const why = addedAtRunTime ? 'added at run time' : 'no longer configured; reload ends it';
+            const who = gateways.length > 1 ? ` (pid ${gateway})` : '';
+            return [printableLine(name), '–', stateText(state), '–', why + who];
+          }),
+        );
         const titles = ['SERVER', 'TOOLS', 'STATE', 'COMMAND', 'DEFINED IN'];
         return [
           table(titles.map(column), rows, style.bold),
@@ -78,6 +89,23 @@ export const list: Command = {
     };
   },
 };
+
+/** A server that a gateway runs, and that the configuration does not have. */
+interface Unconfigured {
+  readonly name: string;
+  readonly state: PublishedState;
+  /** The pid of the gateway. */
+  readonly gateway: number;
+  /** Otherwise it stood in a file when that was read last. */
+  readonly addedAtRunTime: boolean;
+}
+
+function unconfigured({ pid, servers, added }: RunFile, config: LoadedConfig): Unconfigured[] {
+  const known = new Set(config.servers.map((server) => server.name));
+  return Object.entries(servers)
+    .filter(([name, { kind }]) => !known.has(name) && kind !== 'stopped')
+    .map(([name, state]) => ({ name, state, gateway: pid, addedAtRunTime: added.includes(name) }));
+}
 
 function stateOf(server: string, [newest]: readonly RunFile[]): PublishedState | undefined {
   return newest !== undefined && Object.hasOwn(newest.servers, server) ? newest.servers[server] : undefined;

@@ -1,29 +1,24 @@
 import { messageOf } from '../../shared/errors.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
-import type { Command } from '../command.ts';
+import type { Command, Context } from '../command.ts';
+import { namesItsConfig } from '../face.ts';
 import { Exit } from '../failure.ts';
 
 /** What a person sees who starts the program in a terminal, where no host will ever speak to it. */
 export const welcome: Pick<Command, 'run'> = {
   async run(_given, context) {
-    const { program, motto, launch } = context.face;
+    const { program, motto, launch, servers } = context.face;
     const title = program === 'switchboard' ? 'Switchboard' : program;
-    let found: string;
-    try {
-      const { file, directory, servers, disabled } = await context.loadConfig('quietly');
-      const off = disabled.length === 0 ? '' : `, ${disabled.length} turned off`;
-      const names = servers.slice(0, 8).map((server) => printableLine(server.name));
-      if (servers.length > names.length) names.push('…');
-      found =
-        `Configuration: ${file === undefined ? `none in ${printableLine(directory)}` : printableLine(file)}\n` +
-        `Servers:       ${servers.length === 0 ? 'none' : `${servers.length} (${names.join(', ')})`}${off}\n`;
-    } catch (error) {
-      found = `Configuration: cannot be used. ${printable(messageOf(error))}\n`;
-    }
-    const next: readonly (readonly [string, string])[] = [
+    const configured = !namesItsConfig(context.face);
+    const found = configured ? await foundText(context) : `${servers ?? ''}\n`;
+    const commands: readonly (readonly [string, string])[] = [
+      [`${program} add NAME -- COMMAND`, 'add a server'],
       [`${program} doctor`, 'is everything in order?'],
       [`${program} --dry-run`, 'what a host would see, and the tokens that saves'],
       [`${program} call SERVER TOOL key=value`, 'use a tool right here'],
+    ];
+    const next: readonly (readonly [string, string])[] = [
+      ...(configured ? commands : []),
       [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it'],
       [`${program} --help`, 'everything else'],
     ];
@@ -41,3 +36,19 @@ export const welcome: Pick<Command, 'run'> = {
     };
   },
 };
+
+/** Which configuration there is, and its servers. */
+async function foundText(context: Context): Promise<string> {
+  try {
+    const { file, directory, servers, disabled } = await context.loadConfig('quietly');
+    const off = disabled.length === 0 ? '' : `, ${disabled.length} turned off`;
+    const names = servers.slice(0, 8).map((server) => printableLine(server.name));
+    if (servers.length > names.length) names.push('…');
+    return (
+      `Configuration: ${file === undefined ? `none in ${printableLine(directory)}` : printableLine(file)}\n` +
+      `Servers:       ${servers.length === 0 ? 'none' : `${servers.length} (${names.join(', ')})`}${off}\n`
+    );
+  } catch (error) {
+    return `Configuration: cannot be used. ${printable(messageOf(error))}\n`;
+  }
+}

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Gateway, type CatalogEntry } from '../../gateway/index.ts';
 import { ask, callTool, exposureCases, notingSource, TOOLS } from '../exposure.cases.ts';
+import { flat } from '../flat/flat.ts';
 import { hidden } from '../hidden.ts';
 import { compound } from './compound.ts';
 
@@ -79,4 +80,24 @@ test('what is hidden elsewhere can be called where it is composed on purpose', a
   const gateway = gatewayOf({ rules: { admits: () => false, shapes: new Map() } });
   expect(await callTool(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
   expect(await callTool(gateway, '{"name":"read"}')).toMatch(/Unknown tool/);
+});
+
+test('what is filled in for the client is not described to it', async () => {
+  const gateway = new Gateway({
+    overall: [compound(SETTINGS)],
+    entries: [
+      {
+        source: notingSource('files', TOOLS),
+        rules: { admits: () => true, shapes: new Map([['read', { presets: { key: 'secret' } }]]) },
+        offers: new Set(['tools']),
+        naming: 'prefixed',
+        // Its list is known, for it is shown.
+        exposure: flat('prefixed'),
+      },
+    ],
+  });
+  const { tools } = JSON.parse(await listed(gateway)) as { tools: { name: string; description: string }[] };
+  const { description } = tools.find(({ name }) => name === 'Work')!;
+  expect(description).toMatch(/- files\/read .*path.*: Opens it/);
+  expect(description).not.toMatch(/key|secret/);
 });

@@ -6,7 +6,9 @@
  * Every program understands these, as `--name=value` or as the environment variable TEST_SERVER_NAME:
  *   --tools=a,b      list and run only these tools
  *   --name=text      serverInfo.name
- *   --journal=file   append one JSON line per event: start, message, stdin-end, exit (counts spawns across restarts)
+ *   --instructions=text   what it says in initialize to the model
+ *   --journal=file   append one JSON line per event: start, message, unreadable (a line that is no JSON), stdin-end, exit
+ *                    (counts spawns across restarts)
  */
 import { appendFileSync } from 'node:fs';
 
@@ -143,6 +145,7 @@ export function serve({
           : VERSIONS.at(-1),
         capabilities,
         serverInfo: { name: setting('name', name), version },
+        instructions: setting('instructions'),
         ...initializeResult,
       };
     },
@@ -213,6 +216,7 @@ export function serve({
     try {
       message = JSON.parse(json);
     } catch {
+      note({ event: 'unreadable' });
       return server.send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
     }
     if (message === null || typeof message !== 'object' || Array.isArray(message)) {

@@ -1,0 +1,75 @@
+import { editConfig, type EditedConfig, type LoadedConfig } from '../config/index.ts';
+import { printableLine } from '../shared/printable.ts';
+import type { Arguments, Flag } from './arguments.ts';
+import type { Context } from './command.ts';
+import { diff } from './diff.ts';
+import { plainStyle, type Style } from './style.ts';
+import { cannotTell } from './tell-gateways.ts';
+import { withoutValues } from './without-values.ts';
+
+/** Flags of the commands that change the configuration file. */
+export const CHANGE_FLAGS: readonly Flag[] = [
+  { name: 'dry-run', summary: 'show what would change in the file, and change nothing' },
+  { name: 'no-backup', summary: 'do not keep the old text as FILE.bak' },
+  { name: 'no-reload', summary: 'do not tell running gateways to read the file again' },
+];
+
+/** What became of the configuration file. */
+export interface ConfigChange {
+  readonly file: string;
+  readonly changed: boolean;
+  readonly dryRun: boolean;
+  /** Where the old text is; null: nowhere. */
+  readonly backup: string | null;
+  /** With --dry-run: what would change. */
+  readonly diff?: string;
+}
+
+/** Changes the text of the configuration file as the flags want it. */
+export async function changeConfig(
+  config: LoadedConfig,
+  { flags }: Arguments,
+  { face }: Context,
+  change: (text: string) => string,
+): Promise<{ readonly done: ConfigChange; readonly preview: (style: Style) => string }> {
+  const dryRun = flags.has('dry-run');
+  const edited = await editConfig({
+    file: config.file,
+    directory: config.directory,
+    change,
+    dryRun,
+    backup: !flags.has('no-backup'),
+    face: face.configFace,
+  });
+  const { file, before, after, backup } = edited;
+  const changed = before !== after;
+  const preview = (style: Style): string => (dryRun && changed ? previewOf(edited, style) : '');
+  return {
+    done: {
+      file,
+      changed: changed && !dryRun,
+      dryRun,
+      backup: backup ?? null,
+      ...(dryRun ? { diff: preview(plainStyle) } : {}),
+    },
+    preview,
+  };
+}
+
+/** Why running gateways are not told of a change; undefined where they are. */
+export function reasonNotToTell({ changed, dryRun }: ConfigChange, { flags }: Arguments): string | undefined {
+  if (dryRun) return '--dry-run';
+  if (!changed) return 'nothing has changed';
+  return flags.has('no-reload') ? '--no-reload' : cannotTell();
+}
+
+/** ` The old text is in FILE.bak.`, where it is. */
+export function backupText({ backup }: ConfigChange): string {
+  return backup === null ? '' : ` The old text is in ${printableLine(backup)}.`;
+}
+
+function previewOf({ file, before, after }: EditedConfig, style: Style): string {
+  const hidden = before === undefined ? undefined : withoutValues(before);
+  const shown = diff(file, hidden, withoutValues(after), style);
+  return shown === '' ? `In ${printableLine(file)} only values that are not shown would change.\n` : shown;
+}

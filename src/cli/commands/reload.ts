@@ -1,0 +1,58 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { usage } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { Exit } from '../failure.ts';
+import { cannotTell, gatewayText, noGateway, tellGateways } from '../tell-gateways.ts';
+
+export const reload: Command = {
+  name: 'reload',
+  summary: 'let running gateways read the configuration again',
+  about: [
+    'Tells every gateway that runs with this configuration to read it again, by SIGHUP. Servers that are defined as ' +
+      'before keep their processes and their calls; new ones are shown, those that are gone are ended, changed ones ' +
+      'start anew, and hosts are told of new lists. A configuration that is wrong changes nothing.',
+    '`$0 add` and `$0 remove` do this by themselves; use it after you have edited the file by hand. Servers that an ' +
+      'agent has added at run time stay. What changed is in the log of the gateway. Not available on Windows: restart ' +
+      'the host there.',
+  ],
+  flags: [],
+  examples: [
+    ['$0 reload', 'all gateways of the project in this folder'],
+    ['$0 reload --config ../app/$CONFIG', 'those of another one'],
+    ["$0 reload --json | jq '.gateways[].pid'", 'who was told'],
+  ],
+  exits: [[Exit.failed, 'no gateway is running with this configuration, or one could not be told']],
+  async run({ words }, context) {
+    if (words.length > 0)
+      throw usage('reload takes no words.', 'It is about all servers of a configuration.');
+    const unable = cannotTell();
+    if (unable !== undefined) {
+      throw new SwitchboardError('RELOAD_UNAVAILABLE', `reload is not available: ${unable}.`, {
+        hint: 'Restart the host, or its MCP servers.',
+      });
+    }
+    // Read here as well: what is wrong with it is said to whoever waits, not to a log.
+    const config = await context.loadConfig();
+    const gateways = tellGateways(config, context);
+    if (gateways.length === 0) throw noGateway(config);
+    const told = gateways.filter((gateway) => gateway.told);
+    const others = gateways.filter((gateway) => !gateway.told);
+    const what = printableLine(config.file ?? `the servers of ${config.directory}`);
+    return {
+      exitCode: others.length === 0 ? Exit.ok : Exit.failed,
+      data: { config: config.file ?? null, gateways },
+      complaint:
+        others
+          .map(
+            (gateway) =>
+              `${context.face.program}: ${gatewayText(gateway)} was not told: ${printableLine(gateway.reason ?? '')}.\n`,
+          )
+          .join('') || undefined,
+      text: () =>
+        `Told ${told.length} ${told.length === 1 ? 'gateway' : 'gateways'} to read ${what} again` +
+        `${told.length === 0 ? '.' : ':'}\n` +
+        told.map((gateway) => `  ${gatewayText(gateway)}\n`).join(''),
+    };
+  },
+};

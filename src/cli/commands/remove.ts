@@ -1,0 +1,97 @@
+import { withoutServer, type LoadedConfig } from '../../config/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { didYouMean } from '../../shared/nearest.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { usage } from '../arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
+import type { Command, Context } from '../command.ts';
+import { Exit } from '../failure.ts';
+import { definedElsewhere } from '../defined-elsewhere.ts';
+import { tellGateways, toldText } from '../tell-gateways.ts';
+
+export const remove: Command = {
+  name: 'remove',
+  words: '<name>',
+  summary: 'take a server out of the configuration',
+  about: [
+    'Takes the entry of a server out of "mcpServers" in the configuration file, with the comments directly above it. ' +
+      'All else in the file stays as it is. Then gateways that run with this configuration are told to read it again, ' +
+      'which ends the server there; its running calls get a moment to finish.',
+    'A server that another file defines, such as mcps/NAME/.mcp.json, is not touched: you are told which file that is. ' +
+      'To keep the entry for later, write "disabled": true into it instead.',
+  ],
+  flags: CHANGE_FLAGS,
+  examples: [
+    ['$0 remove files', 'now, also in running gateways'],
+    ['$0 remove files --dry-run', 'look first'],
+    ['$0 remove files --json', 'for a script'],
+  ],
+  exits: [[Exit.failed, 'a running gateway could not be told']],
+  async run(given, context) {
+    const [name, ...more] = given.words;
+    if (name === undefined || more.length > 0) {
+      throw usage(
+        'remove needs the name of one server.',
+        `For example: ${context.face.program} remove files`,
+      );
+    }
+    const config = await context.loadConfig();
+    const { done, preview } = await changeConfig(config, given, context, (text) => {
+      const after = withoutServer(text, name);
+      if (after === text) throw notInFile(name, config);
+      return after;
+    });
+    const quiet = reasonNotToTell(done, given);
+    const gateways = tellGateways(config, context, quiet);
+    const mentions = mentionsOf(name, config);
+    const successor = done.dryRun ? undefined : await successorOf(name, context);
+    const shown = JSON.stringify(printableLine(name));
+    return {
+      exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+      data: { removed: name, ...done, gateways, mentions, successor: successor ?? null },
+      text: (style) => {
+        if (done.dryRun) return preview(style);
+        const lines = [
+          `Removed ${shown} from ${printableLine(done.file)}.${backupText(done)}\n`,
+          ...mentions.map((key) => `${printableLine(key)} in that file still speaks of it.\n`),
+          successor === undefined
+            ? ''
+            : `The server of this name in ${printableLine(successor)} takes its place.\n`,
+          toldText(gateways),
+        ];
+        return lines.join('');
+      },
+    };
+  },
+};
+
+function notInFile(name: string, config: LoadedConfig): SwitchboardError {
+  const elsewhere = definedElsewhere(name, config);
+  if (elsewhere !== undefined) {
+    return new SwitchboardError(
+      'SERVER_ELSEWHERE',
+      `${JSON.stringify(name)} is not defined in the configuration but in ${elsewhere}.`,
+      { hint: 'Edit that file, or write "disabled": true into it.' },
+    );
+  }
+  const names = [...config.servers.map((server) => server.name), ...config.disabled];
+  const hint =
+    didYouMean(name, names) ??
+    (names.length === 0 ? 'No server is configured.' : `There are: ${names.join(', ')}.`);
+  return new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
+}
+
+/** What else in the file names a server. */
+function mentionsOf(name: string, { settings, compounds }: LoadedConfig): string[] {
+  return [
+    ...(Object.hasOwn(settings.suites, name) ? [`suites.${name}`] : []),
+    ...compounds
+      .filter(({ subtools }) => subtools.some((part) => part.server === name))
+      .map((compound) => `tools.${compound.name}`),
+  ];
+}
+
+/** The file whose server of this name counts from now on. */
+async function successorOf(name: string, context: Context): Promise<string | undefined> {
+  return definedElsewhere(name, await context.loadConfig('quietly'));
+}

@@ -1,0 +1,69 @@
+import type { LoadedConfig } from '../config/index.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { stateDirectory } from '../shared/paths.ts';
+import { printableLine } from '../shared/printable.ts';
+import type { Context } from './command.ts';
+import { runningGateways } from './running-gateways.ts';
+
+/** A gateway that runs with a configuration, and whether it was told to read that again. */
+export interface Told {
+  readonly pid: number;
+  readonly program: string;
+  readonly told: boolean;
+  /** Why it was not told. */
+  readonly reason?: string;
+}
+
+/** Tells every gateway that runs with this configuration to read it again, unless there is a reason not to. */
+export function tellGateways(
+  config: LoadedConfig,
+  { env }: Pick<Context, 'env'>,
+  reasonNotTo?: string,
+): readonly Told[] {
+  // Each was recognised by more than its pid, just now.
+  return runningGateways(stateDirectory(env), config).map(({ pid, program }) => {
+    const reason = reasonNotTo ?? tell(pid);
+    return { pid, program, told: reason === undefined, ...(reason === undefined ? {} : { reason }) };
+  });
+}
+
+/** Why no gateway can be told anything on this system; undefined where they can. */
+export function cannotTell(platform: NodeJS.Platform = process.platform): string | undefined {
+  // There every signal ends a process.
+  return platform === 'win32' ? 'on Windows a running gateway cannot be told' : undefined;
+}
+
+/** `switchboard, pid 42` */
+export function gatewayText({ program, pid }: Pick<Told, 'program' | 'pid'>): string {
+  return `${printableLine(program)}, pid ${pid}`;
+}
+
+/** Who was told and who was not, in lines. */
+export function toldText(gateways: readonly Told[]): string {
+  if (gateways.length === 0) return 'No gateway runs with this configuration now; the next one reads it.\n';
+  return gateways
+    .map((gateway) =>
+      gateway.told
+        ? `Told to read it again: ${gatewayText(gateway)}.\n`
+        : `Not told to read it again: ${gatewayText(gateway)} (${printableLine(gateway.reason ?? '')}).\n`,
+    )
+    .join('');
+}
+
+/** As an error, for whoever asked for nothing else. */
+export function noGateway({ file, directory }: LoadedConfig): SwitchboardError {
+  const what = file ?? `the servers of ${directory}`;
+  return new SwitchboardError('NO_GATEWAY', `No gateway is running with ${what}.`, {
+    hint: 'A host starts one, and it reads the configuration then. One that has just started is seen after two seconds.',
+  });
+}
+
+/** Returns why it could not be told. */
+function tell(pid: number): string | undefined {
+  try {
+    process.kill(pid, 'SIGHUP');
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

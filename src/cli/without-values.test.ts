@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { withoutValues } from './without-values.ts';
+
+test('values of environments, headers and presets go, references and all else stay', () => {
+  const text = `\ufeff{
+  // "env": {"NOTE": "kept"}
+  "mcpServers": {
+    "env": { "command": "run", "args": ["--env"], "env": { "A": "one", "B": "\${B}", "C": "\${C:-two}", "D": "\${env:D}" } },
+    "old": { "command": { "cmd": "x", "env": { "A": "three" } }, "tools": { "t": { "presets": { "n": 4, "o": {
+      "deep": "five" } } } } },
+    "remote": { "url": "u", "headers": { "Authorization": "six" } },
+  },
+  "suites": { "old": { "tools": { "t": { "presets": { "n": "seven" }, "redact": ["n"] } } } },
+  "env": { "unknown": "here" },
+}
+`;
+  const shown = withoutValues(text);
+  expect(shown).not.toMatch(/one|two|three|4|five|six|seven/);
+  expect(shown).toContain('"env": { "command": "run", "args": ["--env"], "env": { "A": "***", "B": "${B}"');
+  expect(shown).toContain('"D": "${env:D}"');
+  expect(shown).toContain('"redact": ["n"]');
+  expect(shown).toContain('"unknown": "here"');
+  expect(shown).toContain('// "env": {"NOTE": "kept"}');
+  expect(shown.split('\n')).toHaveLength(text.split('\n').length);
+});
+
+test('a text without any is left as it is', () => {
+  for (const text of ['{}\n', '{"mcpServers": {}}', '{"mcpServers": {"a": {"command": "x", "env": {}}}}'])
+    expect(withoutValues(text)).toBe(text);
+});

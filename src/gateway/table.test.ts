@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { PresentedTool } from './exposure.ts';
+import { freeName, tableOf, type TablePart } from './table.ts';
+
+const tool = (...names: string[]): PresentedTool => ({
+  names,
+  definition: (name) => JSON.stringify({ name }),
+  run: () => undefined,
+});
+
+const part = (source: string | undefined, choosesFirst: boolean, ...tools: PresentedTool[]): TablePart => ({
+  source,
+  tools,
+  choosesFirst,
+});
+
+const owners = (parts: readonly TablePart[]) =>
+  [...tableOf(parts)].map(([name, { source }]) => [name, source]);
+
+test('names that the user or we chose are taken first, wherever they stand', () => {
+  const table = owners([
+    part('evil', false, tool('github_suite', 'evil__github_suite'), tool('work', 'evil__work')),
+    part('github', true, tool('github_suite')),
+    part(undefined, true, tool('work'), tool('list_servers')),
+    part('evil too', false, tool('list_servers', 'evil_too__list_servers')),
+  ]);
+  // The order of the list is that of the parts all the same.
+  expect(table).toEqual([
+    ['evil__github_suite', 'evil'],
+    ['evil__work', 'evil'],
+    ['github_suite', 'github'],
+    ['work', undefined],
+    ['list_servers', undefined],
+    ['evil_too__list_servers', 'evil too'],
+  ]);
+});
+
+test('a server whose every wish is taken gets a number, not the name', () => {
+  const table = owners([
+    part('evil', false, tool('github_suite')),
+    part('evil too', false, tool('github_suite', 'github_suite_2')),
+    part('github', true, tool('github_suite')),
+  ]);
+  expect(table).toEqual([
+    ['github_suite_2', 'evil'],
+    ['github_suite_2_2', 'evil too'],
+    ['github_suite', 'github'],
+  ]);
+});
+
+test('the first free name is used, and numbers begin at two', () => {
+  const taken = new Map([
+    ['a', 1],
+    ['b', 1],
+    ['b-2', 1],
+  ]);
+  const numbered = (name: string, count: number) => `${name}-${count}`;
+  expect(freeName(['a', 'c'], taken, numbered)).toBe('c');
+  expect(freeName(['a', 'b'], taken, numbered)).toBe('b-3');
+});

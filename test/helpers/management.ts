@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import { ownState } from './gateway.ts';
+import { startClient, textOf, type RawClient, type RawClientOptions, type RpcMessage } from './raw-client.ts';
+import { createProject, nodeServer, ROOT, type Project, type ServerCommand } from './temp-project.ts';
+import { until } from './until.ts';
+
+/** The built `mcpmux`. */
+export const MUX: ServerCommand = { command: process.execPath, args: [join(ROOT, 'dist/mcpmux.js')] };
+
+export const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+/** One line of list_servers. */
+export interface ListedServer {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly status: 'starting' | 'running' | 'crashed' | 'idle';
+  readonly tools: readonly string[];
+  readonly pid: number;
+  readonly uptime_seconds: number;
+  readonly error?: string;
+}
+
+/** What a client does with the four management tools. The first three resolve with the whole response. */
+export interface Manager {
+  readonly add: (name: string, server: object) => Promise<RpcMessage>;
+  readonly remove: (name: string) => Promise<RpcMessage>;
+  readonly reload: (name: string) => Promise<RpcMessage>;
+  /** Adds a server that is expected to start, and gives it as it is listed. */
+  readonly added: (name: string, server: object) => Promise<ListedServer>;
+  readonly servers: () => Promise<ListedServer[]>;
+  /** One of them; throws when it is not listed. */
+  readonly server: (name: string) => Promise<ListedServer>;
+  /** One of them once it has this status. */
+  readonly serverOnce: (name: string, status: ListedServer['status']) => Promise<ListedServer>;
+  /** The names of all tools there are. */
+  readonly tools: () => Promise<string[]>;
+  /** How often the client was told that the tools have changed. */
+  readonly changes: () => number;
+  /** Resolves when it has been told so many times. */
+  readonly changed: (times: number) => Promise<void>;
+}
+
+export interface Mux extends Manager {
+  readonly client: RawClient;
+  readonly project: Project;
+}
+
+export interface MuxOptions extends RawClientOptions {
+  /** Written to a file that `--config` names. Default: none. */
+  readonly config?: object;
+  readonly capabilities?: object;
+}
+
+/** Starts the built `mcpmux`, with a raw client that has said hello. */
+export async function startMux(options: MuxOptions = {}): Promise<Mux> {
+  const { config, capabilities, args = [], env, ...clientOptions } = options;
+  const project = createProject({}, options.scope);
+  const named = config === undefined ? [] : ['--config', project.write('mux.json', config)];
+  const client = startClient({
+    cwd: project.dir,
+    ...clientOptions,
+    command: MUX.command,
+    args: [...MUX.args, ...named, ...args],
+    env: { ...ownState(project), ...env },
+  });
+  await client.initialize('2025-06-18', capabilities);
+  return { client, project, ...manage(client) };
+}
+
+export function manage(client: RawClient): Manager {
+  const manager: Manager = {
+    add: (name, server) => client.call('add_server', { name, ...server }),
+    remove: (name) => client.call('remove_server', { name }),
+    reload: (name) => client.call('reload_server', { name }),
+    async added(name, server) {
+      const response = await manager.add(name, server);
+      if (failed(response)) throw new Error(`${name} was not added: ${said(response)}`);
+      return response.result.structuredContent.server;
+    },
+    servers: async () => (await client.call('list_servers')).result.structuredContent.servers,
+    async server(name) {
+      const servers = await manager.servers();
+      const found = servers.find((each) => each.name === name);
+      if (found) return found;
+      throw new Error(`${name} is not among ${servers.map((each) => each.name).join(', ')}`);
+    },
+    serverOnce: (name, status) =>
+      until(
+        async () => (await manager.servers()).find((each) => each.name === name && each.status === status),
+        { what: `${name} to be ${status}` },
+      ),
+    tools: async () => (await client.listTools()).map((tool: { name: string }) => tool.name),
+    changes: () => client.notifications.filter(({ method }) => method === TOOLS_CHANGED).length,
+    changed: async (times) => {
+      await client.waitUntil(
+        () => (manager.changes() >= times ? true : undefined),
+        `${times} changes of the tools`,
+      );
+    },
+  };
+  return manager;
+}
+
+/** A server without any tools: adding it and removing it changes no list, and is told all the same. */
+export const BARE = nodeServer('echo', '--tools=');
+
+/** Resolves when nothing that has happened is still to be told. */
+export async function quiet({ client, add, remove }: Managing): Promise<void> {
+  const told = (from: number) => client.waitFor(({ method }) => method === TOOLS_CHANGED, { from });
+  const name = `quiet-${client.messages.length}`;
+  // What was on its way before comes while the server starts.
+  const added = await add(name, BARE);
+  if (failed(added)) throw new Error(said(added));
+  await told(client.messages.indexOf(added));
+  // The removal itself is told before its process has ended.
+  const from = client.messages.length;
+  await remove(name);
+  await told(from);
+}
+
+/**
+ * How often the client is told of a change by some work. What may come late is waited for: a server is added behind it,
+ * and whatever is told before that is answered belongs to the work.
+ */
+export async function changesBy(managing: Managing, work: () => Promise<unknown>): Promise<number> {
+  const { client } = managing;
+  const from = client.messages.length;
+  await work();
+  const behind = await managing.add(`behind-${from}`, BARE);
+  if (failed(behind)) throw new Error(said(behind));
+  const end = client.messages.indexOf(behind);
+  await client.waitFor(({ method }) => method === TOOLS_CHANGED, { from: end });
+  return client.messages.slice(from, end).filter(({ method }) => method === TOOLS_CHANGED).length;
+}
+
+interface Managing extends Manager {
+  readonly client: RawClient;
+}
+
+/** What a response says to a person: its text, or that of its error. */
+export function said(response: RpcMessage): string {
+  return response.error?.message ?? textOf(response);
+}
+
+export function failed(response: RpcMessage): boolean {
+  return response.error !== undefined || response.result?.isError === true;
+}
