@@ -150,10 +150,9 @@ export function createApp(options: AppOptions): App {
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
     states: () =>
       gateway.catalog.entries.map((entry) => ({ name: entry.source.name, state: entry.source.state })),
-    async reconfigure(next) {
-      const before = current.servers;
+    reconfigure(next) {
       current = next;
-      return control.apply(next.servers, { before, overall: overallOf(next) });
+      return control.apply(next.servers, overallOf(next));
     },
     openStdio: (input, output) =>
       openStdioDoor({

@@ -77,9 +77,9 @@ test('a reference that gives the same value is written differently, and run the 
   );
 });
 
-test('shown flat, a server is kept running, which is another time limit', async () => {
+test('shown flat, a server is kept running, which needs no other process', async () => {
   const flat = { ...entry, exposure: 'flat' };
-  expect(compareServers(await define(entry), await define(flat))).toBe('process');
+  expect(compareServers(await define(entry), await define(flat))).toBe('shown');
   const kept = { timeouts: { idleMs: 'never' } };
   expect(compareServers(await define(entry, kept), await define(flat, kept))).toBe('shown');
 });

@@ -18,13 +18,15 @@ export function compareServers(
 
 function processOf(server: ServerDefinition): unknown[] {
   const { name, command, args, cwd, env, inheritEnv, framing, timeouts } = server;
-  return [name, command, args, cwd, env, inheritEnv, framing, timeouts];
+  // How long it may be idle can be changed while it runs.
+  return [name, command, args, cwd, env, inheritEnv, framing, { ...timeouts, idleMs: 0 }];
 }
 
 function looksOf(server: ServerDefinition): unknown[] {
-  const { description, switchboardDescription, written, exposure, naming, offer, tools, suite } = server;
+  const { description, switchboardDescription, written, exposure, naming, offer, tools, suite, timeouts } =
+    server;
   return [
-    ...[description, switchboardDescription, exposure, naming, offer],
+    ...[description, switchboardDescription, exposure, naming, offer, timeouts.idleMs],
     ...[written.command, written.args, written.cwd],
     ...[suite.name, suite.description, suite.summaryMaxChars, suite.mode],
     ...toolsOf(tools),

@@ -168,6 +168,8 @@ export function notingSource(name: string, tools: readonly string[]): NotingSour
     ask: () => Promise.reject(new Error('asked nothing')),
     tell: () => undefined,
     listen: () => undefined,
+    keepFor: () => undefined,
+    giveUp: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }

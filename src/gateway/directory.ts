@@ -76,21 +76,22 @@ export function findTemplate(
   templates: Iterable<OwnedTemplate>,
 ): { readonly entry: CatalogEntry; readonly original: string } | undefined {
   let best: OwnedTemplate | undefined;
-  let budget = MATCH_BUDGET;
+  const spent = new Map<CatalogEntry, number>();
   for (const each of templates) {
     const { prefix, template } = each;
     if (template === undefined || !uri.startsWith(prefix)) continue;
     // Looked at before the match, which costs more.
     if (best !== undefined && template.literalLength + prefix.length <= weight(best)) continue;
-    // Templates are strangers', and there may be thousands: the work for one URI is bounded over all of them.
-    budget -= template.parts * uri.length;
-    if (budget < 0) break;
+    // Templates are strangers', and there may be thousands: the work for one URI is bounded for each server.
+    const cost = (spent.get(each.entry) ?? 0) + template.parts * uri.length;
+    if (cost > MATCH_BUDGET) continue;
+    spent.set(each.entry, cost);
     if (template.matches(uri.slice(prefix.length))) best = each;
   }
   return best && { entry: best.entry, original: uri.slice(best.prefix.length) };
 }
 
-/** Parts of templates times characters of the URI that are looked at to find the owner of one URI. */
+/** Parts of templates times characters of the URI that are looked at, of each server, to find the owner of one URI. */
 const MATCH_BUDGET = 500_000;
 
 function weight({ template, prefix }: OwnedTemplate): number {

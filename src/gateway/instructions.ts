@@ -32,7 +32,7 @@ export function combineInstructions(own: string, said: readonly Said[], maxChars
 
 /** So that no line of one server looks like the beginning of what another says. */
 function indented(text: string): string {
-  return text.replaceAll('\n', '\n  ');
+  return text.replace(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '\n  ');
 }
 
 /** Divides a budget: the small get all they want, the rest is split among the others. */

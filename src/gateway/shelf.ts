@@ -109,7 +109,7 @@ export class Shelf {
 
   /** The source runs no more. What it offered stays, for a call brings it back, unless it is there only while it runs. */
   gone(): void {
-    if (this.#entry.volatile !== true) return;
+    if (this.#entry.volatile !== true || this.#closed) return;
     for (const kind of KEPT_KINDS) this.listings[kind] = undefined;
     this.#owner.restocked();
   }

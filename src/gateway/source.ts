@@ -27,6 +27,10 @@ export interface Source {
   tell(notification: Message): void;
   /** Who hears what the source says on its own account. There is one listener. */
   listen(listener: SourceListener): void;
+  /** How long it may be unused before it is stopped, in milliseconds, from now on. */
+  keepFor(idleMs: number | 'never'): void;
+  /** Stops it and counts it as crashed, for a reason that only its user can see. */
+  giveUp(error: Error): Promise<void>;
   /** Ends it, for good. Resolves when nothing of it is left. */
   close(ending?: Ending): Promise<void>;
 }

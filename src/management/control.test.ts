@@ -117,6 +117,14 @@ class ToySource implements Source {
     this.#listener = listener;
   }
 
+  keepFor(): void {
+    // Never idle.
+  }
+
+  giveUp(): Promise<void> {
+    return Promise.resolve();
+  }
+
   close(ending?: Ending): Promise<void> {
     this.ending ??= ending;
     return (this.#closing ??= this.#close());
@@ -475,7 +483,7 @@ test('a configuration read again: what is the same stays, the rest is shown anew
     define('shown', { description: 'other' }),
     define('same'),
   ];
-  const applied = await world.control.apply(next, { before, overall: [] });
+  const applied = await world.control.apply(next, []);
   expect(applied).toEqual({
     added: ['new'],
     removed: ['gone'],
@@ -509,7 +517,7 @@ test('a configuration read again: what is the same stays, the rest is shown anew
 test('the same configuration again changes nothing', async () => {
   const before = [define('a'), define('b')];
   const world = await running(...before);
-  const applied = await world.control.apply([define('a'), define('b')], { before, overall: [] });
+  const applied = await world.control.apply([define('a'), define('b')], []);
   expect(applied).toMatchObject({ added: [], removed: [], restarted: [], reshown: [], kept: ['a', 'b'] });
   await settled();
   expect(world.lives()).toEqual(['a1', 'b1']);
@@ -520,11 +528,11 @@ test('a configuration that takes over a server added by hand keeps it, and may t
   const world = await running(define('a'));
   await world.control.add(define('hand'));
   const both = [define('hand'), define('a')];
-  expect(await world.control.apply(both, { before: [define('a')], overall: [] })).toMatchObject({
+  expect(await world.control.apply(both, [])).toMatchObject({
     kept: ['hand', 'a'],
   });
   expect(world.lives()).toEqual(['hand1', 'a1']);
-  expect(await world.control.apply([define('a')], { before: both, overall: [] })).toMatchObject({
+  expect(await world.control.apply([define('a')], [])).toMatchObject({
     removed: ['hand'],
   });
   expect(world.lives()).toEqual(['a1']);
@@ -536,13 +544,13 @@ test('a configuration that cannot be shown changes nothing, and the next one can
   const breaks = new Error('a bug');
   world.behave('new', { breaks });
   const next = [define('new'), define('b', { args: ['--other'] })];
-  expect(await refusal(() => world.control.apply(next, { before, overall: [] }))).toBe(breaks);
+  expect(await refusal(() => world.control.apply(next, []))).toBe(breaks);
   await settled();
   expect(world.lives()).toEqual(['a1', 'b1']);
   expect(world.control.list().map(({ definition }) => definition)).toEqual(before);
   expect(world.news()).toEqual([]);
   world.behave('new', {});
-  await world.control.apply(next, { before, overall: [] });
+  await world.control.apply(next, []);
   await settled();
   expect(world.names()).toEqual(['new', 'b']);
 });
@@ -552,8 +560,8 @@ test('a server that one configuration takes out and the next puts back starts wh
   const world = await running(...before);
   const stop = hold();
   world.behave('a', { stop: stop.passed });
-  await world.control.apply([], { before, overall: [] });
-  await world.control.apply(before, { before: [], overall: [] });
+  await world.control.apply([], []);
+  await world.control.apply(before, []);
   await settled();
   expect(world.news()).toEqual(['a1 stops']);
   stop.release();
@@ -566,7 +574,7 @@ test('a server that is added by hand after a configuration took it out starts wh
   const world = await running(...before);
   const stop = hold();
   world.behave('a', { stop: stop.passed });
-  await world.control.apply([], { before, overall: [] });
+  await world.control.apply([], []);
   const adding = world.control.add(define('a'));
   await settled();
   expect(world.news()).toEqual(['a1 stops']);
@@ -585,8 +593,8 @@ test.each(['flat', 'suite'] as const)(
     const stop = hold();
     world.behave('a', { stop: stop.passed });
     world.news();
-    await world.control.apply(second, { before: first, overall: [] });
-    await world.control.apply(third, { before: second, overall: [] });
+    await world.control.apply(second, []);
+    await world.control.apply(third, []);
     // Somebody calls it.
     const started = world.sources.at(-1)!.start();
     await settled();
@@ -604,7 +612,7 @@ test('a configuration waits for what is being done to its servers', async () => 
   world.behave('a', { start: start.passed });
   const reloading = world.control.reload('a');
   await settled();
-  const applying = world.control.apply([define('a'), define('c')], { before, overall: [] });
+  const applying = world.control.apply([define('a'), define('c')], []);
   await settled();
   expect(world.names()).toEqual(['a', 'b']);
   start.release();
@@ -620,7 +628,7 @@ test('a configuration does not wait for a server that is being added by hand, wh
   world.behave('x', { start: start.passed });
   const adding = world.control.add(define('x'));
   await settled();
-  const applying = world.control.apply([define('a'), define('c')], { before, overall: [] });
+  const applying = world.control.apply([define('a'), define('c')], []);
   await settled();
   const meanwhile = world.names();
   start.release();
@@ -673,7 +681,7 @@ async function carryOut(
         if (what.kind === 'apply' && 'servers' in what) {
           const before = configured;
           configured = what.servers.map(({ name, version }) => define(name, { args: [version] }));
-          return control.apply(configured, { before, overall: [] });
+          return control.apply(configured, []);
         }
         const { name } = what as { name: string };
         if (what.kind === 'add') return control.add(define(name));

@@ -8,7 +8,7 @@ export interface ControlOptions {
   readonly gateway: Gateway;
   readonly log: Logger;
   /** Makes the entry of a server; nothing of it may start before `after`. */
-  readonly build: (definition: ServerDefinition, after?: Promise<unknown>) => CatalogEntry;
+  readonly build: (definition: ServerDefinition, after: Promise<unknown> | undefined) => CatalogEntry;
   /** The servers that are there already, as they were defined. */
   readonly definitions: readonly ServerDefinition[];
   /** How long running calls of a server that is taken out may still finish, in milliseconds. Default 2000. */
@@ -44,6 +44,10 @@ export class Control {
   readonly #build: ControlOptions['build'];
   readonly #drainMs: number;
   readonly #definitions: Map<string, ServerDefinition>;
+  /** Servers that no configuration names. */
+  readonly #byHand = new Set<string>();
+  /** The end of the sources that had a name and are shown no more. */
+  readonly #leaving = new Map<string, Promise<unknown>>();
   /** The last thing that is done, or waits to be done, to the server of a name. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
@@ -84,15 +88,17 @@ export class Control {
     this.checkFree(name);
     return this.#turn([name], async () => {
       this.checkFree(name);
-      this.#definitions.set(name, definition);
-      const entry = this.#build(definition);
-      this.#gateway.swap([...this.#entries(), entry], { quiet: true });
+      let entry: CatalogEntry | undefined;
       try {
+        entry = this.#make(definition);
+        this.#definitions.set(name, definition);
+        this.#byHand.add(name);
+        this.#gateway.swap([...this.#entries(), entry], { quiet: true });
         await this.#gateway.listNow(entry.source);
       } catch (error) {
-        this.#definitions.delete(name);
-        this.#gateway.swap(this.#without(name), { quiet: true });
-        await entry.source.close({ reason: `It could not be added.` });
+        this.#forget(name);
+        if (this.#entry(name)) this.#gateway.swap(this.#without(name), { quiet: true });
+        if (entry) await this.#end(entry, 'It could not be added.');
         throw error;
       }
       this.#gateway.announceTools();
@@ -101,17 +107,22 @@ export class Control {
     });
   }
 
+  /** A server that was added by hand stands in the configuration from now on, and goes when it is taken out there. */
+  configured(name: string): void {
+    this.#byHand.delete(name);
+  }
+
   /** Takes a server out at once; resolves when its process is gone. */
   remove(name: string): Promise<void> {
     this.definition(name);
     return this.#turn([name], async () => {
       this.definition(name);
       const entry = this.#entry(name);
-      this.#definitions.delete(name);
+      this.#forget(name);
       this.#gateway.swap(this.#without(name), { quiet: true });
       this.#gateway.announceTools();
       this.#log.info('removed', { server: name });
-      await entry?.source.close({ reason: `Server '${name}' was removed.`, drainMs: this.#drainMs });
+      if (entry) await this.#end(entry, `Server '${name}' was removed.`);
     });
   }
 
@@ -119,9 +130,19 @@ export class Control {
   reload(name: string): Promise<ManagedServer> {
     this.definition(name);
     return this.#turn([name], async () => {
-      const entry = this.#replace(this.definition(name));
+      const old = this.#entry(name);
+      const { entry, replaces } = this.#makeInstead(this.definition(name));
+      this.#gateway.swap(
+        this.#entries().map((each) => (each === old ? entry : each)),
+        { quiet: true },
+      );
+      if (old) replaces(old, `Server '${name}' is being reloaded.`);
       try {
         await this.#gateway.listNow(entry.source);
+      } catch (error) {
+        // One that runs and cannot be listed is of no more use than one that does not start.
+        await entry.source.giveUp(error instanceof Error ? error : new Error(String(error)));
+        throw error;
       } finally {
         this.#gateway.announceTools();
       }
@@ -134,82 +155,98 @@ export class Control {
    * Makes the servers those of a configuration that was read again, in its order and all at once. A server that is
    * defined as before keeps its process and its running calls; one that was added by hand stays.
    */
-  apply(
-    definitions: readonly ServerDefinition[],
-    { before, overall }: { before: readonly ServerDefinition[]; overall: readonly OverallExposure[] },
-  ): Promise<Applied> {
-    const configured = new Set(before.map((each) => each.name));
-    const names = new Set([...this.#definitions.keys(), ...definitions.map((each) => each.name)]);
-    return this.#turn([...names], () => {
+  apply(definitions: readonly ServerDefinition[], overall: readonly OverallExposure[]): Promise<Applied> {
+    const wanted = new Set(definitions.map((each) => each.name));
+    const known = [...this.#definitions.keys()].filter((name) => !this.#byHand.has(name));
+    return this.#turn([...new Set([...known, ...wanted])], () => {
       const applied = { added: [], removed: [], restarted: [], reshown: [], kept: [] } as Record<
         keyof Applied,
         string[]
       >;
-      const leaving: Leaving[] = [];
-      const wanted = new Set(definitions.map((each) => each.name));
+      // What is done once the new catalog stands; where it cannot be shown, nothing is.
+      const then: (() => void)[] = [];
       const entries = definitions.map((definition) => {
-        const { what, entry, leaves } = this.#entryFor(definition);
+        const { what, entry } = this.#fit(definition, then);
         applied[what].push(definition.name);
-        if (leaves) leaving.push(leaves);
         return entry;
       });
       for (const entry of this.#entries()) {
         const { name } = entry.source;
         if (wanted.has(name)) continue;
-        if (configured.has(name)) {
-          leaving.push({ entry, why: 'removed from', gone: () => undefined });
+        if (this.#byHand.has(name)) entries.push(entry);
+        else {
+          const reason = `Server '${name}' was removed from the configuration.`;
+          then.push(() => void this.#end(entry, reason));
           applied.removed.push(name);
-        } else entries.push(entry);
+        }
       }
       this.#gateway.swap(entries, { overall });
-      for (const name of applied.removed) this.#definitions.delete(name);
-      for (const definition of definitions) this.#definitions.set(definition.name, definition);
-      for (const { entry, why, gone } of leaving) {
-        const reason = `Server '${entry.source.name}' was ${why} the configuration.`;
-        void entry.source.close({ reason, drainMs: this.#drainMs }).finally(gone);
+      for (const name of applied.removed) this.#forget(name);
+      for (const definition of definitions) {
+        this.#definitions.set(definition.name, definition);
+        this.#byHand.delete(definition.name);
       }
+      for (const step of then) step();
       return Promise.resolve(applied);
     });
   }
 
-  #entryFor(definition: ServerDefinition): Fitted {
-    const known = this.#definitions.get(definition.name);
-    const entry = this.#entry(definition.name);
-    if (known === undefined || entry === undefined) return { what: 'added', entry: this.#build(definition) };
+  /** The entry for a definition that was read again: the one there is, the same source shown in another way, or a new one. */
+  #fit(
+    definition: ServerDefinition,
+    then: (() => void)[],
+  ): { what: 'added' | 'kept' | 'reshown' | 'restarted'; entry: CatalogEntry } {
+    const { name, timeouts } = definition;
+    const known = this.#definitions.get(name);
+    const old = this.#entry(name);
+    if (known === undefined || old === undefined) return { what: 'added', entry: this.#make(definition) };
     switch (compareServers(known, definition)) {
       case 'same':
-        return { what: 'kept', entry };
+        return { what: 'kept', entry: old };
       case 'shown':
-        return { what: 'reshown', entry: { ...this.#build(definition), source: entry.source } };
+        then.push(() => old.source.keepFor(timeouts.idleMs));
+        return { what: 'reshown', entry: { ...this.#make(definition), source: old.source } };
       case 'process': {
-        // The old one goes first: two of them might want the same port or file.
-        let gone = (): void => undefined;
-        const after = new Promise<void>((resolve) => {
-          gone = resolve;
-        });
-        return {
-          what: 'restarted',
-          entry: this.#build(definition, after),
-          leaves: { entry, why: 'changed in', gone },
-        };
+        const { entry, replaces } = this.#makeInstead(definition);
+        then.push(() => replaces(old, `Server '${name}' was changed in the configuration.`));
+        return { what: 'restarted', entry };
       }
     }
   }
 
-  /** Puts a new entry in the place of the old one, which goes first. */
-  #replace(definition: ServerDefinition): CatalogEntry {
-    const { name } = definition;
-    const old = this.#entry(name);
-    // Only after the swap, so that no call finds a server that is being stopped.
-    const closed = Promise.resolve().then(() =>
-      old?.source.close({ reason: `Server '${name}' is being reloaded.`, drainMs: this.#drainMs }),
-    );
-    const entry = this.#build(definition, closed);
-    this.#gateway.swap(
-      this.#entries().map((each) => (each === old ? entry : each)),
-      { quiet: true },
-    );
-    return entry;
+  /** An entry for a server that is still there, and the way to end that one; the new process starts when it is gone. */
+  #makeInstead(definition: ServerDefinition): {
+    entry: CatalogEntry;
+    replaces: (old: CatalogEntry, reason: string) => void;
+  } {
+    let gone = (): void => undefined;
+    const after = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    const before = this.#leaving.get(definition.name);
+    const entry = this.#build(definition, Promise.allSettled([before, after]));
+    return { entry, replaces: (old, reason) => void this.#end(old, reason).finally(gone) };
+  }
+
+  /** An entry whose process starts when those that had its name are gone: two might want the same port or file. */
+  #make(definition: ServerDefinition): CatalogEntry {
+    return this.#build(definition, this.#leaving.get(definition.name));
+  }
+
+  /** Ends a server that is shown no more; its running calls get a moment to finish. */
+  #end({ source }: CatalogEntry, reason: string): Promise<void> {
+    const closed = source.close({ reason, drainMs: this.#drainMs });
+    const all = Promise.allSettled([this.#leaving.get(source.name), closed]);
+    this.#leaving.set(source.name, all);
+    void all.then(() => {
+      if (this.#leaving.get(source.name) === all) this.#leaving.delete(source.name);
+    });
+    return closed;
+  }
+
+  #forget(name: string): void {
+    this.#definitions.delete(name);
+    this.#byHand.delete(name);
   }
 
   /** Runs what is done to these servers when it is their turn. */
@@ -247,19 +284,4 @@ export class Control {
       tools: this.#tools(source.name),
     };
   }
-}
-
-/** How a definition that was read again fits what is there. */
-interface Fitted {
-  readonly what: 'added' | 'kept' | 'reshown' | 'restarted';
-  readonly entry: CatalogEntry;
-  /** What goes for it. */
-  readonly leaves?: Leaving;
-}
-
-interface Leaving {
-  readonly entry: CatalogEntry;
-  readonly why: string;
-  /** Called when nothing of it is left. */
-  readonly gone: () => void;
 }

@@ -1,4 +1,4 @@
-import { SwitchboardError } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { RuntimeEntry, ServerDefinition } from '../config/index.ts';
 import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
 import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
@@ -74,7 +74,10 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
         );
       }
       const added = await control.add(definition);
-      await persist?.added(name, entry);
+      if (persist) {
+        await written(persist.added(name, entry), `${name} was added and runs`);
+        control.configured(name);
+      }
       const { tools } = added;
       const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
       return { said: `Added ${name}. ${what}`, structured: { server: report(added, alwaysOn) } };
@@ -98,7 +101,7 @@ function removeServer({ control, persist }: ManagementToolsOptions): PresentedTo
     run: async (args) => {
       const name = text(args, 'name');
       await control.remove(name);
-      await persist?.removed(name);
+      if (persist) await written(persist.removed(name), `${name} was removed for now`);
       return { said: `Removed ${name}.`, structured: { removed: name } };
     },
   });
@@ -190,6 +193,20 @@ function tool({ run, ...definition }: ToolSpec): PresentedTool {
         });
     },
   };
+}
+
+/** A change that could not be written lasts as long as the program; whoever asked for it is told. */
+async function written(writing: Promise<void>, done: string): Promise<void> {
+  try {
+    await writing;
+  } catch (error) {
+    const failure = error instanceof SwitchboardError ? error : undefined;
+    throw new SwitchboardError(
+      failure?.code ?? 'CONFIG_NOT_WRITABLE',
+      `${done}, but the configuration was not changed: ${messageOf(error)}`,
+      { hint: failure?.hint, cause: error },
+    );
+  }
 }
 
 const NAME_ONLY: JsonObject = {

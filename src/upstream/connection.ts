@@ -64,6 +64,7 @@ export class Connection {
   #lossReason = '';
   /** The end of the last process that was stopped for being idle; the next one waits for it. */
   #retiring: Promise<unknown> | undefined;
+  #idleMs: number | 'never';
   #idleTimer: NodeJS.Timeout | undefined;
   /** True when a call has ended since the idle timer was set. */
   #used = false;
@@ -87,6 +88,7 @@ export class Connection {
     this.#deadlines = deadlines;
     this.#events = events;
     this.#retiring = server.startsAfter;
+    this.#idleMs = server.timeouts.idleMs;
     this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
     this.#control = {
       timeouts: server.timeouts,
@@ -175,6 +177,20 @@ export class Connection {
   tell(notification: Message): void {
     if (this.#current && this.#current.peer.outbox.backlog < UNREAD_LIMIT)
       this.#current.peer.outbox.forward(notification, []);
+  }
+
+  keepFor(idleMs: number | 'never'): void {
+    if (this.#idleMs === idleMs) return;
+    this.#idleMs = idleMs;
+    if (this.#current) this.#armIdle();
+  }
+
+  /** It runs and is of no use: it is stopped, and counts as crashed. */
+  async giveUp(error: Error): Promise<void> {
+    const current = this.#current;
+    if (current === undefined) return;
+    this.#lost(current, asStartError(error, this.#server.name));
+    await current.stop();
   }
 
   close({ reason = 'Switchboard is stopping.', drainMs = 0 }: Ending = {}): Promise<void> {
@@ -466,9 +482,9 @@ export class Connection {
 
   /** Looks again after the idle time whether anybody used it meanwhile. */
   #armIdle(): void {
-    const { idleMs } = this.#server.timeouts;
-    if (idleMs === 'never') return;
+    const idleMs = this.#idleMs;
     clearTimeout(this.#idleTimer);
+    if (idleMs === 'never') return;
     this.#used = false;
     this.#idleTimer = setTimeout(() => this.#idle(), idleMs);
     this.#idleTimer.unref();

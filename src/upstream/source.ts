@@ -65,6 +65,8 @@ export function createServerSource(
     listen: (given) => {
       listener = given;
     },
+    keepFor: (idleMs) => connection.keepFor(idleMs),
+    giveUp: (error) => connection.giveUp(error),
     close: (ending) => connection.close(ending),
   };
   return source;

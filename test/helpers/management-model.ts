@@ -122,7 +122,10 @@ class Run {
   readonly #pids = new Map<string, Set<number>>(NAMES.map((name) => [name, new Set()]));
   /** Who has answered calls. */
   readonly #answerers = new Map<string, Set<number>>(NAMES.map((name) => [name, new Set()]));
+  /** Those that were killed in this step. */
+  readonly #killed = new Set<string>();
   #nextCall = 0;
+  #tags = 0;
   #over = false;
 
   constructor(mux: Mux, calls: readonly { name: string; anyone: boolean; ms: number }[]) {
@@ -145,6 +148,7 @@ class Run {
 
   /** Does all of these at the same time and waits until the servers are what that must have led to. */
   async step(operations: readonly Planned[]): Promise<void> {
+    this.#killed.clear();
     const done = await Promise.all(operations.map((operation) => this.#do(operation)));
     const possible = new Map(
       NAMES.map((name) => [
@@ -222,7 +226,10 @@ class Run {
       case 'kill': {
         const state = this.#model.get(name)!;
         const pid = state.kind === 'running' ? state.pid : 0;
-        if (pid > 0) kill(pid);
+        if (pid > 0) {
+          this.#killed.add(name);
+          kill(pid);
+        }
         return { kind, name, outcome: 'ok', pid };
       }
       case 'call': {
@@ -255,7 +262,11 @@ class Run {
       if ((named?.[1] ?? named?.[2] ?? named?.[4]) !== name)
         throw new Error(`A call of ${name} was answered: ${text}`);
       // Who only removes or reloads a server lets short calls finish.
-      if (ms < 1000 && /was not answered: .*(is being reloaded|was removed)/.test(text))
+      if (
+        ms < 1000 &&
+        !this.#killed.has(name) &&
+        /was not answered: .*(is being reloaded|was removed)/.test(text)
+      )
         throw new Error(`A call of ${name} for ${ms} ms was cut off: ${text}`);
       return undefined;
     }
@@ -266,7 +277,6 @@ class Run {
     this.#answerers.get(name)!.add(answer.pid);
     return answer.pid;
   }
-  #tags = 0;
 
   /** The server itself where it runs, else the next one that does. */
   #oneThatRuns(name: string): string {
