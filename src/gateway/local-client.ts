@@ -37,6 +37,10 @@ export class LocalClient implements ClientLink {
   readonly #asked = new Map<string, Asked>();
   #lastId = 0;
 
+  constructor() {
+    this.#session.ready();
+  }
+
   /** Sends one request to a source. Rejects with a ServerError where the server itself refused. */
   request(
     source: Source,
