@@ -679,7 +679,6 @@ async function carryOut(
     work.push(
       refusal(() => {
         if (what.kind === 'apply' && 'servers' in what) {
-          const before = configured;
           configured = what.servers.map(({ name, version }) => define(name, { args: [version] }));
           return control.apply(configured, []);
         }
