@@ -63,6 +63,13 @@ test('as long as nobody has come in it waits longer, but not for ever', async ()
   expect(await overAfter(wait, 1100)).toBe(true);
 });
 
+test('where there is something to show without them, it does not wait as long for the first', async () => {
+  const arrivals = new Arrivals();
+  const wait = waiting(arrivals.settled([awaited()], true));
+  expect(await overAfter(wait, 2900)).toBe(false);
+  expect(await overAfter(wait, 200)).toBe(true);
+});
+
 test('the next list does not wait again for one that has been missing all along', async () => {
   const arrivals = new Arrivals();
   const hanging = awaited();

@@ -2,6 +2,8 @@
 const QUIET = 500;
 /** And in any case after so long. */
 const MOST = 10_000;
+/** The same where the list is not empty without them. */
+const MOST_WITH_SOME = 3000;
 
 /** A list on its way, and since when, on the performance clock. */
 export interface Awaited {
@@ -26,10 +28,15 @@ export class Arrivals {
     for (const look of this.#waiting) look();
   }
 
-  /** Resolves when all have come in, or when it is not worth waiting for the rest; `some`: there is something to show already. */
+  /**
+   * Resolves when all have come in, or when it is not worth waiting for the rest. As long as none has, that takes longer,
+   * and less long where there is something to show without them (`some`).
+   */
   settled(awaited: readonly Awaited[], some = false): Promise<void> {
     return this.#wait(awaited, (since) =>
-      this.#any || some ? Math.min(Math.max(this.#last, since) + QUIET, since + MOST) : since + MOST,
+      this.#any
+        ? Math.min(Math.max(this.#last, since) + QUIET, since + MOST)
+        : since + (some ? MOST_WITH_SOME : MOST),
     );
   }
 
