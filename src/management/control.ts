@@ -252,7 +252,8 @@ export class Control {
   /** Runs what is done to these servers when it is their turn. */
   #turn<T>(names: readonly string[], run: () => Promise<T>): Promise<T> {
     const before = names.flatMap((name) => this.#turns.get(name) ?? []);
-    const turn = Promise.allSettled(before).then(run);
+    // At once where nothing is before it: who removes a server and then asks for the list must not see it there.
+    const turn = before.length === 0 ? settledBy(run) : Promise.allSettled(before).then(run);
     for (const name of names) this.#turns.set(name, turn);
     const over = (): void => {
       for (const name of names) if (this.#turns.get(name) === turn) this.#turns.delete(name);
@@ -284,4 +285,9 @@ export class Control {
       tools: this.#tools(source.name),
     };
   }
+}
+
+/** What is thrown becomes a rejection. */
+async function settledBy<T>(run: () => Promise<T>): Promise<T> {
+  return run();
 }

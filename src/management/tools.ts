@@ -174,8 +174,7 @@ function tool({ run, ...definition }: ToolSpec): PresentedTool {
     run: (call) => {
       call.subject = () => definition.name;
       const args = call.request.value(Client.arguments);
-      Promise.resolve()
-        .then(() => run(isJsonObject(args) ? args : {}, call))
+      done(run, isJsonObject(args) ? args : {}, call)
         .then(({ said, structured }) => {
           const json = JSON.stringify(structured);
           const content = said === undefined ? [json] : [said, json];
@@ -193,6 +192,11 @@ function tool({ run, ...definition }: ToolSpec): PresentedTool {
         });
     },
   };
+}
+
+/** Begins at once; what is thrown becomes a rejection. */
+async function done(run: ToolSpec['run'], args: JsonObject, call: Call): Promise<Done> {
+  return run(args, call);
 }
 
 /** A change that could not be written lasts as long as the program; whoever asked for it is told. */
