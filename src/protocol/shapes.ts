@@ -5,19 +5,25 @@ import { defineShape, Envelope, ENVELOPE } from '../wire/index.ts';
  * (cursors, versions, reasons) are parsed where they are needed. The members of a suite call and of a compound call are
  * found in the same pass as everything else, because a second pass over the arguments costs as much as the first.
  */
-export const CLIENT_SHAPE = defineShape({
-  ...ENVELOPE,
-  params: {
-    name: true,
-    arguments: { action: true, subtool: true, args: true, server: true, tool: true },
-    _meta: { progressToken: true },
-    uri: true,
-    requestId: true,
-    taskId: true,
-    progressToken: true,
-    ref: { type: true, name: true, uri: true },
+export const CLIENT_SHAPE = defineShape(
+  {
+    ...ENVELOPE,
+    params: {
+      name: true,
+      arguments: { action: true, subtool: true, args: true, server: true, tool: true },
+      _meta: { progressToken: true },
+    },
   },
-});
+  {
+    params: {
+      uri: true,
+      requestId: true,
+      taskId: true,
+      progressToken: true,
+      ref: { type: true, name: true, uri: true },
+    },
+  },
+);
 
 export const Client = {
   id: Envelope.id,
@@ -44,18 +50,17 @@ export const Client = {
 } as const;
 
 /** What is read of every message from a server: whom it belongs to, and whether a tool result has the shape of one. */
-export const SERVER_SHAPE = defineShape({
-  ...ENVELOPE,
-  params: {
-    progressToken: true,
-    _meta: { progressToken: true },
-    uri: true,
-    requestId: true,
-    mode: true,
-    level: true,
+export const SERVER_SHAPE = defineShape(
+  {
+    ...ENVELOPE,
+    params: { progressToken: true },
+    result: { content: true, task: true },
   },
-  result: { content: true, contents: true, task: { taskId: true } },
-});
+  {
+    params: { _meta: { progressToken: true }, uri: true, requestId: true, mode: true, level: true },
+    result: { contents: true, task: { taskId: true } },
+  },
+);
 
 export const Server = {
   id: Envelope.id,
@@ -72,6 +77,8 @@ export const Server = {
   result: Envelope.result,
   content: SERVER_SHAPE.slot('result.content'),
   contents: SERVER_SHAPE.slot('result.contents'),
+  /** Where the answer is a task; what it is called is looked for only then. */
+  task: SERVER_SHAPE.slot('result.task'),
   taskId: SERVER_SHAPE.slot('result.task.taskId'),
   error: Envelope.error,
 } as const;

@@ -78,7 +78,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#land();
     const gate = this.#progress;
     if (gate) this.#passHeld(gate);
-    if (answer.has(Server.taskId)) this.#control.continues(this.#id, new Task(this.call, answer, gate));
+    if (answer.has(Server.task)) this.#control.continues(this.#id, new Task(this.call, answer, gate));
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
     if (gate && performance.now() - gate.lastPassed < PROGRESS_LEAD) {

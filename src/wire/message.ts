@@ -2,7 +2,7 @@ import { Envelope } from './envelope.ts';
 import { asOneRun, byteAt, inPieces, textOf, viewsOf, type Bytes } from './bytes.ts';
 import type { Framing } from './framing.ts';
 import { internPlain } from './intern.ts';
-import { defineShape, sawLineBreak, scan, ScanOutcome, type Places, type Shape } from './scan.ts';
+import { defineShape, FIRST_RARE, sawLineBreak, scan, ScanOutcome, type Places, type Shape } from './scan.ts';
 
 const QUOTE = 0x22;
 /** Up to here a message in pieces is put together for a look at it. */
@@ -12,10 +12,13 @@ const JOIN_BELOW = 1024 * 1024;
 export class Message {
   readonly bytes: Bytes;
   readonly places: Places;
+  readonly #rareShape: Shape | undefined;
+  #rarePlaces: Places | undefined = undefined;
 
-  constructor(bytes: Bytes, places: Places) {
+  constructor(bytes: Bytes, places: Places, rareShape?: Shape) {
     this.bytes = bytes;
     this.places = places;
+    this.#rareShape = rareShape;
   }
 
   /** A message of our own making, so that it can take the same way as one that came over a wire. */
@@ -35,27 +38,40 @@ export class Message {
   }
 
   has(slot: number): boolean {
-    return this.places[slot * 2] !== -1;
+    return this.start(slot) !== -1;
   }
 
   start(slot: number): number {
-    return this.places[slot * 2]!;
+    return slot < FIRST_RARE ? this.places[slot * 2]! : this.#rare()[(slot - FIRST_RARE) * 2]!;
   }
 
   end(slot: number): number {
-    return this.places[slot * 2 + 1]!;
+    return slot < FIRST_RARE ? this.places[slot * 2 + 1]! : this.#rare()[(slot - FIRST_RARE) * 2 + 1]!;
+  }
+
+  /** A second scan, for the members that are seldom asked for. One that stands twice counts as not there. */
+  #rare(): Places {
+    if (this.#rarePlaces) return this.#rarePlaces;
+    const shape = this.#rareShape;
+    if (shape === undefined) throw new Error('The shape of this message has no rare members');
+    const { bytes } = this;
+    const run = asOneRun(bytes);
+    const places = shape.places();
+    const outcome = scan(run.buffer, run.from, run.to, shape, places);
+    this.#rarePlaces = outcome === ScanOutcome.Object ? places : shape.places();
+    return this.#rarePlaces;
   }
 
   /** The first byte of a member's value, which tells its type: `{`, `[`, `"`, a digit or minus, t, f, n. −1 where absent. */
   lead(slot: number): number {
-    const start = this.places[slot * 2]!;
+    const start = this.start(slot);
     return start < 0 ? -1 : byteAt(this.bytes, start);
   }
 
   /** A member's JSON text, or undefined where it is absent. */
   text(slot: number): string | undefined {
-    const start = this.places[slot * 2]!;
-    return start < 0 ? undefined : textOf(this.bytes, start, this.places[slot * 2 + 1]!);
+    const start = this.start(slot);
+    return start < 0 ? undefined : textOf(this.bytes, start, this.end(slot));
   }
 
   /** A member's value, or undefined where it is absent. */
@@ -68,14 +84,14 @@ export class Message {
   string(slot: number): string | undefined {
     if (this.lead(slot) !== QUOTE) return undefined;
     const { buffer } = this.bytes;
-    const plain = buffer && internPlain(buffer, this.places[slot * 2]! + 1, this.places[slot * 2 + 1]! - 1);
+    const plain = buffer && internPlain(buffer, this.start(slot) + 1, this.end(slot) - 1);
     return plain ?? (this.value(slot) as string);
   }
 
   /** A member's value where it is a positive integer written plainly, else 0. */
   integer(slot: number): number {
-    const start = this.places[slot * 2]!;
-    const end = this.places[slot * 2 + 1]!;
+    const start = this.start(slot);
+    const end = this.end(slot);
     if (start < 0 || end - start > 15) return 0;
     let value = 0;
     for (let at = start; at < end; at++) {
@@ -114,12 +130,12 @@ export function readMessage(bytes: Bytes, shape: Shape, framing: Framing): Messa
   const { buffer, from, to } = asOneRun(bytes);
   const outcome = scan(buffer, from, to, shape, places);
   if (outcome !== ScanOutcome.Object) return refuse(outcome, buffer.subarray(from, to), places);
-  if (!sawLineBreak()) return new Message(bytes, places);
+  if (!sawLineBreak()) return new Message(bytes, places, shape.rare);
   // A lone carriage return inside a line: some readers end the line there, so two of them would see two messages.
   if (framing === 'newline') return { why: 'malformed', id: undefined };
   // Line breaks between the tokens of a Content-Length body carry no meaning, and the message may be passed on
   // to a wire where a line break ends it.
-  return new Message(flattened(bytes), shifted(places, from));
+  return new Message(flattened(bytes), shifted(places, from), shape.rare);
 }
 
 /** The bytes of a text that is a JSON object, on one line; undefined for any other text. */

@@ -56,7 +56,12 @@ export interface Shape {
   slot(path: string): number;
   /** A fresh set of places with nothing found. */
   places(): Places;
+  /** Members that are looked for only when somebody asks for one of them; their slots begin at FIRST_RARE. */
+  readonly rare: Shape | undefined;
 }
+
+/** Slots below are found in the first scan of a message. */
+export const FIRST_RARE = 64;
 
 /** Names to find; `true` for a member whose inside is of no interest. */
 export interface ShapeSpec {
@@ -70,7 +75,9 @@ interface ShapeNode {
   readonly children: readonly (ShapeNode | undefined)[];
 }
 
-export function defineShape(spec: ShapeSpec): Shape {
+/** `rare` names members that few messages have or few readers want: a place for each in every message costs memory. */
+export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec): Shape {
+  const rare = rareSpec && defineShape(rareSpec);
   const paths = new Map<string, number>();
   const build = (part: ShapeSpec, prefix: string): ShapeNode => {
     const names = Object.keys(part);
@@ -93,10 +100,12 @@ export function defineShape(spec: ShapeSpec): Shape {
     slots: count,
     slot(path) {
       const slot = paths.get(path);
-      if (slot === undefined) throw new Error(`The shape has no member ${path}`);
-      return slot;
+      if (slot !== undefined) return slot;
+      if (rare === undefined) throw new Error(`The shape has no member ${path}`);
+      return FIRST_RARE + rare.slot(path);
     },
     places: () => nothing.slice(),
+    rare,
   };
 }
 
