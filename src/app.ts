@@ -6,11 +6,13 @@ import {
   describeWarning,
   editConfig,
   entryForConfig,
+  MANAGEMENT_TOOLS,
   withoutServer,
   withServer,
   type LoadedConfig,
   type RuntimeEntry,
   type ServerDefinition,
+  type Settings,
 } from './config/index.ts';
 import { openStdioDoor, type ServerIdentity, type StdioDoor } from './doors/index.ts';
 import { compound, flat, hidden, redacted, suite, toolRules, unmatched } from './exposure/index.ts';
@@ -36,6 +38,7 @@ import { SwitchboardError } from './shared/errors.ts';
 import type { Logger } from './shared/log.ts';
 import { didYouMean } from './shared/nearest.ts';
 import { stateDirectory } from './shared/paths.ts';
+import { isSecretName } from './shared/secrets.ts';
 import { VERSION } from './shared/version.ts';
 import { createMemory, createServerSource, memoryKey, type Surroundings } from './upstream/index.ts';
 
@@ -60,6 +63,8 @@ export interface AppOptions {
 export interface ServerState {
   readonly name: string;
   readonly state: SourceState;
+  /** Why it runs and shows nothing, where that is so. */
+  readonly problem?: string | undefined;
 }
 
 /** The gateway with everything it needs, wired together. The only place that knows every part. */
@@ -109,23 +114,28 @@ export function createApp(options: AppOptions): App {
     recall: (server) => memory.recall(keyOf(server)),
     remember: (server, info) => memory.remember(keyOf(server), info),
     stateChanged: onStateChange,
-    listed: warnAboutSlips(config, log),
+    listed: warnAboutSlips((name) => control.find(name), log),
   };
   const deadlines = new Deadlines();
   let current = config;
+  let { limits } = config.settings;
   const build = (server: ServerDefinition, after?: Promise<unknown>): CatalogEntry =>
-    entryOf(server, { config: current, surroundings, deadlines, env, volatile, after });
+    entryOf(server, { limits, surroundings, deadlines, env, volatile, after });
   const gateway: Gateway = new Gateway({
     entries: config.servers.map((server) => build(server)),
     log,
     mayGrow: config.settings.management.enabled,
+    onProblem: onStateChange,
     adviseOnLoss: (server, why) =>
-      config.settings.management.enabled ? adviceOnLoss(server, why) : undefined,
-    ...(config.settings.logArguments ? { loggedArguments: argumentsForLog(config) } : {}),
+      current.settings.management.enabled ? adviceOnLoss(server, why) : undefined,
+    loggedArguments: (call, server) =>
+      current.settings.logArguments ? argumentsForLog(call, server, control) : undefined,
   });
   const control = new Control({ gateway, log, build, definitions: config.servers });
   const overallOf = ({ compounds, settings }: LoadedConfig): OverallExposure[] => [
-    ...(settings.management.enabled ? [managementOf(control, () => current, volatile)] : []),
+    ...(settings.management.enabled
+      ? [managementOf(control, settings.management, () => current, volatile)]
+      : []),
     ...compounds.map((each) =>
       compound({ ...each, summaryMaxChars: settings.introspection.summaryMaxChars }),
     ),
@@ -149,10 +159,16 @@ export function createApp(options: AppOptions): App {
     callTool: async (server, tool, args, callOptions) =>
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
     states: () =>
-      gateway.catalog.entries.map((entry) => ({ name: entry.source.name, state: entry.source.state })),
-    reconfigure(next) {
+      gateway.catalog.entries.map(({ source: { name, state } }, at) => ({
+        name,
+        state,
+        problem: gateway.problemOf(gateway.catalog.entries[at]!.source)?.message,
+      })),
+    async reconfigure(next) {
+      ({ limits } = next.settings);
+      const applied = await control.apply(keptDefinitions(next, control, log), overallOf(next));
       current = next;
-      return control.apply(next.servers, overallOf(next));
+      return applied;
     },
     openStdio: (input, output) =>
       openStdioDoor({
@@ -179,11 +195,15 @@ export function createApp(options: AppOptions): App {
 }
 
 /** The tools that manage servers, as the configuration wants them. */
-function managementOf(control: Control, config: () => LoadedConfig, volatile: boolean): OverallExposure {
-  const { management } = config().settings;
-  const edit = async (change: (text: string) => string): Promise<void> => {
+function managementOf(
+  control: Control,
+  management: Settings['management'],
+  config: () => LoadedConfig,
+  volatile: boolean,
+): OverallExposure {
+  const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {
     const { file, directory } = config();
-    await editConfig({ file, directory, change });
+    await editConfig({ file, directory, change, dryRun });
   };
   return managementTools({
     control,
@@ -196,12 +216,39 @@ function managementOf(control: Control, config: () => LoadedConfig, volatile: bo
     ...(management.persist
       ? {
           persist: {
-            added: (name, entry) => edit((text) => withServer(text, name, entryForConfig(entry))),
-            removed: (name) => edit((text) => withoutServer(text, name)),
+            // One that is turned off or cannot be used is the user's all the same.
+            check: (name) => edit((text) => withoutTaken(text, name), true),
+            added: (name, entry) =>
+              edit((text) => withServer(withoutTaken(text, name), name, entryForConfig(entry))),
+            removed: async (name, { origin }) => {
+              const { file } = config();
+              if (origin.file !== '' && origin.file !== file)
+                throw new SwitchboardError('CONFIG_NOT_EDITABLE', `It is defined in ${origin.file}.`, {
+                  hint: 'Take it out there, or it comes back when the configuration is read again.',
+                });
+              await edit((text) => withoutServer(text, name));
+            },
           },
         }
       : {}),
   });
+}
+
+/** The text, if it has no server of that name. */
+function withoutTaken(text: string, name: string): string {
+  if (withoutServer(text, name) === text) return text;
+  throw new SwitchboardError(
+    'SERVER_EXISTS',
+    `The configuration has a server named ${JSON.stringify(name)} already, which is turned off or cannot be used.`,
+    { hint: 'Choose another name.' },
+  );
+}
+
+/** The servers of a configuration; one that runs and cannot be used as it is written now stays as it was. */
+function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): readonly ServerDefinition[] {
+  const kept = next.unusable.flatMap((name) => control.find(name) ?? []);
+  for (const { name } of kept) log.warn('goes on as it was: its definition cannot be used', { server: name });
+  return kept.length === 0 ? next.servers : [...next.servers, ...kept];
 }
 
 function adviceOnLoss(server: string, why: Loss): string {
@@ -259,7 +306,7 @@ function keyOf({ name, shown, args }: Parameters<Surroundings['recall']>[0]): st
 }
 
 interface EntryContext {
-  readonly config: LoadedConfig;
+  readonly limits: Settings['limits'];
   readonly surroundings: Surroundings;
   readonly deadlines: Deadlines;
   readonly env: NodeJS.ProcessEnv;
@@ -269,7 +316,7 @@ interface EntryContext {
 }
 
 function entryOf(server: ServerDefinition, context: EntryContext): CatalogEntry {
-  const { config, surroundings, deadlines, env, volatile, after } = context;
+  const { limits, surroundings, deadlines, env, volatile, after } = context;
   return {
     source: createServerSource(
       {
@@ -278,10 +325,11 @@ function entryOf(server: ServerDefinition, context: EntryContext): CatalogEntry 
         args: server.args,
         cwd: server.cwd,
         shown: server.written,
+        secrets: () => secretsOf(server, env),
         env: () => ({ ...composeEnv(server, env), [DEPTH]: String(nestingDepth(env) + 1) }),
         framing: server.framing,
         timeouts: server.timeouts,
-        limits: config.settings.limits,
+        limits,
         comesBack: !volatile,
         ...(after === undefined ? {} : { startsAfter: after }),
       },
@@ -330,10 +378,13 @@ function exposureOf(server: ServerDefinition): Exposure {
 }
 
 /** Warns once of each setting about tools that a server turns out not to have. */
-function warnAboutSlips({ servers }: LoadedConfig, log: Logger): Surroundings['listed'] {
+function warnAboutSlips(
+  find: (server: string) => ServerDefinition | undefined,
+  log: Logger,
+): Surroundings['listed'] {
   const told = new Set<string>();
   return (name, kind, listing) => {
-    const server = kind === 'tools' ? servers.find((each) => each.name === name) : undefined;
+    const server = kind === 'tools' ? find(name) : undefined;
     if (server === undefined) return;
     for (const slip of unmatched(server.tools, listing)) {
       const text = describeWarning(slip);
@@ -344,16 +395,26 @@ function warnAboutSlips({ servers }: LoadedConfig, log: Logger): Surroundings['l
   };
 }
 
-/** Only where the user asked for it, and without the fields that are named as secret. */
-function argumentsForLog({ servers }: LoadedConfig): (call: Call, source: string | undefined) => string {
-  const secret = (source: string | undefined): Set<string> =>
-    new Set(
-      servers
-        // A tool of several servers may be about any of them.
-        .filter((server) => source === undefined || server.name === source)
-        .flatMap((server) => [...server.tools.shapes.values()].flatMap((shape) => shape.redact ?? [])),
+/** The arguments of a call without the fields that are named as secret. What starts a program is never shown. */
+function argumentsForLog(call: Call, server: string | undefined, control: Control): string | undefined {
+  const name = call.request.string(Client.name);
+  if (server === undefined && MANAGEMENT_TOOLS.some((tool) => tool === name)) return undefined;
+  const fields = control
+    .list()
+    // A tool of several servers may be about any of them.
+    .filter(({ definition }) => server === undefined || definition.name === server)
+    .flatMap(({ definition }) =>
+      [...definition.tools.shapes.values()].flatMap((shape) => shape.redact ?? []),
     );
-  return (call, source) => redacted(call.request.value(Client.arguments), secret(source));
+  return redacted(call.request.value(Client.arguments), new Set(fields));
+}
+
+/** What a server must not be heard saying: what its definition gives it, and what else it inherits that looks like a secret. */
+function secretsOf(server: ServerDefinition, env: NodeJS.ProcessEnv): string[] {
+  const inherited = Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && isSecretName(name) ? [value] : [],
+  );
+  return [...Object.values(server.env), ...inherited];
 }
 
 export { introspection, unmatched } from './exposure/index.ts';

@@ -24,7 +24,13 @@ export interface RunFile extends ProcessMark {
 /** Dates are ISO dates. */
 export type PublishedState =
   | { readonly kind: 'idle' | 'starting' | 'stopped' }
-  | { readonly kind: 'running'; readonly pid: number | null; readonly since: string }
+  | {
+      readonly kind: 'running';
+      readonly pid: number | null;
+      readonly since: string;
+      /** Why it shows nothing. */
+      readonly problem?: string;
+    }
   | { readonly kind: 'crashed'; readonly reason: string; readonly at: string };
 
 export interface Publication {
@@ -51,7 +57,9 @@ export async function publish(
   mark ??= ownMark();
   const file = fileOf(directory);
   const definitions = new Map(config.servers.map((server) => [server.name, server]));
-  const states = servers.map(({ name, state }) => [name, published(state, definitions.get(name))] as const);
+  const states = servers.map(
+    (server) => [server.name, published(server, definitions.get(server.name))] as const,
+  );
   const content: RunFile = {
     version: RUN_FILE_VERSION,
     ...mark,
@@ -109,13 +117,14 @@ function removeAtExit(...files: readonly string[]): void {
   });
 }
 
-function published(state: ServerState['state'], server: ServerDefinition | undefined): PublishedState {
+function published({ state, problem }: ServerState, server: ServerDefinition | undefined): PublishedState {
   switch (state.kind) {
     case 'running':
       return {
         kind: 'running',
         pid: state.pid ?? null,
         since: new Date(state.since).toISOString(),
+        ...(problem === undefined ? {} : { problem: cut(printableLine(problem)) }),
       };
     case 'crashed':
       return {

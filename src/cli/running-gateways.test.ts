@@ -23,7 +23,11 @@ async function setUp(): Promise<{ project: Project; config: LoadedConfig; state:
   return { project, config, state, file: project.path('state/run', `${process.pid}.json`) };
 }
 
-const RUNNING: ServerState = { name: 'b', state: { kind: 'running', pid: 42, since: 0 } };
+const RUNNING: ServerState = {
+  name: 'b',
+  state: { kind: 'running', pid: 42, since: 0 },
+  problem: undefined,
+};
 const crashed = (message: string): ServerState => ({
   name: 'a',
   state: { kind: 'crashed', error: new Error(message), at: 0 },

@@ -18,8 +18,8 @@ export function compareServers(
 
 function processOf(server: ServerDefinition): unknown[] {
   const { name, command, args, cwd, env, inheritEnv, framing, timeouts } = server;
-  // How long it may be idle can be changed while it runs.
-  return [name, command, args, cwd, env, inheritEnv, framing, { ...timeouts, idleMs: 0 }];
+  // How long it may be idle can be changed while it runs, and how long we drain is nothing to it.
+  return [name, command, args, cwd, env, inheritEnv, framing, { ...timeouts, idleMs: 0, drainMs: 0 }];
 }
 
 function looksOf(server: ServerDefinition): unknown[] {

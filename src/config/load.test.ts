@@ -75,6 +75,7 @@ describe('settings', () => {
       logDirectory: undefined,
       servers: [],
       disabled: [],
+      unusable: [],
       compounds: [],
       warnings: [],
     });

@@ -38,6 +38,8 @@ export interface LoadedConfig {
   readonly servers: readonly ServerDefinition[];
   /** Names of servers that are turned off. */
   readonly disabled: readonly string[];
+  /** Names of servers that are defined but cannot be used as they are written; a warning says why. */
+  readonly unusable: readonly string[];
   /** Tools made of tools of several servers, in the order written. */
   readonly compounds: readonly CompoundDefinition[];
   /** What was skipped or ignored, and why. Never holds a value of the environment. */
@@ -65,7 +67,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     warn,
   });
   const candidates = [...own, ...found];
-  const { servers, disabled } = resolveServers(candidates, {
+  const { servers, disabled, unusable } = resolveServers(candidates, {
     settings,
     file,
     env,
@@ -77,7 +79,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const known = { servers, disabled, defined };
   const compounds = file === undefined ? [] : resolveCompounds(file, config.tools ?? {}, known, warn);
   const logDirectory = file === undefined ? undefined : logDirectoryOf(file, config, env, warn);
-  return { file, directory, settings, logDirectory, servers, disabled, compounds, warnings };
+  return { file, directory, settings, logDirectory, servers, disabled, unusable, compounds, warnings };
 }
 
 interface OwnConfig {

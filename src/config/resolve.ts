@@ -70,6 +70,8 @@ export interface ResolvedServers {
   readonly servers: readonly ServerDefinition[];
   /** Names of the servers that are turned off. */
   readonly disabled: readonly string[];
+  /** Names of those that are defined but cannot be used as they are written. */
+  readonly unusable: readonly string[];
 }
 
 /** Decides which candidates are used (the first of each name) and makes definitions of them. */
@@ -79,6 +81,7 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
   const taken = new Map<string, Candidate>();
   const servers: ServerDefinition[] = [];
   const disabled: string[] = [];
+  const unusable: string[] = [];
   for (const candidate of candidates) {
     const { name, definition } = candidate;
     const first = taken.get(name);
@@ -96,10 +99,11 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
       warn({ ...origin(candidate), message, level: 'warn' });
     } else if (definition.kind === 'stdio') {
       const server = defineServer(candidate, definition.server, context);
-      if (server !== undefined) servers.push(server);
-    }
+      if (server === undefined) unusable.push(name);
+      else servers.push(server);
+    } else unusable.push(name);
   }
-  return { servers, disabled };
+  return { servers, disabled, unusable };
 }
 
 interface ResolveContext extends ResolveOptions {

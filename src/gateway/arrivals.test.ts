@@ -66,7 +66,7 @@ test('as long as nobody has come in it waits longer, but not for ever', async ()
 test('where there is something to show without them, it does not wait as long for the first', async () => {
   const arrivals = new Arrivals();
   const wait = waiting(arrivals.settled([awaited()], true));
-  expect(await overAfter(wait, 2900)).toBe(false);
+  expect(await overAfter(wait, 1900)).toBe(false);
   expect(await overAfter(wait, 200)).toBe(true);
 });
 

@@ -3,7 +3,7 @@ const QUIET = 500;
 /** And in any case after so long. */
 const MOST = 10_000;
 /** The same where the list is not empty without them. */
-const MOST_WITH_SOME = 3000;
+const MOST_WITH_SOME = 2000;
 
 /** A list on its way, and since when, on the performance clock. */
 export interface Awaited {

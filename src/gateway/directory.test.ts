@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogEntry, Naming } from './catalog.ts';
+import { Claims } from './claims.ts';
 import { Component, type Listing } from './component.ts';
 import { findTemplate, label, promptsOf, resourcesOf, templatesOf, type OwnedTemplate } from './directory.ts';
 import { stepsTaken } from './uri-template.ts';
@@ -16,13 +17,16 @@ function listing(key: string, ...items: object[]): Listing {
 }
 
 test('equal URIs of two servers are told apart and lead back to their owners', () => {
-  const table = resourcesOf([
-    { entry: entry('A'), listing: listing('uri', { uri: 'x://1', name: 'one' }) },
-    {
-      entry: entry('B b'),
-      listing: listing('uri', { uri: 'x://1', name: 'one' }, { uri: 'x://2', name: 'two' }),
-    },
-  ]);
+  const table = resourcesOf(
+    [
+      { entry: entry('A'), listing: listing('uri', { uri: 'x://1', name: 'one' }) },
+      {
+        entry: entry('B b'),
+        listing: listing('uri', { uri: 'x://1', name: 'one' }, { uri: 'x://2', name: 'two' }),
+      },
+    ],
+    new Claims(),
+  );
   expect([...table.keys()]).toEqual(['x://1', 'switchboard://B%20b/x://1', 'x://2']);
   expect(table.get('switchboard://B%20b/x://1')).toMatchObject({ original: 'x://1' });
   expect(JSON.parse(table.get('switchboard://B%20b/x://1')!.text)).toEqual({
@@ -33,13 +37,16 @@ test('equal URIs of two servers are told apart and lead back to their owners', (
 });
 
 test('a server that lists what would be the alias of another does not get its place', () => {
-  const table = resourcesOf([
-    {
-      entry: entry('A'),
-      listing: listing('uri', { uri: 'x://1', name: 'a' }, { uri: 'switchboard://B/x://1', name: 'trap' }),
-    },
-    { entry: entry('B'), listing: listing('uri', { uri: 'x://1', name: 'b' }) },
-  ]);
+  const table = resourcesOf(
+    [
+      {
+        entry: entry('A'),
+        listing: listing('uri', { uri: 'x://1', name: 'a' }, { uri: 'switchboard://B/x://1', name: 'trap' }),
+      },
+      { entry: entry('B'), listing: listing('uri', { uri: 'x://1', name: 'b' }) },
+    ],
+    new Claims(),
+  );
   expect(table.size).toBe(3);
   expect(table.get('switchboard://A/switchboard://B/x://1')?.entry.source.name).toBe('A');
   expect(table.get('switchboard://B/x://1')?.entry.source.name).toBe('B');
@@ -47,10 +54,13 @@ test('a server that lists what would be the alias of another does not get its pl
 
 test('a URI made from a template goes to its server, under the alias too, and to the most specific one', () => {
   const template = (uriTemplate: string) => ({ uriTemplate, name: 't' });
-  const templates = templatesOf([
-    { entry: entry('A'), listing: listing('uriTemplate', template('x://{id}'), template('x://list/{id}')) },
-    { entry: entry('B'), listing: listing('uriTemplate', template('x://{id}'), template('broken{')) },
-  ]);
+  const templates = templatesOf(
+    [
+      { entry: entry('A'), listing: listing('uriTemplate', template('x://{id}'), template('x://list/{id}')) },
+      { entry: entry('B'), listing: listing('uriTemplate', template('x://{id}'), template('broken{')) },
+    ],
+    new Claims(),
+  );
   const where = (uri: string) => {
     const found = findTemplate(uri, templates.values());
     return found && [found.entry.source.name, found.original];
@@ -82,7 +92,7 @@ describe('a thousand hostile templates', () => {
         },
       },
     });
-    const templates = [...templatesOf([evil]).values()].map(counted);
+    const templates = [...templatesOf([evil], new Claims()).values()].map(counted);
     expect(findTemplate(`https://example.com/${'x'.repeat(length)}`, templates)).toBeUndefined();
     expect(steps).toBeGreaterThan(length);
     // Half a million parts times characters, and at most two steps for each of them.
@@ -94,7 +104,7 @@ describe('a thousand hostile templates', () => {
       entry: entry('good'),
       listing: listing('uriTemplate', { uriTemplate: 'demo://item/{id}' }),
     };
-    const templates = templatesOf([evil, good]);
+    const templates = templatesOf([evil, good], new Claims());
     for (const id of ['7', 'a-longer-name-of-an-item']) {
       const found = findTemplate(`demo://item/${id}`, templates.values());
       expect(found?.entry.source.name, id).toBe('good');
@@ -104,14 +114,17 @@ describe('a thousand hostile templates', () => {
 
 test('equal prompts of two servers are both there, named by the naming of their server', () => {
   const prompts = listing('name', { name: 'review', description: 'Reviews.' });
-  const plain = promptsOf([
-    { entry: entry('A'), listing: prompts },
-    { entry: entry('B'), listing: listing('name', { name: 'review' }) },
-  ]);
+  const plain = promptsOf(
+    [
+      { entry: entry('A'), listing: prompts },
+      { entry: entry('B'), listing: listing('name', { name: 'review' }) },
+    ],
+    new Claims(),
+  );
   expect([...plain.keys()]).toEqual(['review', 'B__review']);
   expect(JSON.parse(plain.get('review')!.text)).toEqual({ name: 'review', description: '[A] Reviews.' });
   expect(JSON.parse(plain.get('B__review')!.text)).toEqual({ name: 'B__review', description: '[B]' });
-  const prefixed = promptsOf([{ entry: entry('A', 'prefixed'), listing: prompts }]);
+  const prefixed = promptsOf([{ entry: entry('A', 'prefixed'), listing: prompts }], new Claims());
   expect([...prefixed.values()].map(({ text }) => JSON.parse(text) as object)).toEqual([
     { name: 'A__review', description: 'Reviews.' },
   ]);
@@ -122,9 +135,10 @@ test('members nobody knows and the text of numbers survive the new name', () => 
     'x://1',
     '{"uri":"x://1","name":"n","size":9007199254740993,"x":{"y":1.0}}',
   );
-  const table = resourcesOf([
-    { entry: entry('A'), listing: { components: [component], byKey: new Map(), incomplete: undefined } },
-  ]);
+  const table = resourcesOf(
+    [{ entry: entry('A'), listing: { components: [component], byKey: new Map(), incomplete: undefined } }],
+    new Claims(),
+  );
   expect(table.get('x://1')?.text).toBe(
     '{"uri":"x://1","name":"[A] n","size":9007199254740993,"x":{"y":1.0}}',
   );

@@ -1,5 +1,6 @@
 import { withMembers } from '../wire/index.ts';
 import type { CatalogEntry } from './catalog.ts';
+import type { Claims } from './claims.ts';
 import type { Component, Listing } from './component.ts';
 import { freeName } from './table.ts';
 import { readTemplate, type UriTemplate } from './uri-template.ts';
@@ -25,14 +26,18 @@ export interface OwnedTemplate extends Owned {
 type Offered = readonly { readonly entry: CatalogEntry; readonly listing: Listing | undefined }[];
 
 /** Every prompt by the name clients know it by. */
-export function promptsOf(offered: Offered): ReadonlyMap<string, Owned> {
+export function promptsOf(offered: Offered, claims: Claims): ReadonlyMap<string, Owned> {
   const table = new Map<string, Owned>();
   for (const { entry, listing } of offered) {
     const server = entry.source.name;
     for (const prompt of listing?.components ?? []) {
       const prefixed = `${server}__${prompt.key}`;
       const names = entry.naming === 'prefixed' ? [prefixed] : [prompt.key, prefixed];
-      const exposed = freeName(names, table, (name, count) => `${name}_${count}`);
+      const exposed = freeName(
+        names,
+        (name) => !table.has(name) && claims.allows(name, server),
+        (name, count) => `${name}_${count}`,
+      );
       const text = labelled(prompt, exposed, () => {
         const { description } = prompt.value;
         return {
@@ -47,22 +52,22 @@ export function promptsOf(offered: Offered): ReadonlyMap<string, Owned> {
 }
 
 /** Every resource by the URI clients know it by: its own, or an alias where two servers have the same one. */
-export function resourcesOf(offered: Offered): ReadonlyMap<string, Owned> {
+export function resourcesOf(offered: Offered, claims: Claims): ReadonlyMap<string, Owned> {
   const table = new Map<string, Owned>();
   for (const { entry, listing } of offered) {
     for (const resource of listing?.components ?? []) {
-      const { exposed, text } = addressed(entry, resource, 'uri', table);
+      const { exposed, text } = addressed(entry, resource, 'uri', table, claims);
       table.set(exposed, { entry, original: resource.key, exposed, text });
     }
   }
   return table;
 }
 
-export function templatesOf(offered: Offered): ReadonlyMap<string, OwnedTemplate> {
+export function templatesOf(offered: Offered, claims: Claims): ReadonlyMap<string, OwnedTemplate> {
   const table = new Map<string, OwnedTemplate>();
   for (const { entry, listing } of offered) {
     for (const component of listing?.components ?? []) {
-      const { exposed, text, prefix } = addressed(entry, component, 'uriTemplate', table);
+      const { exposed, text, prefix } = addressed(entry, component, 'uriTemplate', table, claims);
       const template = readTemplate(component.key);
       table.set(exposed, { entry, original: component.key, exposed, text, template, prefix });
     }
@@ -104,14 +109,17 @@ function addressed(
   component: Component,
   member: 'uri' | 'uriTemplate',
   taken: ReadonlyMap<string, unknown>,
+  claims: Claims,
 ): { exposed: string; text: string; prefix: string } {
   const server = entry.source.name;
   const { key } = component;
   const alias = `switchboard://${encodeURIComponent(server.replace(/\p{Cs}/gu, '\ufffd'))}/${key}`;
   // A server that uses our own scheme could otherwise stand where another's alias should.
   const wanted = key.startsWith('switchboard:') ? [alias] : [key, alias];
-  const exposed = freeName(wanted, taken, (_, count) =>
-    alias.replace('switchboard://', `switchboard://${count}.`),
+  const exposed = freeName(
+    wanted,
+    (uri) => !taken.has(uri) && claims.allows(uri, server),
+    (_, count) => alias.replace('switchboard://', `switchboard://${count}.`),
   );
   const text = labelled(component, exposed, () => ({
     name: JSON.stringify(label(server, component.value.name ?? key)),

@@ -6,6 +6,7 @@ import type { Message } from '../wire/index.ts';
 import { Arrivals } from './arrivals.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
+import { Claims } from './claims.ts';
 import { Departed, type Loss } from './departed.ts';
 import type { OverallExposure } from './exposure.ts';
 import { passLogLevel } from './log-level.ts';
@@ -15,7 +16,7 @@ import { Shelf } from './shelf.ts';
 import type { Source, SourceListener } from './source.ts';
 import { StartGate } from './start-gate.ts';
 import type { ExposedTool } from './table.ts';
-import { viewOf, type View } from './view.ts';
+import { namesIn, viewOf, type View } from './view.ts';
 import { clientMeant, forwardNotification, forwardUpdate, relayQuestion } from './way-back.ts';
 
 export interface GatewayOptions {
@@ -25,6 +26,8 @@ export interface GatewayOptions {
   readonly log?: Logger;
   /** Whether sources may be added that nobody knows of yet. Default false. */
   readonly mayGrow?: boolean;
+  /** Called when a source could not be listed. */
+  readonly onProblem?: () => void;
   /** What a client can do that calls a tool which is no longer there. Default: list the tools. */
   readonly adviseOnLoss?: (server: string, why: Loss) => string | undefined;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
@@ -39,7 +42,14 @@ export class Gateway {
   readonly #log: Logger;
   readonly #adviseOnLoss: GatewayOptions['adviseOnLoss'];
   readonly #mayGrow: boolean;
+  readonly #onProblem: (() => void) | undefined;
   readonly #departed = new Departed();
+  readonly #claims: Readonly<Record<KeptKind, Claims>> = {
+    tools: new Claims(),
+    resources: new Claims(),
+    resourceTemplates: new Claims(),
+    prompts: new Claims(),
+  };
   readonly #router: Router;
   readonly #gate = new StartGate();
   readonly #arrivals = new Arrivals();
@@ -57,10 +67,12 @@ export class Gateway {
     log = silentLogger,
     loggedArguments,
     adviseOnLoss,
+    onProblem,
     mayGrow = false,
   }: GatewayOptions) {
     this.#log = log;
     this.#adviseOnLoss = adviseOnLoss;
+    this.#onProblem = onProblem;
     this.#mayGrow = mayGrow;
     this.#overall = overall;
     this.#catalog = { generation: 1, entries };
@@ -102,7 +114,7 @@ export class Gateway {
   ): void {
     const catalog = { generation: this.#catalog.generation + 1, entries };
     const shelves = this.#shelvesFor(entries);
-    const view = viewOf(catalog, overall, (entry) => shelves.get(entry.source)!.listings);
+    const view = viewOf(catalog, overall, (entry) => shelves.get(entry.source)!.listings, this.#claims);
     for (const [source, shelf] of this.#shelves) if (!shelves.has(source)) shelf.close();
     this.#catalog = catalog;
     this.#overall = overall;
@@ -118,6 +130,14 @@ export class Gateway {
     if (shelf === undefined) return;
     await shelf.refresh('tools').done;
     if (shelf.listings.tools === undefined) throw shelf.problem ?? new Error('It was stopped meanwhile.');
+  }
+
+  /** Why a source that runs shows nothing: it could not be listed. */
+  problemOf(source: Source): Error | undefined {
+    const shelf = this.#shelves.get(source);
+    return shelf?.entry.exposure.needsTools === true && shelf.listings.tools === undefined
+      ? shelf.problem
+      : undefined;
   }
 
   /** Tells every client that the list of tools has changed, whether or not it looks different. */
@@ -180,6 +200,7 @@ export class Gateway {
       loggedArguments,
       missing: (tool) => this.#missing(tool),
       announce: () => this.#announce(),
+      seen: (kind) => this.#claims[kind].note(namesIn(this.#view, kind)),
     };
   }
 
@@ -198,8 +219,14 @@ export class Gateway {
       log: this.#log,
       gate: this.#gate,
       restocked: () => this.#changed(),
-      tried: (listed) => this.#arrivals.arrived(listed),
+      tried: (listed) => {
+        this.#arrivals.arrived(listed);
+        if (!listed) this.#onProblem?.();
+      },
     });
+    for (const old of this.#shelves.values()) {
+      if (old.source.name === entry.source.name) shelf.subscriptions.adopt(old.subscriptions);
+    }
     entry.source.listen(this.#listenerFor(shelf));
     return shelf;
   }
@@ -235,7 +262,12 @@ export class Gateway {
   }
 
   #viewNow(): View {
-    return viewOf(this.#catalog, this.#overall, (entry) => this.#shelves.get(entry.source)!.listings);
+    return viewOf(
+      this.#catalog,
+      this.#overall,
+      (entry) => this.#shelves.get(entry.source)!.listings,
+      this.#claims,
+    );
   }
 
   /** The view, made anew where something has changed since. */

@@ -34,6 +34,8 @@ export interface Board {
   readonly loggedArguments: ((call: Call, source: string | undefined) => string | undefined) | undefined;
   /** What to say to a client that calls a tool which is not there. */
   missing(tool: string): SwitchboardError;
+  /** A client has seen the list of a kind: from now on its names mean what they mean. */
+  seen(kind: KeptKind): void;
   /** Tells clients of lists that have changed since they saw them. */
   announce(): void;
 }
@@ -160,7 +162,10 @@ export class Router {
     const { session } = call;
     const answer = (): void => {
       const text = this.#board.view.texts[kind];
-      if (call.open) session.seen.set(kind, text);
+      if (call.open) {
+        session.seen.set(kind, text);
+        this.#board.seen(kind);
+      }
       call.succeedWith(text);
     };
     const awaited: Awaited[] = [];
@@ -326,7 +331,7 @@ export class Router {
     const lists = sources.map(async (source) => {
       const { components } = await within(TASKS_PATIENCE, source.list('tasks'));
       return components
-        .filter(({ key }) => call.session.ownsTask(key, source))
+        .filter(({ key }) => call.session.claimTask(key, source))
         .map((component) => component.text);
     });
     void Promise.allSettled(lists).then((results) => {

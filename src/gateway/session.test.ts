@@ -18,9 +18,9 @@ const session = (): Session => new Session({} as ClientLink);
 test('a task stays with the source that named it first', () => {
   const [good, evil] = [source('good'), source('evil')];
   const client = session();
-  expect(client.ownsTask('t', good)).toBe(true);
-  expect(client.ownsTask('t', evil)).toBe(false);
-  expect(client.ownsTask('t', good)).toBe(true);
+  expect(client.claimTask('t', good)).toBe(true);
+  expect(client.claimTask('t', evil)).toBe(false);
+  expect(client.claimTask('t', good)).toBe(true);
   expect(client.taskOwner('t')).toBe(good);
   expect(client.taskOwner('other')).toBeUndefined();
 });
@@ -41,16 +41,16 @@ test('so does a link, and only a source with resources has any', () => {
 test('one client’s tasks are not another’s', () => {
   const [good, evil] = [source('good'), source('evil')];
   const [one, two] = [session(), session()];
-  one.ownsTask('t', good);
+  one.claimTask('t', good);
   expect(two.taskOwner('t')).toBeUndefined();
-  expect(two.ownsTask('t', evil)).toBe(true);
+  expect(two.claimTask('t', evil)).toBe(true);
   expect(one.taskOwner('t')).toBe(good);
 });
 
 test('of very many tasks the oldest are forgotten', () => {
   const good = source('good');
   const client = session();
-  for (let n = 0; n <= 10_000; n++) client.ownsTask(`t${n}`, good);
+  for (let n = 0; n <= 10_000; n++) client.claimTask(`t${n}`, good);
   expect(client.taskOwner('t0')).toBeUndefined();
   expect(client.taskOwner('t1')).toBe(good);
 });

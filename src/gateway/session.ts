@@ -31,6 +31,8 @@ export interface ClientLink {
 const MAX_TASKS = 10_000;
 /** The same for links to resources. */
 const MAX_LINKS = 10_000;
+/** No task id and no URI that is remembered is longer. */
+const LONGEST = 4096;
 
 /** One client: its link, its running calls, and what it has been told. */
 export class Session {
@@ -72,7 +74,7 @@ export class Session {
   }
 
   /** A source made a task for this client; requests about it go there. */
-  ownsTask(task: string | undefined, source: Source | undefined): boolean {
+  claimTask(task: string | undefined, source: Source | undefined): boolean {
     if (task === undefined || source === undefined) return false;
     return claim(this.#tasks, task, source, MAX_TASKS);
   }
@@ -158,6 +160,7 @@ export class Session {
  * to answer for it. Returns whether it is this source's.
  */
 function claim(owners: Map<string, Source>, what: string, source: Source, most: number): boolean {
+  if (what.length > LONGEST) return false;
   const owner = owners.get(what);
   if (owner !== undefined && owner !== source) return false;
   owners.delete(what);

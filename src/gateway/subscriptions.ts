@@ -25,6 +25,13 @@ export class Subscriptions {
     return true;
   }
 
+  /** Takes over what clients wanted to hear of a source that this one replaces. */
+  adopt(other: Subscriptions): void {
+    for (const [uri, clients] of other.#byUri) {
+      for (const [session, knownAs] of clients) this.add(uri, session, knownAs);
+    }
+  }
+
   /** Forgets a client that has left; returns the URIs nobody else wants to hear of. */
   leave(session: Session): string[] {
     return [...this.#byUri].flatMap(([uri, clients]) =>

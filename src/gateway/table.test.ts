@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PresentedTool } from './exposure.ts';
+import { Claims } from './claims.ts';
 import { freeName, tableOf, type TablePart } from './table.ts';
 
 const tool = (...names: string[]): PresentedTool => ({
@@ -15,7 +16,7 @@ const part = (source: string | undefined, choosesFirst: boolean, ...tools: Prese
 });
 
 const owners = (parts: readonly TablePart[]) =>
-  [...tableOf(parts)].map(([name, { source }]) => [name, source]);
+  [...tableOf(parts, new Claims())].map(([name, { source }]) => [name, source]);
 
 test('names that the user or we chose are taken first, wherever they stand', () => {
   const table = owners([
@@ -55,6 +56,18 @@ test('the first free name is used, and numbers begin at two', () => {
     ['b-2', 1],
   ]);
   const numbered = (name: string, count: number) => `${name}-${count}`;
-  expect(freeName(['a', 'c'], taken, numbered)).toBe('c');
-  expect(freeName(['a', 'b'], taken, numbered)).toBe('b-3');
+  expect(freeName(['a', 'c'], (name) => !taken.has(name), numbered)).toBe('c');
+  expect(freeName(['a', 'b'], (name) => !taken.has(name), numbered)).toBe('b-3');
+});
+
+test('a name that clients have seen stays with its server, whoever comes or goes', () => {
+  const claims = new Claims();
+  claims.note([['look', 'A']]);
+  const b = part('B', false, tool('look', 'B__look'));
+  expect([...tableOf([b], claims).keys()]).toEqual(['B__look']);
+  const a = part('A', false, tool('look', 'A__look'));
+  expect([...tableOf([b, a], claims)].map(([name, { source }]) => [name, source])).toEqual([
+    ['B__look', 'B'],
+    ['look', 'A'],
+  ]);
 });

@@ -1,5 +1,6 @@
 import type { Call } from './call.ts';
 import type { PresentedTool } from './exposure.ts';
+import type { Claims } from './claims.ts';
 import { toolName } from './names.ts';
 
 /** A tool as a client knows it. */
@@ -21,14 +22,15 @@ export interface TablePart {
 }
 
 /** Every tool by the one name it is listed and called by, in the order of the list. */
-export function tableOf(parts: readonly TablePart[]): ReadonlyMap<string, ExposedTool> {
+export function tableOf(parts: readonly TablePart[], claims: Claims): ReadonlyMap<string, ExposedTool> {
   const names = new Map<string, PresentedTool>();
   const nameOf = new Map<PresentedTool, string>();
   for (const first of [true, false]) {
-    for (const { tools, choosesFirst } of parts) {
+    for (const { source, tools, choosesFirst } of parts) {
       if (choosesFirst !== first) continue;
+      const isFree = (name: string): boolean => !names.has(name) && claims.allows(name, source ?? '');
       for (const tool of tools) {
-        const name = freeName(tool.names.map(toolName), names, (wanted, count) =>
+        const name = freeName(tool.names.map(toolName), isFree, (wanted, count) =>
           toolName(`${wanted.slice(0, 60)}_${count}`),
         );
         names.set(name, tool);
@@ -54,13 +56,13 @@ export function tableOf(parts: readonly TablePart[]): ReadonlyMap<string, Expose
 /** The first of the names that is free; where none is, the last one numbered by its place in the list. */
 export function freeName(
   wanted: readonly string[],
-  taken: ReadonlyMap<string, unknown>,
+  isFree: (name: string) => boolean,
   numbered: (name: string, count: number) => string,
 ): string {
-  for (const name of wanted) if (!taken.has(name)) return name;
+  for (const name of wanted) if (isFree(name)) return name;
   const last = wanted.at(-1)!;
   for (let count = 2; ; count++) {
     const name = numbered(last, count);
-    if (!taken.has(name)) return name;
+    if (isFree(name)) return name;
   }
 }

@@ -1,5 +1,6 @@
 import { KEPT_KINDS, KINDS, type KeptKind } from '../protocol/index.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
+import type { Claims } from './claims.ts';
 import type { Listing } from './component.ts';
 import { promptsOf, resourcesOf, templatesOf, type Owned, type OwnedTemplate } from './directory.ts';
 import type { OverallExposure, Shown } from './exposure.ts';
@@ -24,6 +25,7 @@ export function viewOf(
   catalog: Catalog,
   overall: readonly OverallExposure[],
   offersOf: (entry: CatalogEntry) => Offers,
+  claims: Readonly<Record<KeptKind, Claims>>,
 ): View {
   const listings = (kind: KeptKind) =>
     catalog.entries.map((entry) => ({
@@ -35,21 +37,24 @@ export function viewOf(
     selection: listing && select(listing, entry.rules),
   }));
   const find = (source: string): Shown | undefined => shown.find((each) => each.entry.source.name === source);
-  const tools = tableOf([
-    ...overall.map((exposure) => ({
-      source: undefined,
-      tools: exposure.present(find),
-      choosesFirst: true,
-    })),
-    ...shown.map(({ entry, selection }) => ({
-      source: entry.source.name,
-      tools: entry.offers.has('tools') ? entry.exposure.present(entry, selection) : [],
-      choosesFirst: !entry.exposure.needsTools,
-    })),
-  ]);
-  const prompts = promptsOf(listings('prompts'));
-  const resources = resourcesOf(listings('resources'));
-  const templates = templatesOf(listings('resourceTemplates'));
+  const tools = tableOf(
+    [
+      ...overall.map((exposure) => ({
+        source: undefined,
+        tools: exposure.present(find),
+        choosesFirst: true,
+      })),
+      ...shown.map(({ entry, selection }) => ({
+        source: entry.source.name,
+        tools: entry.offers.has('tools') ? entry.exposure.present(entry, selection) : [],
+        choosesFirst: !entry.exposure.needsTools,
+      })),
+    ],
+    claims.tools,
+  );
+  const prompts = promptsOf(listings('prompts'), claims.prompts);
+  const resources = resourcesOf(listings('resources'), claims.resources);
+  const templates = templatesOf(listings('resourceTemplates'), claims.resourceTemplates);
   const parts: Record<KeptKind, Iterable<string>> = {
     tools: [...tools.values()].map((tool) => tool.definition),
     prompts: textsIn(prompts),
@@ -64,4 +69,12 @@ export function viewOf(
 
 function textsIn(table: ReadonlyMap<string, Owned>): string[] {
   return [...table.values()].map(({ text }) => text);
+}
+
+/** The names of one kind that a client sees, each with the source it belongs to. */
+export function namesIn(view: View, kind: KeptKind): [name: string, owner: string][] {
+  if (kind === 'tools') return [...view.tools.values()].map(({ name, source = '' }) => [name, source]);
+  const table: ReadonlyMap<string, Owned> =
+    kind === 'prompts' ? view.prompts : kind === 'resources' ? view.resources : view.templates;
+  return [...table].map(([name, { entry }]) => [name, entry.source.name]);
 }

@@ -1,4 +1,4 @@
-import { capabilityAsked, isJsonObject, Server, severity } from '../protocol/index.ts';
+import { canElicit, capabilityAsked, Server, severity } from '../protocol/index.ts';
 import { RpcCode, type Edit, type Message } from '../wire/index.ts';
 import type { ClientLink, Session } from './session.ts';
 import type { Question } from './source.ts';
@@ -45,11 +45,10 @@ function refusalFor(
     const message = `Method not found: ${method} (the client has not declared the capability "${needed}").`;
     return { code: RpcCode.methodNotFound, message };
   }
-  if (method === 'elicitation/create' && request.string(Server.mode) === 'url') {
-    if (!isJsonObject(declared) || declared.url === undefined) {
-      const message = 'Invalid params: the client has not declared elicitation in mode "url".';
-      return { code: RpcCode.invalidParams, message };
-    }
+  const mode = method === 'elicitation/create' ? request.string(Server.mode) : undefined;
+  if (method === 'elicitation/create' && !canElicit(client.capabilities, mode)) {
+    const message = `Invalid params: the client has not declared elicitation in mode "${mode === 'url' ? 'url' : 'form'}".`;
+    return { code: RpcCode.invalidParams, message };
   }
   return undefined;
 }

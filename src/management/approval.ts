@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Call } from '../gateway/index.ts';
-import { isJsonObject, Server, SERVER_SHAPE } from '../protocol/index.ts';
+import { canElicit, isJsonObject, Server, SERVER_SHAPE } from '../protocol/index.ts';
 import { Message } from '../wire/index.ts';
 
 /** A program that somebody wants to be started. */
@@ -20,7 +20,7 @@ export interface Proposal {
  */
 export function approve(proposal: Proposal, call: Call): Promise<void> {
   const { client } = call.session;
-  if (client.capabilities.elicitation === undefined) {
+  if (!canElicit(client.capabilities, undefined)) {
     const message = `Adding ${JSON.stringify(proposal.name)} needs a person's approval, and this client cannot ask for it.`;
     return Promise.reject(
       new SwitchboardError('APPROVAL_IMPOSSIBLE', message, {

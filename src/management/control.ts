@@ -21,6 +21,8 @@ export interface ManagedServer {
   readonly state: SourceState;
   /** The names of its tools as clients know them. */
   readonly tools: readonly string[];
+  /** Why it runs and shows nothing, where that is so. */
+  readonly problem: Error | undefined;
 }
 
 /** What became of the servers when a configuration was read again, by name. */
@@ -46,6 +48,8 @@ export class Control {
   readonly #definitions: Map<string, ServerDefinition>;
   /** Servers that no configuration names. */
   readonly #byHand = new Set<string>();
+  /** The adds under way, by name. */
+  readonly #adding = new Map<string, Promise<unknown>>();
   /** The end of the sources that had a name and are shown no more. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   /** The last thing that is done, or waits to be done, to the server of a name. */
@@ -61,6 +65,11 @@ export class Control {
 
   list(): ManagedServer[] {
     return this.#gateway.catalog.entries.map((entry) => this.#report(entry));
+  }
+
+  /** The definition of a server, if there is one. */
+  find(name: string): ServerDefinition | undefined {
+    return this.#definitions.get(name);
   }
 
   /** The definition of a server; throws SERVER_UNKNOWN, with the nearest names. */
@@ -86,7 +95,7 @@ export class Control {
     const { name } = definition;
     // Asked before its turn too: who adds a name twice at the same time is told at once.
     this.checkFree(name);
-    return this.#turn([name], async () => {
+    const adding = this.#turn([name], async () => {
       this.checkFree(name);
       let entry: CatalogEntry | undefined;
       try {
@@ -105,6 +114,18 @@ export class Control {
       this.#log.info('added', { server: name, tools: this.#tools(name).length });
       return this.#report(entry);
     });
+    this.#adding.set(name, adding);
+    const over = (): void => {
+      if (this.#adding.get(name) === adding) this.#adding.delete(name);
+    };
+    adding.then(over, over);
+    return adding;
+  }
+
+  /** Nobody wants a server any more that is just being added. */
+  abandon(name: string): void {
+    if (this.#adding.has(name))
+      void this.#entry(name)?.source.close({ reason: 'It is not wanted any more.' });
   }
 
   /** A server that was added by hand stands in the configuration from now on, and goes when it is taken out there. */
@@ -116,13 +137,14 @@ export class Control {
   remove(name: string): Promise<void> {
     this.definition(name);
     return this.#turn([name], async () => {
-      this.definition(name);
       const entry = this.#entry(name);
+      // The add that was under way has cleaned up after itself.
+      if (entry === undefined) return;
       this.#forget(name);
       this.#gateway.swap(this.#without(name), { quiet: true });
       this.#gateway.announceTools();
       this.#log.info('removed', { server: name });
-      if (entry) await this.#end(entry, `Server '${name}' was removed.`);
+      await this.#end(entry, `Server '${name}' was removed.`);
     });
   }
 
@@ -283,6 +305,7 @@ export class Control {
       definition: this.#definitions.get(source.name)!,
       state: source.state,
       tools: this.#tools(source.name),
+      problem: this.#gateway.problemOf(source),
     };
   }
 }

@@ -1,5 +1,6 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { RuntimeEntry, ServerDefinition } from '../config/index.ts';
+import { didYouMean } from '../shared/nearest.ts';
+import type { MANAGEMENT_TOOLS, RuntimeEntry, ServerDefinition } from '../config/index.ts';
 import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
 import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
 import { approve } from './approval.ts';
@@ -13,14 +14,14 @@ export interface ManagementToolsOptions {
   readonly define: (name: string, entry: RuntimeEntry) => ServerDefinition;
   /** Writes a change back to where servers are configured; undefined: changes last as long as the program. */
   readonly persist?: {
+    /** Rejects where the place has a server of that name already, used or not. */
+    check(name: string): Promise<void>;
     added(name: string, entry: RuntimeEntry): Promise<void>;
-    removed(name: string): Promise<void>;
+    removed(name: string, definition: ServerDefinition): Promise<void>;
   };
   /** True where every server runs from the moment it is added: then none is ever idle. */
   readonly alwaysOn: boolean;
 }
-
-export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
 
 /** The tools by which a client adds, removes, reloads and lists servers. */
 export function managementTools(options: ManagementToolsOptions): OverallExposure {
@@ -33,13 +34,16 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
     name: 'add_server',
     title: 'Add a server',
     description:
-      'Start a program as an MCP server and offer its tools, named server__tool. It runs with the rights of this ' +
-      'program. Fails if the name is taken or the server does not start.',
+      `Start a program as an MCP server and offer its tools${alwaysOn ? ', named server__tool' : ''}. It runs with ` +
+      'the rights of this program. Fails if the name is taken or the server does not start.',
     annotations: { destructiveHint: true, openWorldHint: true, idempotentHint: false, readOnlyHint: false },
     inputSchema: {
       type: 'object',
       properties: {
-        name: { type: 'string', description: "What the server is called: not empty, unique, without '__'." },
+        name: {
+          type: 'string',
+          description: "What the server is called: unique, without '__', not ending in '_'.",
+        },
         command: { type: 'string', description: 'The program to start.' },
         args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
         env: {
@@ -47,7 +51,10 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
           additionalProperties: { type: 'string' },
           description: 'Environment variables it gets besides ours.',
         },
-        cwd: { type: 'string', description: 'The directory it runs in. Default: ours.' },
+        cwd: {
+          type: 'string',
+          description: 'The directory it runs in. Default: that of the configuration, or ours.',
+        },
       },
       required: ['name', 'command'],
     },
@@ -57,7 +64,8 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
       required: ['server'],
     },
     run: async (args, call) => {
-      const name = text(args, 'name');
+      const { name } = args;
+      if (typeof name !== 'string') throw invalid('name must be given, as a text.');
       const entry = readEntry(args);
       const definition = define(name, entry);
       control.checkFree(name);
@@ -73,6 +81,9 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
           call,
         );
       }
+      await persist?.check(name);
+      // Who gives it up does not want the server.
+      call.runner = { cancelled: () => control.abandon(name) };
       const added = await control.add(definition);
       if (persist) {
         await written(persist.added(name, entry), `${name} was added and runs`);
@@ -100,8 +111,9 @@ function removeServer({ control, persist }: ManagementToolsOptions): PresentedTo
     },
     run: async (args) => {
       const name = text(args, 'name');
+      const definition = control.definition(name);
       await control.remove(name);
-      if (persist) await written(persist.removed(name), `${name} was removed for now`);
+      if (persist) await written(persist.removed(name, definition), `${name} was removed for now`);
       return { said: `Removed ${name}.`, structured: { removed: name } };
     },
   });
@@ -228,15 +240,15 @@ function serverSchema(alwaysOn: boolean): JsonObject {
       args: { type: 'array', items: { type: 'string' } },
       status: { type: 'string', enum: ['starting', 'running', 'crashed', ...(alwaysOn ? [] : ['idle'])] },
       tools: { type: 'array', items: { type: 'string' } },
-      pid: { type: 'integer', description: '0 while there is no process.' },
+      pid: { type: 'integer', description: '0 while it does not run.' },
       uptime_seconds: { type: 'integer' },
-      error: { type: 'string', description: 'Why it has crashed.' },
+      error: { type: 'string', description: 'Why it has crashed, or cannot be listed.' },
     },
     required: ['name', 'command', 'args', 'status', 'tools', 'pid', 'uptime_seconds'],
   };
 }
 
-function report({ definition, state, tools }: ManagedServer, alwaysOn: boolean): JsonObject {
+function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: boolean): JsonObject {
   const running = state.kind === 'running' ? state : undefined;
   return {
     name: definition.name,
@@ -247,7 +259,11 @@ function report({ definition, state, tools }: ManagedServer, alwaysOn: boolean):
     tools,
     pid: running?.pid ?? 0,
     uptime_seconds: running === undefined ? 0 : Math.max(0, Math.floor((Date.now() - running.since) / 1000)),
-    ...(state.kind === 'crashed' ? { error: state.error.message } : {}),
+    ...(state.kind === 'crashed'
+      ? { error: state.error.message }
+      : problem
+        ? { error: problem.message }
+        : {}),
   };
 }
 
@@ -259,17 +275,29 @@ function status(kind: ManagedServer['state']['kind'], alwaysOn: boolean): string
 
 function readEntry(args: JsonObject): RuntimeEntry {
   const { args: list, env, cwd } = args;
+  if (args.command === undefined && (args.url !== undefined || args.type !== undefined))
+    throw invalid('Remote servers are not supported yet: give the command of one that can be started.');
+  if (typeof args.command !== 'string') throw invalid('command must be given, as a text.');
+  const unknown = Object.keys(args).find((key) => !ENTRY_KEYS.includes(key));
+  if (unknown !== undefined) {
+    const guess = didYouMean(unknown, ENTRY_KEYS);
+    throw invalid(
+      `${JSON.stringify(unknown.slice(0, 100))} is not an argument of add_server.${guess ? ` ${guess}` : ''}`,
+    );
+  }
   if (list !== undefined && list !== null && !isTexts(list)) throw invalid('args must be a list of texts.');
   if (env !== undefined && env !== null && !(isJsonObject(env) && isTexts(Object.values(env))))
     throw invalid('env must be an object of texts.');
   if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') throw invalid('cwd must be a text.');
   return {
-    command: text(args, 'command'),
+    command: args.command,
     ...(list ? { args: list } : {}),
     ...(env ? { env: env as Record<string, string> } : {}),
     ...(cwd ? { cwd } : {}),
   };
 }
+
+const ENTRY_KEYS = ['name', 'command', 'args', 'env', 'cwd', 'type', 'url'];
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
@@ -277,8 +305,10 @@ function isTexts(value: unknown): value is string[] {
 
 function text(args: JsonObject, key: string): string {
   const value = args[key];
-  if (typeof value !== 'string') throw invalid(`${key} must be given, as a text.`);
-  return value;
+  if (typeof value === 'string') return value;
+  throw new SwitchboardError('ARGS_INVALID', `${key} must be given, as a text.`, {
+    hint: key === 'name' ? 'list_servers names the servers there are.' : undefined,
+  });
 }
 
 function invalid(message: string): SwitchboardError {

@@ -1,5 +1,5 @@
 export { isJsonObject, type JsonObject } from './json.ts';
 export { KEPT_KINDS, kindListedBy, KINDS, kindsChangedBy, type KeptKind, type Kind } from './kinds.ts';
-export { capabilityAsked, isRoutedMethod, LOG_MESSAGE_LEVELS, severity } from './methods.ts';
+export { canElicit, capabilityAsked, isRoutedMethod, LOG_MESSAGE_LEVELS, severity } from './methods.ts';
 export { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from './shapes.ts';
 export { isLegacyVersion, LATEST_LEGACY_VERSION } from './versions.ts';

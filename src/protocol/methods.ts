@@ -1,3 +1,5 @@
+import { isJsonObject, type JsonObject } from './json.ts';
+
 /** Requests of a client that the core answers or routes. Others pass only where there is one way they can go. */
 const ROUTED = new Set([
   'tools/list',
@@ -35,6 +37,16 @@ const ASKED: ReadonlyMap<string, string> = new Map([
   ['tasks/list', 'tasks'],
   ['tasks/cancel', 'tasks'],
 ]);
+
+/** Whether a client that declared these capabilities can be asked something in this mode; no mode is the form. */
+export function canElicit(capabilities: JsonObject, mode: string | undefined): boolean {
+  const declared = capabilities.elicitation;
+  if (!isJsonObject(declared)) return false;
+  // Versions before modes existed declared nothing inside, and meant forms.
+  return mode === 'url'
+    ? declared.url !== undefined
+    : declared.form !== undefined || declared.url === undefined;
+}
 
 /** How severe a log level is; −1 for what is none. */
 export function severity(level: unknown): number {

@@ -54,6 +54,8 @@ export class Connection {
   #state: SourceState = { kind: 'idle' };
   #current: Incarnation | undefined;
   #starting: Promise<Incarnation> | undefined;
+  /** The life that has not answered the greeting yet. */
+  #pending: Incarnation | undefined;
   #about: SourceInfo | undefined;
   /** Starts since it last ran. */
   #attempts = 0;
@@ -203,6 +205,8 @@ export class Connection {
     clearTimeout(this.#idleTimer);
     this.#lossReason = reason;
     this.#failQueue(this.#stoppedError());
+    // One that is just starting is not waited for: it may never answer.
+    const pending = this.#pending?.stop();
     const starting = this.#starting?.then(
       (started) => started.stop(),
       () => undefined,
@@ -212,7 +216,7 @@ export class Connection {
     this.#current = undefined;
     clearTimeout(this.#reviving);
     this.#tasks.clear();
-    await Promise.all([current?.stop(), starting]);
+    await Promise.all([current?.stop(), pending, starting]);
     if (current) this.#events.gone();
   }
 
@@ -259,8 +263,8 @@ export class Connection {
       this.#events.started();
       return incarnation;
     } catch (error) {
-      if ((this.#state as SourceState).kind !== 'stopped')
-        this.#crashed(asStartError(error, this.#server.name));
+      if ((this.#state as SourceState).kind === 'stopped') throw this.#stoppedError();
+      this.#crashed(asStartError(error, this.#server.name));
       throw error;
     }
   }
@@ -305,6 +309,7 @@ export class Connection {
         },
       },
     );
+    this.#pending = incarnation;
     try {
       this.#about = await incarnation.greet(patience);
       // It may have been lost in the same breath in which it answered.
@@ -315,6 +320,8 @@ export class Connection {
       if (error instanceof StartTimeout) error.cleanedUp = stopped;
       // Why the process ended says more than that it did not answer.
       throw lost ?? error;
+    } finally {
+      this.#pending = undefined;
     }
     this.#framing = framing;
     this.#surroundings.remember(this.#server, this.#about);

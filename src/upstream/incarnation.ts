@@ -1,6 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
+import { secretMask } from '../shared/secrets.ts';
 import type { Listing, Question, SourceInfo } from '../gateway/index.ts';
 import { captureOutput, type Child, type ChildEnd, type Family, type Output } from '../process/index.ts';
 import { SERVER_SHAPE, type Kind } from '../protocol/index.ts';
@@ -50,6 +51,7 @@ export class Incarnation {
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
   readonly #output: Output;
+  readonly #mask: (text: string) => string;
   readonly #noise: NoiseMeter;
   #greeted = false;
   #over = false;
@@ -68,7 +70,11 @@ export class Incarnation {
     this.#events = events;
     const child = family.spawn({ name, command, args, cwd, env: env(), shown: server.shown });
     this.child = child;
-    this.#output = captureOutput(child.stderr, { name, sink: surroundings.stderr });
+    this.#mask = secretMask(server.secrets?.() ?? []);
+    this.#output = captureOutput(child.stderr, {
+      name,
+      sink: (line) => surroundings.stderr(this.#mask(line)),
+    });
     const noise = new NoiseMeter(name, log);
     this.#noise = noise;
     this.peer = new Peer(
@@ -106,7 +112,7 @@ export class Incarnation {
     child.onExit((end) => this.#exited(end));
     // Seen when the next write fails.
     child.stdin.once('close', () => this.#loseUnlessExited('closed its stdin'));
-    log.info('spawned', { server: name, pid: child.pid });
+    if (child.pid !== undefined) log.info('spawned', { server: name, pid: child.pid });
   }
 
   /** Resolves with what the server says of itself; rejects when it fails or stays silent for so many milliseconds. */
@@ -144,7 +150,10 @@ export class Incarnation {
 
   /** What it said of its trouble, as part of a sentence to a person; empty when it said nothing. */
   lastWords(): string {
-    const lines = this.#output.tail().filter((line) => line.trim() !== '');
+    const lines = this.#output
+      .tail()
+      .map((line) => this.#mask(line))
+      .filter((line) => line.trim() !== '');
     // A trace ends in frames and braces; the line that names the error stands before them.
     const named = lines.findIndex((line) =>
       /error|exception|cannot|not found|fatal|panic|denied/i.test(line),
@@ -154,7 +163,6 @@ export class Incarnation {
   }
 
   #exited(end: ChildEnd): void {
-    if (this.#over) return;
     if (end.kind === 'failed') {
       this.#end(end.error);
       return;
@@ -165,8 +173,10 @@ export class Incarnation {
       pid: this.child.pid,
       code: end.code ?? undefined,
       signal: end.signal ?? undefined,
-      said: this.lastWords() || undefined,
+      asked: this.#over || undefined,
+      said: this.#over ? undefined : this.lastWords() || undefined,
     });
+    if (this.#over) return;
     // The last answers have been read: an exit is told when the pipes are closed, or after a while when a descendant
     // holds them open.
     this.#lose(how);

@@ -8,6 +8,8 @@ export interface StdioServer {
   readonly cwd: string;
   /** Makes the complete environment it gets; asked for when it starts, since most configured servers never do. */
   readonly env: () => Readonly<Record<string, string>>;
+  /** Values that must not be shown, whoever says them; asked for when it starts. Default none. */
+  readonly secrets?: () => Iterable<string>;
   /** Command and directory as they may be shown. */
   readonly shown: { readonly command: string; readonly cwd: string };
   readonly framing: 'auto' | Framing;

@@ -119,7 +119,10 @@ function stateText(state: PublishedState | null): string {
     case undefined:
       return '–';
     case 'running':
-      return state.pid === null ? 'running' : `running pid ${state.pid}`;
+      return (
+        (state.pid === null ? 'running' : `running pid ${state.pid}`) +
+        (state.problem === undefined ? '' : `, but: ${state.problem}`)
+      );
     case 'crashed': {
       const reason = printableLine(state.reason);
       return `crashed: ${reason.length <= REASON_CHARS ? reason : `${reason.slice(0, REASON_CHARS - 1)}…`}`;
