@@ -5,7 +5,7 @@ export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 /**
  * Resolves at the first signal; the second one, or a bug, ends everything at once. Where `hangup` is given, SIGHUP means
- * that instead: a terminal that closes also ends the input.
+ * that instead.
  */
 export function onStop(killNow: () => void, log: Logger, hangup?: () => void): Promise<StopSignal> {
   return new Promise((resolve) => {

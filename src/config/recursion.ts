@@ -11,7 +11,7 @@ export interface StartedProgram {
 const OUR_PACKAGE = 'mcp-switchboard';
 const OUR_NAMES = new Set([OUR_PACKAGE, 'switchboard']);
 /**
- * The other program of the package. It counts as ourselves only where it is what runs now: behind `switchboard` it is a
+ * Another program of the package. It counts as ourselves only where it is what runs now: behind `switchboard` it is a
  * server like any other, with a configuration of its own.
  */
 const PROXY = 'mcp-proxy-server';

@@ -1,4 +1,4 @@
 import type { Exposure } from '../gateway/index.ts';
 
-/** A server whose tools are not shown: it is there for its resources and prompts, or for compound tools. */
+/** A server that is not shown: it is there for compound tools only. */
 export const hidden: Exposure = { needsTools: false, present: () => [] };

@@ -47,7 +47,8 @@ export class Questions {
     const id = request.text(Server.id)!;
     const method = request.string(Server.method) ?? '';
     if (this.#open.size >= MOST || this.#open.has(id)) {
-      const message = `Busy: ${method.slice(0, 200)} was refused, too many requests wait.`;
+      const why = this.#open.has(id) ? 'a request with this id is still open' : 'too many requests wait';
+      const message = `Busy: ${method.slice(0, 200)} was refused, ${why}.`;
       peer.fail(id, RpcCode.serverError, message);
       return;
     }
