@@ -81,10 +81,15 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
           call,
         );
       }
-      await persist?.check(name);
       // Who gives it up does not want the server.
       call.runner = { cancelled: () => control.abandon(name) };
+      await persist?.check(name);
+      if (isGivenUp(call)) throw givenUp(name);
       const added = await control.add(definition);
+      if (isGivenUp(call)) {
+        await control.remove(name);
+        throw givenUp(name);
+      }
       if (persist) {
         await written(persist.added(name, entry), `${name} was added and runs`);
         control.configured(name);
@@ -280,7 +285,7 @@ function readEntry(args: JsonObject): RuntimeEntry {
   if (typeof args.command !== 'string') throw invalid('command must be given, as a text.');
   const unknown = Object.keys(args).find((key) => !ENTRY_KEYS.includes(key));
   if (unknown !== undefined) {
-    const guess = didYouMean(unknown, ENTRY_KEYS);
+    const guess = didYouMean(unknown, ['name', 'command', 'args', 'env', 'cwd']);
     throw invalid(
       `${JSON.stringify(unknown.slice(0, 100))} is not an argument of add_server.${guess ? ` ${guess}` : ''}`,
     );
@@ -298,6 +303,18 @@ function readEntry(args: JsonObject): RuntimeEntry {
 }
 
 const ENTRY_KEYS = ['name', 'command', 'args', 'env', 'cwd', 'type', 'url'];
+
+/** May have changed since it was last asked. */
+function isGivenUp(call: Call): boolean {
+  return !call.open;
+}
+
+function givenUp(name: string): SwitchboardError {
+  return new SwitchboardError(
+    'CANCELLED',
+    `${JSON.stringify(name)} was not added: the request was cancelled.`,
+  );
+}
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');

@@ -130,8 +130,8 @@ describe('add', () => {
     ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
-      `Added "db" to ${project.path(CONFIG)}: node server.js --read-only --json -- 'a b'. ` +
-        `The old text is in ${project.path(CONFIG)}.bak.\n` +
+      `Added "db" to ${project.path(CONFIG)}. The old text is in ${project.path(CONFIG)}.bak.\n` +
+        `  node server.js --read-only --json -- 'a b'\n` +
         'No gateway runs with this configuration now; the next one reads it.\n',
     );
     const after = project.read(CONFIG);

@@ -39,7 +39,8 @@ export const add: Command = {
   commandAt: 1,
   summary: 'put a server into the configuration',
   about: [
-    'Writes a server into "mcpServers" of the configuration file, which is made if there is none. Comments, order and ' +
+    'Writes a server into "mcpServers" of the configuration file. `switchboard` makes switchboard.config.json where there is ' +
+      'none; a file that is named must be there. Comments, order and ' +
       'all else in the file stay as they are, and the old text is kept beside it as FILE.bak. Then gateways that run ' +
       'with this configuration are told to read it again, so that the server can be used at once.',
     'What stands behind -- is the command by which the server is started, as you would type it. -- may be left out ' +
@@ -197,7 +198,8 @@ function outcomeText(definition: ServerDefinition, replaced: boolean, done: Conf
   if (!done.changed) return unchanged(definition.name, done.file);
   const shown = JSON.stringify(printableLine(definition.name));
   const what = replaced ? `Replaced ${shown} in` : `Added ${shown} to`;
-  return `${what} ${printableLine(done.file)}: ${commandText(shownCommand(definition))}.${backupText(done)}\n`;
+  // On a line of its own: a full stop behind it would look like a part of it.
+  return `${what} ${printableLine(done.file)}.${backupText(done)}\n  ${commandText(shownCommand(definition))}\n`;
 }
 
 function unchanged(name: string, file: string): string {

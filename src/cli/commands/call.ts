@@ -34,7 +34,10 @@ export const call: Command = {
   examples: [
     ['$0 call files read_text_file path=README.md head=5', 'text and a number'],
     ['$0 call files read_multiple_files paths=a.txt paths=b.txt', 'a list'],
-    ['$0 call memory create_entities entities:=\'[{"name":"x"}]\'', 'JSON for one key'],
+    [
+      '$0 call memory create_entities entities:=\'[{"name":"x","entityType":"y","observations":[]}]\'',
+      'JSON for one key',
+    ],
     ['echo \'{"path":"."}\' | $0 call files list_directory --args -', 'all arguments from stdin'],
     ["$0 call everything echo message=hi --json | jq '.content'", 'the result for a script'],
   ],

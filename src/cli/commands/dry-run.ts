@@ -105,7 +105,7 @@ export const dryRun: Command = {
       },
       remark: remarks.join('') || undefined,
       text: (style) => {
-        if (servers.length === 0 && management === undefined) return noServer(context.face);
+        if (servers.length === 0 && management === undefined) return noServer(context.face, config.unusable);
         const parts = servers.map((server, at) => serverText(server, looks[at]!, style));
         if (compounds.length > 0) parts.push(compoundsText(compounds, style));
         if (management !== undefined)

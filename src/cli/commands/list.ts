@@ -61,7 +61,8 @@ export const list: Command = {
         gateways: gateways.map(({ pid, program: name, since }) => ({ pid, program: name, since })),
       },
       text: (style) => {
-        if (servers.length + disabled.length + others.length === 0) return noServer(context.face);
+        if (servers.length + disabled.length + others.length === 0)
+          return noServer(context.face, config.unusable);
         const rows = servers.map((server, at) => [
           printableLine(server.name),
           shownAs(app, config.servers[at]!),

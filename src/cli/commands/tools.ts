@@ -79,7 +79,7 @@ export const tools: Command = {
         slips.map((slip) => `${context.face.program}: ${describeWarning(slip)}\n`).join('') || undefined,
       text: (style) =>
         servers.length === 0
-          ? noServer(context.face)
+          ? noServer(context.face, config.unusable)
           : servers.map((server, at) => serverText(server, looks[at]!, style)).join('\n'),
     };
   },

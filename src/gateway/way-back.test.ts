@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
+import { Message } from '../wire/index.ts';
+import { Session, type ClientLink } from './session.ts';
+import type { Question } from './source.ts';
+import { clientMeant, relayQuestion } from './way-back.ts';
+
+/** A client that has finished its greeting. Only what it can do is asked for here. */
+function session(capabilities: JsonObject = { elicitation: {} }): Session {
+  const made = new Session({ capabilities } as unknown as ClientLink);
+  made.ready();
+  return made;
+}
+
+/** Has a source ask while the calls of these run; gives to whom it went, or the code and text it was refused with. */
+function asking(
+  callers: readonly Session[],
+  sessions: readonly Session[],
+  params: object = {},
+): (ClientLink | [code: number, message: string])[] {
+  const became: (ClientLink | [number, string])[] = [];
+  const method = 'elicitation/create';
+  const question: Question = {
+    method,
+    request: Message.from({ jsonrpc: '2.0', id: 1, method, params }, SERVER_SHAPE),
+    callers: () => new Set(callers),
+    relayTo: (client) => void became.push(client),
+    refuse: (code, message) => void became.push([code, message]),
+  };
+  relayQuestion(question, new Set(sessions));
+  return became;
+}
+
+test('the client that is meant is the one whose call runs, or the only one there is, and never a guess', () => {
+  const [one, two, three] = [session(), session(), session()];
+  const meant = (callers: Session[], sessions: Session[]) => clientMeant(new Set(callers), new Set(sessions));
+  expect(meant([two], [one, two])).toBe(two);
+  expect(meant([], [one])).toBe(one);
+  expect(meant([one, two], [one, two])).toBeUndefined();
+  expect(meant([one, two], [one, two, three])).toBeUndefined();
+  expect(meant([], [one, two])).toBeUndefined();
+  expect(meant([], [])).toBeUndefined();
+});
+
+test('a question goes to the one caller; with calls of two running it is refused, and neither is asked', () => {
+  const [one, two] = [session(), session()];
+  expect(asking([two], [one, two])).toEqual([two.client]);
+  expect(asking([one, two], [one, two])).toEqual([[-32000, expect.stringContaining('which of several')]]);
+  expect(asking([], [one, two])).toEqual([[-32000, expect.stringContaining('which of several')]]);
+  expect(asking([], [])).toEqual([[-32000, expect.stringContaining('no client')]]);
+});
+
+test.each<[string, JsonObject, { form: boolean; url: boolean }]>([
+  ['nothing more', {}, { form: true, url: false }],
+  ['forms', { form: {} }, { form: true, url: false }],
+  ['pages', { url: {} }, { form: false, url: true }],
+  ['both', { form: {}, url: {} }, { form: true, url: true }],
+])('a client that declared elicitation with %s is asked only what it can show', (_what, elicitation, can) => {
+  const client = session({ elicitation });
+  const asked = (params: object) => asking([client], [client], params)[0] === client.client;
+  expect({ form: asked({}), url: asked({ mode: 'url' }) }).toEqual(can);
+  expect(asked({ mode: 'form' })).toBe(can.form);
+});
