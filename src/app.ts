@@ -111,7 +111,7 @@ export function createApp(options: AppOptions): App {
       clientInfo: { name: program, version: VERSION },
       capabilities: capabilitiesOfClients(gateway),
     }),
-    recall: (server) => memory.recall(keyOf(server)),
+    recall: (server) => memory.recall(() => keyOf(server)),
     remember: (server, info) => memory.remember(keyOf(server), info),
     stateChanged: onStateChange,
     listed: warnAboutSlips((name) => control.find(name), log),

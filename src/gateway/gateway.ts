@@ -57,7 +57,8 @@ export class Gateway {
   #overall: readonly OverallExposure[];
   #catalog: Catalog;
   #shelves: ReadonlyMap<Source, Shelf> = new Map();
-  #view: View;
+  /** Made when it is first looked at. */
+  #view: View | undefined;
   #outdated = false;
   #announcing: NodeJS.Timeout | undefined;
 
@@ -77,7 +78,6 @@ export class Gateway {
     this.#overall = overall;
     this.#catalog = { generation: 1, entries };
     this.#shelves = this.#shelvesFor(entries);
-    this.#view = this.#viewNow();
     this.#router = new Router(this.#boardFor(loggedArguments));
   }
 
@@ -200,7 +200,7 @@ export class Gateway {
       loggedArguments,
       missing: (tool) => this.#missing(tool),
       announce: () => this.#announce(),
-      seen: (kind) => this.#claims[kind].note(namesIn(this.#view, kind)),
+      seen: (kind) => this.#claims[kind].note(namesIn(this.#current(), kind)),
     };
   }
 
@@ -272,17 +272,15 @@ export class Gateway {
 
   /** The view, made anew where something has changed since. */
   #current(): View {
-    if (this.#outdated) {
-      this.#show(this.#viewNow());
-    }
-    return this.#view;
+    if (this.#view !== undefined && !this.#outdated) return this.#view;
+    return this.#show(this.#viewNow());
   }
 
-  #show(view: View): void {
-    const before = this.#view;
+  #show(view: View): View {
+    if (this.#view) this.#departed.note(this.#view, view);
     this.#view = view;
     this.#outdated = false;
-    this.#departed.note(before, view);
+    return view;
   }
 
   #missing(name: string): SwitchboardError {

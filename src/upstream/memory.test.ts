@@ -33,8 +33,8 @@ test('what was remembered is recalled by the next run, for its owner only', () =
   const memory = createMemory(file, silentLogger);
   memory.remember('k', info('Use me.'));
   memory.save();
-  expect(createMemory(file, silentLogger).recall('k')).toEqual(info('Use me.'));
-  expect(createMemory(file, silentLogger).recall('other')).toBeUndefined();
+  expect(createMemory(file, silentLogger).recall(() => 'k')).toEqual(info('Use me.'));
+  expect(createMemory(file, silentLogger).recall(() => 'other')).toBeUndefined();
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(statSync(join(directory, 'state')).mode & 0o777).toBe(0o700);
   expect(readdirSync(join(directory, 'state'))).toEqual(['servers.json']);
@@ -47,7 +47,7 @@ test('two programs that write one after the other keep what both learned', () =>
   one.save();
   two.save();
   const read = createMemory(file, silentLogger);
-  expect([read.recall('a')?.instructions, read.recall('b')?.instructions]).toEqual(['A', 'B']);
+  expect([read.recall(() => 'a')?.instructions, read.recall(() => 'b')?.instructions]).toEqual(['A', 'B']);
 });
 
 test('nothing is written where nothing is new', () => {
@@ -60,7 +60,7 @@ test('a damaged file counts as none and is written anew', () => {
   for (const damage of ['', '{', '[]', '{"version":1,"servers":{"k":7}}', '{"version":9,"servers":{}}']) {
     writeFileSync(file, damage);
     const memory = createMemory(file, silentLogger);
-    expect(memory.recall('k')).toBeUndefined();
+    expect(memory.recall(() => 'k')).toBeUndefined();
     memory.remember('k', info('new'));
     memory.save();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ servers: { k: info('new') } });
@@ -73,7 +73,7 @@ test('a link in its place is not followed', () => {
   writeFileSync(elsewhere, JSON.stringify({ version: 1, servers: { k: info('theirs') } }));
   symlinkSync(elsewhere, file);
   const memory = createMemory(file, silentLogger);
-  expect(memory.recall('k')).toBeUndefined();
+  expect(memory.recall(() => 'k')).toBeUndefined();
   memory.remember('k', info('ours'));
   memory.save();
   expect(readFileSync(elsewhere, 'utf8')).toContain('theirs');
@@ -99,6 +99,9 @@ test('a server that says very much of itself leaves room for what others said', 
   memory.save();
   expect(statSync(file).size).toBeLessThan(100_000);
   const next = createMemory(file, silentLogger);
-  expect(next.recall('good')).toEqual(info('Use me.'));
-  expect(next.recall('huge')).toMatchObject({ serverInfo: { version: '1' }, capabilities: { tools: {} } });
+  expect(next.recall(() => 'good')).toEqual(info('Use me.'));
+  expect(next.recall(() => 'huge')).toMatchObject({
+    serverInfo: { version: '1' },
+    capabilities: { tools: {} },
+  });
 });

@@ -18,7 +18,8 @@ import { isJsonObject } from '../protocol/index.ts';
 
 /** What servers said of themselves when they last ran. */
 export interface Memory {
-  recall(key: string): SourceInfo | undefined;
+  /** The key is asked for only where something is known at all. */
+  recall(key: () => string): SourceInfo | undefined;
   remember(key: string, info: SourceInfo): void;
   /** Writes what is new, now. */
   save(): void;
@@ -51,7 +52,7 @@ export function createMemory(file: string, log: Logger): Memory {
     }
   };
   return {
-    recall: (key) => all().get(key),
+    recall: (key) => (all().size === 0 ? undefined : all().get(key())),
     remember(key, info) {
       const kept = bounded(info);
       if (JSON.stringify(all().get(key)) === JSON.stringify(kept)) return;

@@ -1,6 +1,12 @@
 import type { Deadlines } from '../shared/deadline.ts';
-import { EMPTY_LISTING, type Listing, type Source, type SourceListener } from '../gateway/index.ts';
-import { KEPT_KINDS, KINDS, type Kind } from '../protocol/index.ts';
+import {
+  EMPTY_LISTING,
+  type Listing,
+  type Source,
+  type SourceListener,
+  type SourceState,
+} from '../gateway/index.ts';
+import { KEPT_KINDS, KINDS, type KeptKind, type Kind } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 import { Connection } from './connection.ts';
 import type { Surroundings } from './incarnation.ts';
@@ -16,30 +22,42 @@ export function createServerSource(
   surroundings: Surroundings,
   deadlines: Deadlines,
 ): Source {
-  const lists = new Map(KEPT_KINDS.map((kind) => [kind, new KeptList()]));
+  let lists: ReadonlyMap<KeptKind, KeptList> | undefined;
+  let connection: Connection | undefined;
   let listener: SourceListener | undefined;
-  const connection = new Connection(server, surroundings, deadlines, {
-    gone: () => {
-      for (const list of lists.values()) list.forget();
-      listener?.gone();
-    },
-    started: () => listener?.started(),
-    changed: (kind) => lists.get(kind)!.outdated(() => listener?.changed(kind)),
-    notified: (notification, callers) => listener?.notified(notification, callers),
-    asked: (question) => {
-      if (listener) listener.asked(question);
-      else question.refuse(RpcCode.methodNotFound, `Method not found: ${question.method}`);
-    },
-    inUse: () => listener?.inUse() ?? false,
-  });
+  let closed = false;
+  const listOf = (kind: KeptKind): KeptList => {
+    lists ??= new Map(KEPT_KINDS.map((each) => [each, new KeptList()]));
+    return lists.get(kind)!;
+  };
+  // Made when it is needed: of many configured servers most are never used, and a host waits for all of them.
+  const connect = (): Connection => {
+    if (connection) return connection;
+    connection = new Connection(server, surroundings, deadlines, {
+      gone: () => {
+        for (const list of lists?.values() ?? []) list.forget();
+        listener?.gone();
+      },
+      started: () => listener?.started(),
+      changed: (kind) => listOf(kind).outdated(() => listener?.changed(kind)),
+      notified: (notification, callers) => listener?.notified(notification, callers),
+      asked: (question) => {
+        if (listener) listener.asked(question);
+        else question.refuse(RpcCode.methodNotFound, `Method not found: ${question.method}`);
+      },
+      inUse: () => listener?.inUse() ?? false,
+    });
+    if (closed) void connection.close();
+    return connection;
+  };
 
   const fetch = async (kind: Kind): Promise<Listing> => {
     // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
     if (kind !== 'tools') {
-      const { capabilities } = await connection.greeted();
+      const { capabilities } = await connect().greeted();
       if (capabilities[KINDS[kind].capability] === undefined) return EMPTY_LISTING;
     }
-    const listing = await listAll(connection, kind, server.name, surroundings.log);
+    const listing = await listAll(connect(), kind, server.name, surroundings.log);
     surroundings.log.info('listed', { server: server.name, [kind]: listing.components.length });
     surroundings.listed(server.name, kind, listing);
     return listing;
@@ -48,29 +66,35 @@ export function createServerSource(
   const source: Source = {
     name: server.name,
     get state() {
-      return connection.state;
+      return connection?.state ?? (closed ? STOPPED : IDLE);
     },
-    about: () => connection.about,
-    list: (kind) => (kind === 'tasks' ? fetch(kind) : lists.get(kind)!.get(() => fetch(kind))),
-    known: (kind) => lists.get(kind)!.known,
+    about: () => (connection ? connection.about : surroundings.recall(server)),
+    list: (kind) => (kind === 'tasks' ? fetch(kind) : listOf(kind).get(() => fetch(kind))),
+    known: (kind) => lists?.get(kind)!.known,
     request: (edits, call) => {
       call.source = source;
-      connection.relay(edits, call);
+      (connection ?? connect()).relay(edits, call);
     },
     start: async () => {
-      await connection.greeted();
+      await connect().greeted();
     },
-    ask: (method, params) => connection.ask(method, params),
-    tell: (notification) => connection.tell(notification),
+    ask: (method, params) => connect().ask(method, params),
+    tell: (notification) => connection?.tell(notification),
     listen: (given) => {
       listener = given;
     },
-    keepFor: (idleMs) => connection.keepFor(idleMs),
-    giveUp: (error) => connection.giveUp(error),
-    close: (ending) => connection.close(ending),
+    keepFor: (idleMs) => connect().keepFor(idleMs),
+    giveUp: async (error) => connection?.giveUp(error),
+    close: async (ending) => {
+      closed = true;
+      await connection?.close(ending);
+    },
   };
   return source;
 }
+
+const IDLE: SourceState = { kind: 'idle' };
+const STOPPED: SourceState = { kind: 'stopped' };
 
 /** One list of a server, asked for once and kept. */
 class KeptList {
