@@ -417,6 +417,6 @@ function secretsOf(server: ServerDefinition, env: NodeJS.ProcessEnv): string[] {
   return [...Object.values(server.env), ...inherited];
 }
 
-export { introspection, unmatched } from './exposure/index.ts';
+export { introspection, matches, unmatched } from './exposure/index.ts';
 export { select, ServerError, type Component, type Listing, type OfferedTool } from './gateway/index.ts';
 export { fateOf, ownMark, type ProcessMark } from './process/index.ts';

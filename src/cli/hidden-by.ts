@@ -1,5 +1,5 @@
+import { matches } from '../app.ts';
 import type { Pattern, ToolSettings } from '../config/index.ts';
-import { matchGlob } from '../shared/glob.ts';
 
 /** The settings that keep a tool from clients. */
 export type HidingSetting = 'expose.allow' | 'exposedTools' | 'expose.deny' | 'hiddenTools';
@@ -9,10 +9,6 @@ export function hiddenBy(tool: string, { allow = [], deny }: ToolSettings): Hidi
   const denying = deny.find((pattern) => matches(pattern, tool));
   if (denying !== undefined) return isIn(denying, 'hiddenTools') ? 'hiddenTools' : 'expose.deny';
   return allow.some((pattern) => isIn(pattern, 'exposedTools')) ? 'exposedTools' : 'expose.allow';
-}
-
-function matches({ pattern, literal }: Pattern, tool: string): boolean {
-  return literal ? pattern === tool : matchGlob(pattern, tool);
 }
 
 function isIn({ origin }: Pattern, list: 'hiddenTools' | 'exposedTools'): boolean {

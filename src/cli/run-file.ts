@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ownMark, type ProcessMark, type ServerState } from '../app.ts';
 import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
 import { printableLine } from '../shared/printable.ts';
+import { secretMask } from '../shared/secrets.ts';
 
 /**
  * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
@@ -42,8 +43,6 @@ export interface Publication {
 export const RUN_FILE_VERSION = 1;
 /** The longest reason, in UTF-16 units. */
 const MAX_REASON = 300;
-/** Shorter values are found in too many words to be taken out of them. */
-const SECRET_LENGTH = 6;
 
 let mark: ProcessMark | undefined;
 
@@ -133,23 +132,12 @@ function published({ state, problem }: ServerState, server: ServerDefinition | u
         reason:
           server === undefined
             ? 'the log of its gateway says why'
-            : cut(printableLine(withoutSecrets(state.error.message, server.env))),
+            : cut(printableLine(secretMask(Object.values(server.env))(state.error.message))),
         at: new Date(state.at).toISOString(),
       };
     default:
       return { kind: state.kind };
   }
-}
-
-/** A server may have said anything before it died, its own environment included. */
-function withoutSecrets(text: string, env: ServerDefinition['env']): string {
-  const secrets = Object.values(env)
-    // What a server wrote comes line by line and made printable; others quote.
-    .flatMap((value) => [value, ...value.split(/\r?\n/)])
-    .flatMap((value) => [value, printableLine(value), JSON.stringify(value).slice(1, -1)])
-    .filter((value) => value.length >= SECRET_LENGTH)
-    .sort((a, b) => b.length - a.length);
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
 function cut(text: string): string {

@@ -41,6 +41,7 @@ export function unmatched(
   });
 }
 
-function matches({ pattern, literal }: Pattern, tool: string): boolean {
+/** Whether a pattern of the settings means a tool. */
+export function matches({ pattern, literal }: Pattern, tool: string): boolean {
   return literal ? pattern === tool : matchGlob(pattern, tool);
 }
