@@ -1,9 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
-import { CLIENT_SHAPE } from '../protocol/index.ts';
-import { Peer, refusalError } from '../wire/index.ts';
-import { LegacyClient, type ServerIdentity } from './legacy.ts';
+import { openConversation } from './conversation.ts';
+import type { ServerIdentity } from './legacy.ts';
 
 export interface StdioDoorOptions {
   readonly gateway: Gateway;
@@ -42,34 +41,16 @@ export function openStdioDoor({
   const ended = new Promise<DoorEnd>((resolve) => {
     end = resolve;
   });
-  let dropped = 0;
-  const peer: Peer = new Peer(
+  const { client, peer } = openConversation({
+    gateway,
+    identity,
     input,
     output,
-    {
-      request: (message) => {
-        client.request(message);
-        // A host that asks without reading the answers is not listened to until it does.
-        if (!peer.outbox.congested) return;
-        peer.pause();
-        peer.outbox.whenDrained(() => peer.resume());
-      },
-      notification: (message) => client.notification(message),
-      refused: (refusal, id) => {
-        const { code, message } = refusalError(refusal);
-        // Where the text is no JSON at all, an id found in it means nothing.
-        peer.fail(refusal === 'malformed' ? undefined : id, code, message);
-      },
-      dropped: (why) => {
-        dropped++;
-        if (dropped === 1 || dropped % 1000 === 0)
-          log.debug('dropped a message of the host', { why, count: dropped });
-      },
-      ended: (why) => end(why),
-    },
-    { shape: CLIENT_SHAPE, messageBytes, takesCopies: true },
-  );
-  const client = new LegacyClient(peer, gateway, identity, log);
+    log,
+    messageBytes,
+    takesCopies: true,
+    ended: (why) => end(why),
+  });
   output.on('error', () => end('broken'));
   output.on('close', () => end('broken'));
   whenStuck(output, STALL_MS, () => end('stalled'));

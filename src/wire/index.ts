@@ -1,7 +1,8 @@
+export { inPieces, viewsOf } from './bytes.ts';
 export { addEdit, editedText, insertedText, type Edit } from './edit.ts';
 export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';
-export type { Framing } from './framing.ts';
+export { Deframer, type Framing } from './framing.ts';
 export { itemsOf, memberText, withMembers } from './json-text.ts';
-export { Message, readObject } from './message.ts';
+export { Message, readMessage, readObject } from './message.ts';
 export { Peer, refusalError, type AnswerListener, type Unanswered } from './peer.ts';
 export { defineShape } from './scan.ts';

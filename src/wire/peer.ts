@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { SwitchboardError } from '../shared/errors.ts';
 import type { Edit } from './edit.ts';
 import { Envelope, RpcCode } from './envelope.ts';
 import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
@@ -13,10 +14,14 @@ export interface AnswerListener {
   /** The peer answered, with a result or an error. */
   answered(answer: Message): void;
   /** No usable answer can come any more, though the connection may go on. */
-  unanswered(reason: Unanswered): void;
+  unanswered(reason: Unanswered, error?: SwitchboardError): void;
 }
 
-export type Unanswered = 'too-large' | 'unreadable' | 'closed';
+/**
+ * `not-taken`: the other side has not looked at the request, so it may be sent again. `failed`: what carries the messages
+ * says what went wrong.
+ */
+export type Unanswered = 'too-large' | 'unreadable' | 'closed' | 'not-taken' | 'failed';
 
 export interface PeerEvents {
   request(message: Message): void;
@@ -160,6 +165,11 @@ export class Peer {
   /** Stops waiting for an answer. If it comes all the same, it is dropped. */
   forget(id: number): boolean {
     return this.#pending.take(id) !== undefined;
+  }
+
+  /** The same for a request that cannot be answered any more: whoever waits for it is told. */
+  abandon(id: number, reason: Unanswered, error?: SwitchboardError): void {
+    this.#pending.take(id)?.unanswered(reason, error);
   }
 
   get waiting(): number {

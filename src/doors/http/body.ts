@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
+import { Envelope, inPieces, Message, readMessage, refusalError, RpcCode } from '../../wire/index.ts';
+import { isJson } from './media.ts';
+import { replyError, replyErrorUnread } from './reply.ts';
+
+/**
+ * Reads the one message that a POST carries. Resolves with undefined where there is none to be had; the client has
+ * been told why then.
+ */
+export async function readPost(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<Message | undefined> {
+  if (!isJson(request.headers['content-type'])) {
+    const message = 'Unsupported media type: send the message as application/json.';
+    replyErrorUnread(request, response, { status: 415, message });
+    return undefined;
+  }
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    const message = 'Unsupported media type: send the message without a Content-Encoding.';
+    replyErrorUnread(request, response, { status: 415, message });
+    return undefined;
+  }
+  const body = await readBody(request, response, limit);
+  if (body === 'too-large') {
+    const message = `Content too large: a message may have ${limit} bytes.`;
+    replyErrorUnread(request, response, { status: 413, code: RpcCode.invalidRequest, message });
+    return undefined;
+  }
+  return body === 'gone' ? undefined : readOne(body, response);
+}
+
+/** The pieces of a body as they came. */
+function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<Buffer[] | 'too-large' | 'gone'> {
+  // A length that is no number does not come this far: the parser of node:http refuses it.
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.resolve('too-large');
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length <= limit) {
+        pieces.push(chunk);
+        return;
+      }
+      request.off('data', onData);
+      resolve('too-large');
+    };
+    request.on('data', onData);
+    request.on('end', () => resolve(pieces));
+    // After the end this changes nothing.
+    request.on('close', () => resolve('gone'));
+    request.on('error', () => resolve('gone'));
+  });
+}
+
+function readOne(pieces: readonly Buffer[], response: ServerResponse): Message | undefined {
+  const message = readMessage(inPieces(pieces), CLIENT_SHAPE, 'content-length');
+  const fault = message instanceof Message ? faultOf(message) : refusalOf(message.why, pieces);
+  if (fault === undefined) return message as Message;
+  replyError(response, { status: 400, ...refusalError(fault) });
+  return undefined;
+}
+
+type Fault = Parameters<typeof refusalError>[0];
+
+function refusalOf(why: Fault, pieces: readonly Buffer[]): Fault {
+  if (why !== 'not-an-object') return why;
+  return Buffer.concat(pieces).toString('latin1').trimStart().startsWith('[') ? 'batch' : why;
+}
+
+/** What the core would refuse is refused here, where the exchange that it came in is at hand. */
+function faultOf(message: Message): Fault | undefined {
+  if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';
+  if (message.has(Client.method)) {
+    if (message.lead(Client.method) !== QUOTE) return 'bad-method';
+    return !message.has(Client.id) || hasUsableId(message) ? undefined : 'bad-id';
+  }
+  return message.has(Envelope.result) || message.has(Envelope.error) ? undefined : 'not-a-message';
+}
+
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+const LONGEST_ID = 1024;
+
+function hasUsableId(message: Message): boolean {
+  const lead = message.lead(Client.id);
+  return (
+    (lead === QUOTE || lead === MINUS || (lead >= 0x30 && lead <= 0x39)) &&
+    message.end(Client.id) - message.start(Client.id) <= LONGEST_ID
+  );
+}

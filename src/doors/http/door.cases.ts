@@ -1,0 +1,362 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { silentLogger } from '../../shared/log.ts';
+import { Gateway, type Call, type CatalogEntry } from '../../gateway/index.ts';
+import { SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
+import { Message } from '../../wire/index.ts';
+import { openConversation } from '../conversation.ts';
+import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from './door.ts';
+
+export const TOKEN = 'a-token-for-tests-0123456789abcdef';
+
+/** A door to a gateway with one tool, `hold`, whose calls the test answers itself. */
+export interface TestDoor {
+  readonly door: HttpDoor;
+  /** The next call of the tool. */
+  readonly nextCall: () => Promise<Call>;
+  /** How many seats the core has given away, and how many are left. */
+  readonly seats: { opened: number; closed: number };
+  readonly request: (options: RequestOptions) => Promise<Reply>;
+  /** The same without waiting for its end. */
+  readonly open: (options: RequestOptions) => Promise<EventReader>;
+  /** A session after its greeting. */
+  readonly greet: (version?: string) => Promise<string>;
+  /** A POST to /mcp. */
+  readonly post: (session: string, message: object, more?: RequestOptions) => Promise<Reply>;
+  /** The same, answered with a stream. */
+  readonly stream: (session: string, message: object) => Promise<EventReader>;
+  readonly listen: (session: string, lastEventId?: string) => Promise<EventReader>;
+  /** A bare connection. */
+  readonly connect: () => Promise<RawConnection>;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly path?: string;
+  /** Beside a good Host and the token; undefined takes one of them away. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | Buffer;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON. */
+  readonly json: any;
+}
+
+export async function openTestDoor(
+  options: Partial<Omit<HttpDoorOptions, 'limits'>> & { limits?: Partial<HttpDoorOptions['limits']> } = {},
+): Promise<TestDoor> {
+  const calls: Call[] = [];
+  const waiting: ((call: Call) => void)[] = [];
+  const gateway = new Gateway({
+    entries: [
+      toyEntry((call) => {
+        const next = waiting.shift();
+        if (next) next(call);
+        else calls.push(call);
+      }),
+    ],
+  });
+  const seats = { opened: 0, closed: 0 };
+  const identity = { name: 'test', title: 'Test', version: '0', instructions: () => '' };
+  const door = await openHttpDoor({
+    host: '127.0.0.1',
+    port: 0,
+    guard: { token: TOKEN, allowedHosts: [], allowedOrigins: [] },
+    log: silentLogger,
+    health: () => ({ servers: 0 }),
+    open: (input, output) => {
+      seats.opened++;
+      const { client, peer } = openConversation({
+        gateway,
+        identity,
+        input,
+        output,
+        log: silentLogger,
+        messageBytes: 16 * 1024 * 1024,
+        takesCopies: false,
+        ended: () => undefined,
+      });
+      return {
+        get running() {
+          return client.session.running;
+        },
+        idle: () => client.session.idle(),
+        failAll: () => client.session.failAll(),
+        close: () => {
+          seats.closed++;
+          client.leave();
+          peer.close();
+          return Promise.resolve();
+        },
+      };
+    },
+    ...options,
+    limits: { bodyBytes: 4 * 1024 * 1024, sessions: 100, sessionIdleMs: 60_000, ...options.limits },
+  });
+  onTestFinished(() => door.close());
+
+  const open = (given: RequestOptions): Promise<EventReader> => begin(door.port, given);
+  const request = async (given: RequestOptions): Promise<Reply> => (await open(given)).whole();
+  const posting = (session: string, message: object, more: RequestOptions = {}): RequestOptions => ({
+    method: 'POST',
+    path: '/mcp',
+    body: JSON.stringify(message),
+    ...more,
+    headers: { ...JSON_HEADERS, 'mcp-session-id': session, ...more.headers },
+  });
+  return {
+    door,
+    seats,
+    request,
+    open,
+    nextCall: () => {
+      const call = calls.shift();
+      return call ? Promise.resolve(call) : new Promise((resolve) => waiting.push(resolve));
+    },
+    post: (session, message, more) => request(posting(session, message, more)),
+    stream: (session, message) => open(posting(session, message)),
+    async greet(version = '2025-06-18') {
+      const { headers } = await request({
+        method: 'POST',
+        path: '/mcp',
+        headers: JSON_HEADERS,
+        body: JSON.stringify(initialize(version)),
+      });
+      const session = headers['mcp-session-id'] as string;
+      const ready = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      await request(posting(session, ready));
+      return session;
+    },
+    listen: (session, lastEventId) =>
+      open({
+        path: '/mcp',
+        headers: { accept: 'text/event-stream', 'mcp-session-id': session, 'last-event-id': lastEventId },
+      }),
+    connect: () => connectRaw(door.port),
+  };
+}
+
+export const JSON_HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
+
+export function initialize(version = '2025-06-18'): JsonObject {
+  return {
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: {
+      protocolVersion: version,
+      capabilities: { sampling: {} },
+      clientInfo: { name: 'test', version: '0' },
+    },
+  };
+}
+
+/** A call of the tool, as a client sends it. */
+export function callTool(id: unknown, progressToken?: unknown): JsonObject {
+  const meta = progressToken === undefined ? {} : { _meta: { progressToken } };
+  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'hold', arguments: {}, ...meta } };
+}
+
+/** Something a server says. */
+export function said(message: object): Message {
+  return Message.from({ jsonrpc: '2.0', ...message }, SERVER_SHAPE);
+}
+
+export function progress(token: unknown, value: number): Message {
+  return said({ method: 'notifications/progress', params: { progressToken: token, progress: value } });
+}
+
+function toyEntry(run: (call: Call) => void): CatalogEntry {
+  return {
+    // Only its name is asked for here, and whether it minds what clients tell it.
+    source: {
+      name: 'toy',
+      listen: () => undefined,
+      tell: () => undefined,
+    } as unknown as CatalogEntry['source'],
+    rules: { admits: () => true, shapes: new Map() },
+    offers: new Set(['tools']),
+    naming: 'plain',
+    exposure: {
+      needsTools: false,
+      present: () => [
+        {
+          names: ['hold'],
+          definition: (name) => JSON.stringify({ name, inputSchema: { type: 'object' } }),
+          run,
+        },
+      ],
+    },
+  };
+}
+
+export interface StreamEvent {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string | undefined;
+  /** The data as JSON; undefined where there is none. */
+  readonly json: any;
+}
+
+/** A response while it comes. */
+export class EventReader {
+  readonly response: IncomingMessage;
+  readonly events: StreamEvent[] = [];
+  comments = 0;
+  #text = '';
+  #rest = '';
+  #over = false;
+  readonly #changed: (() => void)[] = [];
+
+  constructor(response: IncomingMessage) {
+    this.response = response;
+    response.setEncoding('utf8');
+    response.on('data', (text: string) => {
+      this.#text += text;
+      this.#read(text);
+      this.#tell();
+    });
+    response.on('error', () => undefined);
+    response.on('close', () => {
+      this.#over = true;
+      this.#tell();
+    });
+  }
+
+  get status(): number {
+    return this.response.statusCode!;
+  }
+
+  /** The next event; undefined where the stream has ended. */
+  async next(): Promise<StreamEvent | undefined> {
+    await this.until(() => this.events.length > 0 || this.#over);
+    return this.events.shift();
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
+  }
+
+  async whole(): Promise<Reply> {
+    await this.until(() => this.#over);
+    const text = this.#text;
+    return {
+      status: this.status,
+      headers: this.response.headers,
+      text,
+      get json() {
+        return JSON.parse(text);
+      },
+    };
+  }
+
+  /** The client goes away. */
+  hangUp(): void {
+    this.response.destroy();
+  }
+
+  #tell(): void {
+    for (const resolve of this.#changed.splice(0)) resolve();
+  }
+
+  #read(text: string): void {
+    const blocks = (this.#rest + text).split('\n\n');
+    this.#rest = blocks.pop()!;
+    for (const block of blocks) {
+      const fields = new Map(
+        block.split('\n').map((line) => {
+          const colon = line.indexOf(':');
+          return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
+        }),
+      );
+      const data = fields.get('data');
+      if (data === undefined) this.comments++;
+      else
+        this.events.push({
+          id: fields.get('id'),
+          event: fields.get('event'),
+          data,
+          get json() {
+            return data === '' ? undefined : JSON.parse(data);
+          },
+        });
+    }
+  }
+}
+
+function begin(port: number, { method = 'GET', path = '/', headers, body }: RequestOptions) {
+  return new Promise<EventReader>((resolve, reject) => {
+    const all: Record<string, string | undefined> = {
+      host: `127.0.0.1:${port}`,
+      authorization: `Bearer ${TOKEN}`,
+      ...headers,
+    };
+    const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const request = httpRequest(
+      {
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        headers: Object.fromEntries(given),
+        setHost: false,
+        agent: false,
+      },
+      (response) => resolve(new EventReader(response)),
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** A connection on which a test writes whatever it likes. */
+export interface RawConnection {
+  readonly socket: Socket;
+  readonly received: () => string;
+  /** Resolves when this has come. */
+  readonly sees: (text: string) => Promise<void>;
+  readonly closed: Promise<void>;
+}
+
+async function connectRaw(port: number): Promise<RawConnection> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  const changed: (() => void)[] = [];
+  const tell = (): void => {
+    for (const resolve of changed.splice(0)) resolve();
+  };
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    text += chunk;
+    tell();
+  });
+  socket.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      tell();
+      resolve();
+    });
+  });
+  await once(socket, 'connect');
+  onTestFinished(() => void socket.destroy());
+  return {
+    socket,
+    received: () => text,
+    closed,
+    async sees(wanted) {
+      while (!text.includes(wanted)) {
+        if (socket.destroyed) throw new Error(`The connection closed before ${JSON.stringify(wanted)} came`);
+        await new Promise<void>((resolve) => changed.push(resolve));
+      }
+    },
+  };
+}

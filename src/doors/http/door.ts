@@ -1,0 +1,232 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import type { JsonObject } from '../../protocol/index.ts';
+import { RpcCode } from '../../wire/index.ts';
+import { Guard, type GuardOptions } from './guard.ts';
+import { handlersFor } from './handlers.ts';
+import { PACE, type Pace } from './pace.ts';
+import { replyError, replyErrorUnread } from './reply.ts';
+import { pathOf, ROUTES } from './routes.ts';
+import type { Seat, Session } from './session.ts';
+import { Sessions } from './sessions.ts';
+
+export type { Seat } from './session.ts';
+
+export interface HttpDoorOptions {
+  /** The address to listen on; usually 127.0.0.1. */
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly guard: GuardOptions;
+  readonly limits: HttpLimits;
+  readonly log: Logger;
+  /** What one client gets: a conversation over two byte streams, newline-framed. Called once per session. */
+  readonly open: (input: Readable, output: Writable) => Seat;
+  /** What /healthz tells beside the number of sessions. */
+  readonly health: () => JsonObject;
+  /** The last client has left. */
+  readonly emptied?: () => void;
+  /** How long things may take. Default: as `PACE` says. */
+  readonly pace?: Partial<Pace>;
+}
+
+export interface HttpLimits {
+  /** The largest body of a request, in bytes. */
+  readonly bodyBytes: number;
+  /** How many sessions there may be at a time. */
+  readonly sessions: number;
+  /** A session that is unused for so long is closed, in milliseconds. */
+  readonly sessionIdleMs: number;
+}
+
+export interface HttpDoor {
+  /** Where clients connect, such as http://127.0.0.1:3000/mcp. */
+  readonly url: string;
+  readonly port: number;
+  /** How many sessions there are. */
+  readonly sessions: number;
+  /** Takes nothing new. What is under way gets so many milliseconds, then it is given up; answers are sent. */
+  drain(ms: number): Promise<void>;
+  /** Ends every session and every connection. */
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 2048;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Longer than the minute that proxies and clients keep a connection, so that they are the ones to close it. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** The door to any number of clients that come over HTTP. */
+export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
+  const { guard: guardOptions, limits, log, open, health, emptied } = options;
+  const pace = { ...PACE, ...options.pace };
+  const guard = new Guard(guardOptions);
+  let draining = false;
+  let closing = false;
+  const sessions = new Sessions({
+    limit: limits.sessions,
+    idleMs: limits.sessionIdleMs,
+    evictMs: pace.evictMs,
+    tickMs: pace.tickMs,
+    emptied: () => {
+      if (!closing) emptied?.();
+    },
+  });
+  const handlers = handlersFor({
+    sessions,
+    host: { open, log, pace, left: (session: Session) => sessions.remove(session) },
+    bodyBytes: limits.bodyBytes,
+    draining: () => draining,
+    health,
+  });
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const refusal = guard.check(request);
+    if (refusal) {
+      const headers = refusal.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+      replyErrorUnread(request, response, { ...refusal, headers });
+      return;
+    }
+    const route = ROUTES.get(pathOf(request.url!));
+    const name = route?.get(request.method!);
+    if (name !== undefined) await handlers[name](request, response);
+    else if (route === undefined) replyErrorUnread(request, response, { status: 404, message: NO_PATH });
+    else {
+      const headers = { Allow: [...route.keys()].join(', ') };
+      replyErrorUnread(request, response, { status: 405, message: NO_METHOD, headers });
+    }
+  };
+
+  const server = serverFor(pace, (request, response) => {
+    // A client that goes away while it is answered is nothing to end the program for.
+    response.on('error', () => undefined);
+    handle(request, response).catch((error: unknown) => {
+      log.error('a request over HTTP failed', { cause: messageOf(error) });
+      if (response.headersSent) response.destroy();
+      else
+        replyError(response, {
+          status: 500,
+          code: RpcCode.internalError,
+          message: 'Internal error: see the log of the gateway.',
+        });
+    });
+  });
+  await listen(server, options.host, options.port);
+  server.on('error', (error) => log.error('the HTTP server has a problem', { cause: error.message }));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://${hostInUrl(options.host)}:${port}/mcp`,
+    port,
+    get sessions() {
+      return sessions.size;
+    },
+    async drain(ms) {
+      draining = true;
+      const all = sessions.all();
+      await within(ms, Promise.all(all.map(({ seat }) => seat.idle())));
+      for (const { seat } of all) seat.failAll();
+      // What the core says in one turn it writes at the end of it.
+      await new Promise((resolve) => setImmediate(resolve));
+      await within(pace.flushMs, Promise.all(all.map((session) => session.flushed())));
+    },
+    async close() {
+      draining = true;
+      closing = true;
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      const all = sessions.all();
+      await sessions.close();
+      await within(pace.flushMs, Promise.all(all.map((session) => session.flushed())));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const NO_PATH = 'Not found: the gateway is at /mcp.';
+const NO_METHOD = 'Method not allowed: see the Allow header.';
+
+function serverFor(pace: Pace, handle: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  const last = new WeakMap<Duplex, ServerResponse>();
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: pace.headersMs,
+    requestTimeout: pace.bodyMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.min(pace.headersMs, 5000),
+    // The guard says it in words.
+    requireHostHeader: false,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    last.set(request.socket, response);
+    handle(request, response);
+  };
+  server.on('request', onRequest);
+  // Whoever waits to be told to go on, or expects something else, meets the guard first, too.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const answering = last.get(socket);
+    // In the middle of an answer another one would be taken for a part of it.
+    if (!socket.writable || (answering !== undefined && !answering.writableFinished)) socket.destroy();
+    else socket.end(`HTTP/1.1 ${statusOf(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  });
+  return server;
+}
+
+function statusOf({ code }: NodeJS.ErrnoException): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return '431 Request Header Fields Too Large';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): SwitchboardError {
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (error.code === 'EADDRINUSE')
+    return new SwitchboardError('PORT_TAKEN', `Cannot listen on ${address}: another program does already.`, {
+      hint: 'Stop that program, or choose another port; 0 takes any free one.',
+      cause: error,
+    });
+  const why =
+    error.code === 'EACCES'
+      ? 'that takes more rights than this program has'
+      : `it is no address of this computer (${error.code ?? error.message})`;
+  return new SwitchboardError('ADDRESS_UNUSABLE', `Cannot listen on ${address}: ${why}.`, {
+    hint:
+      error.code === 'EACCES'
+        ? 'Choose a port of 1024 or above.'
+        : 'Use 127.0.0.1 for clients on this computer.',
+    cause: error,
+  });
+}
+
+/** What a client on this computer writes for an address that we listen on. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, timeout]);
+  clearTimeout(timer);
+}

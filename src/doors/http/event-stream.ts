@@ -1,0 +1,137 @@
+import type { ServerResponse } from 'node:http';
+import { viewsOf, type Message } from '../../wire/index.ts';
+import { cursorText, MOST_BYTES, type EventLog } from './event-log.ts';
+import { EVENTS_TYPE } from './media.ts';
+
+export interface EventStreamOptions {
+  /** Its number among the streams of its session. */
+  readonly number: number;
+  readonly log: EventLog;
+  /** Whether it begins with an event without data, from which a client can resume before anything has happened. */
+  readonly primes: boolean;
+  /** Told of every write. */
+  readonly sent: (response: ServerResponse, bytes: number) => void;
+}
+
+/**
+ * One stream of events to a client. It outlives the response that carries it: what is sent while there is none can be
+ * had by resuming.
+ */
+export class EventStream {
+  readonly number: number;
+  readonly #options: EventStreamOptions;
+  #response: ServerResponse | undefined;
+  #sentAt = 0;
+
+  constructor(options: EventStreamOptions) {
+    this.number = options.number;
+    this.#options = options;
+  }
+
+  /** Whether a client is connected to it. */
+  get attached(): boolean {
+    return this.#response !== undefined;
+  }
+
+  /** Carried by this response from now on. An earlier one is ended. `after` is the event that the client saw last. */
+  attach(response: ServerResponse, after?: number): void {
+    const { log, primes, number } = this.#options;
+    this.#response?.end();
+    this.#response = response;
+    response.on('close', () => {
+      if (this.#response === response) this.#response = undefined;
+    });
+    beginEvents(response);
+    this.#sentAt = performance.now();
+    const missed = after === undefined ? [] : log.after({ stream: number, event: after });
+    for (const event of missed) this.#write(event);
+    // Also where it is resumed with nothing missed: a client that has no id of this connection forgets the stream.
+    if (primes && missed.length === 0)
+      this.#write(`id: ${cursorText({ stream: number, event: log.next() })}\ndata: \n\n`);
+  }
+
+  send(message: Message): void {
+    const { log, number } = this.#options;
+    const cursor = { stream: number, event: log.next() };
+    const head = Buffer.from(`id: ${cursorText(cursor)}\n${MESSAGE_HEAD}`);
+    if (message.length + OVERHEAD <= MOST_BYTES) {
+      const event = joined(head, message);
+      log.add(cursor, event);
+      this.#write(event);
+    } else if (this.#response) writeInPieces(this.#response, head, message, this.#options.sent);
+  }
+
+  /** Says something meaningless if nothing was said for so long. */
+  keepAlive(now: number, ms: number): void {
+    if (this.#response === undefined || now - this.#sentAt < ms) return;
+    // What waits says enough.
+    if (this.#response.writableLength === 0) this.#write(COMMENT);
+  }
+
+  end(): void {
+    this.#response?.end();
+    this.#response = undefined;
+  }
+
+  #write(event: Buffer | string): void {
+    const response = this.#response;
+    if (response === undefined) return;
+    this.#sentAt = performance.now();
+    response.write(event);
+    this.#options.sent(response, event.length);
+  }
+}
+
+/** Opens a response that is a stream of events. */
+export function beginEvents(response: ServerResponse): void {
+  response.writeHead(200, EVENT_HEADERS);
+  response.flushHeaders();
+}
+
+/** A message as one event, in as few copies as its size allows. */
+export function writeEvent(
+  response: ServerResponse,
+  message: Message,
+  sent: EventStreamOptions['sent'],
+): void {
+  const head = Buffer.from(MESSAGE_HEAD);
+  if (message.length >= JOIN_BELOW) {
+    writeInPieces(response, head, message, sent);
+    return;
+  }
+  const event = joined(head, message);
+  response.write(event);
+  sent(response, event.length);
+}
+
+export const COMMENT = ':\n\n';
+
+const EVENT_HEADERS = {
+  'Content-Type': EVENTS_TYPE,
+  'Cache-Control': 'no-cache',
+  // Proxies would gather the events otherwise.
+  'X-Accel-Buffering': 'no',
+};
+const MESSAGE_HEAD = 'event: message\ndata: ';
+const TAIL = Buffer.from('\n\n');
+/** Room for what stands around a message in an event. */
+const OVERHEAD = 64;
+const JOIN_BELOW = 64 * 1024;
+
+function joined(head: Buffer, { bytes }: Message): Buffer {
+  return Buffer.concat([head, ...viewsOf(bytes, bytes.from, bytes.to), TAIL]);
+}
+
+function writeInPieces(
+  response: ServerResponse,
+  head: Buffer,
+  { bytes, length }: Message,
+  sent: EventStreamOptions['sent'],
+): void {
+  response.cork();
+  response.write(head);
+  for (const view of viewsOf(bytes, bytes.from, bytes.to)) response.write(view);
+  response.write(TAIL);
+  response.uncork();
+  sent(response, length);
+}

@@ -1,0 +1,106 @@
+import type { ServerResponse } from 'node:http';
+import { viewsOf, type Message } from '../../wire/index.ts';
+import { beginEvents, type EventStream } from './event-stream.ts';
+import { JSON_TYPE } from './media.ts';
+import { isGone, replyError } from './reply.ts';
+
+export interface ExchangeOptions {
+  readonly response: ServerResponse;
+  /** The id of the request, as JSON text. */
+  readonly id: string;
+  /** The token under which the client wants to hear of progress, as JSON text. */
+  readonly token: string | undefined;
+  /** Makes the stream that it is answered on. Undefined: it is answered with JSON whatever happens. */
+  readonly openStream: (() => EventStream) | undefined;
+  /** Told of every write. */
+  readonly sent: (response: ServerResponse, bytes: number) => void;
+}
+
+/**
+ * One POST with a request, until it is answered: with JSON if the answer is the first thing to say, else with a stream
+ * of events that ends with it. A client that goes away has not cancelled its request.
+ */
+export class Exchange {
+  readonly id: string;
+  readonly token: string | undefined;
+  readonly openedAt = performance.now();
+  /** A younger one with the same id, which the protocol forbids. */
+  next: Exchange | undefined = undefined;
+  readonly #options: ExchangeOptions;
+  #stream: EventStream | undefined;
+
+  constructor(options: ExchangeOptions) {
+    this.id = keyOf(options.id);
+    this.token = options.token === undefined ? undefined : keyOf(options.token);
+    this.#options = options;
+  }
+
+  get stream(): EventStream | undefined {
+    return this.#stream;
+  }
+
+  /** Whether something beside the answer would reach the client on it. */
+  get carries(): boolean {
+    if (this.#stream) return this.#stream.attached;
+    const { openStream, response } = this.#options;
+    return openStream !== undefined && !isGone(response);
+  }
+
+  /** Something on the way to the answer. */
+  send(message: Message): void {
+    this.becomeStream();
+    this.#stream?.send(message);
+  }
+
+  becomeStream(): void {
+    const { openStream, response } = this.#options;
+    if (this.#stream !== undefined || openStream === undefined || isGone(response)) return;
+    this.#stream = openStream();
+    this.#stream.attach(response);
+  }
+
+  /** The answer; nothing comes behind it. */
+  answer(message: Message, headers?: Readonly<Record<string, string>>): void {
+    if (this.#stream) {
+      this.#stream.send(message);
+      this.#stream.end();
+      return;
+    }
+    const { response, sent } = this.#options;
+    if (isGone(response)) return;
+    const { bytes, length } = message;
+    response.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...headers });
+    if (bytes.buffer) response.end(bytes.buffer.subarray(bytes.from, bytes.to));
+    else {
+      response.cork();
+      for (const view of viewsOf(bytes, bytes.from, bytes.to)) response.write(view);
+      response.end();
+      response.uncork();
+    }
+    sent(response, length);
+  }
+
+  /** The client has taken its request back: nothing more comes, and that is no error. */
+  withdraw(): void {
+    const { response } = this.#options;
+    if (this.#stream) this.#stream.end();
+    else if (!isGone(response)) {
+      beginEvents(response);
+      response.end();
+    }
+  }
+
+  /** There is nobody any more to answer it. */
+  abandon(): void {
+    const { response, id } = this.#options;
+    if (this.#stream) this.#stream.end();
+    else if (!isGone(response)) replyError(response, { status: 404, id, message: SESSION_ENDED });
+  }
+}
+
+const SESSION_ENDED = 'Not found: the session has ended. Begin a new one with initialize.';
+
+/** One spelling for each id and token: the other side may write the same string with other escapes. */
+export function keyOf(text: string): string {
+  return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text;
+}

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { openTestDoor, TOKEN, type RequestOptions } from './door.cases.ts';
+import { ROUTES } from './routes.ts';
+
+const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'HEAD', 'PATCH'];
+const PATHS = [...ROUTES.keys(), '/', '/mcp/', '/nothing', `/mcp?token=${TOKEN}`];
+
+const EVERYTHING: RequestOptions[] = PATHS.flatMap((path) => METHODS.map((method) => ({ method, path })));
+
+const BAD: [string, number, Record<string, string | undefined>][] = [
+  ['a foreign Host', 403, { host: 'evil.example' }],
+  ['a foreign Host with a good port', 403, { host: 'evil.example:80' }],
+  ['a Host that only begins well', 403, { host: '127.0.0.1.evil.example' }],
+  ['a Host that only begins like localhost', 403, { host: 'localhost.evil.example' }],
+  ['no Host', 403, { host: undefined }],
+  ['a foreign Origin', 403, { origin: 'https://evil.example' }],
+  ['the Origin null', 403, { origin: 'null' }],
+  ['an Origin on this computer that nobody allowed', 403, { origin: 'http://localhost:1234' }],
+  ['no token', 401, { authorization: undefined }],
+  ['a wrong token', 401, { authorization: `Bearer ${TOKEN}x` }],
+  ['an empty token', 401, { authorization: 'Bearer ' }],
+  ['the token in another scheme', 401, { authorization: `Basic ${TOKEN}` }],
+  ['the token alone', 401, { authorization: TOKEN }],
+];
+
+test.each(BAD)('every path and method refuses %s', async (_what, status, headers) => {
+  const { request, seats } = await openTestDoor();
+  for (const each of EVERYTHING) {
+    const reply = await request({ ...each, headers });
+    expect([each.method, each.path, reply.status]).toEqual([each.method, each.path, status]);
+    expect(reply.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+    expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  }
+  expect(seats.opened).toBe(0);
+});
+
+test('a refusal is a JSON-RPC error that names the setting and repeats nothing', async () => {
+  const { request } = await openTestDoor();
+  const said = async (headers: Record<string, string | undefined>): Promise<string> => {
+    const { json, text } = await request({ path: '/mcp', headers });
+    expect(json).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } });
+    expect(text).not.toMatch(/evil|secret/);
+    return json.error.message as string;
+  };
+  expect(await said({ host: 'evil.example' })).toContain('http.allowedHosts');
+  expect(await said({ origin: 'https://evil.example' })).toContain('http.allowedOrigins');
+  expect(await said({ authorization: 'Bearer secret' })).toContain('http.token');
+});
+
+test.each(['localhost', 'LOCALHOST:1', '127.0.0.1', '127.8.9.10:8080', '[::1]', '[::1]:3000'])(
+  'the loopback name %s is let in',
+  async (host) => {
+    const { request } = await openTestDoor();
+    expect((await request({ path: '/healthz', headers: { host } })).status).toBe(200);
+  },
+);
+
+test.each(['127.0.0.256', '127.1', '[::2]', '0.0.0.0', 'localhost.', '127.0.0.1@evil', ' ', 'a:b:c'])(
+  'the name %j is not',
+  async (host) => {
+    const { request } = await openTestDoor();
+    expect((await request({ path: '/healthz', headers: { host } })).status).toBe(403);
+  },
+);
+
+test('names and origins that were allowed are let in, exactly', async () => {
+  const { request } = await openTestDoor({
+    guard: {
+      token: TOKEN,
+      allowedHosts: ['Box.example', 'other.example:8080'],
+      allowedOrigins: ['https://app.example'],
+    },
+  });
+  const status = async (headers: Record<string, string>): Promise<number> =>
+    (await request({ path: '/healthz', headers })).status;
+  expect(await status({ host: 'box.EXAMPLE:9' })).toBe(200);
+  expect(await status({ host: 'other.example:8080' })).toBe(200);
+  expect(await status({ host: 'other.example:8081' })).toBe(403);
+  expect(await status({ origin: 'https://app.example' })).toBe(200);
+  expect(await status({ origin: 'https://app.example:444' })).toBe(403);
+  expect(await status({ origin: 'http://app.example' })).toBe(403);
+  expect(await status({ origin: 'https://app.example', authorization: 'Bearer no' })).toBe(401);
+});
+
+test('what is let in finds its path and method, and is told which methods there are', async () => {
+  const { request } = await openTestDoor();
+  expect((await request({ path: '/nothing' })).status).toBe(404);
+  for (const [path, methods] of ROUTES) {
+    const { status, headers } = await request({ method: 'PUT', path });
+    expect([path, status, headers.allow]).toEqual([path, 405, [...methods.keys()].join(', ')]);
+  }
+  const health = await request({ path: '/healthz?x=1' });
+  expect(health.json).toEqual({ status: 'ok', sessions: 0, servers: 0 });
+});

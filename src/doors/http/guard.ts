@@ -1,0 +1,116 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+export interface GuardOptions {
+  /** What every request has to show, as `Authorization: Bearer …`. */
+  readonly token: string;
+  /** Names in the Host header beside the loopback ones, with or without a port. */
+  readonly allowedHosts: readonly string[];
+  /** Origins of web pages that may talk to us, such as `https://example.com`. */
+  readonly allowedOrigins: readonly string[];
+}
+
+export interface GuardRefusal {
+  readonly status: 400 | 401 | 403;
+  /** Which check failed and what allows it; never the value that failed. */
+  readonly message: string;
+}
+
+/**
+ * Decides whether a request is let in, by its headers alone. A web page can make a browser send requests here, so a
+ * foreign name for this address (DNS rebinding) and a foreign origin are refused even with the right token.
+ */
+export class Guard {
+  readonly #token: Buffer;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
+
+  constructor({ token, allowedHosts, allowedOrigins }: GuardOptions) {
+    this.#token = digest(token);
+    this.#hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
+    this.#origins = new Set(allowedOrigins);
+  }
+
+  check(request: IncomingMessage): GuardRefusal | undefined {
+    // A target with a host of its own would count more than the Host header; only a proxy is ever sent one.
+    if (!request.url?.startsWith('/')) return BAD_TARGET;
+    // Of two headers we might check the one and somebody else believe the other.
+    if (hasDoubled(request.rawHeaders)) return DOUBLED;
+    const { host, origin, authorization } = request.headers;
+    if (host === undefined || !this.#admitsHost(host)) return BAD_HOST;
+    if (origin !== undefined && !this.#origins.has(origin)) return BAD_ORIGIN;
+    if (authorization === undefined) return NO_TOKEN;
+    return this.#isToken(authorization) ? undefined : BAD_TOKEN;
+  }
+
+  #admitsHost(host: string): boolean {
+    const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
+    return isLoopbackName(name) || this.#hosts.has(name) || this.#hosts.has(host.toLowerCase());
+  }
+
+  #isToken(authorization: string): boolean {
+    if (authorization.length < BEARER.length || authorization.length > LONGEST_HEADER) return false;
+    if (authorization.slice(0, BEARER.length).toLowerCase() !== BEARER) return false;
+    // Digests have one length whatever was sent, and comparing them takes one time.
+    return timingSafeEqual(digest(authorization.slice(BEARER.length).trim()), this.#token);
+  }
+}
+
+const BEARER = 'bearer ';
+const LONGEST_HEADER = 8 * 1024;
+const ONCE = new Set(['host', 'origin', 'authorization']);
+
+const BAD_TARGET: GuardRefusal = {
+  status: 400,
+  message: 'Bad request: the request target must be a path, such as /mcp.',
+};
+const DOUBLED: GuardRefusal = {
+  status: 403,
+  message: 'Forbidden: one of the headers Host, Origin and Authorization stands twice in the request.',
+};
+const BAD_HOST: GuardRefusal = {
+  status: 403,
+  message:
+    'Forbidden: the Host header is missing or names something else than this computer. ' +
+    'To use another name, add it to http.allowedHosts.',
+};
+const BAD_ORIGIN: GuardRefusal = {
+  status: 403,
+  message:
+    'Forbidden: the Origin header is none that may talk to this gateway. To allow a web page, add its origin to http.allowedOrigins.',
+};
+const NO_TOKEN: GuardRefusal = {
+  status: 401,
+  message:
+    'Unauthorized: the request has no token. Send the one of this gateway (http.token) as "Authorization: Bearer <token>".',
+};
+const BAD_TOKEN: GuardRefusal = {
+  status: 401,
+  message: 'Unauthorized: the token is not the one of this gateway (http.token).',
+};
+
+/** Names that mean this computer, whoever is asked. */
+function isLoopbackName(name: string): boolean {
+  if (name === 'localhost' || name === '[::1]') return true;
+  const octets = /^127\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(name);
+  return octets !== null && octets.slice(1).every((octet) => Number(octet) <= 255);
+}
+
+function hasDoubled(rawHeaders: readonly string[]): boolean {
+  let seen: Set<string> | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const { length } = rawHeaders[at]!;
+    // Most headers are told apart by their length alone.
+    if (length !== 4 && length !== 6 && length !== 13) continue;
+    const name = rawHeaders[at]!.toLowerCase();
+    if (!ONCE.has(name)) continue;
+    seen ??= new Set();
+    if (seen.has(name)) return true;
+    seen.add(name);
+  }
+  return false;
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,214 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Client, isLegacyVersion, type JsonObject } from '../../protocol/index.ts';
+import { RpcCode, type Message } from '../../wire/index.ts';
+import { readPost } from './body.ts';
+import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
+import { replyEmpty, replyError, replyErrorUnread } from './reply.ts';
+import type { RouteName } from './routes.ts';
+import type { Session, SessionHost } from './session.ts';
+import type { Sessions } from './sessions.ts';
+import { SseSession } from './sse-session.ts';
+import { StreamableSession } from './streamable-session.ts';
+
+export interface HandlersOptions {
+  readonly sessions: Sessions;
+  readonly host: SessionHost;
+  /** The largest body taken, in bytes. */
+  readonly bodyBytes: number;
+  /** Whether the door is closing, so that nothing new is begun. */
+  readonly draining: () => boolean;
+  readonly health: () => JsonObject;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** What each route does with a request that has been let in. */
+export function handlersFor({
+  sessions,
+  host,
+  bodyBytes,
+  draining,
+  health,
+}: HandlersOptions): Readonly<Record<RouteName, Handler>> {
+  /** Why there cannot be another session now, if so; the client has been told. */
+  const refuseSession = (response: ServerResponse, id?: string): boolean => {
+    if (draining()) replyError(response, { ...STOPPING, id });
+    else if (!sessions.makeRoom()) replyError(response, { ...NO_ROOM, id });
+    else return false;
+    return true;
+  };
+
+  /** Why a message cannot be taken now, if so; the client has been told. */
+  const refuseMessage = (message: Message, session: Session, response: ServerResponse): boolean => {
+    const id = isRequest(message) ? message.text(Client.id) : undefined;
+    // What is under way may need answers and cancellations still.
+    if (draining() && id !== undefined) replyError(response, { ...STOPPING, id });
+    else if (session.full) replyError(response, { ...TOO_BUSY, id });
+    else return false;
+    return true;
+  };
+
+  /** The session a request to /mcp belongs to; undefined where there is none, which the client has been told. */
+  const sessionOf = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    id: string | undefined,
+  ): StreamableSession | undefined => {
+    const session = id === undefined ? undefined : sessions.find(id, StreamableSession);
+    if (session === undefined) replyErrorUnread(request, response, id === undefined ? NO_ID : NO_SESSION);
+    return session;
+  };
+
+  const begin = (message: Message, response: ServerResponse): void => {
+    const id = isRequest(message) ? message.text(Client.id) : undefined;
+    if (id === undefined || message.string(Client.method) !== 'initialize') {
+      replyError(response, { ...NO_ID, id });
+      return;
+    }
+    if (refuseSession(response, id)) return;
+    const session = new StreamableSession(host);
+    sessions.add(session);
+    session.begin(message, response);
+  };
+
+  return {
+    async send(request, response) {
+      if (!accepts(request.headers.accept, JSON_TYPE, EVENTS_TYPE)) {
+        replyErrorUnread(request, response, NOT_BOTH);
+        return;
+      }
+      if (refuseVersion(request, response)) return;
+      const id = sessionIdOf(request);
+      const session = id === undefined ? undefined : sessionOf(request, response, id);
+      if (id !== undefined && session === undefined) return;
+      const message = await readPost(request, response, bodyBytes);
+      if (message === undefined) return;
+      if (session === undefined) begin(message, response);
+      // While the body came it may have ended.
+      else if (sessions.find(session.id, StreamableSession) === undefined) replyError(response, NO_SESSION);
+      else if (!refuseMessage(message, session, response)) session.receive(message, response);
+    },
+
+    listen(request, response) {
+      if (!accepts(request.headers.accept, EVENTS_TYPE)) {
+        replyErrorUnread(request, response, NOT_EVENTS);
+        return;
+      }
+      if (refuseVersion(request, response)) return;
+      const last = request.headers['last-event-id'];
+      sessionOf(request, response, sessionIdOf(request))?.listen(
+        response,
+        typeof last === 'string' ? last : undefined,
+      );
+    },
+
+    leave(request, response) {
+      if (refuseVersion(request, response)) return;
+      const session = sessionOf(request, response, sessionIdOf(request));
+      if (session === undefined) return;
+      // Its servers may take a while to end; the client need not wait for that.
+      void session.close();
+      replyEmpty(response, 204);
+    },
+
+    'open-events'(request, response) {
+      if (!accepts(request.headers.accept, EVENTS_TYPE)) {
+        replyErrorUnread(request, response, NOT_EVENTS);
+        return;
+      }
+      if (refuseSession(response)) return;
+      const session = new SseSession(host, response);
+      sessions.add(session);
+      session.begin('/message');
+    },
+
+    async 'send-message'(request, response) {
+      const id = new URLSearchParams(request.url?.split('?')[1]).get('sessionId');
+      const session = id === null ? undefined : sessions.find(id, SseSession);
+      if (session === undefined) {
+        replyErrorUnread(request, response, id === null ? NO_SSE_ID : NO_SSE_SESSION);
+        return;
+      }
+      const message = await readPost(request, response, bodyBytes);
+      if (message === undefined) return;
+      if (sessions.find(session.id, SseSession) === undefined) replyError(response, NO_SSE_SESSION);
+      else if (!refuseMessage(message, session, response)) {
+        session.take(message);
+        replyEmpty(response, 202);
+      }
+    },
+
+    health(_request, response) {
+      const status = draining() ? 'stopping' : 'ok';
+      const body = JSON.stringify({ status, sessions: sessions.size, ...health() });
+      response.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body) });
+      response.end(body);
+    },
+  };
+}
+
+const RETRY = { 'Retry-After': '5' };
+
+const STOPPING = {
+  status: 503,
+  message: 'Service unavailable: the gateway is stopping and takes nothing new.',
+  headers: RETRY,
+};
+const NO_ROOM = {
+  status: 503,
+  message:
+    'Service unavailable: there are as many sessions as http.maxSessions allows. ' +
+    'End one with DELETE, or try again later.',
+  headers: RETRY,
+};
+const TOO_BUSY = {
+  status: 503,
+  message: 'Service unavailable: too many messages of this session wait to be read. Try again later.',
+  headers: { 'Retry-After': '1' },
+};
+const NO_ID = {
+  status: 400,
+  code: RpcCode.invalidRequest,
+  message:
+    'Bad request: without an Mcp-Session-Id header only an initialize request is taken, which begins a session.',
+};
+const NO_SESSION = {
+  status: 404,
+  message: 'Not found: there is no such session, or it has ended. Begin a new one with initialize.',
+};
+const NO_SSE_ID = { status: 400, message: 'Bad request: the address has no sessionId.' };
+const NO_SSE_SESSION = {
+  status: 404,
+  message: 'Not found: there is no such session, or it has ended. Begin a new one with GET /sse.',
+};
+const NOT_BOTH = {
+  status: 406,
+  message: 'Not acceptable: the Accept header must allow application/json and text/event-stream.',
+};
+const NOT_EVENTS = {
+  status: 406,
+  message: 'Not acceptable: the Accept header must allow text/event-stream.',
+};
+const BAD_VERSION = {
+  status: 400,
+  code: RpcCode.invalidRequest,
+  message: 'Bad request: the MCP-Protocol-Version header names a version that this gateway does not speak.',
+};
+
+function isRequest(message: Message): boolean {
+  return message.has(Client.method) && message.has(Client.id);
+}
+
+function sessionIdOf({ headers }: IncomingMessage): string | undefined {
+  const id = headers['mcp-session-id'];
+  // Node joins what stands twice, and nothing is called that.
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Whether the request names a version that we do not speak; the client has been told then. */
+function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
+  const version = request.headers['mcp-protocol-version'];
+  if (version === undefined || isLegacyVersion(version)) return false;
+  replyErrorUnread(request, response, BAD_VERSION);
+  return true;
+}

@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest';
+import { createLogger } from '../../shared/log.ts';
+import { callTool, initialize, openTestDoor, progress, TOKEN, type TestDoor } from './door.cases.ts';
+import { openHttpDoor } from './door.ts';
+
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
+async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('It did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const initializeReply = (test: TestDoor) =>
+  test.post('', initialize(), { headers: { 'mcp-session-id': undefined } });
+
+test('there are no more sessions than allowed', async () => {
+  const test = await openTestDoor({ limits: { sessions: 2 } });
+  const first = await test.greet();
+  await test.greet();
+  const reply = await initializeReply(test);
+  expect(reply.status).toBe(503);
+  expect(reply.headers['retry-after']).toMatch(/^\d+$/);
+  expect(reply.json.error.message).toContain('http.maxSessions');
+  expect((await test.request({ path: '/sse' })).status).toBe(503);
+  expect((await test.post(first, PING)).status).toBe(200);
+});
+
+test('one that nobody has used for a while makes room, the idlest first, but none that is in use', async () => {
+  const test = await openTestDoor({ limits: { sessions: 3 }, pace: { evictMs: 0 } });
+  const busy = await test.greet();
+  const waiting = test.post(busy, callTool(1));
+  const call = await test.nextCall();
+  const listening = await test.greet();
+  await test.listen(listening);
+  const idle = await test.greet();
+  const newest = await test.greet();
+  expect((await test.post(idle, PING)).status).toBe(404);
+  expect((await test.post(newest, PING)).status).toBe(200);
+  call.succeed({});
+  expect((await waiting).status).toBe(200);
+});
+
+test('an unused session is closed after a while, one in use is not', async () => {
+  let emptied = 0;
+  const test = await openTestDoor({
+    limits: { sessionIdleMs: 3000 },
+    pace: { tickMs: 10 },
+    emptied: () => emptied++,
+  });
+  const kept = await test.greet();
+  const listening = await test.listen(kept);
+  await test.greet();
+  await eventually(() => test.door.sessions === 1);
+  expect((await test.post(kept, PING)).status).toBe(200);
+  expect(emptied).toBe(0);
+  listening.hangUp();
+  await eventually(() => test.door.sessions === 0);
+  expect(emptied).toBe(1);
+  expect(test.seats).toEqual({ opened: 2, closed: 2 });
+});
+
+test('while it drains the door takes nothing new, and what is under way is finished', async () => {
+  const test = await openTestDoor();
+  const session = await test.greet();
+  const waiting = test.post(session, callTool(1));
+  const call = await test.nextCall();
+  const draining = test.door.drain(20_000);
+  const refused = await test.post(session, callTool(2));
+  expect([refused.status, refused.json.id, refused.headers['retry-after']]).toEqual([503, 2, '5']);
+  expect((await initializeReply(test)).status).toBe(503);
+  expect((await test.post(session, { jsonrpc: '2.0', method: 'notifications/x' })).status).toBe(202);
+  expect((await test.request({ path: '/healthz' })).json.status).toBe('stopping');
+  call.succeed({ ok: true });
+  await draining;
+  expect((await waiting).json.result).toEqual({ ok: true });
+});
+
+test('what is not finished in time is answered with an error, on a stream as well', async () => {
+  const test = await openTestDoor();
+  const session = await test.greet();
+  const plain = test.post(session, callTool(1));
+  await test.nextCall();
+  const opening = test.stream(session, callTool(2, 't'));
+  const call = await test.nextCall();
+  call.notify(progress('t', 1), []);
+  const events = await opening;
+  await events.next();
+  await test.door.drain(1);
+  await test.door.close();
+  expect(JSON.stringify((await plain).json)).toContain('stopping');
+  expect((await events.next())!.data).toContain('stopping');
+});
+
+test('a client that does not read is closed after a while, and is told of in the log', async () => {
+  const lines: string[] = [];
+  const log = createLogger({ level: 'warn', program: 'x', write: (line) => lines.push(line) });
+  const test = await openTestDoor({ log, pace: { tickMs: 10, stallMs: 3000 } });
+  const session = await test.greet();
+  const listening = await test.listen(session);
+  const done = test.post(session, callTool(1));
+  const call = await test.nextCall();
+  call.succeed({});
+  await done;
+  listening.response.pause();
+  listening.response.socket.pause();
+  const { client } = call.session;
+  for (let n = 0; n < 200 && !client.congested; n++) {
+    client.notify(`notifications/${'x'.repeat(200_000)}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  // The core hears of it first.
+  expect(client.congested).toBe(true);
+  await eventually(() => test.door.sessions === 0);
+  expect(lines.join('')).toContain('takes nothing');
+  expect(lines.join('')).not.toContain(session);
+  expect(test.seats.closed).toBe(1);
+});
+
+test('a client that reads slowly gets everything', async () => {
+  const test = await openTestDoor();
+  const session = await test.greet();
+  const listening = await test.listen(session);
+  const done = test.post(session, callTool(1));
+  const call = await test.nextCall();
+  call.succeed({});
+  await done;
+  listening.response.pause();
+  const { client } = call.session;
+  let sent = 0;
+  for (; sent < 200 && !client.congested; sent++) {
+    client.notify(`notifications/${'x'.repeat(200_000)}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const drained = new Promise<void>((resolve) => client.whenDrained(resolve));
+  listening.response.resume();
+  await drained;
+  await listening.until(() => listening.events.length === sent);
+  expect(client.congested).toBe(false);
+});
+
+test('a port that is taken, and an address that is not ours, are told by name', async () => {
+  const { door } = await openTestDoor();
+  const open = (host: string, port: number) =>
+    openHttpDoor({
+      host,
+      port,
+      guard: { token: TOKEN, allowedHosts: [], allowedOrigins: [] },
+      limits: { bodyBytes: 1, sessions: 1, sessionIdleMs: 1 },
+      log: createLogger({ level: 'silent', program: '', write: () => undefined }),
+      open: () => {
+        throw new Error('nobody comes');
+      },
+      health: () => ({}),
+    });
+  await expect(open('127.0.0.1', door.port)).rejects.toMatchObject({
+    code: 'PORT_TAKEN',
+    message: expect.stringContaining(`127.0.0.1:${door.port}`),
+  });
+  await expect(open('192.0.2.1', 0)).rejects.toMatchObject({ code: 'ADDRESS_UNUSABLE' });
+  expect(door.url).toBe(`http://127.0.0.1:${door.port}/mcp`);
+});
+
+test('a door that is closed ends its sessions and connections, and its port is free', async () => {
+  const test = await openTestDoor();
+  const session = await test.greet();
+  const listening = await test.listen(session);
+  const idle = await test.connect();
+  await test.door.close();
+  await idle.closed;
+  expect(await listening.next()).toBeUndefined();
+  expect(test.seats).toEqual({ opened: 1, closed: 1 });
+  await expect(test.request({ path: '/healthz' })).rejects.toThrow('ECONNREFUSED');
+});

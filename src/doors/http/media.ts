@@ -1,0 +1,27 @@
+export const JSON_TYPE = 'application/json';
+export const EVENTS_TYPE = 'text/event-stream';
+
+/** Whether an Accept header allows all of these types; one that is not there allows everything. */
+export function accepts(header: string | undefined, ...types: readonly string[]): boolean {
+  if (header === undefined || header === '' || header === USUAL) return true;
+  const ranges = header
+    .toLowerCase()
+    .split(',')
+    .map((range) => range.split(';').map((part) => part.trim()))
+    .filter(([, ...parameters]) => !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)))
+    .map(([type]) => type);
+  return types.every((type) =>
+    ranges.some(
+      (range) => range === type || range === '*/*' || range === `${type.slice(0, type.indexOf('/'))}/*`,
+    ),
+  );
+}
+
+/** What nearly all clients send. */
+const USUAL = `${JSON_TYPE}, ${EVENTS_TYPE}`;
+
+/** Whether a Content-Type header says JSON, with whatever parameters. */
+export function isJson(header: string | undefined): boolean {
+  if (header === JSON_TYPE) return true;
+  return header?.split(';')[0]!.trim().toLowerCase() === JSON_TYPE;
+}

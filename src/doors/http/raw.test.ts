@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { initialize, openTestDoor, TOKEN } from './door.cases.ts';
+
+const GOOD = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+const JSON_POST = `POST /mcp HTTP/1.1\r\n${GOOD}Content-Type: application/json\r\n`;
+
+test('a request with two Host headers is refused', async () => {
+  const { connect } = await openTestDoor();
+  const { socket, sees, closed, received } = await connect();
+  socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}Host: evil.example\r\n\r\n`);
+  await sees('HTTP/1.1 403');
+  await closed;
+  expect(received()).not.toContain('evil');
+});
+
+test('so is one with two tokens, or two origins', async () => {
+  const { connect } = await openTestDoor();
+  for (const doubled of [
+    `Authorization: Bearer ${TOKEN}`,
+    'Origin: http://a.example\r\norigin: http://a.example',
+  ]) {
+    const { socket, sees, closed } = await connect();
+    socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}${doubled}\r\n\r\n`);
+    await sees('HTTP/1.1 403');
+    await closed;
+  }
+});
+
+test('a target that names a host of its own is refused, and so is one without a path', async () => {
+  const { connect } = await openTestDoor();
+  for (const line of ['GET http://evil.example/healthz', 'GET http://localhost/healthz', 'OPTIONS *']) {
+    const { socket, sees } = await connect();
+    socket.write(`${line} HTTP/1.1\r\n${GOOD}\r\n`);
+    await sees('HTTP/1.1 400');
+  }
+});
+
+test('HTTP/1.0 without a Host is refused', async () => {
+  const { connect } = await openTestDoor();
+  const { socket, sees } = await connect();
+  socket.write(`GET /healthz HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+  await sees('HTTP/1.1 403');
+});
+
+test('requests sent together are answered one after the other', async () => {
+  const { connect } = await openTestDoor();
+  const { socket, sees, received } = await connect();
+  const body = JSON.stringify(initialize());
+  const post = `${JSON_POST}Content-Length: ${body.length}\r\n\r\n${body}`;
+  socket.write(`${post}${post}GET /healthz HTTP/1.1\r\n${GOOD}\r\n`);
+  await sees('"status":"ok"');
+  expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(3);
+});
+
+test('headers that do not come to an end cost the connection', async () => {
+  const { connect } = await openTestDoor({ pace: { headersMs: 200 } });
+  const { socket, closed, received } = await connect();
+  socket.write(`GET /healthz HTTP/1.1\r\nHost: loc`);
+  await closed;
+  expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test('and so does a body that does not', async () => {
+  const { connect } = await openTestDoor({ pace: { headersMs: 200, bodyMs: 400 } });
+  const { socket, closed, received } = await connect();
+  socket.write(`${JSON_POST}Content-Length: 100\r\n\r\n{`);
+  await closed;
+  expect(received()).not.toContain('200 OK');
+});
+
+test('what is no HTTP is answered 400', async () => {
+  const { connect, request } = await openTestDoor();
+  const { socket, closed, received } = await connect();
+  socket.write('\x16\x03\x01 hello\r\n\r\n');
+  await closed;
+  expect(received()).toMatch(/^HTTP\/1\.1 400 /);
+  expect((await request({ path: '/healthz' })).status).toBe(200);
+});
+
+test('headers that are too large are answered 431', async () => {
+  const { connect } = await openTestDoor();
+  const { socket, closed, received } = await connect();
+  socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}X: ${'x'.repeat(20_000)}\r\n\r\n`);
+  await closed;
+  expect(received()).toMatch(/^HTTP\/1\.1 431 /);
+});
+
+test('a body that says it is too large is refused before it comes', async () => {
+  const { connect } = await openTestDoor({ limits: { bodyBytes: 1000 } });
+  const { socket, sees, closed } = await connect();
+  socket.write(`${JSON_POST}Content-Length: 1001\r\n\r\n`);
+  await sees('HTTP/1.1 413');
+  await closed;
+});
+
+test('one that does not say so, as soon as it is', async () => {
+  const { connect } = await openTestDoor({ limits: { bodyBytes: 1000 } });
+  const { socket, sees, closed } = await connect();
+  socket.write(`${JSON_POST}Transfer-Encoding: chunked\r\n\r\n`);
+  for (let n = 0; n < 3; n++) socket.write(`1f4\r\n${'x'.repeat(500)}\r\n`);
+  await sees('HTTP/1.1 413');
+  await closed;
+});
+
+test('a length that is too small ends the body there, and the rest is no request', async () => {
+  const { connect, door } = await openTestDoor();
+  const { socket, closed, received } = await connect();
+  const body = JSON.stringify(initialize());
+  socket.write(`${JSON_POST}Content-Length: 10\r\n\r\n${body}`);
+  await closed;
+  expect(received()).not.toContain('200 OK');
+  expect(door.sessions).toBe(0);
+});
+
+test.each([
+  ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n'],
+  ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n'],
+  ['a length that is none', 'Content-Length: 5x\r\n'],
+])('a request with %s is answered 400', async (_what, headers) => {
+  const { connect } = await openTestDoor();
+  const { socket, closed, received } = await connect();
+  socket.write(`${JSON_POST}${headers}\r\nhello`);
+  await closed;
+  expect(received()).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+test('the body of a request that is refused is not waited for', async () => {
+  const { connect } = await openTestDoor();
+  const { socket, sees, closed } = await connect();
+  socket.write('POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{');
+  await sees('HTTP/1.1 401');
+  await closed;
+});
+
+test('who waits to be told to go on is told so only after the guard', async () => {
+  const { connect } = await openTestDoor();
+  const body = JSON.stringify(initialize());
+  const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
+  const stranger = await connect();
+  stranger.socket.write(`POST /mcp HTTP/1.1\r\nHost: localhost\r\n${rest}`);
+  await stranger.sees('HTTP/1.1 401');
+  expect(stranger.received()).not.toContain('100 Continue');
+  const friend = await connect();
+  friend.socket.write(`POST /mcp HTTP/1.1\r\n${GOOD}${rest}`);
+  await friend.sees('100 Continue');
+  friend.socket.write(body);
+  await friend.sees('HTTP/1.1 200');
+});

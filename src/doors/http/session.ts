@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import { messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import type { Message } from '../../wire/index.ts';
+import { BACKED_UP_BYTES, Conduit } from './conduit.ts';
+import type { Pace } from './pace.ts';
+import { isGone } from './reply.ts';
+
+/** A client as the core has it. */
+export interface Seat {
+  /** Requests under way. */
+  readonly running: number;
+  /** Resolves when none is under way. */
+  idle(): Promise<void>;
+  /** Answers what is under way with an error. */
+  failAll(): void;
+  /** The client has left. */
+  close(): Promise<void>;
+}
+
+/** What sessions have in common. */
+export interface SessionHost {
+  readonly open: (input: Readable, output: Writable) => Seat;
+  readonly log: Logger;
+  readonly pace: Pace;
+  /** The session is no more. */
+  readonly left: (session: Session) => void;
+}
+
+const MIB = 1024 * 1024;
+/** What may wait for one client: 16 MiB, and one message of the largest size that is just on its way. */
+const WAITING_BYTES = 32 * MIB;
+/** Random bytes in the id of a session, which is a secret of its client. */
+const ID_BYTES = 24;
+
+/** One client that comes over HTTP: its conversation with the core, and what waits to be sent to it. */
+export abstract class Session {
+  readonly id = randomBytes(ID_BYTES).toString('base64url');
+  readonly seat: Seat;
+  protected readonly host: SessionHost;
+  readonly #conduit: Conduit;
+  /** Responses in which something may wait. */
+  readonly #writing = new Set<ServerResponse>();
+  #given = 0;
+  #taken = 0;
+  #takenAt = performance.now();
+  #usedAt = performance.now();
+  #closing: Promise<void> | undefined;
+
+  constructor(host: SessionHost) {
+    this.host = host;
+    this.#conduit = new Conduit({
+      line: (message) => {
+        if (this.#closing === undefined) this.deliver(message);
+      },
+      broken: (why) => this.#giveUp(why),
+    });
+    // The core says nothing before it is asked, so nothing is delivered while this is being made.
+    this.seat = host.open(this.#conduit.input, this.#conduit.output);
+  }
+
+  /** Whether an exchange or a stream is open. */
+  protected abstract readonly connected: boolean;
+  /** Sends a message of the core to the client. */
+  protected abstract deliver(message: Message): void;
+  /** Ends what is open. */
+  protected abstract finish(): void;
+  /** Something may be due. */
+  protected abstract attend(now: number): void;
+
+  /** A message of the client. */
+  take(message: Message): void {
+    this.#usedAt = performance.now();
+    this.#conduit.take(message);
+  }
+
+  /** True while the core does not keep up with what the client sends. */
+  get full(): boolean {
+    return this.#conduit.full;
+  }
+
+  /** For how long nothing has happened here, in milliseconds; 0 while anything is open or under way. */
+  idleFor(now: number): number {
+    if (this.connected || this.seat.running > 0) this.#usedAt = now;
+    return now - this.#usedAt;
+  }
+
+  /** Looks after everything that depends on time. */
+  tick(now: number): void {
+    const waiting = this.#waiting();
+    const taken = this.#given - waiting;
+    if (waiting <= BACKED_UP_BYTES || taken > this.#taken) this.#takenAt = now;
+    this.#taken = taken;
+    if (now - this.#takenAt > this.host.pace.stallMs) this.#giveUp('it takes nothing of what waits for it');
+    else if (waiting + this.#conduit.output.writableLength > WAITING_BYTES) this.#giveUp(TOO_MUCH);
+    else this.attend(now);
+  }
+
+  /** Resolves when everything the core has said so far is sent. */
+  async flushed(): Promise<void> {
+    const { output } = this.#conduit;
+    if (!output.destroyed) await new Promise((resolve) => output.write('', resolve));
+    const unsent = [...this.#writing].filter(({ writableLength }) => writableLength > 0);
+    await Promise.all(unsent.map((response) => relief(response)));
+  }
+
+  /** The client has left, or is told to. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** To be told of every write to the client. */
+  protected readonly sent = (response: ServerResponse, bytes: number): void => {
+    this.#given += bytes;
+    if (response.writableLength === 0) return;
+    if (!this.#writing.has(response)) {
+      this.#writing.add(response);
+      response.on('close', () => this.#writing.delete(response));
+    }
+    this.#conduit.waitFor(response);
+  };
+
+  async #close(): Promise<void> {
+    this.host.left(this);
+    this.finish();
+    try {
+      await this.seat.close();
+    } catch (error) {
+      this.host.log.error('a session over HTTP did not end well', { cause: messageOf(error) });
+    }
+    this.#conduit.close();
+    for (const response of this.#writing) destroyLater(response, this.host.pace.stallMs);
+  }
+
+  #waiting(): number {
+    let waiting = 0;
+    for (const response of this.#writing) {
+      if (isGone(response)) this.#writing.delete(response);
+      else waiting += response.writableLength;
+    }
+    return waiting;
+  }
+
+  #giveUp(why: string): void {
+    if (this.#closing !== undefined) return;
+    this.host.log.warn('closed a session over HTTP', { why });
+    for (const response of this.#writing) response.destroy();
+    void this.close();
+  }
+}
+
+const TOO_MUCH = 'too much waits for it';
+
+/** Resolves when a response has been sent, or has room again, or is gone. */
+function relief(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.on('drain', resolve).on('finish', resolve).on('close', resolve);
+  });
+}
+
+/** A client that does not take the last of it either does not keep its connection. */
+function destroyLater(response: ServerResponse, ms: number): void {
+  const timer = setTimeout(() => response.destroy(), ms);
+  timer.unref();
+  response.on('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,41 @@
+import type { ServerResponse } from 'node:http';
+import type { Message } from '../../wire/index.ts';
+import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
+import { Session, type SessionHost } from './session.ts';
+
+/** A client of the older HTTP+SSE: one stream that carries everything to it, and that it lives as long as. */
+export class SseSession extends Session {
+  readonly #response: ServerResponse;
+  #sentAt = performance.now();
+
+  constructor(host: SessionHost, response: ServerResponse) {
+    super(host);
+    this.#response = response;
+    response.on('close', () => void this.close());
+  }
+
+  /** Opens the stream and tells the client where to send its messages. */
+  begin(path: string): void {
+    beginEvents(this.#response);
+    this.#response.write(`event: endpoint\ndata: ${path}?sessionId=${this.id}\n\n`);
+  }
+
+  protected override get connected(): boolean {
+    return true;
+  }
+
+  protected override deliver(message: Message): void {
+    this.#sentAt = performance.now();
+    writeEvent(this.#response, message, this.sent);
+  }
+
+  protected override finish(): void {
+    this.#response.end();
+  }
+
+  protected override attend(now: number): void {
+    if (now - this.#sentAt < this.host.pace.keepAliveMs || this.#response.writableLength > 0) return;
+    this.#sentAt = now;
+    this.#response.write(COMMENT);
+  }
+}

@@ -1,0 +1,177 @@
+import type { ServerResponse } from 'node:http';
+import { Client, Server } from '../../protocol/index.ts';
+import type { Message } from '../../wire/index.ts';
+import { EventLog, readCursor, type Cursor } from './event-log.ts';
+import { beginEvents, EventStream } from './event-stream.ts';
+import { Exchange, keyOf } from './exchange.ts';
+import { Kept } from './kept.ts';
+import { OpenPosts } from './open-posts.ts';
+import { replyEmpty } from './reply.ts';
+import { Session } from './session.ts';
+
+/** The stream that the client listens on, beside those that its requests are answered on. */
+const LISTENING = 0;
+/** From this version on clients know an event without data. */
+const FIRST_PRIMED = '2025-11-25';
+
+/** A client of Streamable HTTP, and the switch that decides which of its exchanges a message goes to. */
+export class StreamableSession extends Session {
+  readonly #posts = new OpenPosts();
+  readonly #log = new EventLog();
+  readonly #kept = new Kept();
+  #listening: EventStream | undefined;
+  #streams = LISTENING;
+  #primes = false;
+  /** The POST with which it began, until that is answered. */
+  #greeting: Exchange | undefined;
+
+  /** The request with which the session begins. Its answer says under which id it goes on, or there is no session. */
+  begin(initialize: Message, response: ServerResponse): void {
+    const exchange = this.#open(initialize, response, false);
+    this.#greeting = exchange;
+    response.on('close', () => {
+      // Nobody has learnt the id.
+      if (!response.writableFinished) void this.close();
+    });
+    this.take(initialize);
+  }
+
+  /** Any other message of the client, and the response that it waits for. */
+  receive(message: Message, response: ServerResponse): void {
+    if (message.has(Client.method) && message.has(Client.id)) {
+      const exchange = this.#open(message, response, true);
+      this.take(message);
+      for (const kept of this.#kept.takeAnywhere()) exchange.send(kept);
+      return;
+    }
+    this.take(message);
+    replyEmpty(response, 202);
+    if (message.string(Client.method) !== 'notifications/cancelled') return;
+    const cancelled = message.text(Client.requestId);
+    if (cancelled !== undefined) this.#posts.takeCancelled(keyOf(cancelled))?.withdraw();
+  }
+
+  /** The client listens, or goes on listening to a stream behind the event that it saw last. */
+  listen(response: ServerResponse, lastEventId: string | undefined): void {
+    const cursor = readCursor(lastEventId);
+    if (cursor !== undefined && cursor.stream !== LISTENING && cursor.stream <= this.#streams) {
+      const open = this.#posts.onStream(cursor.stream)?.stream;
+      if (open) {
+        open.attach(response, cursor.event);
+        for (const message of this.#kept.takeAnywhere()) open.send(message);
+        return;
+      }
+      this.#replay(cursor, response);
+      return;
+    }
+    this.#listening ??= this.#newStream(LISTENING);
+    this.#listening.attach(response, cursor?.stream === LISTENING ? cursor.event : undefined);
+    for (const message of this.#kept.takeAll()) this.#listening.send(message);
+  }
+
+  protected override get connected(): boolean {
+    return this.#posts.size > 0 || this.#listening?.attached === true;
+  }
+
+  protected override deliver(message: Message): void {
+    if (!message.has(Server.method)) {
+      this.#answer(message);
+      return;
+    }
+    if (message.has(Server.id)) {
+      this.#sendAnywhere(message);
+      return;
+    }
+    const method = message.string(Server.method);
+    // Taken back is what was asked where this goes.
+    if (method === 'notifications/message' || method === 'notifications/cancelled')
+      this.#sendAnywhere(message);
+    else if (method === 'notifications/progress') this.#progress(message);
+    else this.#sendListening(message, false);
+  }
+
+  protected override finish(): void {
+    for (const exchange of this.#posts.takeAll()) exchange.abandon();
+    this.#listening?.end();
+  }
+
+  protected override attend(now: number): void {
+    const { silenceMs, keepAliveMs } = this.host.pace;
+    for (const exchange of this.#posts.all()) {
+      if (now - exchange.openedAt >= silenceMs) exchange.becomeStream();
+      exchange.stream?.keepAlive(now, keepAliveMs);
+    }
+    this.#listening?.keepAlive(now, keepAliveMs);
+  }
+
+  #open(request: Message, response: ServerResponse, mayStream: boolean): Exchange {
+    const exchange = new Exchange({
+      response,
+      id: request.text(Client.id)!,
+      token: request.text(Client.progressToken),
+      openStream: mayStream ? () => this.#newStream(++this.#streams) : undefined,
+      sent: this.sent,
+    });
+    this.#posts.add(exchange);
+    return exchange;
+  }
+
+  /** What is left of a stream that is over. */
+  #replay(cursor: Cursor, response: ServerResponse): void {
+    const rest = this.#log.after(cursor);
+    if (rest.length === 0) {
+      // Says that there is nothing to come back for. After an empty stream clients would come again and again.
+      replyEmpty(response, 204);
+      return;
+    }
+    beginEvents(response);
+    for (const event of rest) {
+      response.write(event);
+      this.sent(response, event.length);
+    }
+    response.end();
+  }
+
+  #newStream(number: number): EventStream {
+    return new EventStream({ number, log: this.#log, primes: this.#primes, sent: this.sent });
+  }
+
+  #answer(message: Message): void {
+    const id = message.text(Server.id);
+    const exchange = id === undefined ? undefined : this.#posts.takeAnswered(keyOf(id));
+    if (exchange === undefined) return;
+    if (exchange !== this.#greeting) exchange.answer(message);
+    else this.#greeted(exchange, message);
+  }
+
+  #greeted(exchange: Exchange, answer: Message): void {
+    this.#greeting = undefined;
+    if (answer.has(Server.error)) {
+      exchange.answer(answer);
+      void this.close();
+      return;
+    }
+    const { protocolVersion } = answer.value(Server.result) as { protocolVersion?: unknown };
+    this.#primes = typeof protocolVersion === 'string' && protocolVersion >= FIRST_PRIMED;
+    exchange.answer(answer, { 'Mcp-Session-Id': this.id });
+  }
+
+  #progress(message: Message): void {
+    const token = message.text(Server.progressToken);
+    const exchange = token === undefined ? undefined : this.#posts.withToken(keyOf(token));
+    if (exchange) exchange.send(message);
+    else this.#sendListening(message, false);
+  }
+
+  /** Something that may concern a request under way, though nobody knows which: the youngest is as good as any. */
+  #sendAnywhere(message: Message): void {
+    const exchange = this.#posts.youngestCarrier();
+    if (exchange) exchange.send(message);
+    else this.#sendListening(message, true);
+  }
+
+  #sendListening(message: Message, anywhere: boolean): void {
+    if (this.#listening?.attached) this.#listening.send(message);
+    else this.#kept.add(message, anywhere);
+  }
+}
