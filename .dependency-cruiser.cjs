@@ -46,8 +46,8 @@ const rules = [
   {
     name: 'app-meets-folders-at-index',
     severity: 'error',
-    from: { path: '^src/app\\.ts$' },
-    to: { path: '^src/[^/]+/.+', pathNot: ['^src/shared/', '^src/[^/]+/index\\.ts$'] },
+    from: { path: '^src/app(/|\\.ts$)' },
+    to: { path: '^src/[^/]+/.+', pathNot: ['^src/(shared|app)/', '^src/[^/]+/index\\.ts$'] },
   },
   {
     name: 'the-entries-know-the-command-line-only',
@@ -86,9 +86,15 @@ const rules = [
     to: { path: '^src/app\\.ts$' },
   },
   {
+    name: 'the-parts-of-app-are-its-own',
+    severity: 'error',
+    from: { path: '^src/', pathNot: '^src/app(/|\\.ts$)' },
+    to: { path: '^src/app/' },
+  },
+  {
     name: 'app-knows-no-cli',
     severity: 'error',
-    from: { path: '^src/app\\.ts$' },
+    from: { path: '^src/app(/|\\.ts$)' },
     to: { path: '^src/cli/' },
   },
   {
@@ -119,7 +125,7 @@ for (const [folder, allowed] of Object.entries(folders)) {
 }
 
 // A folder that is in no row of the table may import nothing, so that it gets a row.
-const listed = [...Object.keys(folders), 'cli', 'bins'].join('|');
+const listed = [...Object.keys(folders), 'app', 'cli', 'bins'].join('|');
 rules.push({
   name: 'every-folder-has-a-row',
   severity: 'error',

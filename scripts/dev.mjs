@@ -3,6 +3,7 @@
  *
  * npm run dev                                     switchboard
  * npm run dev -- mcp-proxy-server --config a.json another program, with flags for it
+ * npm run dev:sse                                 mcp-proxy-server for clients that connect, on PORT or 3006
  *
  * Only the program writes to stdout. It ends when the program ends without an error, as it does at the end of stdin.
  */
@@ -33,7 +34,9 @@ await bundler.watch();
 function start() {
   const script = join(ROOT, 'dist', PROGRAMS[program]);
   console.error(`dev: starting ${program}`);
-  const child = spawn(process.execPath, [script, '--stdio', ...args], { stdio: 'inherit' });
+  const overHttp = args.some((arg) => /^--(http|sse)\b/.test(arg));
+  const how = overHttp ? [] : ['--stdio'];
+  const child = spawn(process.execPath, [script, ...how, ...args], { stdio: 'inherit' });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   running = { child, exited, replaced: false };
   const mine = running;

@@ -1,44 +1,35 @@
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { entryOf, upstreamOf } from './app/entry.ts';
+import { warnAboutSlips } from './app/log-lines.ts';
+import { SharedServers } from './app/shared-servers.ts';
+import { openWorkspace, type Workspace } from './app/workspace.ts';
+import type { LoadedConfig, ServerDefinition } from './config/index.ts';
 import {
-  composeEnv,
-  defineRuntimeServer,
-  describeWarning,
-  editConfig,
-  entryForConfig,
-  MANAGEMENT_TOOLS,
-  withoutServer,
-  withServer,
-  type LoadedConfig,
-  type RuntimeEntry,
-  type ServerDefinition,
-  type Settings,
-} from './config/index.ts';
-import { openStdioDoor, type ServerIdentity, type StdioDoor } from './doors/index.ts';
-import { compound, flat, hidden, redacted, suite, toolRules, unmatched } from './exposure/index.ts';
+  openConversation,
+  openHttp,
+  openStdioDoor,
+  type HttpDoor,
+  type Seat,
+  type StdioDoor,
+} from './doors/index.ts';
 import {
-  combineInstructions,
-  Gateway,
   LocalClient,
-  type Call,
-  type CatalogEntry,
-  type Exposure,
+  StartGate,
+  type Gateway,
   type Listing,
-  type Loss,
-  type OverallExposure,
   type LocalCallOptions,
   type Source,
   type SourceState,
 } from './gateway/index.ts';
-import { Control, managementTools, type Applied } from './management/index.ts';
+import type { Applied } from './management/index.ts';
 import { createFamily, type Family } from './process/index.ts';
-import { Client, type JsonObject, type KeptKind } from './protocol/index.ts';
+import type { JsonObject } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
 import { SwitchboardError } from './shared/errors.ts';
 import type { Logger } from './shared/log.ts';
 import { didYouMean } from './shared/nearest.ts';
 import { stateDirectory } from './shared/paths.ts';
-import { isSecretName } from './shared/secrets.ts';
 import { VERSION } from './shared/version.ts';
 import { createMemory, createServerSource, memoryKey, type Surroundings } from './upstream/index.ts';
 
@@ -67,8 +58,18 @@ export interface ServerState {
   readonly problem?: string | undefined;
 }
 
+export interface HttpOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly token: string;
+  /** Called when the last client has left. */
+  readonly emptied?: () => void;
+}
+
 /** The gateway with everything it needs, wired together. The only place that knows every part. */
 export interface App {
+  /** What the one client over stdin and stdout gets, and the commands. */
   readonly gateway: Gateway;
   /** The source of a configured server; throws SERVER_UNKNOWN, with the nearest names. */
   source(server: string): Source;
@@ -76,11 +77,13 @@ export interface App {
   listTools(server: string): Promise<Listing>;
   /** Runs a tool of a server and resolves with its result; rejects with a ServerError where the server refuses. */
   callTool(server: string, tool: string, args: JsonObject, options?: LocalCallOptions): Promise<JsonObject>;
-  /** How each server is doing now, in the order of the configuration. */
+  /** How each server is doing now, in the order of the configuration; of several of one name, the liveliest. */
   states(): readonly ServerState[];
   /** Makes the servers those of a configuration that was read again; what did not change goes on running. */
   reconfigure(config: LoadedConfig): Promise<Applied>;
   openStdio(input: Readable, output: Writable): StdioDoor;
+  /** Lets clients connect, each with servers of its own. */
+  openHttp(options: HttpOptions): Promise<HttpDoor>;
   /** Ends every server; `already` is how many milliseconds the exit has taken so far, which the servers get less. */
   close(already?: number): Promise<void>;
   /** Ends every process within this turn, for exits that cannot wait. */
@@ -88,18 +91,21 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const {
-    config,
-    log,
-    stderr,
-    program = 'switchboard',
-    volatile = false,
-    onStateChange = () => undefined,
-    env = process.env,
-  } = options;
+  const { log, stderr, program = 'switchboard', volatile = false, env = process.env } = options;
+  const { onStateChange = () => undefined } = options;
   const family: Family = createFamily({ log });
-  const memory = createMemory(join(stateDirectory(env), 'servers.json'), log);
-  const surroundings: Surroundings = {
+  const directory = stateDirectory(env);
+  const memory = createMemory(join(directory, 'servers.json'), log);
+  const deadlines = new Deadlines();
+  const gate = new StartGate();
+  let current = options.config;
+  /** Processes that may run at one time; one client alone is not bounded. */
+  let mostProcesses = Infinity;
+  /** Many clients may want servers at the same moment; one does not wait for itself. */
+  let spawnGate: StartGate | undefined;
+  const workspaces = new Set<Workspace>();
+
+  const surroundingsFor = (capabilities: () => JsonObject): Surroundings => ({
     family,
     log,
     stderr,
@@ -107,43 +113,59 @@ export function createApp(options: AppOptions): App {
       program === 'mcpmux'
         ? 'Run its command by hand to see what it does.'
         : `${program} doctor --start shows how it is started and all it writes.`,
-    greeting: () => ({
-      clientInfo: { name: program, version: VERSION },
-      capabilities: capabilitiesOfClients(gateway),
-    }),
+    greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
+    mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
+    inTurn: (start) => (spawnGate ? spawnGate.enter(start) : start()),
     recall: (server) => memory.recall(() => keyOf(server)),
     remember: (server, info) => memory.remember(keyOf(server), info),
     stateChanged: onStateChange,
-    listed: warnAboutSlips((name) => control.find(name), log),
-  };
-  const deadlines = new Deadlines();
-  let current = config;
-  let { limits } = config.settings;
-  const build = (server: ServerDefinition, after?: Promise<unknown>): CatalogEntry =>
-    entryOf(server, { limits, surroundings, deadlines, env, volatile, after });
-  const gateway: Gateway = new Gateway({
-    entries: config.servers.map((server) => build(server)),
-    log,
-    mayGrow: config.settings.management.enabled,
-    onProblem: onStateChange,
-    adviseOnLoss: (server, why) =>
-      current.settings.management.enabled ? adviceOnLoss(server, why) : undefined,
-    loggedArguments: (call, server) =>
-      current.settings.logArguments ? argumentsForLog(call, server, control) : undefined,
+    listed: (server, kind, listing) => listed(server, kind, listing),
   });
-  const control = new Control({ gateway, log, build, definitions: config.servers });
-  const overallOf = ({ compounds, settings }: LoadedConfig): OverallExposure[] => [
-    ...(settings.management.enabled
-      ? [managementOf(control, settings.management, () => current, volatile)]
-      : []),
-    ...compounds.map((each) =>
-      compound({ ...each, summaryMaxChars: settings.introspection.summaryMaxChars }),
-    ),
-  ];
-  gateway.swap(gateway.catalog.entries, { overall: overallOf(config), quiet: true });
+  const createSource = (
+    server: ServerDefinition,
+    after: Promise<unknown> | undefined,
+    shared: boolean,
+    capabilities: () => JsonObject,
+  ): Source => {
+    const { limits } = current.settings;
+    const context = { limits, env, stateDirectory: directory, log, shared, volatile, after };
+    return createServerSource(upstreamOf(server, context), surroundingsFor(capabilities), deadlines);
+  };
+  /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
+  const capabilitiesOfAll = (): JsonObject =>
+    Object.assign({}, ...[...workspaces].map(({ gateway }) => capabilitiesOf(gateway))) as JsonObject;
+  const sharedServers = new SharedServers((server, after) =>
+    createSource(server, after, true, capabilitiesOfAll),
+  );
+
+  const open = (several: boolean): Workspace => {
+    const workspace = openWorkspace({
+      program,
+      log,
+      volatile,
+      gate,
+      config: () => current,
+      onProblem: onStateChange,
+      persisted: (name, definition) => {
+        const others = current.servers.filter((server) => server.name !== name);
+        current = { ...current, servers: definition ? [...others, definition] : others };
+      },
+      build: (server, of, after, anew) => {
+        const source =
+          several && server.isolation === 'shared'
+            ? sharedServers.join(server, anew)
+            : createSource(server, after, false, () => capabilitiesOf(of().gateway));
+        return entryOf(source, server, volatile);
+      },
+    });
+    workspaces.add(workspace);
+    return workspace;
+  };
+  const main = open(false);
+  const listed = warnAboutSlips((name) => main.control.find(name), log);
   const local = new LocalClient();
   const source = (name: string): Source => {
-    const sources = gateway.catalog.entries.map((entry) => entry.source);
+    const sources = main.gateway.catalog.entries.map((entry) => entry.source);
     const found = sources.find((each) => each.name === name);
     if (found) return found;
     const names = sources.map((each) => each.name);
@@ -152,33 +174,85 @@ export function createApp(options: AppOptions): App {
       (names.length === 0 ? 'No server is configured.' : `There are: ${names.join(', ')}.`);
     throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
   };
+
+  /** One client of an HTTP door takes its seat. */
+  const seat = (input: Readable, output: Writable): Seat => {
+    const workspace = open(true);
+    const { messageBytes } = current.settings.limits;
+    const { client, peer } = openConversation({
+      gateway: workspace.gateway,
+      identity: workspace.identity,
+      input,
+      output,
+      log,
+      messageBytes,
+      takesCopies: false,
+      ended: () => undefined,
+    });
+    const { session } = client;
+    return {
+      get running() {
+        return session.running;
+      },
+      idle: () => session.idle(),
+      failAll: () => {
+        session.failAll();
+        peer.outbox.flush();
+      },
+      close: async () => {
+        workspaces.delete(workspace);
+        session.abandonAll();
+        client.leave();
+        peer.close();
+        await workspace.close();
+        onStateChange();
+      },
+    };
+  };
+
   return {
-    gateway,
+    gateway: main.gateway,
     source,
     listTools: async (server) => source(server).list('tools'),
     callTool: async (server, tool, args, callOptions) =>
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
-    states: () =>
-      gateway.catalog.entries.map(({ source: { name, state } }, at) => ({
-        name,
-        state,
-        problem: gateway.problemOf(gateway.catalog.entries[at]!.source)?.message,
-      })),
+    states: () => statesOf([...workspaces]),
     async reconfigure(next) {
-      ({ limits } = next.settings);
-      const applied = await control.apply(keptDefinitions(next, control, log), overallOf(next));
+      const before = current;
       current = next;
+      const applied = await main.apply(next).catch((error: unknown) => {
+        current = before;
+        throw error;
+      });
+      await Promise.all([...workspaces].filter((each) => each !== main).map((each) => each.apply(next)));
+      await sharedServers.keepOnly(new Set(next.servers.map((server) => server.name)));
       return applied;
     },
     openStdio: (input, output) =>
       openStdioDoor({
-        gateway,
-        identity: identityOf(program, gateway, () => current),
+        gateway: main.gateway,
+        identity: main.identity,
         input,
         output,
         log,
-        messageBytes: config.settings.limits.messageBytes,
+        messageBytes: current.settings.limits.messageBytes,
       }),
+    openHttp: async ({ host, port, token, emptied }) => {
+      const { allowedHosts, allowedOrigins, maxSessions, maxProcesses, sessionIdleMs } =
+        current.settings.http;
+      mostProcesses = maxProcesses;
+      spawnGate = new StartGate({ holdsMs: SPAWN_HOLDS_MS });
+      return openHttp({
+        host,
+        port,
+        guard: { token, allowedHosts, allowedOrigins },
+        limits: { bodyBytes: MAX_BODY, sessions: maxSessions, sessionIdleMs },
+        log,
+        open: seat,
+        health: () => ({ status: 'ok', name: program, version: VERSION, servers: current.servers.length }),
+        ...(emptied === undefined ? {} : { emptied }),
+      });
+    },
     async close(already = 0) {
       const stages = {
         closeStdin: 0,
@@ -186,7 +260,10 @@ export function createApp(options: AppOptions): App {
         kill: Math.max(5000 - already, 500),
       };
       memory.save();
-      const closed = gateway.close();
+      const closed = Promise.all([
+        ...[...workspaces].map((workspace) => workspace.close()),
+        sharedServers.close(),
+      ]);
       await family.stopAll(stages);
       await closed;
     },
@@ -194,229 +271,47 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** The tools that manage servers, as the configuration wants them. */
-function managementOf(
-  control: Control,
-  management: Settings['management'],
-  config: () => LoadedConfig,
-  volatile: boolean,
-): OverallExposure {
-  const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {
-    const { file, directory } = config();
-    await editConfig({ file, directory, change, dryRun });
-  };
-  return managementTools({
-    control,
-    approval: management.approval,
-    alwaysOn: volatile,
-    define: (name: string, entry: RuntimeEntry) => {
-      const { settings, directory } = config();
-      return defineRuntimeServer(name, entry, { settings, directory });
-    },
-    ...(management.persist
-      ? {
-          persist: {
-            // One that is turned off or cannot be used is the user's all the same.
-            check: (name) => edit((text) => withoutTaken(text, name), true),
-            added: (name, entry) =>
-              edit((text) => withServer(withoutTaken(text, name), name, entryForConfig(entry))),
-            removed: async (name, { origin }) => {
-              const { file } = config();
-              if (origin.file !== '' && origin.file !== file)
-                throw new SwitchboardError('CONFIG_NOT_EDITABLE', `It is defined in ${origin.file}.`, {
-                  hint: 'Take it out there, or it comes back when the configuration is read again.',
-                });
-              await edit((text) => withoutServer(text, name));
-            },
-          },
-        }
-      : {}),
-  });
-}
-
-/** The text, if it has no server of that name. */
-function withoutTaken(text: string, name: string): string {
-  if (withoutServer(text, name) === text) return text;
-  throw new SwitchboardError(
-    'SERVER_EXISTS',
-    `The configuration has a server named ${JSON.stringify(name)} already, which is turned off or cannot be used.`,
-    { hint: 'Choose another name.' },
-  );
-}
-
-/** The servers of a configuration; one that runs and cannot be used as it is written now stays as it was. */
-function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): readonly ServerDefinition[] {
-  const kept = next.unusable.flatMap((name) => control.find(name) ?? []);
-  for (const { name } of kept) log.warn('goes on as it was: its definition cannot be used', { server: name });
-  return kept.length === 0 ? next.servers : [...next.servers, ...kept];
-}
-
-function adviceOnLoss(server: string, why: Loss): string {
-  const named = `{"name":${JSON.stringify(server)}}`;
-  switch (why) {
-    case 'removed':
-      return 'add_server can add it again; tools/list names the tools there are now.';
-    case 'crashed':
-      return `reload_server ${named} brings it back.`;
-    case 'changed':
-      return 'tools/list names the tools there are now.';
-  }
-}
-
-function identityOf(program: string, gateway: Gateway, config: () => LoadedConfig): ServerIdentity {
-  return {
-    name: program,
-    title: 'Switchboard',
-    version: VERSION,
-    instructions: () => {
-      const { servers, settings } = config();
-      const own = [
-        servers.some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
-        settings.management.enabled ? MANAGEMENT_INSTRUCTIONS : '',
-      ];
-      return combineInstructions(
-        own.filter((text) => text !== '').join(' '),
-        gateway.catalog.entries.flatMap(({ source, offers }) => {
-          // What is hidden does not speak either.
-          if (offers.size === 0) return [];
-          const instructions = source.about()?.instructions;
-          return instructions === undefined ? [] : [{ server: source.name, instructions }];
-        }),
-        settings.instructions.maxChars,
-      );
-    },
-  };
-}
-
-const SUITE_INSTRUCTIONS =
-  'Each *_suite tool stands for one MCP server. {"action":"introspect"} lists its subtools (add "subtool" for one in ' +
-  'full, or "verbosity":"full"|"redacted"); {"action":"call","subtool":"…","args":{…}} runs one.';
-
-const MANAGEMENT_INSTRUCTIONS =
-  'add_server starts an MCP server while this runs, reload_server starts one anew, list_servers says how they are doing.';
+/** How long a process that starts keeps others waiting at most, in milliseconds. */
+const SPAWN_HOLDS_MS = 4000;
+/** The largest body of an HTTP request, in bytes. */
+const MAX_BODY = 4 * 1024 * 1024;
 
 /** What servers are told that their client can do: what the one client there is can do. Several are not mixed up. */
-function capabilitiesOfClients({ sessions }: Gateway): JsonObject {
+function capabilitiesOf({ sessions }: Gateway): JsonObject {
   const [only, another] = sessions;
   return only !== undefined && another === undefined ? only.client.capabilities : {};
 }
 
-function keyOf({ name, shown, args }: Parameters<Surroundings['recall']>[0]): string {
-  return memoryKey(name, shown.command, args, shown.cwd);
+function keyOf({ name, target }: Parameters<Surroundings['recall']>[0]): string {
+  return target.kind === 'process'
+    ? memoryKey(name, target.shown.command, target.args, target.shown.cwd)
+    : memoryKey(name, target.shown.url);
 }
 
-interface EntryContext {
-  readonly limits: Settings['limits'];
-  readonly surroundings: Surroundings;
-  readonly deadlines: Deadlines;
-  readonly env: NodeJS.ProcessEnv;
-  readonly volatile: boolean;
-  /** The source does not start before this. */
-  readonly after: Promise<unknown> | undefined;
+function tooManyProcesses(most: number): SwitchboardError {
+  return new SwitchboardError('TOO_MANY_PROCESSES', `No further server is started: ${most} are running.`, {
+    hint: 'End sessions that are not used, mark servers as isolation "shared", or raise http.maxProcesses.',
+  });
 }
 
-function entryOf(server: ServerDefinition, context: EntryContext): CatalogEntry {
-  const { limits, surroundings, deadlines, env, volatile, after } = context;
-  return {
-    source: createServerSource(
-      {
-        name: server.name,
-        command: server.command,
-        args: server.args,
-        cwd: server.cwd,
-        shown: server.written,
-        secrets: () => secretsOf(server, env),
-        env: () => ({ ...composeEnv(server, env), [DEPTH]: String(nestingDepth(env) + 1) }),
-        framing: server.framing,
-        timeouts: server.timeouts,
-        limits,
-        comesBack: !volatile,
-        ...(after === undefined ? {} : { startsAfter: after }),
-      },
-      surroundings,
-      deadlines,
-    ),
-    rules: toolRules(server.tools),
-    exposure: exposureOf(server),
-    // What is hidden is there for compound tools only.
-    offers: new Set(server.exposure === 'hidden' ? [] : server.offer.flatMap((what) => KINDS_OFFERED[what])),
-    naming: server.naming,
-    volatile,
-  };
-}
+/** From the one that is to be told first to the one that says least. */
+const LIVELIEST: readonly SourceState['kind'][] = ['running', 'starting', 'crashed', 'idle', 'stopped'];
 
-/** Tells a gateway among the servers how many gateways stand before it. */
-const DEPTH = 'SWITCHBOARD_DEPTH';
-
-/** How many gateways this one runs behind; 0 where a host started it. */
-export function nestingDepth(env: NodeJS.ProcessEnv): number {
-  const depth = Number(env[DEPTH]);
-  return Number.isInteger(depth) && depth > 0 ? depth : 0;
-}
-
-const KINDS_OFFERED: Readonly<Record<ServerDefinition['offer'][number], readonly KeptKind[]>> = {
-  tools: ['tools'],
-  resources: ['resources', 'resourceTemplates'],
-  prompts: ['prompts'],
-};
-
-function exposureOf(server: ServerDefinition): Exposure {
-  switch (server.exposure) {
-    case 'flat':
-      return flat(server.naming);
-    case 'hidden':
-      return hidden;
-    case 'suite':
-      return suite({
-        name: server.suite.name,
-        description: server.suite.description,
-        purpose: server.description,
-        summaryMaxChars: server.suite.summaryMaxChars,
-        introspection: server.suite.mode,
-      });
-  }
-}
-
-/** Warns once of each setting about tools that a server turns out not to have. */
-function warnAboutSlips(
-  find: (server: string) => ServerDefinition | undefined,
-  log: Logger,
-): Surroundings['listed'] {
-  const told = new Set<string>();
-  return (name, kind, listing) => {
-    const server = kind === 'tools' ? find(name) : undefined;
-    if (server === undefined) return;
-    for (const slip of unmatched(server.tools, listing)) {
-      const text = describeWarning(slip);
-      if (told.has(text)) continue;
-      told.add(text);
-      log.warn(text, { server: name });
+function statesOf(workspaces: readonly Workspace[]): ServerState[] {
+  const states = new Map<string, ServerState>();
+  for (const { gateway } of workspaces) {
+    for (const { source } of gateway.catalog.entries) {
+      const { name, state } = source;
+      const known = states.get(name);
+      if (known && LIVELIEST.indexOf(known.state.kind) <= LIVELIEST.indexOf(state.kind)) continue;
+      states.set(name, { name, state, problem: gateway.problemOf(source)?.message });
     }
-  };
+  }
+  return [...states.values()];
 }
 
-/** The arguments of a call without the fields that are named as secret. What starts a program is never shown. */
-function argumentsForLog(call: Call, server: string | undefined, control: Control): string | undefined {
-  const name = call.request.string(Client.name);
-  if (server === undefined && MANAGEMENT_TOOLS.some((tool) => tool === name)) return undefined;
-  const fields = control
-    .list()
-    // A tool of several servers may be about any of them.
-    .filter(({ definition }) => server === undefined || definition.name === server)
-    .flatMap(({ definition }) =>
-      [...definition.tools.shapes.values()].flatMap((shape) => shape.redact ?? []),
-    );
-  return redacted(call.request.value(Client.arguments), new Set(fields));
-}
-
-/** What a server must not be heard saying: what its definition gives it, and what else it inherits that looks like a secret. */
-function secretsOf(server: ServerDefinition, env: NodeJS.ProcessEnv): string[] {
-  const inherited = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && isSecretName(name) ? [value] : [],
-  );
-  return [...Object.values(server.env), ...inherited];
-}
-
+export { nestingDepth } from './app/nesting.ts';
 export { introspection, matches, unmatched } from './exposure/index.ts';
 export { select, ServerError, type Component, type Listing, type OfferedTool } from './gateway/index.ts';
 export { fateOf, ownMark, type ProcessMark } from './process/index.ts';
+export { loadAuth } from './upstream/index.ts';

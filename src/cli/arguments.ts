@@ -7,6 +7,10 @@ export interface Flag {
   readonly short?: string;
   /** What stands for the value in the help, for example `PATH`; without it the flag takes none. */
   readonly value?: string;
+  /** Whether the value may be left out; it is empty then. Default false. */
+  readonly optional?: boolean;
+  /** Whether it is about clients that connect, which not every program serves. Default false. */
+  readonly forHttp?: boolean;
   /** Whether it may be given several times, each with a value of its own. Default false: the last one counts. */
   readonly many?: boolean;
   /** What it does, as part of a sentence. `$0` and `$CONFIG` as in `inWordsOf`. */
@@ -38,6 +42,16 @@ export const TOP_FLAGS: readonly Flag[] = [
   ...COMMON_FLAGS,
   { name: 'dry-run', summary: 'start every server once and show what a host would see' },
   { name: 'stdio', summary: 'serve on stdin and stdout even when stdin is a terminal' },
+  {
+    name: 'http',
+    value: '[HOST:]PORT',
+    optional: true,
+    forHttp: true,
+    summary: 'serve clients that connect, over Streamable HTTP and SSE (default 127.0.0.1:3006)',
+  },
+  { name: 'sse', value: '[HOST:]PORT', optional: true, forHttp: true, summary: 'the same as --http' },
+  { name: 'allow-remote', forHttp: true, summary: 'with --http: let other machines connect too' },
+  { name: 'show-token', forHttp: true, summary: 'with --http: print the token that clients need' },
   { name: 'version', short: 'v', summary: 'print the version' },
 ];
 
@@ -83,6 +97,11 @@ export function parseArguments(
       flags.set(flag.name, '');
       continue;
     }
+    const next = argv[at + 1];
+    if (flag.optional === true && given === undefined && (next === undefined || next.startsWith('-'))) {
+      flags.set(flag.name, '');
+      continue;
+    }
     const value = given ?? argv[++at];
     // A flag where the value should be is a value that was forgotten.
     if (value === undefined || value === '' || (given === undefined && value.startsWith('--'))) {
@@ -104,21 +123,12 @@ function nameOf(word: string): string {
   return word.split('=', 1)[0]!;
 }
 
-/** Ways to serve that are to come. */
-const NOT_YET = new Set(['--http', '--sse']);
-
 function findFlag(word: string, known: readonly Flag[]): { flag: Flag; given: string | undefined } {
   const equals = word.indexOf('=');
   const name = nameOf(word);
   const given = equals === -1 ? undefined : word.slice(equals + 1);
   const flag = known.find((each) => name === `--${each.name}` || name === `-${each.short ?? ''}`);
   if (flag !== undefined) return { flag, given };
-  if (NOT_YET.has(name)) {
-    throw usage(
-      `${name} is not available yet.`,
-      'Without it, the host that starts the program is served, on stdin and stdout.',
-    );
-  }
   const guess = didYouMean(
     name,
     known.map((each) => `--${each.name}`),

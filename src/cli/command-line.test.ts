@@ -47,3 +47,10 @@ test('the line is quoted as a shell needs it, and safe to print', () => {
     `node 'a b' 'it'\\''s' '\\x1b[31m' plain-1.js`,
   );
 });
+
+test('of a server elsewhere, its address is shown', () => {
+  const shown = shownCommand({ written: { url: 'https://x.test/${A}\u001b' } });
+  expect(shown).toEqual({ command: '', args: [], url: 'https://x.test/${A}\u001b' });
+  expect(commandText(shown)).toMatch(/^https:\/\/x\.test\/\$\{A\}/);
+  expect(commandText(shown)).not.toContain('\u001b');
+});

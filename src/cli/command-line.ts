@@ -3,15 +3,19 @@ import { printableLine } from '../shared/printable.ts';
 
 /** A command and its arguments as a person may see them. */
 export interface ShownCommand {
+  /** Empty for a server that runs elsewhere. */
   readonly command: string;
   readonly args: readonly string[];
+  /** The address of a server that runs elsewhere. */
+  readonly url?: string;
 }
 
 /**
- * The command line of a server without the secrets in it. References to the environment stand there as they were
+ * The command line of a server, or its address, without the secrets in it. References to the environment stand there as they were
  * written; what stands behind `--token`, `api_key=` and the like, and the password of a URL, becomes `***`.
  */
 export function shownCommand({ written }: Pick<ServerDefinition, 'written'>): ShownCommand {
+  if ('url' in written) return { command: '', args: [], url: written.url };
   let hideNext = false;
   const show = (text: string): string => {
     const hidden = hideNext && !text.startsWith('-') && !text.startsWith('${');
@@ -26,7 +30,8 @@ export function shownCommand({ written }: Pick<ServerDefinition, 'written'>): Sh
 }
 
 /** One line for a person, quoted as a shell would need it. */
-export function commandText({ command, args }: ShownCommand): string {
+export function commandText({ command, args, url }: ShownCommand): string {
+  if (url !== undefined) return printableLine(url);
   return [command, ...args].map((word) => quoted(printableLine(word))).join(' ');
 }
 

@@ -43,8 +43,14 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   {
+    name: 'auth',
+    words: '[server]',
+    summary: 'log in to a remote server, or out again',
+    load: async () => (await import('./commands/auth.ts')).auth,
+  },
+  {
     name: 'add',
-    words: '<name> [--env K=V]… [--cwd DIR] -- <command> [args…]',
+    words: '<name> (--url URL | -- <command> [args…])',
     summary: 'put a server into the configuration',
     edits: true,
     load: async () => (await import('./commands/add.ts')).add,

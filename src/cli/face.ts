@@ -7,6 +7,8 @@ export interface CliFace {
   readonly configFace?: Face;
   /** Whether its servers are there only while they run, and only a reload brings them back. Default false. */
   readonly volatile?: boolean;
+  /** How it serves clients that connect. Default: it serves only the host that started it. */
+  readonly listens?: Listening;
   /** What it does, in one line. */
   readonly motto: string;
   /** What else to know of it, in paragraphs. Default none. */
@@ -19,6 +21,13 @@ export interface CliFace {
   readonly variables?: FaceVariables;
   /** All variables of the environment that mean something to it, and what they mean. */
   readonly environment: readonly (readonly [name: string, meaning: string])[];
+}
+
+export interface Listening {
+  /** The variable that names the port, and makes it listen where nothing else is said. Default none. */
+  readonly portVariable?: string;
+  /** The variable that, set to 1, keeps it running when the last client has left. Default: it always goes on. */
+  readonly stayVariable?: string;
 }
 
 export interface FaceVariables {

@@ -13,6 +13,9 @@ export function overview(face: CliFace): string {
     ...columns(
       [
         [`Usage: ${program} [flags]`, 'serve the host that starts it, on stdin and stdout'],
+        ...(face.listens
+          ? [[`       ${program} --http [PORT]`, 'serve clients that connect, on this machine'] as const]
+          : []),
         [`       ${program} <command> [flags]`, 'look at the configuration, or use a server, without a host'],
       ],
       '',
@@ -26,7 +29,7 @@ export function overview(face: CliFace): string {
     ]),
     '',
     'Flags:',
-    ...columns(TOP_FLAGS.map(flagRow)),
+    ...columns(TOP_FLAGS.filter((flag) => flag.forHttp !== true || face.listens !== undefined).map(flagRow)),
     '',
     'Examples:',
     ...columns(examplesOf(face)),
@@ -52,6 +55,7 @@ function examplesOf(face: CliFace): (readonly [string, string])[] {
     ['$0 add files -- npx -y @modelcontextprotocol/server-filesystem .', 'add a server to this project'],
     ['$0 --dry-run', 'see what a host would see'],
     ['$0 call files list_directory path=.', 'use a server without a host'],
+    ['$0 --http 3006', 'serve many clients, and print what to paste into them'],
   ];
 }
 
@@ -107,8 +111,9 @@ function exitRows(special: readonly (readonly [number, string])[]): (readonly [s
 
 const CALL_EXIT = [[Exit.notStarted, 'call: the server could not be started']] as const;
 
-function flagRow({ name, short, value, many, summary }: Flag): readonly [string, string] {
-  const long = `--${name}${value === undefined ? '' : ` ${value}`}${many === true ? ' …' : ''}`;
+function flagRow({ name, short, value, optional, many, summary }: Flag): readonly [string, string] {
+  const shown = optional === true ? ` [${value ?? ''}]` : value === undefined ? '' : ` ${value}`;
+  const long = `--${name}${shown}${many === true ? ' …' : ''}`;
   return [short === undefined ? long : `${long}, -${short}`, summary];
 }
 

@@ -10,7 +10,7 @@ import { writeStderr } from './stderr.ts';
  * Hosts wait for the first of the two, so nothing of the second is loaded for it.
  */
 export async function main(argv: readonly string[], face: CliFace): Promise<number> {
-  const request = asksToServe(argv);
+  const request = asksToServe(argv, face);
   if (request === undefined) {
     const { runCommand } = await import('./run.ts');
     return runCommand(argv, face);
@@ -24,16 +24,35 @@ export async function main(argv: readonly string[], face: CliFace): Promise<numb
 }
 
 /** What to serve with; undefined when something else is asked for, or asked for wrongly. */
-function asksToServe(argv: readonly string[]): Parameters<typeof serve>[0] | undefined {
-  if (process.stdin.isTTY && !argv.includes('--stdio')) return undefined;
+function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof serve>[0] | undefined {
   try {
     const { flags, words } = parseArguments(argv, TOP_FLAGS);
     if (words.length > 0) return undefined;
-    for (const name of flags.keys()) if (!SERVING.has(name)) return undefined;
-    return { configPath: flags.get('config'), logLevel: flags.get('log-level') };
+    const port = face.listens?.portVariable && process.env[face.listens.portVariable];
+    const http = flags.get('http') ?? flags.get('sse') ?? (port && !flags.has('stdio') ? port : undefined);
+    for (const name of flags.keys())
+      if (!SERVING.has(name) && !(http !== undefined && SERVING_HTTP.has(name))) return undefined;
+    if (http === undefined && process.stdin.isTTY && !flags.has('stdio')) return undefined;
+    return {
+      configPath: flags.get('config'),
+      logLevel: flags.get('log-level'),
+      ...(http === undefined
+        ? {}
+        : {
+            http: {
+              address: http === '' ? (port ?? '') : http,
+              allowRemote: flags.has('allow-remote'),
+              showToken: flags.has('show-token'),
+              json: flags.has('json'),
+              stdio: flags.has('stdio'),
+            },
+          }),
+    };
   } catch {
     return undefined;
   }
 }
 
-const SERVING = new Set(['config', 'log-level', 'stdio']);
+const SERVING = new Set(['config', 'log-level', 'stdio', 'http', 'sse']);
+/** What can only be said of clients that connect. */
+const SERVING_HTTP = new Set(['allow-remote', 'show-token', 'json']);

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownMark, type ProcessMark, type ServerState } from '../app.ts';
-import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
+import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
 
@@ -132,12 +132,16 @@ function published({ state, problem }: ServerState, server: ServerDefinition | u
         reason:
           server === undefined
             ? 'the log of its gateway says why'
-            : cut(printableLine(secretMask(Object.values(server.env))(state.error.message))),
+            : cut(printableLine(secretMask(secretsOf(server))(state.error.message))),
         at: new Date(state.at).toISOString(),
       };
     default:
       return { kind: state.kind };
   }
+}
+
+function secretsOf(server: ServerDefinition): readonly string[] {
+  return server.kind === 'stdio' ? Object.values(server.env) : remoteSecrets(server);
 }
 
 function cut(text: string): string {

@@ -84,6 +84,8 @@ async function understand(argv: readonly string[], face: CliFace): Promise<Under
   }
   if (name !== undefined) return withCommand(name, top.flags.has('help') ? ['--help'] : rest, top, face);
   if (top.flags.has('help')) return answerOverview(top, face);
+  const lonely = TOP_FLAGS.find((flag) => flag.forHttp === true && top.flags.has(flag.name));
+  if (lonely) throw usage(`--${lonely.name} belongs to --http.`, `For example: ${program} --http 3006`);
   if (top.flags.has('json'))
     throw usage('--json belongs to a command.', `For example: ${program} list --json`);
   const { welcome } = await import('./commands/welcome.ts');

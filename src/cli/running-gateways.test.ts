@@ -104,6 +104,23 @@ test('a reason has no secret of the definition, no control character, and an end
   await withdraw(state);
 });
 
+test('nor has it one of a server elsewhere', async () => {
+  const project = createProject({
+    'switchboard.config.json': {
+      mcpServers: {
+        a: { url: 'https://x.test/mcp?key=${KEY}', headers: { Authorization: 'Bearer ${TOKEN}' } },
+      },
+    },
+  });
+  const env = { TOKEN: SECRET, KEY: 'key-of-the-query' };
+  const config = await loadConfig({ cwd: project.dir, env });
+  const said = `https://x.test/mcp?key=key-of-the-query refused ${SECRET}, and key-of-the-query`;
+  await publish(project.path('state'), { config, program, servers: [crashed(said)] });
+  const [found] = runningGateways(project.path('state'), config);
+  expect(found!.servers.a).toMatchObject({ reason: '*** refused ***, and ***' });
+  await withdraw(project.path('state'));
+});
+
 test.runIf(posix)('only its owner can read it', async () => {
   const { config, state, file, project } = await setUp();
   fs.mkdirSync(project.path('state/run'), { recursive: true, mode: 0o755 });

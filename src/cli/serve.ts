@@ -14,13 +14,22 @@ import { onStop } from './stop.ts';
 export interface ServeRequest {
   readonly configPath: string | undefined;
   readonly logLevel: string | undefined;
+  /** How to serve clients that connect; default: the host that started this program is served. */
+  readonly http?: {
+    /** `[HOST:]PORT`; empty for the usual one. */
+    readonly address: string;
+    readonly allowRemote: boolean;
+    readonly showToken: boolean;
+    readonly json: boolean;
+    readonly stdio: boolean;
+  };
 }
 
 /** A gateway behind a gateway has its uses; more than so many in a row start each other without end. */
 const DEEPEST = 4;
 
-/** Serves the host that started this program, on stdin and stdout. Returns the exit code. */
-export async function serve({ configPath, logLevel }: ServeRequest, face: CliFace): Promise<number> {
+/** Serves the host that started this program, on stdin and stdout, or clients that connect. Returns the exit code. */
+export async function serve({ configPath, logLevel, http }: ServeRequest, face: CliFace): Promise<number> {
   const { env } = process;
   const { program } = face;
   if (nestingDepth(env) > DEEPEST) {
@@ -63,7 +72,9 @@ export async function serve({ configPath, logLevel }: ServeRequest, face: CliFac
     },
   });
   try {
-    return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
+    if (http === undefined) return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
+    const { serveHttp } = await import('./serve-http.ts');
+    return await serveHttp(http, { app, log, config, face, reloader });
   } finally {
     await Promise.all([publisher?.close(), file?.close()]);
   }

@@ -24,6 +24,27 @@ test('values of environments, headers and presets go, references and all else st
   expect(shown.split('\n')).toHaveLength(text.split('\n').length);
 });
 
+test('secrets of addresses, logins and our own door go too', () => {
+  const text = `{
+  "http": { "token": "one", "allowedHosts": ["a.test"] },
+  "mcpServers": {
+    "a": { "url": "https://me:two@x.test/mcp?key=three", "oauth": { "clientId": "me", "clientSecret": "four" } },
+    "b": { "url": "https://x.test", "headers": { "Authorization": "Bearer \${TOKEN}", "B": "five \${TOKEN} six" } }
+  }
+}
+`;
+  const shown = withoutValues(text);
+  expect(shown).not.toMatch(/one|two|three|four|five|six/);
+  expect(shown).toContain('{ "token": "***", "allowedHosts": ["a.test"] }');
+  expect(shown).toContain('"url": "https://***@x.test/mcp?key=***"');
+  expect(shown).toContain('"oauth": { "clientId": "me", "clientSecret": "***" }');
+  expect(shown).toContain(
+    '"url": "https://x.test", "headers": { "Authorization": "Bearer ${TOKEN}", "B": "***" }',
+  );
+  const references = '{"http": {"token": "${T}"}, "mcpServers": {"a": {"oauth": {"clientSecret": "${S}"}}}}';
+  expect(withoutValues(references)).toBe(references);
+});
+
 test('a text without any is left as it is', () => {
   for (const text of ['{}\n', '{"mcpServers": {}}', '{"mcpServers": {"a": {"command": "x", "env": {}}}}'])
     expect(withoutValues(text)).toBe(text);

@@ -1,12 +1,17 @@
 import { dirname } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
+import { describeForeignRemote, describeRemote, isRemoteEntry } from './describe-remote.ts';
+import type { Place } from './filler.ts';
 import { isObject } from './plain-data.ts';
 import { keyPath, under, type ConfigWarning, type Problem } from './problem.ts';
+import type { DescribedRemote } from './remote.ts';
 import { brokenServerRules } from './rules.ts';
-import type { ChildFile, ForeignServer, RemoteServer, StdioServer } from './schema/config.ts';
+import type { ChildFile, ForeignRemote, ForeignServer, RemoteServer, StdioServer } from './schema/config.ts';
 import {
+  foreignRemoteKeys,
   foreignServerKeys,
   isChildFile,
+  isForeignRemote,
   isForeignServer,
   isServerName,
 } from './schema/quick-check.generated.js';
@@ -29,7 +34,9 @@ export type CandidateDefinition =
       readonly kind: 'stdio';
       readonly server: StdioServer | ForeignServer | (ChildFile & Pick<StdioServer, 'command'>);
     }
-  | { readonly kind: 'remote'; readonly disabled: boolean }
+  | { readonly kind: 'remote'; readonly server: DescribedRemote }
+  /** Turned off; nobody looks at the rest. */
+  | { readonly kind: 'disabled' }
   /** Described so badly that it cannot be used; the name is taken all the same, and the reader told. */
   | { readonly kind: 'unusable' };
 
@@ -46,12 +53,13 @@ export function ownCandidates(
     file,
     path: ['mcpServers', name],
     directory: dirname(file),
-    definition: unusable.has(name)
-      ? { kind: 'unusable' }
-      : 'url' in server
-        ? { kind: 'remote', disabled: server.disabled === true }
-        : { kind: 'stdio', server },
+    definition: unusable.has(name) ? { kind: 'unusable' } : ownDefinition(server),
   }));
+}
+
+function ownDefinition(server: StdioServer | RemoteServer): CandidateDefinition {
+  if (!('url' in server)) return { kind: 'stdio', server };
+  return server.disabled === true ? { kind: 'disabled' } : { kind: 'remote', server: describeRemote(server) };
 }
 
 /** The server a file of its own describes, or undefined when not even its name is known. */
@@ -67,8 +75,11 @@ export async function childCandidate(
   }
   const name = typeof value.name === 'string' ? value.name : '';
   const candidate = { name, file, path: [], directory: dirname(file) };
-  const remote = remoteIn(value);
-  if (remote !== undefined) return { ...candidate, definition: remote };
+  if (isRemoteEntry(value)) {
+    const ours = Object.entries(value).filter(([key]) => CHILD_REMOTE_KEYS.has(key));
+    const definition = await remoteDefinition({ file, path: [] }, name, Object.fromEntries(ours), warn);
+    return name === '' ? undefined : { ...candidate, definition };
+  }
   if (!isChildFile(value)) {
     const { explainChildFile } = await import('./explain.ts');
     warnAll(file, explainChildFile(value), 'the server is skipped', warn);
@@ -82,11 +93,17 @@ export async function childCandidate(
     warn({ file, key: 'command', message, level: 'warn' });
     return { ...candidate, definition: { kind: 'unusable' } };
   }
-  const { args, env, framing, description, switchboardDescription, disabled } = value;
+  const { args, env, framing, isolation, description, switchboardDescription, disabled } = value;
   // Named one by one: other keys of this file are not ours to interpret.
-  const server = { name, command, args, env, framing, description, switchboardDescription, disabled };
+  const looks = { isolation, description, switchboardDescription, disabled };
+  const server = { name, command, args, env, framing, ...looks };
   return { ...candidate, definition: { kind: 'stdio', server } };
 }
+
+const CHILD_REMOTE_KEYS = new Set([
+  ...['type', 'url', 'httpUrl', 'serverUrl', 'headers', 'oauth', 'command'],
+  ...['isolation', 'description', 'switchboardDescription', 'disabled'],
+]);
 
 /** The servers of a `mcpServers` map that other programs read as well. */
 export async function mapCandidates(file: string, map: unknown, warn: Warn): Promise<Candidate[]> {
@@ -120,8 +137,7 @@ async function foreignDefinition(
   warn: Warn,
 ): Promise<CandidateDefinition> {
   const name = path.at(-1)!;
-  const remote = isObject(entry) ? remoteIn(entry) : undefined;
-  if (remote !== undefined) return remote;
+  if (isObject(entry) && isRemoteEntry(entry)) return remoteDefinition({ file, path }, name, entry, warn);
   if (!isForeignServer(entry) || !isServerName(name)) {
     const { explainForeignServer, explainServerName } = await import('./explain.ts');
     const problems = [...explainServerName(name), ...explainForeignServer(entry)];
@@ -133,41 +149,51 @@ async function foreignDefinition(
     warnAll(file, under(path, broken), 'the server is skipped', warn);
     return { kind: 'unusable' };
   }
-  reportUnknownKeys(file, path, entry, warn);
+  reportUnknownKeys(file, path, entry, foreignServerKeys, warn);
   return { kind: 'stdio', server: withoutToolList(file, path, entry, warn) };
 }
 
 /** GitHub Copilot has a list of the allowed tools where we have settings of tools; `["*"]` allows all. */
-function withoutToolList(
+function withoutToolList<T extends ForeignServer | ForeignRemote>(
   file: string,
-  path: readonly string[],
-  entry: ForeignServer,
+  path: readonly (string | number)[],
+  entry: T,
   warn: Warn,
-): ForeignServer {
+): T {
   const { tools, ...rest } = entry;
   if (!Array.isArray(tools)) return entry;
   const message = 'is a list of another program and is ignored. Ours is "exposedTools".';
   const allowsAll = tools.length === 1 && tools[0] === '*';
   warn({ file, key: keyPath([...path, 'tools']), message, level: allowsAll ? 'info' : 'warn' });
-  return rest;
+  return rest as T;
 }
 
-const REMOTE_KEYS = ['url', 'httpUrl', 'serverUrl'];
-const REMOTE_TYPES = new Set([
-  'http',
-  'sse',
-  'streamable-http',
-  'streamableHttp',
-  'streamable_http',
-  'remote',
-  'ws',
-]);
-
-function remoteIn(entry: Readonly<Record<string, unknown>>): CandidateDefinition | undefined {
-  const remote =
-    REMOTE_KEYS.some((key) => Object.hasOwn(entry, key)) ||
-    (typeof entry.type === 'string' && REMOTE_TYPES.has(entry.type));
-  return remote ? { kind: 'remote', disabled: entry.disabled === true } : undefined;
+/** The same for a server that runs elsewhere. */
+async function remoteDefinition(
+  { file, path }: Place,
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+  warn: Warn,
+): Promise<CandidateDefinition> {
+  if (entry.disabled === true) return { kind: 'disabled' };
+  const unusable = (problems: readonly Problem[]): CandidateDefinition => {
+    warnAll(file, under(path, problems), 'the server is skipped', warn);
+    return { kind: 'unusable' };
+  };
+  if (entry.type === 'ws')
+    return unusable([{ path: ['type'], message: 'servers reached by "ws" are not supported' }]);
+  if (!isForeignRemote(entry) || !isServerName(name)) {
+    const { explainForeignRemote, explainServerName } = await import('./explain.ts');
+    // In a file about one server, the name is a key of its own.
+    const naming = under(path.length === 0 ? ['name'] : [], explainServerName(name));
+    return unusable([...naming, ...explainForeignRemote(entry)]);
+  }
+  const broken = brokenServerRules(entry);
+  if (broken.length > 0) return unusable(broken);
+  const described = describeForeignRemote(withoutToolList(file, path, entry, warn));
+  if ('message' in described) return unusable([described]);
+  reportUnknownKeys(file, path, entry, foreignRemoteKeys, warn);
+  return { kind: 'remote', server: described };
 }
 
 /**
@@ -215,14 +241,25 @@ function ourWordFor(key: string): string | undefined {
   return ours === undefined ? undefined : `Ours is "${ours}".`;
 }
 
-function reportUnknownKeys(file: string, path: readonly string[], entry: object, warn: Warn): void {
-  for (const key of Object.keys(entry)) {
-    if (foreignServerKeys.includes(key)) continue;
-    const harmless = HARMLESS_KEYS.has(key);
-    const guess = harmless ? undefined : (ourWordFor(key) ?? didYouMean(key, foreignServerKeys));
+function reportUnknownKeys(
+  file: string,
+  path: readonly (string | number)[],
+  entry: object,
+  known: readonly string[],
+  warn: Warn,
+): void {
+  for (const [key, value] of Object.entries(entry)) {
+    if (known.includes(key) || value === undefined) continue;
+    // Some hosts write the keys of a program in every entry.
+    const harmless = HARMLESS_KEYS.has(key) || isEmpty(value);
+    const guess = harmless ? undefined : (ourWordFor(key) ?? didYouMean(key, known));
     const message = `is not a key we know and is ignored.${guess === undefined ? '' : ` ${guess}`}`;
     warn({ file, key: keyPath([...path, key]), message, level: harmless ? 'info' : 'warn' });
   }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 function warnAll(file: string, problems: readonly Problem[], consequence: string, warn: Warn): void {

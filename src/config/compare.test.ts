@@ -16,7 +16,10 @@ async function define(
   env: Record<string, string> = {},
 ): Promise<ServerDefinition> {
   const project = createProject({
-    'switchboard.config.json': { mcpServers: { s: { cwd: '/', ...server } }, ...rest },
+    'switchboard.config.json': {
+      mcpServers: { s: { ...('url' in server ? {} : { cwd: '/' }), ...server } },
+      ...rest,
+    },
   });
   const { servers, warnings } = await loadConfig({ cwd: project.dir, env });
   expect(warnings).toEqual([]);
@@ -44,6 +47,8 @@ test.each<[string, object, object?]>([
   ['inherited environment', entry, { inheritEnv: false }],
   ['framing', { ...entry, framing: 'newline' }],
   ['time limits', entry, { timeouts: { rpcMs: 5 } }],
+  ['isolation', { ...entry, isolation: 'shared' }],
+  ['kind', { url: 'http://x' }],
   ['command and looks', { ...entry, command: 'deno', exposure: 'hidden' }],
 ])('another %s needs another process', async (_, server, rest) => {
   expect(compareServers(await define(entry), await define(server, rest))).toBe('process');
@@ -67,6 +72,41 @@ test.each<[string, object, object?]>([
   ['description of the suite', { ...entry, switchboardDescription: 'All of it.' }],
 ])('another %s changes its looks only', async (_, server, rest) => {
   expect(compareServers(await define(entry), await define(server, rest))).toBe('shown');
+});
+
+const remote = {
+  url: 'https://x.test/mcp',
+  headers: { 'X-A': '1', Authorization: 'Bearer ${TOKEN}' },
+  oauth: { scope: 'read' },
+};
+const TOKEN = { TOKEN: 'abc' };
+
+test.each<[string, object]>([
+  ['in another file', remote],
+  ['with headers in another order', { ...remote, headers: { Authorization: 'Bearer ${TOKEN}', 'X-A': '1' } }],
+  ['with what is the default anyway', { ...remote, type: 'auto', isolation: 'session' }],
+])('%s a server elsewhere is the same', async (_, server) => {
+  expect(compareServers(await define(remote, {}, TOKEN), await define(server, {}, TOKEN))).toBe('same');
+});
+
+test.each<[string, object, Record<string, string>?]>([
+  ['address', { ...remote, url: 'https://x.test/other' }],
+  ['transport', { ...remote, type: 'sse' }],
+  ['header', { ...remote, headers: {} }],
+  ['value of a header', remote, { TOKEN: 'other' }],
+  ['login', { ...remote, oauth: { scope: 'write' } }],
+  ['login, which is none,', { ...remote, oauth: false }],
+  ['isolation', { ...remote, isolation: 'shared' }],
+  ['kind', entry],
+])('another %s needs another connection', async (_, server, env = TOKEN) => {
+  expect(compareServers(await define(remote, {}, TOKEN), await define(server, {}, env))).toBe('process');
+});
+
+test('an address written differently, and looks, are only shown differently', async () => {
+  const before = await define(remote, {}, TOKEN);
+  const referring = { ...remote, url: 'https://${HOST}/mcp' };
+  expect(compareServers(before, await define(referring, {}, { ...TOKEN, HOST: 'x.test' }))).toBe('shown');
+  expect(compareServers(before, await define({ ...remote, exposure: 'hidden' }, {}, TOKEN))).toBe('shown');
 });
 
 test('a reference that gives the same value is written differently, and run the same', async () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ServerDefinition } from './resolve.ts';
+import type { OAuthSettings, ServerDefinition } from './definition.ts';
 import type { Pattern, ToolSettings } from './tool-settings.ts';
 
 /**
@@ -17,17 +17,37 @@ export function compareServers(
 // Lists, not objects: a member that is left out and one that is undefined mean the same.
 
 function processOf(server: ServerDefinition): unknown[] {
-  const { name, command, args, cwd, env, inheritEnv, framing, timeouts } = server;
+  const { kind, name, isolation, timeouts } = server;
   // How long it may be idle can be changed while it runs, and how long we drain is nothing to it.
-  return [name, command, args, cwd, env, inheritEnv, framing, { ...timeouts, idleMs: 0, drainMs: 0 }];
+  return [kind, name, isolation, { ...timeouts, idleMs: 0, drainMs: 0 }, ...reachedBy(server)];
+}
+
+function reachedBy(server: ServerDefinition): unknown[] {
+  if (server.kind === 'remote') {
+    const { transport, url, headers, oauth } = server;
+    return [transport, url, headers, ...(oauth === false ? [false] : loginOf(oauth))];
+  }
+  const { command, args, cwd, env, inheritEnv, framing } = server;
+  return [command, args, cwd, env, inheritEnv, framing];
+}
+
+function loginOf({
+  clientId,
+  clientSecret,
+  clientMetadataUrl,
+  scope,
+  callbackPort,
+}: OAuthSettings): unknown[] {
+  return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort];
 }
 
 function looksOf(server: ServerDefinition): unknown[] {
-  const { description, switchboardDescription, written, exposure, naming, offer, tools, suite, timeouts } =
-    server;
+  const { description, switchboardDescription, exposure, naming, offer, tools, suite, timeouts } = server;
   return [
     ...[description, switchboardDescription, exposure, naming, offer, timeouts.idleMs],
-    ...[written.command, written.args, written.cwd],
+    ...(server.kind === 'remote'
+      ? [server.written.url]
+      : [server.written.command, server.written.args, server.written.cwd]),
     ...[suite.name, suite.description, suite.summaryMaxChars, suite.mode],
     ...toolsOf(tools),
   ];

@@ -42,7 +42,7 @@ test('a server that is not there is pointed out, and why; the tool stays', async
         github: echo,
         off: { ...echo, disabled: true },
         unset: { command: '${MISSING}' },
-        remote: { url: 'http://x' },
+        remote: { url: 'http://x/${MISSING}' },
       },
       tools: {
         all: {

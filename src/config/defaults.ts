@@ -10,6 +10,8 @@ export const APPROVALS = ['ask', 'auto'] as const;
 export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
 /** What a server can offer. */
 export const KINDS = ['tools', 'resources', 'prompts'] as const;
+/** Whether each client gets a server of its own, or all get the same one. */
+export const ISOLATIONS = ['session', 'shared'] as const;
 
 /** What holds where the configuration says nothing. The schema takes its defaults from here. */
 export const DEFAULTS = {
@@ -20,6 +22,8 @@ export const DEFAULTS = {
   naming: 'prefixed',
   offer: KINDS,
   instructions: { maxChars: 2000 },
+  isolation: 'session',
+  http: { maxSessions: 1000, sessionIdleMs: 1_800_000, maxProcesses: 256 },
   management: { enabled: false, approval: 'ask', persist: false },
   /** In milliseconds. */
   timeouts: {

@@ -4,9 +4,18 @@
  */
 import type { z } from 'zod';
 import { didYouMean, nearest } from '../shared/nearest.ts';
+import { isRemoteEntry, NO_ADDRESS } from './describe-remote.ts';
 import { isObject } from './plain-data.ts';
 import { under, type Problem } from './problem.ts';
-import { childFile, config, foreignServer, remoteServer, serverName, stdioServer } from './schema/config.ts';
+import {
+  childFile,
+  config,
+  foreignRemote,
+  foreignServer,
+  remoteServer,
+  serverName,
+  stdioServer,
+} from './schema/config.ts';
 
 export interface ConfigProblems {
   /** What makes the configuration as a whole unusable. */
@@ -22,16 +31,36 @@ export function explainConfig(value: unknown): ConfigProblems {
   }
   const byServer = new Map<string, readonly Problem[]>();
   for (const [name, entry] of Object.entries(value.mcpServers)) {
-    const schema = isObject(entry) && 'url' in entry ? remoteServer : stdioServer;
-    const problems = [...problemsOf(serverName, name), ...problemsOf(schema, entry)];
+    const problems = [...problemsOf(serverName, name), ...serverProblems(entry)];
     if (problems.length > 0) byServer.set(name, under(['mcpServers', name], problems));
   }
   return { fatal: problemsOf(config, { ...value, mcpServers: {} }), byServer };
 }
 
+/** Which kind of server an entry means is told by its keys; those of the other kind get words of their own. */
+function serverProblems(entry: unknown): Problem[] {
+  const remote = isObject(entry) && isRemoteEntry(entry);
+  const others = remote ? PROGRAM_KEYS : REMOTE_KEYS;
+  const message = remote
+    ? 'is for a server that is started as a program; this one has an address. Leave one of them out'
+    : 'is for a server with an address ("url"); this one is started as a program';
+  return problemsOf(remote ? remoteServer : stdioServer, entry).map((problem) => {
+    const [key, ...below] = problem.path;
+    return below.length === 0 && others.has(key) ? { ...problem, message } : problem;
+  });
+}
+
+const PROGRAM_KEYS = new Set<unknown>(['command', 'args', 'env', 'cwd', 'framing', 'inheritEnv']);
+const REMOTE_KEYS = new Set<unknown>(['headers', 'oauth']);
+
 /** What is wrong with an entry of another program's `mcpServers` map. */
 export function explainForeignServer(value: unknown): readonly Problem[] {
   return problemsOf(foreignServer, value);
+}
+
+/** The same for one of a server that runs elsewhere. */
+export function explainForeignRemote(value: unknown): readonly Problem[] {
+  return problemsOf(foreignRemote, value);
 }
 
 /** What is wrong with a `.mcp.json` that describes one server. */
@@ -131,6 +160,7 @@ function oneOf(choices: readonly string[], value: unknown): string {
 function missing(path: Path): string {
   const key = path.at(-1);
   if (key === 'command') return 'is missing: add the program to start, for example "command": "npx"';
+  if (key === 'url') return NO_ADDRESS;
   if (key === 'name' && path.length === 1)
     return 'is missing: add the name of the server, for example "name": "playwright"';
   if (key === 'name') return 'is missing: add the name the server gives the tool';

@@ -87,6 +87,7 @@ test("the coordinator's example loads as it stands (A-131, A-135, A-136, A-137, 
       args: ['@example/mcp-server', '--option', 'value'],
       tools: { allow: undefined, deny: [{ pattern: 'tool3', literal: false }] },
     },
+    { name: 'ServerName3', kind: 'remote', transport: 'sse', url: 'http://example.com/mcp' },
   ]);
   expect(loaded.servers[0]?.tools.shapes.get('tool2')?.exposed).toBe('renamed_tool2');
   expect(loaded.compounds).toEqual([
@@ -100,9 +101,7 @@ test("the coordinator's example loads as it stands (A-131, A-135, A-136, A-137, 
       origin: { file, key: 'tools.CustomToolName' },
     },
   ]);
-  expect(loaded.warnings.map(describeWarning)).toEqual([
-    `${file}: mcpServers.ServerName3: remote servers are not supported yet; "ServerName3" is skipped`,
-  ]);
+  expect(loaded.warnings.map(describeWarning)).toEqual([]);
 });
 
 test('a face that needs its file says where it was looked for and what to do', async () => {

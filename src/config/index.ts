@@ -1,20 +1,24 @@
 export { compareServers } from './compare.ts';
 export type { CompoundDefinition } from './compound.ts';
 export { MANAGEMENT_TOOLS } from './defaults.ts';
+export type { RemoteDefinition, ServerDefinition, StdioDefinition } from './definition.ts';
 export { entryForConfig, withoutServer, withServer } from './edit.ts';
 export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-config.ts';
 export { composeEnv, envNames } from './environment.ts';
 export type { Face } from './face.ts';
 export { CONFIG_NAMES, findConfig } from './find.ts';
+export { httpTokenOf } from './http-token.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
-
 export { describeWarning } from './problem.ts';
-export type { ServerDefinition } from './resolve.ts';
+export { remoteSecrets } from './remote-secrets.ts';
+export { defineRemoteServer, type RemoteEntry } from './remote-server.ts';
 export {
   defineRuntimeServer,
   isRuntimeServer,
+  refuseBadName,
   type RuntimeContext,
   type RuntimeEntry,
 } from './runtime-server.ts';
 export type { Settings } from './settings.ts';
+export { shownAddress } from './shown-address.ts';
 export type { Pattern, ToolSettings } from './tool-settings.ts';

@@ -62,6 +62,14 @@ describe('settings', () => {
         naming: 'prefixed',
         offer: ['tools', 'resources', 'prompts'],
         instructions: { maxChars: 2000 },
+        isolation: 'session',
+        http: {
+          allowedHosts: [],
+          allowedOrigins: [],
+          maxSessions: 1000,
+          sessionIdleMs: 1_800_000,
+          maxProcesses: 256,
+        },
         management: { enabled: false, approval: 'ask', persist: false },
         suites: {},
         timeouts: { childSpawnMs: 8000, rpcMs: 60000, idleMs: 600_000, drainMs: 3000, callMaxMs: 3_600_000 },
@@ -73,6 +81,7 @@ describe('settings', () => {
         limits: { messageBytes: 16_777_216, callsInFlight: 64, callsQueued: 4096 },
       },
       logDirectory: undefined,
+      writtenHttpToken: undefined,
       servers: [],
       disabled: [],
       unusable: [],
@@ -96,6 +105,8 @@ describe('settings', () => {
         naming: 'plain',
         offer: ['prompts', 'tools'],
         instructions: { maxChars: 0 },
+        isolation: 'shared',
+        http: { token: '${TOKEN}', allowedHosts: ['gateway.test'], maxSessions: 5 },
         management: true,
         limits: { callsInFlight: 1 },
       },
@@ -109,6 +120,14 @@ describe('settings', () => {
       naming: 'plain',
       offer: ['prompts', 'tools'],
       instructions: { maxChars: 0 },
+      isolation: 'shared',
+      http: {
+        allowedHosts: ['gateway.test'],
+        allowedOrigins: [],
+        maxSessions: 5,
+        sessionIdleMs: 1_800_000,
+        maxProcesses: 256,
+      },
       management: { enabled: true, approval: 'ask', persist: false },
       suites: {},
       timeouts: { childSpawnMs: 8000, rpcMs: 5, idleMs: 'never', drainMs: 3000, callMaxMs: 3_600_000 },
@@ -186,6 +205,11 @@ describe('settings', () => {
       { management: { approval: 'aks' } },
       'management.approval: must be one of "ask", "auto". Did you mean "ask"?',
     ],
+    [{ http: { maxSessions: 0 } }, 'http.maxSessions: must be a whole number from 1 to 100000'],
+    [{ http: { allowedOrigins: ['a.test'] } }, 'http.allowedOrigins[0]: must be an origin such as'],
+    [{ http: { allowedHosts: ['https://a.test'] } }, 'http.allowedHosts[0]: must be a host such as'],
+    [{ http: { tokens: 'x' } }, 'http.tokens: unknown key. Did you mean "token"?'],
+    [{ isolation: true }, 'isolation: must be one of "session", "shared", not a boolean'],
     [{ management: { persist: 1 } }, 'management.persist: must be true or false'],
     [
       { management: { enable: true } },
@@ -338,7 +362,7 @@ describe('files', () => {
     const directory = project({
       'switchboard.config.mjs': 'export default { mcpServers: { a: { command: "${CMD}" } } };',
     });
-    expect((await load(directory, { CMD: 'run' })).servers[0]?.command).toBe('run');
+    expect((await load(directory, { CMD: 'run' })).servers[0]).toMatchObject({ command: 'run' });
   });
 
   test('of several files the first is used, with a warning about the others', async () => {
@@ -359,7 +383,7 @@ describe('files', () => {
     const directory = project({ 'sub/my.json': { mcpServers: { a: { command: 'x', cwd: 'work' } } } });
     const loaded = await loadConfig({ cwd: directory, configPath: 'sub/my.json', env: {} });
     expect(loaded.directory).toBe(join(directory, 'sub'));
-    expect(loaded.servers[0]?.cwd).toBe(join(directory, 'sub/work'));
+    expect(loaded.servers[0]).toMatchObject({ cwd: join(directory, 'sub/work') });
   });
 
   test('a file asked for by name that is not there is an error with a hint', async () => {
@@ -398,6 +422,7 @@ describe('mcpServers', () => {
             summaryMaxChars: 10,
             exposure: 'hidden',
             offer: ['resources'],
+            isolation: 'shared',
           },
           plain: echo,
         },
@@ -408,6 +433,7 @@ describe('mcpServers', () => {
     expect(loaded.warnings).toEqual([]);
     expect(loaded.servers).toEqual([
       {
+        kind: 'stdio',
         name: 'full',
         description: 'Does things.',
         switchboardDescription: 'Use it.',
@@ -425,6 +451,7 @@ describe('mcpServers', () => {
         framing: 'content-length',
         timeouts: { childSpawnMs: 1, rpcMs: 7, idleMs: 'never', drainMs: 3000, callMaxMs: 3_600_000 },
         exposure: 'hidden',
+        isolation: 'shared',
         naming: 'prefixed',
         offer: ['resources'],
         tools: {
@@ -442,6 +469,7 @@ describe('mcpServers', () => {
         },
       },
       {
+        kind: 'stdio',
         name: 'plain',
         origin: { file, key: 'mcpServers.plain' },
         command: 'echo',
@@ -453,6 +481,7 @@ describe('mcpServers', () => {
         framing: 'auto',
         timeouts: { childSpawnMs: 8000, rpcMs: 7, idleMs: 600_000, drainMs: 3000, callMaxMs: 3_600_000 },
         exposure: 'suite',
+        isolation: 'session',
         naming: 'prefixed',
         offer: ['tools', 'resources', 'prompts'],
         tools: { allow: undefined, deny: [], shapes: new Map() },
@@ -511,8 +540,36 @@ describe('mcpServers', () => {
     ],
     [{ command: 'x', type: 'http' }, 'mcpServers.bad.type: must be "stdio"'],
     [
+      { command: 'x', url: 'http://x' },
+      'mcpServers.bad.command: is for a server that is started as a program; this one has an address.',
+    ],
+    [{ url: 'http://x', cwd: '.' }, 'mcpServers.bad.cwd: is for a server that is started as a program'],
+    [{ command: 'x', headers: {} }, 'mcpServers.bad.headers: is for a server with an address ("url")'],
+    [{ type: 'http' }, 'mcpServers.bad.url: is missing: add the address of the server'],
+    [{ url: 'ftp://x' }, 'mcpServers.bad.url: must be an address that begins with http:// or https://'],
+    [{ url: 'http://' }, 'mcpServers.bad.url: is not an address that can be used'],
+    [
+      { url: 'http://x', headers: { 'X Y': 's3cret' } },
+      'mcpServers.bad.headers["X Y"]: the name of a header has only letters',
+    ],
+    [
+      { url: 'http://x', headers: { A: 's3cret\r\nB: c' } },
+      'mcpServers.bad.headers.A: holds a character that a header cannot carry; the server is skipped',
+    ],
+    [
+      { url: 'http://x', headers: { A: 'x', a: 'y' } },
+      'mcpServers.bad.headers.a: is the same header as one before it',
+    ],
+    [{ url: 'http://x', headers: { A: 5 } }, 'mcpServers.bad.headers.A: must be a text'],
+    [{ url: 'http://x', oauth: true }, 'mcpServers.bad.oauth: must be false or {"clientId"'],
+    [
+      { url: 'http://x', oauth: { clientid: 'x' } },
+      'mcpServers.bad.oauth.clientid: unknown key. Did you mean "clientId"?',
+    ],
+    [{ url: 'http://x', isolation: 'none' }, 'mcpServers.bad.isolation: must be one of "session", "shared"'],
+    [
       { url: 'x', type: 'htp' },
-      'mcpServers.bad.type: must be one of "http", "sse", "streamable-http". Did you mean "http"?',
+      'mcpServers.bad.type: must be one of "auto", "http", "sse", "streamable-http". Did you mean "http"?',
     ],
     [{ command: 'x', disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false'],
     [
@@ -563,7 +620,7 @@ describe('mcpServers', () => {
     ],
     [{ command: 'x', tools: { a: { redact: 'b' } } }, 'mcpServers.bad.tools.a.redact: must be a list of'],
     [
-      { url: 'x', tools: { a: { redact: [''] } } },
+      { url: 'http://x', tools: { a: { redact: [''] } } },
       'mcpServers.bad.tools.a.redact[0]: must be a text that is not empty',
     ],
     ['text', 'mcpServers.bad: must be an object'],
@@ -574,6 +631,7 @@ describe('mcpServers', () => {
     expect(names(loaded)).toEqual(['a', 'z']);
     expect(said(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
     expect(said(loaded)).toContain('the server is skipped');
+    expect(said(loaded)).not.toContain('s3cret');
   });
 
   test('names that cannot be are skipped, names of object members are names like any other', async () => {
@@ -581,7 +639,7 @@ describe('mcpServers', () => {
     const text = JSON.stringify({ mcpServers: map }).replace('{"xxx', '{"__proto__":{"command":"p"},"xxx');
     const loaded = await load(project({ 'switchboard.config.json': text }));
     expect(names(loaded)).toEqual(['__proto__', 'constructor', 'toString', 'a b']);
-    expect(loaded.servers[0]?.command).toBe('p');
+    expect(loaded.servers[0]).toMatchObject({ command: 'p' });
     expect(loaded.servers[1]?.suite).toEqual({ summaryMaxChars: 160, mode: 'summary' });
     expect(said(loaded)).toContain('a server name has 1 to 64 characters');
     expect(({} as { command?: string }).command).toBeUndefined();
@@ -626,7 +684,7 @@ describe('mcpServers', () => {
     expect(loaded.warnings).toEqual([]);
   });
 
-  test('remote servers are recognised and skipped with a warning', async () => {
+  test('servers that run elsewhere stand beside those that are started', async () => {
     const loaded = await load(
       project({
         'switchboard.config.json': {
@@ -638,11 +696,12 @@ describe('mcpServers', () => {
         },
       }),
     );
-    expect(names(loaded)).toEqual(['c']);
-    expect(said(loaded, 'warn')).toContain(
-      'mcpServers.b: remote servers are not supported yet; "b" is skipped',
-    );
-    expect(said(loaded)).not.toContain('s3cret');
+    expect(loaded.servers.map(({ name, kind }) => [name, kind])).toEqual([
+      ['a', 'remote'],
+      ['b', 'remote'],
+      ['c', 'stdio'],
+    ]);
+    expect(said(loaded)).toBe('');
   });
 });
 
@@ -803,7 +862,7 @@ describe('discovery', () => {
       'mcps/z/.mcp.json': { name: 'z', command: 'x' },
     });
     const loaded = await load(directory);
-    expect(names(loaded)).toEqual(['z']);
+    expect(names(loaded)).toEqual(['f', 'z']);
     const text = said(loaded, 'warn');
     expect(text).toContain(
       'mcps/a/.mcp.json:1:1: this "{" is never closed, in: {"name": "…",; the file is skipped',
@@ -814,7 +873,7 @@ describe('discovery', () => {
     );
     expect(text).toContain('mcps/d/.mcp.json: command.cmd: is missing');
     expect(text).toContain('mcps/e/.mcp.json: name: must be a text;');
-    expect(text).toContain('mcps/f/.mcp.json: remote servers are not supported yet');
+    expect(text).not.toContain('mcps/f/.mcp.json');
     expect(text).toContain('mcps/g/.mcp.json: has neither');
     expect(text).toContain('mcps/h/.mcp.json:1:1: the file is empty');
   });
@@ -826,10 +885,10 @@ describe('discovery', () => {
       },
     });
     const { servers } = await load(directory);
-    expect(servers.map(({ name, cwd }) => [name, cwd])).toEqual([
-      ['a', join(directory, 'mcps/many')],
-      ['b', join(directory, 'mcps/many/in')],
-      ['c', join(directory, 'mcps/many')],
+    expect(servers).toMatchObject([
+      { name: 'a', cwd: join(directory, 'mcps/many') },
+      { name: 'b', cwd: join(directory, 'mcps/many/in') },
+      { name: 'c', cwd: join(directory, 'mcps/many') },
     ]);
   });
 
@@ -840,15 +899,17 @@ describe('discovery', () => {
           a: { command: 'x', alwaysAllow: [], timeout: 5, disabledTools: ['y'], comand: 1 },
           b: { command: 5 },
           c: { type: 'http', url: 'http://x' },
-          d: { httpUrl: 'http://x' },
+          d: { httpUrl: 'http://x', trust: true, env: {}, disabledTools: ['y'] },
+          w: { type: 'ws', url: 'wss://x' },
           e: null,
           off: { command: 'x', disabled: true },
         },
       },
     });
     const loaded = await load(directory);
-    expect(names(loaded)).toEqual(['a']);
+    expect(names(loaded)).toEqual(['a', 'c', 'd']);
     expect(loaded.disabled).toEqual(['off']);
+    expect(loaded.unusable).toEqual(['b', 'w', 'e']);
     expect(said(loaded, 'info')).toContain('mcpServers.a.alwaysAllow: is not a key we know and is ignored.');
     expect(said(loaded, 'warn')).toContain(
       'mcpServers.a.disabledTools: is not a key we know and is ignored. Ours is "hiddenTools".',
@@ -857,8 +918,13 @@ describe('discovery', () => {
       'mcpServers.a.comand: is not a key we know and is ignored. Did you mean "command"?',
     );
     expect(said(loaded, 'warn')).toContain('.mcp.json: mcpServers.b.command: must be the program to start');
-    expect(said(loaded, 'warn')).toContain('mcpServers.c: remote servers are not supported yet');
-    expect(said(loaded, 'warn')).toContain('mcpServers.d: remote servers are not supported yet');
+    expect(said(loaded)).not.toContain('mcpServers.c');
+    expect(said(loaded, 'info')).toContain('mcpServers.d.trust: is not a key we know and is ignored.');
+    expect(said(loaded, 'info')).toContain('mcpServers.d.env: is not a key we know and is ignored.');
+    expect(said(loaded, 'warn')).toContain('mcpServers.d.disabledTools: is not a key we know');
+    expect(said(loaded, 'warn')).toContain(
+      'mcpServers.w.type: servers reached by "ws" are not supported; the server is skipped',
+    );
     expect(said(loaded, 'warn')).toContain(
       'mcpServers.e: must be an object, not null; the server is skipped',
     );
@@ -896,16 +962,16 @@ describe('discovery', () => {
       '.mcp.json': { mcpServers: { x: { command: 'root' }, only: echo } },
     };
     const all = await load(project(files));
-    expect(all.servers.map(({ command }) => command)).toEqual(['config', 'echo']);
+    expect(all.servers).toMatchObject([{ command: 'config' }, { command: 'echo' }]);
     expect(said(all, 'warn').split('\n')).toHaveLength(3);
     expect(said(all)).toContain('.mcp.json: mcpServers.x: "x" is already defined in');
     expect(said(all)).toContain('switchboard.config.json (mcpServers.x); this one is ignored');
     const without = (...names: string[]): string =>
       project(Object.fromEntries(Object.entries(files).filter(([name]) => !names.includes(name))));
     const second = await load(without('switchboard.config.json'));
-    expect(second.servers[0]?.command).toBe('first pattern');
+    expect(second.servers[0]).toMatchObject({ command: 'first pattern' });
     const third = await load(without('switchboard.config.json', '.switchboard/mcps/x/.mcp.json'));
-    expect(third.servers[0]?.command).toBe('second pattern');
+    expect(third.servers[0]).toMatchObject({ command: 'second pattern' });
   });
 
   test('a server of the root file can be turned off at home', async () => {

@@ -3,13 +3,14 @@ import { didYouMean } from '../shared/nearest.ts';
 import { ownCandidates, type Candidate, type Warn } from './candidate.ts';
 import { checkConfig, invalidConfig } from './check.ts';
 import { resolveCompounds, type CompoundDefinition } from './compound.ts';
+import type { ServerDefinition } from './definition.ts';
 import { discover } from './discover.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 import { findConfig } from './find.ts';
 import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
 import { readConfigFile } from './read.ts';
-import { resolveServers, type ServerDefinition } from './resolve.ts';
+import { resolveServers } from './resolve.ts';
 import type { ConfigInput } from './schema/config.ts';
 import { applyDefaults, type Settings } from './settings.ts';
 
@@ -34,6 +35,8 @@ export interface LoadedConfig {
   readonly settings: Settings;
   /** Where log lines are written to a file as well, absolute; undefined: nowhere. */
   readonly logDirectory: string | undefined;
+  /** `http.token` as it was written; httpTokenOf fills it in. Never to be shown. */
+  readonly writtenHttpToken: string | undefined;
   /** In the order of precedence: the configuration, then what the patterns find, then the root `.mcp.json`. */
   readonly servers: readonly ServerDefinition[];
   /** Names of servers that are turned off. */
@@ -79,7 +82,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const known = { servers, disabled, defined };
   const compounds = file === undefined ? [] : resolveCompounds(file, config.tools ?? {}, known, warn);
   const logDirectory = file === undefined ? undefined : logDirectoryOf(file, config, env, warn);
-  return { file, directory, settings, logDirectory, servers, disabled, unusable, compounds, warnings };
+  return {
+    ...{ file, directory, settings, logDirectory, writtenHttpToken: config.http?.token },
+    ...{ servers, disabled, unusable, compounds, warnings },
+  };
 }
 
 interface OwnConfig {

@@ -28,6 +28,8 @@ export function brokenServerRules(server: unknown): Problem[] {
   return [
     ...offerProblems(server, ['offer']),
     ...brokenIn(server, ['tools', ANY, 'presets', ANY], unsayable),
+    ...brokenIn(server, ['url'], unusableAddress),
+    ...brokenIn(server, ['headers'], repeatedHeaders),
   ];
 }
 
@@ -53,6 +55,21 @@ function offerProblems(value: unknown, path: readonly string[]): Problem[] {
       offer.indexOf(each) < index ? [problem('is in the list already', index)] : [],
     );
   });
+}
+
+/** With a reference in it, an address is looked at when that is filled in. */
+function unusableAddress(url: unknown): Problem[] {
+  const usable = typeof url !== 'string' || url.includes('${') || !/^https?:/i.test(url) || URL.canParse(url);
+  return usable ? [] : [problem('is not an address that can be used, such as https://example.com/mcp')];
+}
+
+function repeatedHeaders(headers: unknown): Problem[] {
+  if (!isObject(headers)) return [];
+  const names = Object.keys(headers);
+  const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+  return names
+    .filter((name, index) => names.slice(0, index).some((before) => same(before, name)))
+    .map((name) => ({ path: [name], message: 'is the same header as one before it' }));
 }
 
 /** What JSON cannot say: only a module can hold it, or a number such as 1e999. */

@@ -13,6 +13,7 @@ import {
   type RuntimeContext,
   type RuntimeEntry,
   type ServerDefinition,
+  type StdioDefinition,
 } from './index.ts';
 import { applyDefaults } from './settings.ts';
 
@@ -24,7 +25,7 @@ async function define(
   entry: RuntimeEntry,
   config: object = {},
   context: Partial<RuntimeContext> = {},
-): Promise<ServerDefinition> {
+): Promise<StdioDefinition> {
   const loaded = await load(createProject({ 'switchboard.config.json': config }));
   return defineRuntimeServer('added', entry, { ...loaded, ...context });
 }

@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Candidate, Warn } from './candidate.ts';
+import type { ServerDefinition, StdioDefinition } from './definition.ts';
 import type { Environment } from './interpolate.ts';
 import { describeWarning, type ConfigWarning } from './problem.ts';
 import { recursionGuard } from './recursion.ts';
-import { defineServer, type ServerDefinition } from './resolve.ts';
+import { defineProgram } from './resolve.ts';
 import type { Settings } from './settings.ts';
 
 /** How to start a server, as given while the gateway runs. Every text is meant as it stands: `${X}` is no reference. */
@@ -41,7 +42,7 @@ export function defineRuntimeServer(
   name: string,
   entry: RuntimeEntry,
   context: RuntimeContext,
-): ServerDefinition {
+): StdioDefinition {
   refuseBadName(name);
   refuseBadEntry(entry);
   const { command, args = [], env = {} } = entry;
@@ -63,11 +64,10 @@ export function defineRuntimeServer(
   };
   const warnings: ConfigWarning[] = [];
   const described = { command, args: [...args], env, cwd };
-  const server = defineServer(candidate, described, {
+  const server = defineProgram(candidate, described, {
     settings: context.settings,
     file: context.file,
     env: context.env ?? process.env,
-    ourScript,
     isOurselves: () => false,
     warn: (warning) => void warnings.push(warning),
   });
@@ -88,7 +88,7 @@ const NOWHERE = '';
 const MAX_NAME_CHARS = 64;
 
 /** Stricter than for configured servers: these are the rules for names in front of `__`. */
-function refuseBadName(name: string): void {
+export function refuseBadName(name: string): void {
   const chars = Array.from(name).length;
   if (name.trim() === '') throw invalid('A server needs a name.', 'Choose one, for example "github".');
   if (chars > MAX_NAME_CHARS) {

@@ -7,8 +7,10 @@ type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonl
 
 /** What the configuration says about everything but single servers and tools, with every default applied. */
 export type Settings = DeepReadonly<
-  Omit<ConfigOutput, '$schema' | 'mcpServers' | 'tools' | 'logDirectory' | 'management'>
+  Omit<ConfigOutput, '$schema' | 'mcpServers' | 'tools' | 'logDirectory' | 'management' | 'http'>
 > & {
+  /** Without the token, which httpTokenOf tells. */
+  readonly http: DeepReadonly<Omit<ConfigOutput['http'], 'token'>>;
   readonly management: Management;
   /** timeouts.idleMs of flat servers: "never", unless the configuration itself says a time. */
   readonly flatIdleMs: ConfigOutput['timeouts']['idleMs'];
@@ -19,13 +21,21 @@ export type Settings = DeepReadonly<
  * type comes from the schema, so a setting that is added there and forgotten here does not compile.
  */
 export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Settings {
-  const { introspection = {}, limits = {} } = config;
+  const { introspection = {}, limits = {}, http = {} } = config;
   return {
     discoverGlobs: config.discoverGlobs ?? (face.discovers === false ? [] : DEFAULTS.discoverGlobs),
     exposure: config.exposure ?? face.defaults.exposure,
     naming: config.naming ?? face.defaults.naming,
     offer: config.offer ?? DEFAULTS.offer,
     instructions: { maxChars: config.instructions?.maxChars ?? DEFAULTS.instructions.maxChars },
+    isolation: config.isolation ?? DEFAULTS.isolation,
+    http: {
+      allowedHosts: http.allowedHosts ?? [],
+      allowedOrigins: http.allowedOrigins ?? [],
+      maxSessions: http.maxSessions ?? DEFAULTS.http.maxSessions,
+      sessionIdleMs: http.sessionIdleMs ?? DEFAULTS.http.sessionIdleMs,
+      maxProcesses: http.maxProcesses ?? DEFAULTS.http.maxProcesses,
+    },
     // Without a prototype: a server may be called "constructor".
     suites: Object.assign(Object.create(null) as Record<string, never>, config.suites),
     management: resolveManagement(config.management, face.defaults.management),

@@ -9,12 +9,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function awaited() {
+function awaited(startedAt?: () => number) {
   let arrive = (): void => undefined;
   const done = new Promise<void>((resolve) => {
     arrive = resolve;
   });
-  return { done, since: performance.now(), arrive };
+  const since = performance.now();
+  return { done, since, startedAt: startedAt ?? (() => since), arrive };
 }
 
 /** Whether the wait was over after so many milliseconds more. */
@@ -33,39 +34,39 @@ function waiting(promise: Promise<void>): { over: boolean } {
 
 test('is over at once when nothing is missing, and when everything has come in', async () => {
   const arrivals = new Arrivals();
-  await arrivals.settled([]);
+  await arrivals.settled('tools', []);
   const [one, two] = [awaited(), awaited()];
-  const wait = waiting(arrivals.settled([one, two]));
+  const wait = waiting(arrivals.settled('tools', [one, two]));
   one.arrive();
-  arrivals.arrived(true);
+  arrivals.arrived('tools', true);
   expect(await overAfter(wait, 10)).toBe(false);
   two.arrive();
-  arrivals.arrived(true);
+  arrivals.arrived('tools', true);
   expect(await overAfter(wait, 0)).toBe(true);
 });
 
 test('one that hangs holds up the others for a moment only', async () => {
   const arrivals = new Arrivals();
   const [good, hanging] = [awaited(), awaited()];
-  const wait = waiting(arrivals.settled([good, hanging]));
+  const wait = waiting(arrivals.settled('tools', [good, hanging]));
   await vi.advanceTimersByTimeAsync(1000);
   good.arrive();
-  arrivals.arrived(true);
+  arrivals.arrived('tools', true);
   expect(await overAfter(wait, 400)).toBe(false);
   expect(await overAfter(wait, 200)).toBe(true);
 });
 
 test('as long as nobody has come in it waits longer, but not for ever', async () => {
   const arrivals = new Arrivals();
-  const wait = waiting(arrivals.settled([awaited()]));
-  arrivals.arrived(false);
+  const wait = waiting(arrivals.settled('tools', [awaited()]));
+  arrivals.arrived('tools', false);
   expect(await overAfter(wait, 9000)).toBe(false);
   expect(await overAfter(wait, 1100)).toBe(true);
 });
 
 test('where there is something to show without them, it does not wait as long for the first', async () => {
   const arrivals = new Arrivals();
-  const wait = waiting(arrivals.settled([awaited()], true));
+  const wait = waiting(arrivals.settled('tools', [awaited()], true));
   expect(await overAfter(wait, 1900)).toBe(false);
   expect(await overAfter(wait, 200)).toBe(true);
 });
@@ -73,19 +74,38 @@ test('where there is something to show without them, it does not wait as long fo
 test('the next list does not wait again for one that has been missing all along', async () => {
   const arrivals = new Arrivals();
   const hanging = awaited();
-  arrivals.arrived(true);
+  arrivals.arrived('tools', true);
   await vi.advanceTimersByTimeAsync(2000);
-  const wait = waiting(arrivals.settled([hanging]));
+  const wait = waiting(arrivals.settled('tools', [hanging]));
   expect(await overAfter(wait, 0)).toBe(true);
 });
 
 test('one that has only begun to start is waited for, whenever the others came', async () => {
   const arrivals = new Arrivals();
-  arrivals.arrived(true);
+  arrivals.arrived('tools', true);
   await vi.advanceTimersByTimeAsync(60_000);
   const late = awaited();
-  const wait = waiting(arrivals.settled([late]));
+  const wait = waiting(arrivals.settled('tools', [late]));
   expect(await overAfter(wait, 300)).toBe(false);
   late.arrive();
   expect(await overAfter(wait, 0)).toBe(true);
+});
+
+test('who looks for one thing does not count the time for which its server was kept from starting', async () => {
+  const arrivals = new Arrivals();
+  let startedAt = Infinity;
+  const wait = waiting(arrivals.found([awaited(() => startedAt)], () => false));
+  expect(await overAfter(wait, 60_000)).toBe(false);
+  startedAt = performance.now();
+  expect(await overAfter(wait, 9000)).toBe(false);
+  expect(await overAfter(wait, 2000)).toBe(true);
+});
+
+test('what comes in of another kind says nothing about this one', async () => {
+  const arrivals = new Arrivals();
+  const wait = waiting(arrivals.settled('tools', [awaited()]));
+  arrivals.arrived('resources', true);
+  expect(await overAfter(wait, 9000)).toBe(false);
+  arrivals.arrived('tools', true);
+  expect(await overAfter(wait, 600)).toBe(true);
 });

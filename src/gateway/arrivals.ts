@@ -1,7 +1,11 @@
+import type { KeptKind } from '../protocol/index.ts';
+
 /** A list that still lacks servers is given when none has come in for so long, in milliseconds. */
 const QUIET = 500;
 /** And in any case after so long. */
 const MOST = 10_000;
+/** How often it is looked at again at least, in milliseconds: what is waited for may begin later. */
+const LOOK_AGAIN = 1000;
 /** The same where the list is not empty without them. */
 const MOST_WITH_SOME = 2000;
 
@@ -9,6 +13,8 @@ const MOST_WITH_SOME = 2000;
 export interface Awaited {
   readonly done: Promise<void>;
   readonly since: number;
+  /** The same without the time for which its server was not allowed to start yet; Infinity during that. */
+  readonly startedAt: () => number;
 }
 
 /**
@@ -17,38 +23,40 @@ export interface Awaited {
  * waits as long as servers keep coming in, and then a moment longer.
  */
 export class Arrivals {
-  #last = -Infinity;
-  #any = false;
+  /** When the last list of each kind came in; of those that did, only. */
+  readonly #last = new Map<KeptKind, number>();
   readonly #waiting = new Set<() => void>();
 
-  /** A server came in, or turned out not to. */
-  arrived(listed: boolean): void {
-    this.#last = performance.now();
-    this.#any ||= listed;
+  /** A server's list came in, or turned out not to. */
+  arrived(kind: KeptKind, listed: boolean): void {
+    if (listed || this.#last.has(kind)) this.#last.set(kind, performance.now());
     for (const look of this.#waiting) look();
   }
 
   /**
-   * Resolves when all have come in, or when it is not worth waiting for the rest. As long as none has, that takes longer,
-   * and less long where there is something to show without them (`some`).
+   * Resolves when all have come in, or when it is not worth waiting for the rest. As long as none of this kind has, that
+   * takes longer, and less long where there is something to show without them (`some`).
    */
-  settled(awaited: readonly Awaited[], some = false): Promise<void> {
-    return this.#wait(awaited, (since) =>
-      this.#any
-        ? Math.min(Math.max(this.#last, since) + QUIET, since + MOST)
-        : since + (some ? MOST_WITH_SOME : MOST),
-    );
+  settled(kind: KeptKind, awaited: readonly Awaited[], some = false): Promise<void> {
+    const since = Math.max(...awaited.map((each) => each.since));
+    return this.#wait(awaited, () => {
+      const last = this.#last.get(kind);
+      if (last === undefined) return since + (some ? MOST_WITH_SOME : MOST);
+      return Math.min(Math.max(last, since) + QUIET, since + MOST);
+    });
   }
 
   /** Resolves when what is looked for has come in, or all have without it. */
   async found(awaited: readonly Awaited[], isThere: () => boolean): Promise<void> {
-    if (!isThere()) await this.#wait(awaited, (since) => (isThere() ? -Infinity : since + MOST));
+    if (isThere()) return;
+    // Who asks for one thing waits for its server, but not for one that hangs. To be kept from starting is not to hang.
+    const startedAt = (): number => Math.max(...awaited.map((each) => each.startedAt()));
+    await this.#wait(awaited, () => (isThere() ? -Infinity : startedAt() + MOST));
   }
 
   /** Waits until all have come in, or to a moment that is asked for again at every arrival. */
-  async #wait(awaited: readonly Awaited[], untilWhen: (since: number) => number): Promise<void> {
+  async #wait(awaited: readonly Awaited[], untilWhen: () => number): Promise<void> {
     if (awaited.length === 0) return;
-    const since = Math.max(...awaited.map((each) => each.since));
     let done = false;
     const all = Promise.all(awaited.map((each) => each.done)).then(() => {
       done = true;
@@ -58,11 +66,11 @@ export class Arrivals {
       const look = (): void => {
         clearTimeout(timer);
         const now = performance.now();
-        const until = untilWhen(since);
+        const until = untilWhen();
         if (done || now >= until) {
           this.#waiting.delete(look);
           resolve();
-        } else timer = setTimeout(look, until - now);
+        } else timer = setTimeout(look, Math.min(until - now, LOOK_AGAIN));
       };
       this.#waiting.add(look);
       void all.then(look);

@@ -1,4 +1,4 @@
-import { SwitchboardError } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { silentLogger, type Logger } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { KEPT_KINDS, KINDS, Server, type KeptKind } from '../protocol/index.ts';
@@ -24,6 +24,8 @@ export interface GatewayOptions {
   /** Tools made of tools of several entries. Default none. */
   readonly overall?: readonly OverallExposure[];
   readonly log?: Logger;
+  /** How many sources may be started at one time; shared where there are several gateways. Default: one of its own. */
+  readonly gate?: StartGate;
   /** Whether sources may be added that nobody knows of yet. Default false. */
   readonly mayGrow?: boolean;
   /** Called when a source could not be listed. */
@@ -51,7 +53,7 @@ export class Gateway {
     prompts: new Claims(),
   };
   readonly #router: Router;
-  readonly #gate = new StartGate();
+  readonly #gate: StartGate;
   readonly #arrivals = new Arrivals();
   readonly #sessions = new Set<Session>();
   #overall: readonly OverallExposure[];
@@ -70,7 +72,9 @@ export class Gateway {
     adviseOnLoss,
     onProblem,
     mayGrow = false,
+    gate = new StartGate(),
   }: GatewayOptions) {
+    this.#gate = gate;
     this.#log = log;
     this.#adviseOnLoss = adviseOnLoss;
     this.#onProblem = onProblem;
@@ -219,13 +223,14 @@ export class Gateway {
       log: this.#log,
       gate: this.#gate,
       restocked: () => this.#changed(),
-      tried: (listed) => {
-        this.#arrivals.arrived(listed);
+      tried: (kind, listed) => {
+        this.#arrivals.arrived(kind, listed);
         if (!listed) this.#onProblem?.();
       },
     });
     for (const old of this.#shelves.values()) {
-      if (old.source.name === entry.source.name) shelf.subscriptions.adopt(old.subscriptions);
+      if (old.source.name === entry.source.name && old.subscriptions !== shelf.subscriptions)
+        shelf.subscriptions.adopt(old.subscriptions);
     }
     entry.source.listen(this.#listenerFor(shelf));
     return shelf;
@@ -236,6 +241,8 @@ export class Gateway {
       started: () => {
         shelf.restart();
         passLogLevel(shelf, this.#sessions);
+        // A source that several gateways use sees to that itself, once for all of them.
+        if (shelf.source.subscriptions !== undefined) return;
         for (const uri of shelf.subscriptions.uris()) shelf.askQuietly('resources/subscribe', { uri });
       },
       gone: () => shelf.gone(),
@@ -286,10 +293,26 @@ export class Gateway {
   #missing(name: string): SwitchboardError {
     const gone = this.#departed.explain(name, this.#catalog, this.#adviseOnLoss);
     if (gone) return gone;
-    const hint = didYouMean(name, this.#current().tools.keys()) ?? 'tools/list names the tools there are.';
+    const hint =
+      didYouMean(name, this.#current().tools.keys()) ??
+      this.#absent() ??
+      'tools/list names the tools there are.';
     return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${JSON.stringify(name.slice(0, 200))}.`, {
       hint,
     });
+  }
+
+  /** Whose tools are not known, so that a name that is missing may be one of theirs; undefined where nobody's. */
+  #absent(): string | undefined {
+    const absent = [...this.#shelves.values()].filter(
+      ({ entry, listings }) =>
+        entry.exposure.needsTools && entry.offers.has('tools') && listings.tools === undefined,
+    );
+    const [first] = absent;
+    if (first === undefined) return undefined;
+    const why = first.problem ? messageOf(first.problem) : 'It is still starting.';
+    const others = absent.length === 1 ? '' : ` The same goes for ${absent.length - 1} more.`;
+    return `It may be a tool of server '${first.source.name}', which is not listed. ${why}${others}`;
   }
 
   #changed(): void {

@@ -18,5 +18,7 @@ export {
   type ToolRules,
 } from './selection.ts';
 export { Session, type ClientLink } from './session.ts';
+export { SharedSource } from './shared-source.ts';
+export { StartGate } from './start-gate.ts';
 export type { Ending, Question, Source, SourceInfo, SourceListener, SourceState } from './source.ts';
 export { wireAnswer } from './wire-errors.ts';

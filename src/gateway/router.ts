@@ -177,7 +177,7 @@ export class Router {
     else {
       session.awaiting.add(kind);
       const some = this.#board.view.texts[kind] !== `{"${KINDS[kind].member}":[]}`;
-      void this.#board.arrivals.settled(awaited, some).then(() => {
+      void this.#board.arrivals.settled(kind, awaited, some).then(() => {
         session.awaiting.delete(kind);
         answer();
         // Nobody was told anything meanwhile; who gave the list up has still to hear of it.

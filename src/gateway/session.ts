@@ -130,6 +130,11 @@ export class Session {
     }
   }
 
+  /** The client has left: what it asked for is nobody's business any more. */
+  abandonAll(): void {
+    while (this.#newest) this.#newest.cancel('The client has left.');
+  }
+
   ended(call: Call): void {
     const { before, after } = call;
     if (after) after.before = before;

@@ -14,7 +14,7 @@ export interface ShelfOwner {
   /** Something on a shelf is different now. */
   restocked(): void;
   /** A source has been asked for a list for the first time, and gave it or did not. */
-  tried(listed: boolean): void;
+  tried(kind: KeptKind, listed: boolean): void;
 }
 
 /** How long after a failed start a server that is wanted from the beginning is tried again, in milliseconds. */
@@ -26,7 +26,7 @@ const RETRIES = [1000, 3000, 10_000, 30_000, 60_000];
  */
 export class Shelf {
   readonly source: Source;
-  readonly subscriptions = new Subscriptions();
+  readonly subscriptions: Subscriptions;
   readonly listings: Record<KeptKind, Listing | undefined> = {
     tools: undefined,
     resources: undefined,
@@ -41,12 +41,15 @@ export class Shelf {
   #keeping = false;
   #starting: Promise<unknown> | undefined;
   #onStarted: (() => void) | undefined;
+  /** When it was let start, while it starts; Infinity while it waits for that. */
+  #admittedAt = -Infinity;
   readonly #relisting = new Map<KeptKind, NodeJS.Timeout>();
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(entry: CatalogEntry, owner: ShelfOwner) {
     this.source = entry.source;
+    this.subscriptions = entry.source.subscriptions ?? new Subscriptions();
     this.#entry = entry;
     this.#owner = owner;
   }
@@ -64,7 +67,8 @@ export class Shelf {
     const running = this.#underWay.get(kind);
     if (running) return running;
     const done = this.#ask(kind).finally(() => this.#underWay.delete(kind));
-    const asked = { done, since: performance.now() };
+    const since = performance.now();
+    const asked = { done, since, startedAt: () => Math.max(since, this.#admittedAt) };
     this.#underWay.set(kind, asked);
     return asked;
   }
@@ -150,10 +154,10 @@ export class Shelf {
       await this.#running();
       const listing = await source.list(kind);
       this.#put(kind, listing);
-      if (first) this.#owner.tried(true);
+      if (first) this.#owner.tried(kind, true);
     } catch (error) {
       this.problem = error instanceof Error ? error : new Error(String(error));
-      if (first) this.#owner.tried(false);
+      if (first) this.#owner.tried(kind, false);
       if (this.#closed) return;
       log.warn('could not be listed', { server: source.name, kind, reason: messageOf(error) });
       // What clients see is from before; as long as it runs there is a newer one to be had.
@@ -165,13 +169,18 @@ export class Shelf {
   async #running(): Promise<void> {
     const { source } = this;
     if (source.state.kind === 'running') return;
+    if (this.#starting === undefined) this.#admittedAt = Infinity;
     this.#starting ??= Promise.race([
-      this.#owner.gate.enter(() => source.start()),
+      this.#owner.gate.enter(() => {
+        this.#admittedAt = performance.now();
+        return source.start();
+      }),
       new Promise<void>((resolve) => {
         this.#onStarted = resolve;
       }),
     ]).finally(() => {
       this.#starting = this.#onStarted = undefined;
+      this.#admittedAt = -Infinity;
     });
     await this.#starting;
   }

@@ -3,11 +3,14 @@ import type { Edit, Message } from '../wire/index.ts';
 import type { Call } from './call.ts';
 import type { Listing } from './component.ts';
 import type { ClientLink, Session } from './session.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /** Anything that offers components (tools, resources, templates, prompts) and runs them. */
 export interface Source {
   readonly name: string;
   readonly state: SourceState;
+  /** Who wants to hear of its resources, where several gateways use it. Default: each gateway keeps that for itself. */
+  readonly subscriptions?: Subscriptions;
   /** What the source said of itself, now or when it last ran; undefined where it never has. */
   about(): SourceInfo | undefined;
   /** Everything it offers of one kind, in its own order, as it described it. Starts it. */

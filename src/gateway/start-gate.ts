@@ -1,20 +1,23 @@
-/** Servers started for a list at one time, and how long each holds its place at most, in milliseconds. */
-const AT_ONCE = 8;
-const HOLDS = 1000;
-
 /**
  * Lets only some of many servers start at the same moment, so that the first of them are there soon. One that hangs
  * gives its place up after a while: it must not keep the others waiting.
  */
 export class StartGate {
-  #free = AT_ONCE;
+  readonly #holdsMs: number;
+  #free: number;
   readonly #waiting: (() => void)[] = [];
+
+  /** `atOnce` may start at one time, and each holds its place for so many milliseconds at most. */
+  constructor({ atOnce = 8, holdsMs = 1000 } = {}) {
+    this.#free = atOnce;
+    this.#holdsMs = holdsMs;
+  }
 
   async enter<T>(start: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     const leave = once(() => this.#leave());
-    const timer = setTimeout(leave, HOLDS);
+    const timer = setTimeout(leave, this.#holdsMs);
     try {
       return await start();
     } finally {

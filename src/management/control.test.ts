@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
-import { defineRuntimeServer, loadConfig, type ServerDefinition, type Settings } from '../config/index.ts';
+import {
+  defineRuntimeServer,
+  loadConfig,
+  type ServerDefinition,
+  type Settings,
+  type StdioDefinition,
+} from '../config/index.ts';
 import {
   Component,
   Gateway,
@@ -25,7 +31,7 @@ beforeAll(async () => {
 });
 
 /** A definition as a client gives it; `more` is what differs from others of its name. */
-function define(name: string, more: Partial<ServerDefinition> = {}): ServerDefinition {
+function define(name: string, more: Partial<StdioDefinition> = {}): ServerDefinition {
   const definition = defineRuntimeServer(name, { command: 'program' }, { settings, directory: '/' });
   return { ...definition, exposure: 'flat', ...more };
 }
@@ -194,6 +200,7 @@ class World {
       gateway: this.gateway,
       log: silentLogger,
       build,
+      reshow: (definition, source) => ({ ...build(definition), source }),
       definitions,
       drainMs: 1234,
     });

@@ -2,13 +2,22 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import type { Logger } from '../shared/log.ts';
 import { compareServers, type ServerDefinition } from '../config/index.ts';
-import type { CatalogEntry, Gateway, OverallExposure, SourceState } from '../gateway/index.ts';
+import type { CatalogEntry, Gateway, OverallExposure, Source, SourceState } from '../gateway/index.ts';
 
 export interface ControlOptions {
   readonly gateway: Gateway;
   readonly log: Logger;
-  /** Makes the entry of a server; nothing of it may start before `after`. */
-  readonly build: (definition: ServerDefinition, after: Promise<unknown> | undefined) => CatalogEntry;
+  /**
+   * Makes the entry of a server; nothing of it may start before `after`. Where others use the server as well, `anew` says
+   * that it is to be started again all the same.
+   */
+  readonly build: (
+    definition: ServerDefinition,
+    after: Promise<unknown> | undefined,
+    anew?: boolean,
+  ) => CatalogEntry;
+  /** The entry for a source that is there already and is to be shown in another way. */
+  readonly reshow: (definition: ServerDefinition, source: Source) => CatalogEntry;
   /** The servers that are there already, as they were defined. */
   readonly definitions: readonly ServerDefinition[];
   /** How long running calls of a server that is taken out may still finish, in milliseconds. Default 2000. */
@@ -44,6 +53,7 @@ export class Control {
   readonly #gateway: Gateway;
   readonly #log: Logger;
   readonly #build: ControlOptions['build'];
+  readonly #reshow: ControlOptions['reshow'];
   readonly #drainMs: number;
   readonly #definitions: Map<string, ServerDefinition>;
   /** Servers that no configuration names. */
@@ -55,10 +65,11 @@ export class Control {
   /** The last thing that is done, or waits to be done, to the server of a name. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor({ gateway, log, build, definitions, drainMs = 2000 }: ControlOptions) {
+  constructor({ gateway, log, build, reshow, definitions, drainMs = 2000 }: ControlOptions) {
     this.#gateway = gateway;
     this.#log = log;
     this.#build = build;
+    this.#reshow = reshow;
     this.#drainMs = drainMs;
     this.#definitions = new Map(definitions.map((each) => [each.name, each]));
   }
@@ -153,7 +164,7 @@ export class Control {
     this.definition(name);
     return this.#turn([name], async () => {
       const old = this.#entry(name);
-      const { entry, replaces } = this.#makeInstead(this.definition(name));
+      const { entry, replaces } = this.#makeInstead(this.definition(name), true);
       this.#gateway.swap(
         this.#entries().map((each) => (each === old ? entry : each)),
         { quiet: true },
@@ -227,7 +238,7 @@ export class Control {
         return { what: 'kept', entry: old };
       case 'shown':
         then.push(() => old.source.keepFor(timeouts.idleMs));
-        return { what: 'reshown', entry: { ...this.#make(definition), source: old.source } };
+        return { what: 'reshown', entry: this.#reshow(definition, old.source) };
       case 'process': {
         const { entry, replaces } = this.#makeInstead(definition);
         then.push(() => replaces(old, `Server '${name}' was changed in the configuration.`));
@@ -237,7 +248,10 @@ export class Control {
   }
 
   /** An entry for a server that is still there, and the way to end that one; the new process starts when it is gone. */
-  #makeInstead(definition: ServerDefinition): {
+  #makeInstead(
+    definition: ServerDefinition,
+    anew = false,
+  ): {
     entry: CatalogEntry;
     replaces: (old: CatalogEntry, reason: string) => void;
   } {
@@ -246,7 +260,7 @@ export class Control {
       gone = resolve;
     });
     const before = this.#leaving.get(definition.name);
-    const entry = this.#build(definition, Promise.allSettled([before, after]));
+    const entry = this.#build(definition, Promise.allSettled([before, after]), anew);
     return { entry, replaces: (old, reason) => void this.#end(old, reason).finally(gone) };
   }
 

@@ -1,6 +1,6 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import type { MANAGEMENT_TOOLS, RuntimeEntry, ServerDefinition } from '../config/index.ts';
+import type { MANAGEMENT_TOOLS, RuntimeEntry, ServerDefinition, StdioDefinition } from '../config/index.ts';
 import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
 import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
 import { approve } from './approval.ts';
@@ -11,7 +11,7 @@ export interface ManagementToolsOptions {
   /** Whether a person is asked before a program is started that no configuration names. */
   readonly approval: 'ask' | 'auto';
   /** Makes a definition of what a client gave. Throws SERVER_INVALID. */
-  readonly define: (name: string, entry: RuntimeEntry) => ServerDefinition;
+  readonly define: (name: string, entry: RuntimeEntry) => StdioDefinition;
   /** Writes a change back to where servers are configured; undefined: changes last as long as the program. */
   readonly persist?: {
     /** Rejects where the place has a server of that name already, used or not. */
@@ -129,7 +129,7 @@ function reloadServer({ control, alwaysOn }: ManagementToolsOptions): PresentedT
     name: 'reload_server',
     title: 'Reload a server',
     description:
-      'Stop a server and start it again with the same command, for example after it was rebuilt or has crashed.',
+      'Stop a server and start it again with the same command, or connect to it anew, for example after it was rebuilt or has crashed.',
     annotations: { destructiveHint: true, openWorldHint: true, idempotentHint: true, readOnlyHint: false },
     inputSchema: NAME_ONLY,
     outputSchema: {
@@ -153,7 +153,8 @@ function listServers({ control, alwaysOn }: ManagementToolsOptions): PresentedTo
   return tool({
     name: 'list_servers',
     title: 'List the servers',
-    description: 'The servers there are: command, status, process, tools, and why one has crashed.',
+    description:
+      'The servers there are: command or address, status, process, tools, and why one has crashed.',
     annotations: { readOnlyHint: true, openWorldHint: false },
     inputSchema: { type: 'object', properties: {} },
     outputSchema: {
@@ -241,8 +242,9 @@ function serverSchema(alwaysOn: boolean): JsonObject {
     type: 'object',
     properties: {
       name: { type: 'string' },
-      command: { type: 'string' },
+      command: { type: 'string', description: 'Empty for a server that runs elsewhere.' },
       args: { type: 'array', items: { type: 'string' } },
+      url: { type: 'string', description: 'The address of a server that runs elsewhere.' },
       status: { type: 'string', enum: ['starting', 'running', 'crashed', ...(alwaysOn ? [] : ['idle'])] },
       tools: { type: 'array', items: { type: 'string' } },
       pid: { type: 'integer', description: '0 while it does not run.' },
@@ -258,8 +260,10 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
   return {
     name: definition.name,
     // As it was written: what references stand for may be a secret.
-    command: definition.written.command,
-    args: definition.written.args,
+    // One that runs elsewhere has neither; both stay, for whoever counts on them.
+    ...(definition.kind === 'remote'
+      ? { command: '', args: [], url: definition.written.url }
+      : { command: definition.written.command, args: definition.written.args }),
     status: status(state.kind, alwaysOn),
     tools,
     pid: running?.pid ?? 0,
@@ -281,7 +285,9 @@ function status(kind: ManagedServer['state']['kind'], alwaysOn: boolean): string
 function readEntry(args: JsonObject): RuntimeEntry {
   const { args: list, env, cwd } = args;
   if (args.command === undefined && (args.url !== undefined || args.type !== undefined))
-    throw invalid('Remote servers are not supported yet: give the command of one that can be started.');
+    throw invalid(
+      'Only programs can be added: give the command of one. A server with an address is added to the configuration, by its owner.',
+    );
   if (typeof args.command !== 'string') throw invalid('command must be given, as a text.');
   const unknown = Object.keys(args).find((key) => !ENTRY_KEYS.includes(key));
   if (unknown !== undefined) {

@@ -14,8 +14,8 @@ import { kindsChangedBy, Server, type JsonObject, type KeptKind } from '../proto
 import type { Edit, Framing, Message } from '../wire/index.ts';
 import { CallQueue } from './call-queue.ts';
 import { callersAt, Flight, type FlightControl } from './flight.ts';
-import { Incarnation, StartTimeout, type Surroundings } from './incarnation.ts';
-import { startPatience, type StdioServer } from './server.ts';
+import { Incarnation, StartTimeout, type Findings, type Surroundings } from './incarnation.ts';
+import { startPatience, type ProcessTarget, type UpstreamServer } from './server.ts';
 import { Tasks } from './tasks.ts';
 
 export interface ConnectionEvents {
@@ -42,7 +42,7 @@ const UNREAD_LIMIT = 8 * 1024 * 1024;
  * brought back after a crash by the next call, stopped when unused.
  */
 export class Connection {
-  readonly #server: StdioServer;
+  readonly #server: UpstreamServer;
   readonly #surroundings: Surroundings;
   readonly #events: ConnectionEvents;
   readonly #deadlines: Deadlines;
@@ -59,8 +59,9 @@ export class Connection {
   #about: SourceInfo | undefined;
   /** Starts since it last ran. */
   #attempts = 0;
-  /** The framing that worked; found once, kept for later starts. */
-  #framing: Framing | undefined;
+  readonly #findings: Findings = {};
+  /** Calls that a server did not take and that were sent again. */
+  readonly #resent = new WeakSet<Call>();
   /** When a crashed server may be started again, on the performance clock. */
   #notBefore = 0;
   #lossReason = '';
@@ -80,7 +81,7 @@ export class Connection {
   #reviving: NodeJS.Timeout | undefined;
 
   constructor(
-    server: StdioServer,
+    server: UpstreamServer,
     surroundings: Surroundings,
     deadlines: Deadlines,
     events: ConnectionEvents,
@@ -103,10 +104,14 @@ export class Connection {
           ? undefined
           : server.comesBack === false
             ? `reload_server {"name":${JSON.stringify(server.name)}} brings it back.`
-            : 'The next call starts the server again.',
+            : server.target.kind === 'remote'
+              ? 'The next call connects to it again.'
+              : 'The next call starts the server again.',
       asking: (flight) => this.#current?.questions.mayConcern(flight) === true,
       abandoned: (flight) => this.#current?.questions.abandon(flight),
       continues: (token, task) => this.#tasks.add(token, task),
+      returned: (call, edits) => this.#returned(call, edits),
+      mayPause: server.shared !== true,
     };
   }
 
@@ -136,6 +141,19 @@ export class Connection {
   /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
   async ask(method: string, params?: JsonObject): Promise<Message> {
     const incarnation = await this.#ensure();
+    const answer = await this.#askOf(incarnation, method, params);
+    if (answer !== 'not-taken') return answer;
+    await incarnation.whenOver();
+    const second = await this.#askOf(await this.#ensure(), method, params);
+    if (second !== 'not-taken') return second;
+    throw new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' did not take ${method}, twice.`);
+  }
+
+  #askOf(
+    incarnation: Incarnation,
+    method: string,
+    params: JsonObject | undefined,
+  ): Promise<Message | 'not-taken'> {
     this.#used = true;
     return new Promise((resolve, reject) => {
       const { name, timeouts } = this.#server;
@@ -159,10 +177,15 @@ export class Connection {
           this.#deadlines.remove(deadline);
           resolve(answer);
         },
-        unanswered: (reason) => {
+        unanswered: (reason, error) => {
           this.#deadlines.remove(deadline);
           const why = reason === 'closed' ? this.#lossReason : `Its answer was ${reason.replace('-', ' ')}.`;
-          reject(new SwitchboardError('SERVER_LOST', `Server '${name}' did not answer ${method}. ${why}`));
+          if (reason === 'not-taken') resolve(reason);
+          else
+            reject(
+              error ??
+                new SwitchboardError('SERVER_LOST', `Server '${name}' did not answer ${method}. ${why}`),
+            );
         },
       });
       this.#deadlines.add(deadline);
@@ -246,17 +269,19 @@ export class Connection {
     await this.#retiring;
     await this.#waitOutCrash();
     if (this.#state.kind === 'stopped') throw this.#stoppedError();
+    const refusal = this.#server.target.kind === 'process' ? this.#surroundings.mayNotStart() : undefined;
+    if (refusal) throw refusal;
     this.#attempts++;
     this.#become({ kind: 'starting', attempt: this.#attempts });
     try {
-      const incarnation = await this.#startInSomeFraming();
+      const incarnation = await this.#begin();
       // It was asked to stop while it started.
       if ((this.#state as SourceState).kind === 'stopped') {
         await incarnation.stop();
         throw this.#stoppedError();
       }
       this.#current = incarnation;
-      this.#become({ kind: 'running', pid: incarnation.child.pid, since: Date.now() });
+      this.#become({ kind: 'running', pid: incarnation.link.pid, since: Date.now() });
       this.#attempts = 0;
       this.#backoff.succeeded(performance.now());
       this.#armIdle();
@@ -269,17 +294,26 @@ export class Connection {
     }
   }
 
+  #begin(): Promise<Incarnation> {
+    if (this.#server.target.kind === 'remote') return this.#startIn('newline', startPatience(this.#server));
+    return this.#surroundings.inTurn(() => {
+      // Others may have been before it for a while.
+      if (this.#state.kind === 'stopped') throw this.#stoppedError();
+      return this.#startInSomeFraming(this.#server.target as ProcessTarget);
+    });
+  }
+
   /** Nearly every server speaks newline; one that stays silent is tried once, ever, in Content-Length framing. */
-  async #startInSomeFraming(): Promise<Incarnation> {
-    const { framing, name, timeouts } = this.#server;
+  async #startInSomeFraming({ framing }: ProcessTarget): Promise<Incarnation> {
+    const { name, timeouts } = this.#server;
     const patience = startPatience(this.#server);
     if (framing !== 'auto') return this.#startIn(framing, patience);
-    if (this.#framing !== undefined) return this.#startIn(this.#framing, patience);
+    if (this.#findings.framing !== undefined) return this.#startIn(this.#findings.framing, patience);
     try {
       return await this.#startIn('newline', patience);
     } catch (error) {
       if (!(error instanceof StartTimeout) || this.#state.kind === 'stopped') throw error;
-      this.#framing = 'newline';
+      this.#findings.framing = 'newline';
       this.#surroundings.log.warn('no answer to initialize; trying Content-Length framing', { server: name });
       await error.cleanedUp;
       // Whatever had to be downloaded is there by now.
@@ -294,9 +328,11 @@ export class Connection {
   async #startIn(framing: Framing, patience: number): Promise<Incarnation> {
     const { log } = this.#surroundings;
     let lost: SwitchboardError | undefined;
-    const incarnation: Incarnation = new Incarnation(
+    let forgotten: true | undefined;
+    const incarnation: Incarnation = await Incarnation.begin(
       this.#server,
       framing,
+      this.#findings,
       this.#surroundings,
       this.#deadlines,
       {
@@ -307,6 +343,10 @@ export class Connection {
           lost = error;
           this.#lost(incarnation, error);
         },
+        forgotten: () => {
+          forgotten = true;
+          this.#forgotten(incarnation);
+        },
       },
     );
     this.#pending = incarnation;
@@ -314,6 +354,8 @@ export class Connection {
       this.#about = await incarnation.greet(patience);
       // It may have been lost in the same breath in which it answered.
       if (lost) throw lost;
+      if (forgotten)
+        throw new SwitchboardError('START_FAILED', `Server '${this.#server.name}' forgot us at once.`);
     } catch (error) {
       const stopped = incarnation.stop();
       // Whoever waits for the start hears of its failure now; only a second try waits until the first is gone.
@@ -323,11 +365,11 @@ export class Connection {
     } finally {
       this.#pending = undefined;
     }
-    this.#framing = framing;
+    this.#findings.framing = framing;
     this.#surroundings.remember(this.#server, this.#about);
     log.info('running', {
       server: this.#server.name,
-      pid: incarnation.child.pid,
+      pid: incarnation.link.pid,
       version: this.#about.protocolVersion,
     });
     return incarnation;
@@ -343,10 +385,11 @@ export class Connection {
   async #waitOutCrash(): Promise<void> {
     const wait = this.#notBefore - performance.now();
     if (wait <= 0) return;
-    if (wait > RESTART_PATIENCE && this.#state.kind === 'crashed') {
+    if (wait > RESTART_PATIENCE) {
+      const why = this.#state.kind === 'crashed' ? messageOf(this.#state.error) : 'It forgets its sessions.';
       throw new SwitchboardError(
         'SERVER_FAILING',
-        `Server '${this.#server.name}' keeps failing and is left alone for another ${Math.ceil(wait / 1000)} s. ${messageOf(this.#state.error)}`,
+        `Server '${this.#server.name}' keeps failing and is left alone for another ${Math.ceil(wait / 1000)} s. ${why}`,
         { hint: this.#surroundings.startHint },
       );
     }
@@ -363,6 +406,32 @@ export class Connection {
     // Calls that were not sent yet lost nothing: they go to the next life.
     if (this.#queue.size > 0) this.#startForQueue();
     else this.#revive();
+  }
+
+  /** The server does not know us any more; it is greeted anew by the next call, or by those that it did not take. */
+  #forgotten(incarnation: Incarnation): void {
+    if (this.#current !== incarnation) return;
+    this.#surroundings.log.info('the server has forgotten the session', { server: this.#server.name });
+    this.#lossReason = `Server '${this.#server.name}' has forgotten the session.`;
+    this.#current = undefined;
+    this.#awaitingDrain = false;
+    clearTimeout(this.#idleTimer);
+    // Not at once again and again, where it forgets every session that it makes.
+    this.#holdOff();
+    if (this.#state.kind !== 'stopped') this.#become({ kind: 'idle' });
+    this.#tasks.clear();
+    this.#events.gone();
+    if (this.#queue.size > 0) this.#startForQueue();
+    else this.#revive();
+  }
+
+  /** A call came back that the server has not looked at: it goes to the next life, once. */
+  #returned(call: Call, edits: Edit[]): boolean {
+    if (!call.open || this.#state.kind === 'stopped' || this.#resent.has(call)) return false;
+    this.#resent.add(call);
+    if (this.#queue.add(call, edits, this.#queuePatience()) && this.#current === undefined)
+      this.#startForQueue();
+    return true;
   }
 
   /** Somebody waits to hear from it: it comes back by itself, as soon as it may be started again. */
@@ -382,10 +451,14 @@ export class Connection {
     if (this.#state.kind === 'stopped') return;
     this.#lossReason = error.message;
     this.#become({ kind: 'crashed', error, at: Date.now() });
+    this.#holdOff();
+    this.#surroundings.log.warn('server failed', { server: this.#server.name, reason: error.message });
+  }
+
+  #holdOff(): void {
     const now = performance.now();
     const advice = this.#backoff.next(now);
     this.#notBefore = advice.kind === 'wait' ? now + advice.ms : advice.until;
-    this.#surroundings.log.warn('server failed', { server: this.#server.name, reason: error.message });
   }
 
   #become(state: SourceState): void {
@@ -397,8 +470,7 @@ export class Connection {
     return (
       this.#inFlight < this.#server.limits.callsInFlight &&
       incarnation.peer.outbox.backlog < UNREAD_LIMIT &&
-      // A process that has exited but whose end is still being read takes no more calls.
-      incarnation.child.state.kind === 'running'
+      incarnation.link.open
     );
   }
 
@@ -479,7 +551,7 @@ export class Connection {
       if (kinds.length > 0) for (const kind of kinds) this.#events.changed(kind);
       else {
         const slow = this.#events.notified(message, () => callersAt(incarnation.peer));
-        if (slow === undefined) return;
+        if (slow === undefined || this.#server.shared === true) return;
         // A client that reads slowly slows the server down, not our memory up.
         incarnation.peer.pause();
         slow.whenDrained(() => incarnation.peer.resume());

@@ -26,6 +26,10 @@ export interface FlightControl {
   abandoned(flight: Flight): void;
   /** The call was answered with a task, which goes on reporting progress under this token. */
   continues(token: number, task: Task): void;
+  /** The server has not looked at the call. Returns whether it will be sent again. */
+  returned(call: Call, edits: Edit[]): boolean;
+  /** False where other clients use the server too: then it is not held up for one that reads slowly. */
+  readonly mayPause: boolean;
   /** Why the connection was lost, for calls that were under way. */
   lossReason(): string;
   /** What to do about it, where something can be done. */
@@ -48,6 +52,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
   #progress: ProgressGate | undefined;
+  #edits: Edit[] = NO_EDITS;
 
   constructor(call: Call, peer: Peer, control: FlightControl) {
     this.call = call;
@@ -63,7 +68,10 @@ export class Flight implements AnswerListener, Deadline, Runner {
   send(edits: Edit[]): void {
     const { request } = this.call;
     const token = request.start(Client.progressToken);
+    this.#edits = edits;
     if (token >= 0) {
+      // The ones given stay as they are, in case it has to be sent again.
+      edits = [...edits];
       // Two clients may use one token; our ids are our own.
       const own = String(this.#peer.upcomingId);
       addEdit(edits, { start: token, end: request.end(Client.progressToken), with: own });
@@ -86,9 +94,10 @@ export class Flight implements AnswerListener, Deadline, Runner {
     } else this.#deliver(answer);
   }
 
-  unanswered(reason: Unanswered): void {
+  unanswered(reason: Unanswered, error?: SwitchboardError): void {
     this.#land();
-    this.call.fail(this.#explain(reason));
+    if (reason === 'not-taken' && this.#control.returned(this.call, this.#edits)) return;
+    this.call.fail(this.#explain(reason, error));
   }
 
   /** Progress the server reported for this call. */
@@ -173,7 +182,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   /** A client that reads slowly slows the server down, not our memory up. */
   #yieldTo(): void {
     const { client } = this.call.session;
-    if (!client.congested) return;
+    if (!client.congested || !this.#control.mayPause) return;
     this.#peer.pause();
     client.whenDrained(() => this.#peer.resume());
   }
@@ -184,7 +193,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#control.landed();
   }
 
-  #explain(reason: Unanswered): SwitchboardError {
+  #explain(reason: Unanswered, error: SwitchboardError | undefined): SwitchboardError {
     const subject = this.call.subject();
     switch (reason) {
       case 'too-large':
@@ -201,6 +210,20 @@ export class Flight implements AnswerListener, Deadline, Runner {
             hint: 'This is a fault of that server; its log may say more.',
           },
         );
+      case 'failed':
+        return new SwitchboardError(
+          error?.code ?? 'SERVER_LOST',
+          `${subject} failed. ${error?.message ?? this.#control.lossReason()}`,
+          { hint: error?.hint, cause: error },
+        );
+      case 'not-taken':
+        return new SwitchboardError(
+          'SERVER_LOST',
+          `${subject} was not run: the server did not take it, twice.`,
+          {
+            hint: 'It forgets its sessions as soon as they are made; its log may say more.',
+          },
+        );
       case 'closed':
         return new SwitchboardError(
           'SERVER_LOST',
@@ -212,6 +235,8 @@ export class Flight implements AnswerListener, Deadline, Runner {
     }
   }
 }
+
+const NO_EDITS: Edit[] = [];
 
 /** The calls under way over a connection. */
 export function flightsAt(peer: Peer): Flight[] {

@@ -35,9 +35,10 @@ export function shakeHands(
           reject(error instanceof Error ? error : new Error(String(error)));
         }
       },
-      unanswered: (reason) =>
+      unanswered: (reason, error) =>
         reject(
-          new SwitchboardError('START_FAILED', `Server '${server}' did not answer initialize (${reason}).`),
+          error ??
+            new SwitchboardError('START_FAILED', `Server '${server}' did not answer initialize (${reason}).`),
         ),
     });
   });

@@ -3,13 +3,15 @@ import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
 import { secretMask } from '../shared/secrets.ts';
 import type { Listing, Question, SourceInfo } from '../gateway/index.ts';
-import { captureOutput, type Child, type ChildEnd, type Family, type Output } from '../process/index.ts';
+import type { Family } from '../process/index.ts';
 import { SERVER_SHAPE, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
 import { shakeHands, type Greeting } from './handshake.ts';
+import type { Failure, Link, LinkEnd, LinkEvents } from './link.ts';
 import { NoiseMeter } from './noise.ts';
+import { openProcessLink } from './process-link.ts';
 import { Questions } from './questions.ts';
-import type { StdioServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 
 export interface IncarnationEvents {
   request(message: Message): void;
@@ -18,6 +20,8 @@ export interface IncarnationEvents {
   asked(question: Question): void;
   /** It is over, and not because it was asked to be. Told once. */
   lost(error: SwitchboardError): void;
+  /** The same where nothing is wrong with the server but that it does not know us any more. */
+  forgotten(): void;
 }
 
 export interface Surroundings {
@@ -29,57 +33,78 @@ export interface Surroundings {
   readonly greeting: () => Greeting;
   /** Takes each line a server writes to stderr, already prefixed and safe to print. */
   readonly stderr: (line: string) => void;
+  /** Why no further process may be started now; undefined where one may. */
+  readonly mayNotStart: () => SwitchboardError | undefined;
+  /** Starts a process when it is its turn, where many might start at the same moment. */
+  readonly inTurn: <T>(start: () => Promise<T>) => Promise<T>;
   /** What a server said of itself in an earlier run of this program. */
-  readonly recall: (server: StdioServer) => SourceInfo | undefined;
-  readonly remember: (server: StdioServer, info: SourceInfo) => void;
+  readonly recall: (server: UpstreamServer) => SourceInfo | undefined;
+  readonly remember: (server: UpstreamServer, info: SourceInfo) => void;
   /** The state of a server is another one now. */
   readonly stateChanged: (server: string) => void;
   /** A server has listed what it offers. */
   readonly listed: (server: string, kind: Kind, listing: Listing) => void;
 }
 
-/** How long after its pipes the exit of a process may be seen, in milliseconds. */
-const EXIT_NEWS = 50;
+/** What was found out about a server in one life and holds for the next. */
+export interface Findings {
+  /** The framing that worked. */
+  framing?: Framing;
+  /** The transport that answered. */
+  transport?: 'http' | 'sse';
+}
 
-/** One life of a server: a process and the conversation with it. A new start is a new one. */
+/** One life of a server: a link to it and the conversation over it. A new start is a new one. */
 export class Incarnation {
   readonly peer: Peer;
-  readonly child: Child;
+  readonly link: Link;
   /** Its requests to a client that are not answered yet. */
   readonly questions: Questions;
-  readonly #server: StdioServer;
+  readonly #server: UpstreamServer;
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
-  readonly #output: Output;
-  readonly #mask: (text: string) => string;
   readonly #noise: NoiseMeter;
   #greeted = false;
   #over = false;
+  readonly #onOver: (() => void)[] = [];
 
-  constructor(
-    server: StdioServer,
+  /** Begins one: a program is started here, a remote server is reached with the first message. */
+  static async begin(
+    server: UpstreamServer,
     framing: Framing,
+    findings: Findings,
+    surroundings: Surroundings,
+    deadlines: Deadlines,
+    events: IncarnationEvents,
+  ): Promise<Incarnation> {
+    const incarnation = (): Incarnation => begun;
+    const link = await openLink(server, findings, surroundings, {
+      ended: (end) => incarnation().#ended(end),
+      unanswered: (id, failure) => incarnation().#unanswered(id, failure),
+    });
+    const begun = new Incarnation(server, framing, link, surroundings, deadlines, events);
+    return begun;
+  }
+
+  private constructor(
+    server: UpstreamServer,
+    framing: Framing,
+    link: Link,
     surroundings: Surroundings,
     deadlines: Deadlines,
     events: IncarnationEvents,
   ) {
-    const { name, command, args, cwd, env } = server;
-    const { family, log } = surroundings;
+    const { name } = server;
+    const { log } = surroundings;
     this.#server = server;
     this.#surroundings = surroundings;
     this.#events = events;
-    const child = family.spawn({ name, command, args, cwd, env: env(), shown: server.shown });
-    this.child = child;
-    this.#mask = secretMask(server.secrets?.() ?? []);
-    this.#output = captureOutput(child.stderr, {
-      name,
-      sink: (line) => surroundings.stderr(this.#mask(line)),
-    });
+    this.link = link;
     const noise = new NoiseMeter(name, log);
     this.#noise = noise;
     this.peer = new Peer(
-      child.stdout,
-      child.stdin,
+      link.input,
+      link.output,
       {
         request: (message) => events.request(message),
         notification: (message) => events.notification(message),
@@ -88,16 +113,19 @@ export class Incarnation {
           if (refusal === 'too-large')
             log.warn('dropped a message over the limit', { server: name, bytes: bytes.length });
           else if (noise.hear(refusal, bytes))
-            this.#lose('writes too much to stdout that is no protocol message');
+            this.#abort('writes too much to stdout that is no protocol message');
         },
         dropped: (why) => log.debug('dropped a message', { server: name, why }),
-        ended: (why) => this.#stdoutEnded(why),
+        ended: (why) => {
+          if (why === 'overrun') this.#abort('sent a message without end');
+          else link.inputEnded();
+        },
       },
       {
         shape: SERVER_SHAPE,
         framing,
         replyInKind: false,
-        takesCopies: true,
+        takesCopies: link.takesCopies,
         messageBytes: server.limits.messageBytes,
       },
     );
@@ -109,10 +137,6 @@ export class Incarnation {
       log,
       asked: (question) => events.asked(question),
     });
-    child.onExit((end) => this.#exited(end));
-    // Seen when the next write fails.
-    child.stdin.once('close', () => this.#loseUnlessExited('closed its stdin'));
-    if (child.pid !== undefined) log.info('spawned', { server: name, pid: child.pid });
   }
 
   /** Resolves with what the server says of itself; rejects when it fails or stays silent for so many milliseconds. */
@@ -120,7 +144,7 @@ export class Incarnation {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(
-        () => reject(new StartTimeout(this.#server.name, patience, this.lastWords())),
+        () => reject(new StartTimeout(this.#server, patience, this.link.lastWords())),
         patience,
       );
     });
@@ -138,68 +162,55 @@ export class Incarnation {
 
   /** Ends it on our own account; nobody is told that it was lost. */
   async stop(): Promise<void> {
-    this.#over = true;
+    this.#becomeOver();
     this.questions.withdrawAll('The server was stopped.');
     this.peer.close();
-    const report = await this.child.stop();
-    if (report.kind === 'left') {
-      const pids = report.survivors.map((survivor) => survivor.pid).join(',');
-      this.#surroundings.log.error('processes would not end', { server: this.#server.name, pids });
+    await this.link.stop();
+  }
+
+  /** Resolves when it is over, however that came. */
+  whenOver(): Promise<void> {
+    if (this.#over) return Promise.resolve();
+    return new Promise((resolve) => this.#onOver.push(resolve));
+  }
+
+  #becomeOver(): void {
+    this.#over = true;
+    for (const listener of this.#onOver.splice(0)) listener();
+  }
+
+  #ended(end: LinkEnd): void {
+    switch (end.kind) {
+      case 'failed':
+        this.#end(end.error);
+        break;
+      case 'lost':
+        this.#lose(end.how);
+        break;
+      case 'forgotten':
+        this.#forgotten();
     }
   }
 
-  /** What it said of its trouble, as part of a sentence to a person; empty when it said nothing. */
-  lastWords(): string {
-    const lines = this.#output
-      .tail()
-      .map((line) => this.#mask(line))
-      .filter((line) => line.trim() !== '');
-    // A trace ends in frames and braces; the line that names the error stands before them.
-    const named = lines.findIndex((line) =>
-      /error|exception|cannot|not found|fatal|panic|denied/i.test(line),
-    );
-    const told = (named < 0 ? lines.slice(-5) : lines.slice(named, named + 3)).join(' | ');
-    return told === '' ? '' : `It wrote: ${told.length > 600 ? `${told.slice(0, 600)}…` : told}`;
+  #unanswered(id: number, failure: Failure): void {
+    this.peer.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
   }
 
-  #exited(end: ChildEnd): void {
-    if (end.kind === 'failed') {
-      this.#end(end.error);
-      return;
-    }
-    const how = end.signal === null ? `exited with code ${end.code}` : `was ended by ${end.signal}`;
-    this.#surroundings.log.info('exited', {
-      server: this.#server.name,
-      pid: this.child.pid,
-      code: end.code ?? undefined,
-      signal: end.signal ?? undefined,
-      asked: this.#over || undefined,
-      said: this.#over ? undefined : this.lastWords() || undefined,
-    });
+  /** The server cannot be gone on with: the link is ended from our side. */
+  #abort(how: string): void {
     if (this.#over) return;
-    // The last answers have been read: an exit is told when the pipes are closed, or after a while when a descendant
-    // holds them open.
     this.#lose(how);
-  }
-
-  #stdoutEnded(why: 'end' | 'overrun'): void {
-    if (why === 'overrun') {
-      this.#lose('sent a message without end');
-      return;
-    }
-    this.#loseUnlessExited('closed its stdout');
-  }
-
-  /** A closed pipe usually means that it has exited, which is about to be told and says more. */
-  #loseUnlessExited(how: string): void {
-    setTimeout(() => {
-      if (this.child.state.kind === 'running') this.#lose(how);
-    }, EXIT_NEWS);
+    this.link.stop(true).catch((reason: unknown) => {
+      this.#surroundings.log.error('could not clean up', {
+        server: this.#server.name,
+        reason: String(reason),
+      });
+    });
   }
 
   #lose(how: string): void {
     if (this.#over) return;
-    const words = this.lastWords();
+    const words = this.link.lastWords();
     const message = `Server '${this.#server.name}' ${how}.${words && ` ${words}`}`;
     this.#end(
       new SwitchboardError('SERVER_LOST', message, { hint: this.#greeted ? undefined : this.#startHint() }),
@@ -215,31 +226,56 @@ export class Incarnation {
 
   #end(error: SwitchboardError): void {
     if (this.#over) return;
-    this.#over = true;
     this.questions.withdrawAll(error.message);
     this.#events.lost(error);
+    this.#becomeOver();
     this.peer.close();
-    // Whatever it left behind ends too. It has no stdin to close any more.
-    this.child.stop({ term: 0, kill: 2000 }).catch((reason: unknown) => {
-      this.#surroundings.log.error('could not clean up', {
-        server: this.#server.name,
-        reason: String(reason),
-      });
-    });
   }
+
+  #forgotten(): void {
+    if (this.#over) return;
+    this.questions.withdrawAll('The server has forgotten the session.');
+    this.#events.forgotten();
+    this.#becomeOver();
+    this.peer.close();
+    void this.link.stop();
+  }
+}
+
+function openLink(
+  server: UpstreamServer,
+  findings: Findings,
+  { family, log, stderr }: Surroundings,
+  events: LinkEvents,
+): Link | Promise<Link> {
+  const { name, target } = server;
+  if (target.kind === 'process') {
+    const mask = secretMask(server.secrets?.() ?? []);
+    return openProcessLink({ server: name, target, family, log, stderr, mask }, events);
+  }
+  // Loaded when the first remote server is used: most configurations have none.
+  return import('./http/index.ts').then(({ openRemoteLink }) =>
+    openRemoteLink(
+      { server: name, target, messageBytes: server.limits.messageBytes, log, verdict: findings },
+      events,
+    ),
+  );
 }
 
 /** The server is alive but has not answered `initialize` in time. */
 export class StartTimeout extends SwitchboardError {
-  /** Resolves when the silent process is gone. */
+  /** Resolves when the silent one is gone. */
   cleanedUp: Promise<void> = Promise.resolve();
 
-  constructor(server: string, patience: number, words: string) {
+  constructor({ name, target }: UpstreamServer, patience: number, words: string) {
     super(
       'START_TIMEOUT',
-      `Server '${server}' did not answer initialize within ${patience} ms.${words && ` ${words}`}`,
+      `Server '${name}' did not answer initialize within ${patience} ms.${words && ` ${words}`}`,
       {
-        hint: 'If it only needs longer, raise timeouts.childSpawnMs; if it prints nothing, check that its command starts an MCP server.',
+        hint:
+          target.kind === 'remote'
+            ? 'If it only needs longer, raise timeouts.childSpawnMs; else check that its url is that of an MCP server.'
+            : 'If it only needs longer, raise timeouts.childSpawnMs; if it prints nothing, check that its command starts an MCP server.',
       },
     );
   }

@@ -1,24 +1,47 @@
 import type { Framing } from '../wire/index.ts';
+import type { Login } from './login.ts';
 
-/** A server that is started as a process and spoken to over its stdin and stdout. */
-export interface StdioServer {
+/** A server as the upstream side needs it: how it is reached, and within which bounds. */
+export interface UpstreamServer {
   readonly name: string;
+  readonly target: ProcessTarget | RemoteTarget;
+  /** Values that must not be shown, whoever says them; asked for when it starts. Default none. */
+  readonly secrets?: () => Iterable<string>;
+  readonly timeouts: ServerTimeouts;
+  readonly limits: ServerLimits;
+  /** Whether a call brings it back after a crash. Default true. */
+  readonly comesBack?: boolean;
+  /** Whether several clients use it at one time, so that none of them may hold up the others. Default false. */
+  readonly shared?: boolean;
+  /** It is not started before this; whatever it replaces must be gone first. */
+  readonly startsAfter?: Promise<unknown>;
+}
+
+/** A program that is started and spoken to over its stdin and stdout. */
+export interface ProcessTarget {
+  readonly kind: 'process';
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
   /** Makes the complete environment it gets; asked for when it starts, since most configured servers never do. */
   readonly env: () => Readonly<Record<string, string>>;
-  /** Values that must not be shown, whoever says them; asked for when it starts. Default none. */
-  readonly secrets?: () => Iterable<string>;
   /** Command and directory as they may be shown. */
   readonly shown: { readonly command: string; readonly cwd: string };
   readonly framing: 'auto' | Framing;
-  readonly timeouts: ServerTimeouts;
-  readonly limits: ServerLimits;
-  /** Whether a call brings it back after a crash. Default true. */
-  readonly comesBack?: boolean;
-  /** It is not started before this; whatever it replaces must be gone first. */
-  readonly startsAfter?: Promise<unknown>;
+}
+
+/** A server that runs elsewhere and is spoken to over HTTP. */
+export interface RemoteTarget {
+  readonly kind: 'remote';
+  /** `http`: Streamable HTTP. `sse`: its forerunner. `auto`: the first that answers. */
+  readonly transport: 'auto' | 'http' | 'sse';
+  readonly url: string;
+  /** The address as it may be shown: without what was filled in. */
+  readonly shown: { readonly url: string };
+  /** Sent with every request. Never shown. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Default: there is none. */
+  readonly login?: Login;
 }
 
 /** All in milliseconds. */
@@ -60,8 +83,9 @@ const RUNNERS = new Set([
 ]);
 
 /** How long a server may take until it has answered `initialize`: longer when it may have to be downloaded first. */
-export function startPatience({ command, timeouts }: StdioServer): number {
-  const program = command
+export function startPatience({ target, timeouts }: UpstreamServer): number {
+  if (target.kind === 'remote') return timeouts.childSpawnMs;
+  const program = target.command
     .split(/[\\/]/)
     .at(-1)!
     .replace(/\.(cmd|exe|ps1)$/i, '');

@@ -4,20 +4,24 @@ import { createFamily } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { silentLogger } from '../shared/log.ts';
 import { createServerSource } from './source.ts';
-import type { StdioServer } from './server.ts';
+import type { ProcessTarget, UpstreamServer } from './server.ts';
 
 const family = createFamily({ log: silentLogger });
 afterAll(() => family.stopAll({ term: 0, kill: 500 }));
 
-function source(args: string[], more: Partial<StdioServer> = {}) {
-  const server: StdioServer = {
+function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial<ProcessTarget> = {}) {
+  const server: UpstreamServer = {
     name: 'tested',
-    command: process.execPath,
-    args: args.map((arg) => (arg.endsWith('.mjs') ? `test/servers/${arg}` : arg)),
-    cwd: process.cwd(),
-    env: () => process.env as Record<string, string>,
-    shown: { command: 'node', cwd: '.' },
-    framing: 'newline',
+    target: {
+      kind: 'process',
+      command: process.execPath,
+      args: args.map((arg) => (arg.endsWith('.mjs') ? `test/servers/${arg}` : arg)),
+      cwd: process.cwd(),
+      env: () => process.env as Record<string, string>,
+      shown: { command: 'node', cwd: '.' },
+      framing: 'newline',
+      ...how,
+    },
     timeouts: { childSpawnMs: 8000, rpcMs: 8000, callMaxMs: 60_000, idleMs: 'never' },
     limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     ...more,
@@ -28,6 +32,8 @@ function source(args: string[], more: Partial<StdioServer> = {}) {
     stderr: () => undefined,
     greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
     startHint: 'Look.',
+    mayNotStart: () => undefined,
+    inTurn: <T>(start: () => Promise<T>) => start(),
     recall: () => undefined,
     remember: () => undefined,
     stateChanged: () => undefined,

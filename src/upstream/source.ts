@@ -11,14 +11,14 @@ import { RpcCode } from '../wire/index.ts';
 import { Connection } from './connection.ts';
 import type { Surroundings } from './incarnation.ts';
 import { listAll } from './list.ts';
-import type { StdioServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 
 /** How long a list is used at least, in milliseconds, whatever its server says. */
 const RELIST_EVERY = 250;
 
 /** An upstream server as a source: its lists are kept until it says that they changed. */
 export function createServerSource(
-  server: StdioServer,
+  server: UpstreamServer,
   surroundings: Surroundings,
   deadlines: Deadlines,
 ): Source {

@@ -36,7 +36,7 @@ describe.each(documents)('%s', (file) => {
 
 test('every flag that a page shows with switchboard is in its help', async () => {
   const { stdout: overview } = await switchboard('--help');
-  const commands = ['list', 'tools', 'call', 'dry-run', 'doctor', 'add', 'remove', 'reload'];
+  const commands = ['list', 'tools', 'call', 'dry-run', 'doctor', 'auth', 'add', 'remove', 'reload'];
   const pages = await Promise.all(commands.map((command) => switchboard('help', command)));
   const help = [overview, ...pages.map(({ stdout }) => stdout)].join('\n');
   const known = new Set([...help.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));

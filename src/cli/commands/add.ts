@@ -1,17 +1,8 @@
-import { isAbsolute, relative, resolve } from 'node:path';
-import {
-  defineRuntimeServer,
-  describeWarning,
-  entryForConfig,
-  withoutServer,
-  withServer,
-  type LoadedConfig,
-  type RuntimeEntry,
-  type ServerDefinition,
-} from '../../config/index.ts';
+import { withoutServer, withServer, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage, type Arguments } from '../arguments.ts';
+import { additionOf, type Addition } from '../addition.ts';
+import { usage } from '../arguments.ts';
 import {
   backupText,
   CHANGE_FLAGS,
@@ -20,10 +11,11 @@ import {
   type ConfigChange,
 } from '../change-config.ts';
 import type { Command, Context } from '../command.ts';
-import { commandText, shownCommand } from '../command-line.ts';
+import { commandText, type ShownCommand } from '../command-line.ts';
 import { definedElsewhere } from '../defined-elsewhere.ts';
 import { describeFailure, Exit, failureData, type FailureData } from '../failure.ts';
 import { lastWords } from '../last-words.ts';
+import { REMOTE_FLAGS } from '../remote-flags.ts';
 import type { Style } from '../style.ts';
 import { survey } from '../survey.ts';
 import { tellGateways, toldText } from '../tell-gateways.ts';
@@ -35,7 +27,7 @@ type Trial =
 
 export const add: Command = {
   name: 'add',
-  words: '<name> [flags] -- <command> [args…]',
+  words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags]',
   commandAt: 1,
   summary: 'put a server into the configuration',
   about: [
@@ -46,7 +38,10 @@ export const add: Command = {
     'What stands behind -- is the command by which the server is started, as you would type it. -- may be left out ' +
       'where no argument begins with a dash. Everything is taken literally: ${NAME} stays these characters and is no ' +
       'reference to the environment.',
-    'A secret is better not written into the file: a server inherits your environment, so leave it out here and set ' +
+    'With --url the server is one that runs elsewhere and is reached over HTTP. Here ${NAME} is a reference to the ' +
+      'environment, in the address and in the values of headers, and is kept as such; put it in single quotes, or your ' +
+      'shell fills it in. A server that asks for a login needs no header: see `$0 help auth`.',
+    'A secret is better not written into the file: a program inherits your environment, so leave it out here and set ' +
       'it there, or write "${NAME}" into the entry by hand afterwards.',
     'With --start the server is also started once, before running gateways are told, and its tools are listed, so ' +
       'that a slip shows at once. If it does not start, the entry stays, and the exit code is 1.',
@@ -54,6 +49,12 @@ export const add: Command = {
   flags: [
     { name: 'env', value: 'NAME=VALUE', many: true, summary: 'a variable of its environment, besides yours' },
     { name: 'cwd', value: 'DIR', summary: "where it is started (default: the configuration's directory)" },
+    ...REMOTE_FLAGS,
+    {
+      name: 'isolation',
+      value: 'HOW',
+      summary: 'where several clients are connected: session (one each) or shared (one for all)',
+    },
     { name: 'start', summary: 'also start it once, and list its tools' },
     { name: 'replace', summary: 'write over an entry of this name, all of it' },
     ...CHANGE_FLAGS,
@@ -63,86 +64,62 @@ export const add: Command = {
     ['$0 add mine node dist/server.js', 'no dashes, so no --'],
     ['$0 add db --env PGHOST=localhost --cwd tools/db -- node server.js --read-only', 'flags of both'],
     ['$0 add memory --start -- npx -y @modelcontextprotocol/server-memory', 'and see whether it works'],
+    ['$0 add docs --url https://example.com/mcp', 'one that runs elsewhere'],
+    [
+      "$0 add api --url https://example.com/mcp --header 'Authorization: Bearer ${API_TOKEN}'",
+      'with a token',
+    ],
+    ['$0 add old --url http://localhost:3000/sse --transport sse --isolation shared', 'an older one'],
     ['$0 add memory --replace --dry-run -- memory-server', 'what would change'],
   ],
   exits: [[Exit.failed, 'with --start: it does not start; or a running gateway could not be told']],
   async run(given, context) {
     const { flags } = given;
     const { program } = context.face;
-    const [name, command, ...args] = given.words;
-    if (name === undefined || command === undefined) {
+    const [name] = given.words;
+    const prepare = additionOf(given);
+    if (name === undefined || prepare === undefined) {
       throw usage(
-        'add needs a name and a command.',
-        `For example: ${program} add memory -- npx -y @modelcontextprotocol/server-memory`,
+        `add needs a name${flags.has('url') ? '' : ' and a command'}.`,
+        `For example: ${program} add memory -- npx -y @modelcontextprotocol/server-memory, or ` +
+          `${program} add docs --url https://example.com/mcp`,
       );
     }
-    const env = variablesOf(given);
     const config = await context.loadConfig();
-    const cwd = flags.get('cwd');
-    const entry: RuntimeEntry = {
-      command,
-      args,
-      env,
-      ...(cwd === undefined ? {} : { cwd: directoryFor(cwd, config, context) }),
-    };
-    const definition = defineRuntimeServer(name, entry, {
-      settings: config.settings,
-      directory: config.directory,
-      file: config.file,
-      env: context.env,
-      warn: (warning) => context.log[warning.level](describeWarning(warning)),
-    });
+    const addition = prepare(name, config, context);
     const elsewhere = definedElsewhere(name, config);
     if (elsewhere !== undefined) throw takenElsewhere(name, elsewhere);
     let replaced = false;
     const { done, preview } = await changeConfig(config, given, context, (text) => {
       replaced = withoutServer(text, name) !== text;
       if (replaced && !flags.has('replace')) throw taken(name, config, program);
-      return withServer(text, name, entryForConfig(entry));
+      return withServer(text, name, addition.entry);
     });
-    const trial = flags.has('start') ? await tryOut(definition, config, context) : undefined;
+    const trial = flags.has('start') ? await tryOut(name, addition, config, context) : undefined;
     const quiet = reasonNotToTell(done, given);
     const gateways = tellGateways(config, context, quiet);
     const untold = quiet === undefined && gateways.some((each) => !each.told);
     return {
       exitCode: trial?.report.ok === false || untold ? Exit.failed : Exit.ok,
       data: {
-        server: { name, ...shownCommand(definition), env: Object.keys(env), cwd: definition.written.cwd },
+        server: { name, ...addition.shown, ...addition.data },
         replaced,
         ...done,
         gateways,
         ...(trial === undefined ? {} : { start: trial.report }),
       },
-      remark: [literalRemark(entry, program), trial?.remark].filter(Boolean).join('') || undefined,
+      remark: [addition.remark(trial !== undefined), trial?.remark].filter(Boolean).join('') || undefined,
       complaint:
         trial?.error === undefined ? undefined : complaintOf(trial.error, name, done.dryRun, program),
       text: (style) =>
         [
-          preview(style) || outcomeText(definition, replaced, done),
-          trial?.report.ok === true ? trialText(trial.report, style) : '',
+          preview(style) || outcomeText(name, addition.shown, replaced, done),
+          trial?.report.ok === true ? trialText(trial.report, addition.shown, style) : '',
           done.changed ? toldText(gateways) : '',
         ].join(''),
     };
   },
 };
-
-function variablesOf({ lists }: Arguments): Record<string, string> {
-  const pairs = (lists.get('env') ?? []).map((text) => {
-    const equals = text.indexOf('=');
-    // What was given is not shown: it may be the value alone, and a secret.
-    if (equals < 1) throw usage('--env needs a name and a value.', 'For example: --env LOG_LEVEL=debug');
-    return [text.slice(0, equals), text.slice(equals + 1)] as const;
-  });
-  return Object.fromEntries(pairs);
-}
-
-/** A directory as whoever types it means it, from where they are; the file counts from its own place. */
-function directoryFor(given: string, { directory }: LoadedConfig, { cwd }: Context): string {
-  if (isAbsolute(given) || resolve(cwd) === directory) return given;
-  const path = resolve(cwd, given);
-  const within = relative(directory, path);
-  return within.startsWith('..') || isAbsolute(within) ? path : within || '.';
-}
 
 function taken(name: string, { disabled }: LoadedConfig, program: string): SwitchboardError {
   const off = disabled.includes(name) ? ', which is turned off' : '';
@@ -165,28 +142,28 @@ function takenElsewhere(name: string, file: string): SwitchboardError {
 
 /** Starts the server once, from its definition alone, and ends it with the command. */
 async function tryOut(
-  definition: ServerDefinition,
+  name: string,
+  addition: Addition,
   config: LoadedConfig,
   context: Context,
 ): Promise<{ report: Trial; error?: SwitchboardError; remark?: string | undefined }> {
+  const failed = (error: SwitchboardError, ms: number) => ({
+    report: { ok: false, ms, error: failureData(error) } as const,
+    error,
+    remark: lastWords(context.unseenOutput(name), error),
+  });
+  let definition: ServerDefinition;
+  try {
+    definition = addition.define();
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    return failed(error, 0);
+  }
   const app = context.open({ ...config, servers: [definition], compounds: [] });
   const [surveyed] = await survey(app, [definition], context);
   const { ms } = surveyed!;
-  if (surveyed!.kind === 'answered')
-    return { report: { ok: true, ms, tools: surveyed!.tools.map((tool) => tool.name) } };
-  const { error } = surveyed!;
-  return {
-    report: { ok: false, ms, error: failureData(error) },
-    error,
-    remark: lastWords(context.unseenOutput(definition.name), error),
-  };
-}
-
-/** Where somebody may have meant something else than what they get. */
-function literalRemark({ command, args = [], env = {}, cwd = '' }: RuntimeEntry, program: string): string {
-  const texts = [command, ...args, ...Object.values(env), cwd];
-  if (!texts.some((text) => /\$\{(?:env:)?\w+/.test(text))) return '';
-  return `${program}: \${…} was taken literally. For a reference to the environment, write it into the file by hand.\n`;
+  if (surveyed!.kind === 'failed') return failed(surveyed!.error, ms);
+  return { report: { ok: true, ms, tools: surveyed!.tools.map((tool) => tool.name) } };
 }
 
 function complaintOf(error: SwitchboardError, name: string, dryRun: boolean, program: string): string {
@@ -194,20 +171,21 @@ function complaintOf(error: SwitchboardError, name: string, dryRun: boolean, pro
   return describeFailure(error, program) + (dryRun ? '' : stays);
 }
 
-function outcomeText(definition: ServerDefinition, replaced: boolean, done: ConfigChange): string {
-  if (!done.changed) return unchanged(definition.name, done.file);
-  const shown = JSON.stringify(printableLine(definition.name));
-  const what = replaced ? `Replaced ${shown} in` : `Added ${shown} to`;
+function outcomeText(name: string, shown: ShownCommand, replaced: boolean, done: ConfigChange): string {
+  if (!done.changed) return unchanged(name, done.file);
+  const quoted = JSON.stringify(printableLine(name));
+  const what = replaced ? `Replaced ${quoted} in` : `Added ${quoted} to`;
   // On a line of its own: a full stop behind it would look like a part of it.
-  return `${what} ${printableLine(done.file)}.${backupText(done)}\n  ${commandText(shownCommand(definition))}\n`;
+  return `${what} ${printableLine(done.file)}.${backupText(done)}\n  ${commandText(shown)}\n`;
 }
 
 function unchanged(name: string, file: string): string {
   return `${JSON.stringify(printableLine(name))} is in ${printableLine(file)} like this already.\n`;
 }
 
-function trialText({ ms, tools }: Extract<Trial, { ok: true }>, style: Style): string {
+function trialText({ ms, tools }: Extract<Trial, { ok: true }>, { url }: ShownCommand, style: Style): string {
+  const did = url === undefined ? 'Started it once' : 'Reached it';
   const counted = `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`;
   const names = tools.map((tool) => `  ${style.good(printableLine(tool))}\n`).join('');
-  return `Started it once, in ${ms} ms: ${counted}${tools.length === 0 ? '.' : ':'}\n${names}`;
+  return `${did}, in ${ms} ms: ${counted}${tools.length === 0 ? '.' : ':'}\n${names}`;
 }

@@ -19,7 +19,7 @@ export const call: Command = {
   words: '<server> <tool> [key=value…]',
   summary: 'run a tool and print what it returns',
   about: [
-    'Starts the server, runs one of its tools, prints the result, and ends the server. Text is printed as text, an ' +
+    'Starts the server or connects to it, runs one of its tools, prints the result, and ends the server. Text is printed as text, an ' +
       'image or a resource as a line about it; --json prints the result as the server gave it.',
     "What key=value means follows from the tool's schema: numbers, true and false, JSON for objects and lists, text " +
       'otherwise. A key given several times is a list. key:=json is JSON whatever the schema says. --args takes all ' +
@@ -43,7 +43,7 @@ export const call: Command = {
   ],
   exits: [
     [Exit.failed, 'the tool reports an error, or the server failed while it ran'],
-    [Exit.notStarted, 'the server could not be started'],
+    [Exit.notStarted, 'the server could not be started or reached'],
   ],
   async run(given, context) {
     const [server, tool, ...pairs] = given.words;

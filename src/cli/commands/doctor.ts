@@ -1,10 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
 import {
-  composeEnv,
   CONFIG_NAMES,
   describeWarning,
-  envNames,
   type CompoundDefinition,
   type LoadedConfig,
   type ServerDefinition,
@@ -14,45 +11,14 @@ import { printable, printableLine } from '../../shared/printable.ts';
 import type { Command, Context } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
 import { logDirectoryOf } from '../configuration.ts';
-import { commandText, shownCommand, type ShownCommand } from '../command-line.ts';
+import { commandText } from '../command-line.ts';
+import { examine, type Problem, type ServerExam, type StartReport } from '../exam.ts';
 import { inWordsOf, type CliFace } from '../face.ts';
-import { Exit, failureData, type FailureData } from '../failure.ts';
-import { findCommand } from '../find-command.ts';
+import { Exit, failureData } from '../failure.ts';
 import { lastWords } from '../last-words.ts';
-import { lookOf, shownAs, type Look } from '../shown-as.ts';
+import { lookOf, shownAs } from '../shown-as.ts';
 import type { Style } from '../style.ts';
-import { selected, survey, type Slip, type Surveyed } from '../survey.ts';
-
-interface Problem {
-  readonly message: string;
-  readonly hint: string;
-}
-
-interface ServerExam extends ShownCommand, Look {
-  readonly name: string;
-  readonly ok: boolean;
-  /** The file that the command stands for; null when there is none. */
-  readonly program: string | null;
-  readonly cwd: string;
-  /** Names of the variables it gets. */
-  readonly env: readonly string[];
-  readonly inheritEnv: ServerDefinition['inheritEnv'];
-  readonly source: ServerDefinition['origin'];
-  readonly problems: readonly Problem[];
-  /** With --start only. */
-  readonly start?: StartReport;
-}
-
-interface StartReport {
-  readonly ok: boolean;
-  readonly ms: number;
-  readonly serverInfo?: unknown;
-  readonly protocolVersion?: string;
-  readonly tools?: number;
-  /** What the configuration says about tools that it does not have. */
-  readonly unmatched?: readonly Slip[];
-  readonly error?: FailureData;
-}
+import { selected, survey, type Surveyed } from '../survey.ts';
 
 interface CompoundExam {
   readonly name: string;
@@ -68,7 +34,8 @@ export const doctor: Command = {
   about: [
     'Checks the version of Node, the configuration and what it warns of, and for each server whether its command can ' +
       'be found on the PATH it gets, whether its working directory exists, and which variables it gets (names only, ' +
-      'never values). Starts nothing, unless --start is given: then each server is started, greeted and asked for its ' +
+      'never values); of one that runs elsewhere, its address and the names of its headers. Starts and connects to ' +
+      'nothing, unless --start is given: then each server is started or reached, greeted and asked for its ' +
       'tools, and what the configuration says about single tools is compared with them.',
   ],
   flags: [
@@ -110,7 +77,7 @@ export const doctor: Command = {
     const started = flags.has('start') ? await survey(app, wanted, context) : [];
     const servers = wanted.map((server) => {
       const start = started.find((each) => each.server === server);
-      return examine(server, lookOf(app, server), start, context);
+      return examine(server, lookOf(app, server), start, context.env);
     });
     const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
     const logs = logProblem(logDirectoryOf(config, context, context.face));
@@ -206,87 +173,6 @@ function examineCompound(
   return { name: compound.name, ok: problems.length === 0, parts: partsText(compound), problems };
 }
 
-function examine(
-  server: ServerDefinition,
-  look: Look,
-  started: Surveyed | undefined,
-  context: Context,
-): ServerExam {
-  const { name, cwd, origin, inheritEnv } = server;
-  const found = findCommand(server.command, { cwd, env: composeEnv(server, context.env) });
-  const shown = shownCommand(server);
-  const problems = problemsOf(server, shown, found);
-  const start = started === undefined ? undefined : startReport(started);
-  return {
-    name,
-    ...look,
-    ok: problems.length === 0 && start?.ok !== false && start?.unmatched === undefined,
-    ...shown,
-    program: found.kind === 'found' && !server.written.command.includes('${') ? found.file : null,
-    cwd: server.written.cwd,
-    env: envNames(server, context.env),
-    inheritEnv,
-    source: origin,
-    problems,
-    ...(start === undefined ? {} : { start }),
-  };
-}
-
-function problemsOf(
-  { cwd, args, command, written }: ServerDefinition,
-  shown: ShownCommand,
-  found: ReturnType<typeof findCommand>,
-): Problem[] {
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    return [
-      { message: `its working directory ${written.cwd} does not exist`, hint: 'Create it or correct "cwd".' },
-    ];
-  }
-  if (found.kind === 'missing') {
-    const spaced = /\s/.test(command) ? ' Arguments belong into "args".' : '';
-    const message = `there is no command ${JSON.stringify(shown.command)} on its PATH`;
-    return [{ message, hint: `Install it, or write its full path as "command".${spaced}` }];
-  }
-  if (found.kind === 'not-executable') {
-    return [
-      {
-        message: `${shown.command} may not be executed`,
-        hint: 'Make it executable (chmod +x), or name the program that runs it as "command".',
-      },
-    ];
-  }
-  const script = scriptOf(found.file, args);
-  if (script !== undefined && statSync(resolve(cwd, script), { throwIfNoEntry: false }) === undefined) {
-    return [
-      {
-        message: `the script ${shown.args[0] === script ? resolve(cwd, script) : (shown.args[0] ?? '')} does not exist`,
-        hint: 'Build it, or correct the path in "args"; it is relative to the working directory.',
-      },
-    ];
-  }
-  return [];
-}
-
-/** The file an interpreter is told to run, where that is plain to see. */
-function scriptOf(program: string, args: readonly string[]): string | undefined {
-  const [first] = args;
-  const interpreted = /^(?:node|bun|deno|python[\d.]*)(?:\.exe)?$/.test(basename(program));
-  return interpreted && first !== undefined && /^[^-].*\.(?:[cm]?[jt]s|py)$/.test(first) ? first : undefined;
-}
-
-function startReport(surveyed: Surveyed): StartReport {
-  const { ms } = surveyed;
-  if (surveyed.kind === 'failed') return { ok: false, ms, error: failureData(surveyed.error) };
-  const { about, tools, slips } = surveyed;
-  return {
-    ok: true,
-    ms,
-    tools: tools.length,
-    ...(slips.length === 0 ? {} : { unmatched: slips }),
-    ...(about === undefined ? {} : { serverInfo: about.serverInfo, protocolVersion: about.protocolVersion }),
-  };
-}
-
 function nodeText({ version, ok }: { version: string; ok: boolean }, style: Style): string {
   return ok
     ? `${style.good('✓')} Node ${version}\n`
@@ -311,7 +197,7 @@ function configText(
     const elsewhere = face.configFace?.discovers === false ? '' : ' or .mcp.json, or as mcps/NAME/.mcp.json';
     const how = inWordsOf(
       face,
-      `Add one with \`$0 add NAME -- COMMAND\`, or to "mcpServers" in $CONFIG${elsewhere}.`,
+      `Add one with \`$0 add NAME -- COMMAND\` or \`--url URL\`, or to "mcpServers" in $CONFIG${elsewhere}.`,
     );
     // They may come at run time.
     lines.push(settings.management.enabled ? `- ${what}; clients can add some\n` : bad(what, how, style));
@@ -320,23 +206,44 @@ function configText(
 }
 
 function serverText(server: ServerExam, look: string, verbose: boolean, style: Style): string {
-  const { name, ok, program, cwd, env, inheritEnv, source, problems, start } = server;
+  const { name, ok, source, problems, cautions, start } = server;
   const lines = [
-    ['runs', commandText(server)],
-    ['program', program ?? 'not found'],
-    ['in', cwd],
-    ['env', `${env.length} variables${inheritEnv === true ? ', all of ours among them' : ''}`],
-    ...(verbose ? [['', env.join(' ')]] : []),
+    ...(server.kind === 'remote' ? remoteLines(server) : programLines(server, verbose)),
     ['defined', source.key === '' ? source.file : `${source.file} (${source.key})`],
-    ...(start?.ok === true ? [['started', startText(start)]] : []),
-  ].map(([title, value]) => `    ${style.dim(title!.padEnd(8))} ${printableLine(value!)}\n`);
+    ...(start?.ok === true ? [[server.kind === 'remote' ? 'answered' : 'started', startText(start)]] : []),
+  ].map(([title, value]) => `    ${style.dim(title.padEnd(8))} ${printableLine(value)}\n`);
   const wrong = problems.map(({ message, hint }) => `  ${bad(message, hint, style)}`);
   // Where something is plainly missing, that it did not start is no news.
   if (start?.error !== undefined && wrong.length === 0)
     wrong.push(`  ${bad(start.error.message, start.error.hint, style)}`);
+  for (const { message, hint } of cautions)
+    wrong.push(`  ${style.caution('!')} ${printable(message)}\n    ${printable(hint)}\n`);
   for (const slip of start?.unmatched ?? []) wrong.push(`  ${style.caution('!')} ${describeWarning(slip)}\n`);
   const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${look}\n`;
   return head + wrong.join('') + lines.join('');
+}
+
+function programLines(
+  server: Extract<ServerExam, { kind: 'stdio' }>,
+  verbose: boolean,
+): (readonly [string, string])[] {
+  const { program, cwd, env, inheritEnv } = server;
+  return [
+    ['runs', commandText(server)],
+    ['program', program ?? 'not found'],
+    ['in', cwd],
+    ['env', `${env.length} variables${inheritEnv === true ? ', all of ours among them' : ''}`],
+    ...(verbose ? [['', env.join(' ')] as const] : []),
+  ];
+}
+
+function remoteLines(server: Extract<ServerExam, { kind: 'remote' }>): (readonly [string, string])[] {
+  const { transport, headers } = server;
+  return [
+    ['at', commandText(server)],
+    ['speaks', transport === 'auto' ? 'http or sse, whichever it answers' : transport],
+    ['headers', headers.length === 0 ? 'none' : headers.join(', ')],
+  ];
 }
 
 function compoundText({ name, ok, parts, problems }: CompoundExam, style: Style): string {

@@ -61,7 +61,7 @@ export const dryRun: Command = {
   words: '[server…]',
   summary: 'what a host would see, and the tokens that saves',
   about: [
-    'Starts every server once (or those named), lists its tools as a host would see them, marks those that the ' +
+    'Starts every server once (or those named), or connects to it where it runs elsewhere, lists its tools as a host would see them, marks those that the ' +
       'configuration keeps from hosts, and ends it again. `$0 --dry-run` does the same.',
     'Then it compares what the tools cost a model in every conversation. FLAT is every tool of every server, each ' +
       'with name, description and input schema, as without a gateway. LISTED is what a host gets from this one. ' +

@@ -18,8 +18,8 @@ export const list: Command = {
   name: 'list',
   summary: 'the configured servers and how they are doing; starts none',
   about: [
-    'Shows each server with the tools a host sees for it, how it is doing, the command that starts it, and the file ' +
-      'that defines it. Values of the environment are never shown: where one is part of a command line, its name ' +
+    'Shows each server with the tools a host sees for it, how it is doing, the command that starts it or the address it ' +
+      'runs at, and the file that defines it. Values of the environment are never shown: where one is part of a command line or an address, its name ' +
       'stands there.',
     'How a server is doing is told by the gateway that runs with the same configuration, if there is one: idle (not ' +
       'needed yet, or not any more), starting, running with its process number, or crashed and why. Servers that it ' +
@@ -44,8 +44,10 @@ export const list: Command = {
       ...lookOf(app, server),
       offer: server.offer,
       state: stateOf(server.name, gateways) ?? null,
+      kind: server.kind,
       ...shownCommand(server),
-      cwd: server.written.cwd,
+      ...(server.kind === 'remote' ? { transport: server.transport } : { cwd: server.written.cwd }),
+      isolation: server.isolation,
       source: server.origin,
     }));
     const { disabled, compounds } = config;
@@ -78,7 +80,9 @@ export const list: Command = {
             return [printableLine(name), '–', stateText(state), '–', why + who];
           }),
         );
-        const titles = ['SERVER', 'TOOLS', 'STATE', 'COMMAND', 'DEFINED IN'];
+        const remote = servers.some((server) => server.kind === 'remote');
+        const how = remote ? 'COMMAND OR ADDRESS' : 'COMMAND';
+        const titles = ['SERVER', 'TOOLS', 'STATE', how, 'DEFINED IN'];
         return [
           table(titles.map(column), rows, style.bold),
           compoundTable(config, context.cwd, style),

@@ -13,6 +13,7 @@ export const welcome: Pick<Command, 'run'> = {
     const found = configured ? await foundText(context) : `${servers ?? ''}\n`;
     const commands: readonly (readonly [string, string])[] = [
       [`${program} add NAME -- COMMAND`, 'add a server'],
+      [`${program} add NAME --url URL`, 'add one that runs elsewhere'],
       [`${program} doctor`, 'is everything in order?'],
       [`${program} --dry-run`, 'what a host would see, and the tokens that saves'],
       [`${program} call SERVER TOOL key=value`, 'use a tool right here'],

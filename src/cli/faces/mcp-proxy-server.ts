@@ -3,6 +3,7 @@ import type { CliFace } from '../face.ts';
 /** The coordinator: a configuration of its own, every tool on its own, under its own name. */
 export const mcpProxyServer: CliFace = {
   program: 'mcp-proxy-server',
+  listens: { portVariable: 'PORT', stayVariable: 'KEEP_SERVER_OPEN' },
   configFace: {
     defaults: { exposure: 'flat', naming: 'plain' },
     configFile: 'config.json',
@@ -23,7 +24,12 @@ export const mcpProxyServer: CliFace = {
     ],
     ['MCP_PROXY_LOG_LEVEL', 'debug or info; --log-level wins'],
     ['MCP_PROXY_LOG_DIRECTORY_PATH', 'log lines are also written to mcp-proxy-server.log in this directory'],
-    ['KEEP_SERVER_OPEN, PORT', 'for serving over HTTP, which is not available yet; ignored'],
+    ['PORT', 'where it is set, clients are served over HTTP and SSE on this port, unless --stdio is given'],
+    [
+      'KEEP_SERVER_OPEN',
+      'set to 1, it goes on over HTTP when the last client has left; otherwise it ends then',
+    ],
+    ['SWITCHBOARD_HTTP_TOKEN', 'over HTTP: what clients must send, where http.token is not set'],
     ['SWITCHBOARD_LOG_LEVEL', 'any level of --log-level, which wins'],
     ['SWITCHBOARD_STATE_DIR', 'where it keeps what it remembers between runs'],
     ['NO_COLOR', 'no colours'],

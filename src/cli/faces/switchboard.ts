@@ -2,10 +2,12 @@ import type { CliFace } from '../face.ts';
 
 export const switchboard: CliFace = {
   program: 'switchboard',
+  listens: {},
   motto: 'many MCP servers behind one, with one small tool for each',
   launch: 'npx -y mcp-switchboard',
   environment: [
     ['SWITCHBOARD_LOG_LEVEL', 'as --log-level, which wins'],
+    ['SWITCHBOARD_HTTP_TOKEN', 'with --http: what clients must send, where http.token is not set'],
     ['SWITCHBOARD_STATE_DIR', 'where it keeps what it remembers between runs'],
     ['NO_COLOR', 'no colours'],
   ],

@@ -2,242 +2,30 @@
  * What a configuration may say: the one source of the types, the editor schema, the quick check and the messages.
  *
  * Loading this file costs 26 ms, a third of a whole start, so nothing imports it at run time except explain.ts,
- * which runs only when something is wrong. After a change here: `npm run generate`.
+ * which runs only when something is wrong. After a change here or in the files beside it: `npm run generate`.
  *
  * Only what JSON Schema can say too (no refine, no transform): the quick check must agree to the letter. What else
  * must hold is in ../rules.ts.
  */
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../shared/log.ts';
-import { APPROVALS, DEFAULTS, EXPOSURES, KINDS, NAMINGS } from '../defaults.ts';
+import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
+import type { childFile, foreignRemote, foreignServer } from './foreign.ts';
+import {
+  exposure,
+  inheritEnv,
+  isolation,
+  look,
+  offer,
+  remoteServer,
+  stdioServer,
+  summaryMaxChars,
+  timeouts,
+} from './server.ts';
+import { filledText, milliseconds, serverName, toolName, wholeNumber, yesOrNo } from './words.ts';
 
-/** The longest time a Node timer can wait; a longer one would fire at once. */
-const LONGEST_MS = 2_147_483_647;
-
-const yesOrNo = z.boolean({ error: 'must be true or false' });
-const filledText = (message = 'must be a text that is not empty') =>
-  z.string({ error: message }).regex(/\S/u, { error: message });
-const textList = z.array(z.string({ error: 'must be a text' }), { error: 'must be a list of texts' });
-const wholeNumber = (what: string, least: number, most: number, advice = '') => {
-  const error = `must be a whole number${what} from ${least} to ${most}${advice}`;
-  return z.int({ error }).min(least, { error }).max(most, { error });
-};
-const milliseconds = (advice = '') =>
-  wholeNumber(' of milliseconds', 1, LONGEST_MS, `; 0 does not mean unlimited${advice}`);
-
-export const serverName = z.string().regex(/^\P{Cc}{1,64}$/u, {
-  error: 'a server name has 1 to 64 characters, none of them a control character',
-});
-
-/** A name that every host accepts for a tool. */
-const toolName = (message = 'must be 1 to 64 of the characters A-Z a-z 0-9 _ -') =>
-  z.string({ error: 'must be a text' }).regex(/^[A-Za-z0-9_-]{1,64}$/u, { error: message });
-
-const suiteName = toolName().describe(
-  'Name of the tool this server is shown as. Default: the server name followed by "_suite".',
-);
-
-const summaryMaxChars = wholeNumber(' of characters', 1, 1_000_000);
-
-const expose = z
-  .strictObject({
-    allow: textList
-      .optional()
-      .describe('Only tools whose name matches one of these patterns (* ? [a-z] {a,b}) are offered.'),
-    deny: textList.optional().describe('Tools whose name matches one of these patterns are not offered.'),
-  })
-  .describe('Which tools of the server are offered.');
-
-const exposedTools = z
-  .array(
-    z.union(
-      [
-        z.string(),
-        z.strictObject({
-          original: filledText().describe("The tool's own name, not a pattern."),
-          exposed: toolName().describe('The name it is offered under.'),
-        }),
-      ],
-      { error: 'must be the name or pattern of a tool, or {"original", "exposed"}' },
-    ),
-    { error: 'must be a list of tool names, patterns and {"original", "exposed"}' },
-  )
-  .describe('Only these tools are offered, some under another name. Joined with expose.allow.');
-
-const hiddenTools = textList.describe(
-  'Tools whose name matches one of these patterns are not offered. Joined with expose.deny.',
-);
-
-const TOOL_SHAPES_ERROR =
-  'must be an object of tool names and settings (a list of the only tools offered is "exposedTools")';
-
-const toolShapes = z
-  .record(
-    z.string(),
-    z.strictObject({
-      name: toolName().optional().describe('The name it is offered under.'),
-      description: z
-        .string({ error: 'must be a text' })
-        .optional()
-        .describe('The description it is offered with.'),
-      presets: z
-        .record(z.string(), z.unknown(), { error: 'must be an object of argument names and values' })
-        .optional()
-        .describe(
-          'Arguments with a fixed value: the model neither sees nor sets them. ${NAME} is filled in from our environment.',
-        ),
-      redact: z
-        .array(filledText(), { error: 'must be a list of argument names' })
-        .optional()
-        .describe('Arguments that are never shown in a log.'),
-    }),
-    { error: TOOL_SHAPES_ERROR },
-  )
-  .describe("How single tools look, by the tool's own name.");
-
-const exposure = z.enum(EXPOSURES);
-
-const offer = z.array(z.enum(KINDS), { error: 'must be a list of "tools", "resources", "prompts"' });
-
-const idleMs = z
-  .union([milliseconds('; write "never" to keep it running'), z.literal('never')], {
-    error: `must be a whole number of milliseconds from 1 to ${LONGEST_MS}, or "never"`,
-  })
-  .describe('A server unused for this many milliseconds is stopped; "never" keeps it running.');
-
-const timeouts = {
-  childSpawnMs: milliseconds().describe(
-    'How long a server may take to start and answer initialize, in milliseconds.',
-  ),
-  rpcMs: milliseconds().describe(
-    'How long a request may stay without an answer or progress, in milliseconds.',
-  ),
-  idleMs,
-  drainMs: milliseconds().describe('How long running calls may still finish when we stop, in milliseconds.'),
-  callMaxMs: milliseconds().describe('How long a call may take in all, even with progress, in milliseconds.'),
-};
-
-const serverTimeouts = z
-  .strictObject(timeouts)
-  .partial()
-  .describe('Time limits for this server; what is left out comes from the top-level timeouts.');
-
-const inheritEnv = z
-  .union([z.boolean(), z.array(filledText())], {
-    error: 'must be true, false or a list of variable names',
-  })
-  .describe(
-    'Which of our environment variables a server gets: true all, false only the few every process needs, ' +
-      'or a list of names (AWS_* is fine).',
-  );
-
-const env = z
-  .record(
-    z
-      .string()
-      .regex(/^[^=\0]+$/u, { error: 'the name of an environment variable is not empty and has no "="' }),
-    z.union([z.string(), z.number(), z.boolean()], { error: 'must be a text, a number, true or false' }),
-    { error: 'must be an object of variable names and values' },
-  )
-  .describe('Environment variables of the server. ${NAME} and ${NAME:-default} are filled in from ours.');
-
-const args = textList.describe('Arguments of the command.');
-
-const commandText = filledText('must be the program to start, for example "npx"');
-
-const commandObject = {
-  cmd: commandText.describe('The program to start.'),
-  args: args.optional(),
-  env: env.optional(),
-};
-
-const command = <T extends z.ZodObject>(objectForm: T) =>
-  z
-    .union([commandText, objectForm], {
-      error: 'must be the program to start, for example "npx", or {"cmd", "args", "env"}',
-    })
-    .describe('The program to start.');
-
-const shown = {
-  description: z.string({ error: 'must be a text' }).optional().describe('What the server is for.'),
-  switchboardDescription: z
-    .string({ error: 'must be a text' })
-    .optional()
-    .describe('The whole description of the tool this server is shown as.'),
-  disabled: yesOrNo.optional().describe('true leaves the server out.'),
-};
-
-/** What an entry and `suites` may both say about how a server is shown. */
-const look = {
-  suiteName: suiteName.optional(),
-  expose: expose.optional(),
-  summaryMaxChars: summaryMaxChars.optional().describe('Longest summary of a tool, in characters.'),
-  exposure: exposure
-    .optional()
-    .describe(
-      'How this server is shown: as one tool, with all its tools, or not at all. Default: as at the top.',
-    ),
-  offer: offer
-    .optional()
-    .describe('What of this server is offered, at least one of the three. Default: as at the top.'),
-  exposedTools: exposedTools.optional(),
-  hiddenTools: hiddenTools.optional(),
-  tools: toolShapes.optional(),
-};
-
-const settable = { timeouts: serverTimeouts.optional(), ...look };
-
-const started = {
-  args: args.optional(),
-  env: env.optional(),
-  cwd: filledText()
-    .optional()
-    .describe("Working directory, relative to this file's directory, which is the default."),
-  framing: z
-    .enum(['auto', 'newline', 'content-length'])
-    .optional()
-    .describe(`How messages are told apart on the wire. Default "${DEFAULTS.framing}".`),
-  inheritEnv: inheritEnv.optional(),
-};
-
-/** A server we start and talk to over its stdin and stdout. */
-export const stdioServer = z.strictObject({
-  type: z.literal('stdio').optional().describe('A server that is started as a program.'),
-  command: command(z.strictObject(commandObject)),
-  ...started,
-  ...shown,
-  ...settable,
-});
-
-/** A server that runs elsewhere. Recognised, not yet served. */
-export const remoteServer = z.strictObject({
-  type: z.enum(['http', 'sse', 'streamable-http']).optional().describe('The transport of a remote server.'),
-  url: filledText().describe('Address of a remote server. Remote servers are not supported yet.'),
-  headers: z.record(z.string(), z.string()).optional().describe('HTTP headers sent with every request.'),
-  ...shown,
-  ...settable,
-});
-
-/** An entry of a file that belongs to another program as well: what we know must be right, the rest is theirs. */
-export const foreignServer = z.looseObject({
-  type: z.enum(['stdio', 'local']).optional(),
-  command: command(z.looseObject(commandObject)),
-  ...started,
-  ...shown,
-  ...settable,
-  // GitHub Copilot keeps a list of allowed tools under this key.
-  tools: z.union([toolShapes, z.array(z.unknown())], { error: TOOL_SHAPES_ERROR }).optional(),
-});
-
-/** A `.mcp.json` that describes one server. Also tolerant: whoever wrote it need not know us. */
-export const childFile = z.looseObject({
-  name: serverName,
-  command: command(z.looseObject(commandObject)).optional(),
-  args: args.optional(),
-  env: env.optional(),
-  framing: started.framing,
-  ...shown,
-});
+export { childFile, foreignRemote, foreignServer } from './foreign.ts';
+export { remoteServer, serverName, stdioServer };
 
 const suite = z
   .strictObject({
@@ -294,6 +82,46 @@ const management = z
       'program.',
   );
 
+const http = z
+  .strictObject({
+    token: filledText()
+      .optional()
+      .describe(
+        'What clients have to send as a bearer token: 16 characters or more, better as ${NAME}. ' +
+          'Default: SWITCHBOARD_HTTP_TOKEN, else one is made.',
+      ),
+    allowedHosts: z
+      .array(
+        z
+          .string({ error: 'must be a text' })
+          .regex(/^(?:\[[0-9A-Fa-f:.]+\]|[^\s/:@?#[\]]+)(?::[0-9]{1,5})?$/u, {
+            error: 'must be a host such as "example.com" or "example.com:8080"',
+          }),
+        { error: 'must be a list of hosts' },
+      )
+      .default([])
+      .describe('Names under which clients may reach us, besides those of this machine itself.'),
+    allowedOrigins: z
+      .array(
+        z.string({ error: 'must be a text' }).regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#@]+$/u, {
+          error: 'must be an origin such as "https://example.com", without a path',
+        }),
+        { error: 'must be a list of origins' },
+      )
+      .default([])
+      .describe('Web pages that may reach us, by their origin.'),
+    maxSessions: wholeNumber('', 1, 100_000)
+      .default(DEFAULTS.http.maxSessions)
+      .describe('How many clients may be connected at the same time.'),
+    sessionIdleMs: milliseconds()
+      .default(DEFAULTS.http.sessionIdleMs)
+      .describe('A client that is silent for this many milliseconds is forgotten.'),
+    maxProcesses: wholeNumber('', 1, 100_000)
+      .default(DEFAULTS.http.maxProcesses)
+      .describe('How many servers may run for all clients together.'),
+  })
+  .describe('What holds where clients come in over HTTP (`switchboard --http`).');
+
 export const config = z
   .strictObject({
     $schema: z
@@ -347,6 +175,12 @@ export const config = z
       })
       .prefault({})
       .describe("The servers' own instructions to the model."),
+    isolation: isolation
+      .default(DEFAULTS.isolation)
+      .describe(
+        'Where several clients are connected: "session" gives each its own servers, "shared" the same to all.',
+      ),
+    http: http.prefault({}),
     management: management.default(DEFAULTS.management.enabled),
     timeouts: z
       .strictObject({
@@ -406,6 +240,7 @@ export type ConfigInput = z.input<typeof config>;
 export type ConfigOutput = z.output<typeof config>;
 export type StdioServer = z.input<typeof stdioServer>;
 export type RemoteServer = z.input<typeof remoteServer>;
+export type ForeignRemote = z.input<typeof foreignRemote>;
 export type ForeignServer = z.input<typeof foreignServer>;
 export type ChildFile = z.input<typeof childFile>;
 /** What an entry and `suites` may both say about how a server is shown. */

@@ -5,10 +5,16 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { explainChildFile, explainConfig, explainForeignServer, explainServerName } from '../explain.ts';
+import {
+  explainChildFile,
+  explainConfig,
+  explainForeignRemote,
+  explainForeignServer,
+  explainServerName,
+} from '../explain.ts';
 import { resolveManagement } from '../management.ts';
 import { applyDefaults } from '../settings.ts';
-import { childFile, config, foreignServer, remoteServer, stdioServer } from './config.ts';
+import { childFile, config, foreignRemote, foreignServer, remoteServer, stdioServer } from './config.ts';
 import * as quick from './quick-check.generated.js';
 
 const root = new URL('../../../', import.meta.url);
@@ -68,12 +74,23 @@ describe('the quick check and the schema agree', () => {
       'tools',
       'ask',
       'auto',
+      'sse',
+      'streamable-http',
+      'streamableHttp',
+      'shared',
+      'http://x',
+      'HTTPS://x/y',
+      '${URL}',
+      'ftp://x',
+      'x.test:80',
+      '\u00e9',
+      '\u20ac',
     ],
     ...['\u0001', '💥'],
   );
   const keys = [
     ...new Set(
-      [config, stdioServer, remoteServer, foreignServer, childFile].flatMap((schema) =>
+      [config, stdioServer, remoteServer, foreignServer, foreignRemote, childFile].flatMap((schema) =>
         Object.keys(schema.shape),
       ),
     ),
@@ -90,6 +107,9 @@ describe('the quick check and the schema agree', () => {
       'maxChars',
     ],
     ...['original', 'exposed', 'presets', 'redact', 'subtools', 'enabled', 'approval', 'persist'],
+    ...['clientId', 'clientSecret', 'clientMetadataUrl', 'scope', 'callbackPort'],
+    ...['token', 'allowedHosts', 'allowedOrigins', 'maxSessions', 'sessionIdleMs', 'maxProcesses'],
+    ...['Authorization', 'X Y'],
     ...['allow', 'deny', 'cmd', 'Timeouts', '__proto__', 'constructor', 'A=B', '', 'x'.repeat(65), '\u0001'],
   ];
   const object = (key: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
@@ -154,10 +174,29 @@ describe('the quick check and the schema agree', () => {
       .map(([rest, command]) => ({ ...(rest as object), command })),
     look.map((keys) => ({ ...keys, command: 'npx' })),
     fc.record(
-      { url: scalar, headers: small, timeouts: limits },
+      {
+        type: scalar,
+        url: fc.oneof(scalar, fc.constant('https://x')),
+        headers: fc.oneof(small, object(anyKey, scalar)),
+        oauth: fc.oneof(small, object(anyKey, leaf)),
+        isolation: scalar,
+        bearer_token_env_var: scalar,
+        timeouts: limits,
+      },
       { requiredKeys: [] },
     ) as fc.Arbitrary<unknown>,
   );
+  const http = fc.record(
+    {
+      token: scalar,
+      allowedHosts: leaf,
+      allowedOrigins: leaf,
+      maxSessions: scalar,
+      sessionIdleMs: scalar,
+      maxProcesses: scalar,
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<unknown>;
   const whole = fc.oneof(
     small,
     fc.record(
@@ -170,6 +209,8 @@ describe('the quick check and the schema agree', () => {
         offer: leaf,
         instructions: limits,
         management: fc.oneof(small, managed),
+        isolation: scalar,
+        http: fc.oneof(small, http),
         logArguments: scalar,
         logDirectory: scalar,
         timeouts: limits,
@@ -194,9 +235,11 @@ describe('the quick check and the schema agree', () => {
     if (JSON.stringify(value).includes('__proto__')) return;
     const { $schema, mcpServers, tools, logDirectory } = value;
     const { flatIdleMs, ...settings } = applyDefaults(value);
+    expect(settings.http).not.toHaveProperty('token');
     expect(flatIdleMs).toBe(value.timeouts?.idleMs ?? 'never');
     const parsed = config.parse(value);
-    expect({ ...settings, $schema, mcpServers, tools, logDirectory }).toEqual({
+    const http = { ...settings.http, token: value.http?.token };
+    expect({ ...settings, http, $schema, mcpServers, tools, logDirectory }).toEqual({
       ...parsed,
       management: resolveManagement(parsed.management),
     });
@@ -210,6 +253,7 @@ describe('the quick check and the schema agree', () => {
     fc.assert(
       fc.property(fc.oneof(entry, small), (value) => {
         expect(explainForeignServer(value).length === 0).toBe(quick.isForeignServer(value));
+        expect(explainForeignRemote(value).length === 0).toBe(quick.isForeignRemote(value));
         expect(explainChildFile(value).length === 0).toBe(quick.isChildFile(value));
       }),
       { numRuns: 3000 },
@@ -230,6 +274,25 @@ describe('the quick check and the schema agree', () => {
     { mcpServers: { a: { command: { cmd: 'node', arg: [] } } } },
     { mcpServers: { a: { url: 'http://x', type: 'sse' } } },
     { mcpServers: { a: { url: 'http://x', command: 'npx' } } },
+    {
+      mcpServers: { a: { url: 'HTTPS://x', headers: { 'X-A': 'b\tc' }, oauth: false, isolation: 'shared' } },
+    },
+    { mcpServers: { a: { url: '${URL}', type: 'auto', oauth: { clientId: 'x', callbackPort: 8080 } } } },
+    { mcpServers: { a: { url: 'x', type: 'http' } } },
+    { mcpServers: { a: { type: 'http' } } },
+    { mcpServers: { a: { type: 'ws', url: 'http://x' } } },
+    { mcpServers: { a: { url: 'http://x', headers: { 'a b': '' } } } },
+    { mcpServers: { a: { url: 'http://x', headers: { a: 'b\nc' } } } },
+    { mcpServers: { a: { url: 'http://x', headers: { a: '\u20ac' } } } },
+    { mcpServers: { a: { url: 'http://x', oauth: true } } },
+    { mcpServers: { a: { url: 'http://x', oauth: { clientMetadataUrl: 'http://x' } } } },
+    { mcpServers: { a: { url: 'http://x', oauth: { callbackPort: 0 } } } },
+    { mcpServers: { a: { command: 'npx', headers: {} } } },
+    { isolation: 'shared', http: { token: '${T}', allowedHosts: ['a.test', '[::1]:80'], maxSessions: 1 } },
+    { http: { allowedOrigins: ['https://a.test', 'vscode-webview://abc'], sessionIdleMs: 1 } },
+    { http: { allowedOrigins: ['https://a.test/'] } },
+    { http: { allowedHosts: ['http://a.test'] } },
+    { http: { maxProcesses: 0 } },
     { mcpServers: { a: { command: 'npx', env: { 'A=B': '' } } } },
     { timeouts: { idleMs: 'never' } },
     { timeouts: { rpcMs: 'never' } },

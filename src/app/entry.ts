@@ -1,0 +1,129 @@
+import {
+  composeEnv,
+  remoteSecrets,
+  type RemoteDefinition,
+  type ServerDefinition,
+  type Settings,
+  type StdioDefinition,
+} from '../config/index.ts';
+import { flat, hidden, suite, toolRules } from '../exposure/index.ts';
+import type { CatalogEntry, Exposure, Source } from '../gateway/index.ts';
+import type { KeptKind } from '../protocol/index.ts';
+import type { Logger } from '../shared/log.ts';
+import { isSecretName } from '../shared/secrets.ts';
+import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
+import { DEPTH, nestingDepth } from './nesting.ts';
+
+export interface ServerContext {
+  readonly limits: Settings['limits'];
+  readonly env: NodeJS.ProcessEnv;
+  /** Where what is kept between runs is kept. */
+  readonly stateDirectory: string;
+  readonly log: Logger;
+  /** Whether several clients use it at one time. */
+  readonly shared: boolean;
+  /** Whether the server is there only while it runs. */
+  readonly volatile: boolean;
+  /** The source does not start before this. */
+  readonly after: Promise<unknown> | undefined;
+}
+
+/** How a configured server is shown, and which of its things: everything of a catalog entry but the source. */
+export function lookOf(server: ServerDefinition, volatile: boolean): Omit<CatalogEntry, 'source'> {
+  let look = LOOKS.get(server);
+  if (look === undefined) {
+    look = {
+      rules: toolRules(server.tools),
+      exposure: exposureOf(server),
+      // What is hidden is there for compound tools only.
+      offers: new Set(
+        server.exposure === 'hidden' ? [] : server.offer.flatMap((what) => KINDS_OFFERED[what]),
+      ),
+      naming: server.naming,
+      volatile,
+    };
+    LOOKS.set(server, look);
+  }
+  return look;
+}
+
+/** Made once for each definition: every client of an HTTP door has a catalog of its own. */
+const LOOKS = new WeakMap<ServerDefinition, Omit<CatalogEntry, 'source'>>();
+
+/** A configured server as the upstream side takes it. */
+export function upstreamOf(server: ServerDefinition, context: ServerContext): UpstreamServer {
+  const { limits, env, volatile, after } = context;
+  return {
+    name: server.name,
+    target: server.kind === 'stdio' ? programOf(server, env) : remoteOf(server, context),
+    secrets: () => (server.kind === 'stdio' ? secretsOf(server, env) : remoteSecrets(server)),
+    timeouts: server.timeouts,
+    limits,
+    comesBack: !volatile,
+    shared: context.shared,
+    ...(after === undefined ? {} : { startsAfter: after }),
+  };
+}
+
+export function entryOf(source: Source, server: ServerDefinition, volatile: boolean): CatalogEntry {
+  return { source, ...lookOf(server, volatile) };
+}
+
+function programOf(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarget {
+  const { command, args, cwd, written, framing } = server;
+  return {
+    kind: 'process',
+    command,
+    args,
+    cwd,
+    shown: written,
+    env: () => ({ ...composeEnv(server, env), [DEPTH]: String(nestingDepth(env) + 1) }),
+    framing,
+  };
+}
+
+function remoteOf(server: RemoteDefinition, { stateDirectory, log }: ServerContext): RemoteTarget {
+  const { name, transport, url, written, headers, oauth } = server;
+  const authorized = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
+  return {
+    kind: 'remote',
+    transport,
+    url,
+    shown: written,
+    headers,
+    ...(oauth === false || authorized
+      ? {}
+      : { login: laterLogin({ server: name, url, oauth, directory: stateDirectory, log }) }),
+  };
+}
+
+const KINDS_OFFERED: Readonly<Record<ServerDefinition['offer'][number], readonly KeptKind[]>> = {
+  tools: ['tools'],
+  resources: ['resources', 'resourceTemplates'],
+  prompts: ['prompts'],
+};
+
+function exposureOf(server: ServerDefinition): Exposure {
+  switch (server.exposure) {
+    case 'flat':
+      return flat(server.naming);
+    case 'hidden':
+      return hidden;
+    case 'suite':
+      return suite({
+        name: server.suite.name,
+        description: server.suite.description,
+        purpose: server.description,
+        summaryMaxChars: server.suite.summaryMaxChars,
+        introspection: server.suite.mode,
+      });
+  }
+}
+
+/** What a server must not be heard saying: what its definition gives it, and what else it inherits that looks like a secret. */
+function secretsOf(server: StdioDefinition, env: NodeJS.ProcessEnv): string[] {
+  const inherited = Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && isSecretName(name) ? [value] : [],
+  );
+  return [...Object.values(server.env), ...inherited];
+}

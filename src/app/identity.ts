@@ -1,0 +1,37 @@
+import type { LoadedConfig } from '../config/index.ts';
+import type { ServerIdentity } from '../doors/index.ts';
+import { combineInstructions, type Gateway } from '../gateway/index.ts';
+import { VERSION } from '../shared/version.ts';
+
+/** What we say of ourselves to a client. */
+export function identityOf(program: string, gateway: Gateway, config: () => LoadedConfig): ServerIdentity {
+  return {
+    name: program,
+    title: 'Switchboard',
+    version: VERSION,
+    instructions: () => {
+      const { servers, settings } = config();
+      const own = [
+        servers.some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
+        settings.management.enabled ? MANAGEMENT_INSTRUCTIONS : '',
+      ];
+      return combineInstructions(
+        own.filter((text) => text !== '').join(' '),
+        gateway.catalog.entries.flatMap(({ source, offers }) => {
+          // What is hidden does not speak either.
+          if (offers.size === 0) return [];
+          const instructions = source.about()?.instructions;
+          return instructions === undefined ? [] : [{ server: source.name, instructions }];
+        }),
+        settings.instructions.maxChars,
+      );
+    },
+  };
+}
+
+const SUITE_INSTRUCTIONS =
+  'Each *_suite tool stands for one MCP server. {"action":"introspect"} lists its subtools (add "subtool" for one in ' +
+  'full, or "verbosity":"full"|"redacted"); {"action":"call","subtool":"…","args":{…}} runs one.';
+
+const MANAGEMENT_INSTRUCTIONS =
+  'add_server starts an MCP server while this runs, reload_server starts one anew, list_servers says how they are doing.';

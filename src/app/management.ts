@@ -1,0 +1,83 @@
+import {
+  defineRuntimeServer,
+  editConfig,
+  entryForConfig,
+  withoutServer,
+  withServer,
+  type LoadedConfig,
+  type RuntimeEntry,
+  type ServerDefinition,
+  type Settings,
+} from '../config/index.ts';
+import type { Loss, OverallExposure } from '../gateway/index.ts';
+import { managementTools, type Control } from '../management/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+
+/** The tools that manage servers, as the configuration wants them. */
+export function managementOf(options: {
+  readonly control: Control;
+  readonly management: Settings['management'];
+  readonly config: () => LoadedConfig;
+  readonly volatile: boolean;
+  /** A server was written to the configuration, or taken out of it (undefined). */
+  readonly persisted: (name: string, definition: ServerDefinition | undefined) => void;
+}): OverallExposure {
+  const { control, management, config, volatile, persisted } = options;
+  const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {
+    const { file, directory } = config();
+    await editConfig({ file, directory, change, dryRun });
+  };
+  return managementTools({
+    control,
+    approval: management.approval,
+    alwaysOn: volatile,
+    define: (name: string, entry: RuntimeEntry) => {
+      const { settings, directory } = config();
+      return defineRuntimeServer(name, entry, { settings, directory });
+    },
+    ...(management.persist
+      ? {
+          persist: {
+            // One that is turned off or cannot be used is the user's all the same.
+            check: (name) => edit((text) => withoutTaken(text, name), true),
+            added: async (name, entry) => {
+              await edit((text) => withServer(withoutTaken(text, name), name, entryForConfig(entry)));
+              persisted(name, control.find(name));
+            },
+            removed: async (name, { origin }) => {
+              const { file } = config();
+              if (origin.file !== '' && origin.file !== file)
+                throw new SwitchboardError('CONFIG_NOT_EDITABLE', `It is defined in ${origin.file}.`, {
+                  hint: 'Take it out there, or it comes back when the configuration is read again.',
+                });
+              await edit((text) => withoutServer(text, name));
+              persisted(name, undefined);
+            },
+          },
+        }
+      : {}),
+  });
+}
+
+/** The text, if it has no server of that name. */
+function withoutTaken(text: string, name: string): string {
+  if (withoutServer(text, name) === text) return text;
+  throw new SwitchboardError(
+    'SERVER_EXISTS',
+    `The configuration has a server named ${JSON.stringify(name)} already, which is turned off or cannot be used.`,
+    { hint: 'Choose another name.' },
+  );
+}
+
+/** What a client can do that calls a tool which is no longer there. */
+export function adviceOnLoss(server: string, why: Loss): string {
+  const named = `{"name":${JSON.stringify(server)}}`;
+  switch (why) {
+    case 'removed':
+      return 'add_server can add it again; tools/list names the tools there are now.';
+    case 'crashed':
+      return `reload_server ${named} brings it back.`;
+    case 'changed':
+      return 'tools/list names the tools there are now.';
+  }
+}

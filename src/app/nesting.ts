@@ -1,0 +1,8 @@
+/** Tells a gateway among the servers how many gateways stand before it. */
+export const DEPTH = 'SWITCHBOARD_DEPTH';
+
+/** How many gateways this one runs behind; 0 where a host started it. */
+export function nestingDepth(env: NodeJS.ProcessEnv): number {
+  const depth = Number(env[DEPTH]);
+  return Number.isInteger(depth) && depth > 0 ? depth : 0;
+}

@@ -1,0 +1,51 @@
+import { compareServers, type ServerDefinition } from '../config/index.ts';
+import { SharedSource, type Source } from '../gateway/index.ts';
+
+/** The servers that all clients of an HTTP door use together, by name. */
+export class SharedServers {
+  readonly #byName = new Map<string, { definition: ServerDefinition; shared: SharedSource }>();
+  readonly #make: (definition: ServerDefinition, after: Promise<unknown> | undefined) => Source;
+
+  constructor(make: (definition: ServerDefinition, after: Promise<unknown> | undefined) => Source) {
+    this.#make = make;
+  }
+
+  /** A source for one client. One that is defined differently now, or wanted anew, is started again for all of them. */
+  join(definition: ServerDefinition, anew: boolean): Source {
+    const { name } = definition;
+    const known = this.#byName.get(name);
+    if (known === undefined) {
+      const shared = new SharedSource(this.#make(definition, undefined));
+      this.#byName.set(name, { definition, shared });
+      return shared.join();
+    }
+    if (anew || compareServers(known.definition, definition) === 'process') {
+      const reason = `Server '${name}' is being ${anew ? 'reloaded' : 'changed'}.`;
+      void known.shared.replace((after) => this.#make(definition, after), { reason, drainMs: DRAIN_MS });
+    }
+    known.definition = definition;
+    return known.shared.join();
+  }
+
+  /** Those that a configuration does not have any more end, each after its running calls. */
+  async keepOnly(names: ReadonlySet<string>): Promise<void> {
+    const gone = [...this.#byName].filter(([name]) => !names.has(name));
+    for (const [name] of gone) this.#byName.delete(name);
+    await Promise.all(
+      gone.map(([name, { shared }]) =>
+        shared.close({ reason: `Server '${name}' was removed.`, drainMs: DRAIN_MS }),
+      ),
+    );
+  }
+
+  sources(): Source[] {
+    return [...this.#byName.values()].map(({ shared }) => shared.source);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#byName.values()].map(({ shared }) => shared.close()));
+  }
+}
+
+/** How long running calls of a server that is replaced or removed may still finish, in milliseconds. */
+const DRAIN_MS = 2000;

@@ -1,0 +1,105 @@
+import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
+import type { ServerIdentity } from '../doors/index.ts';
+import { compound } from '../exposure/index.ts';
+import { Gateway, type CatalogEntry, type OverallExposure, type StartGate } from '../gateway/index.ts';
+import { Control, type Applied } from '../management/index.ts';
+import type { Logger } from '../shared/log.ts';
+import { argumentsForLog } from './log-lines.ts';
+import { identityOf } from './identity.ts';
+import { adviceOnLoss, managementOf } from './management.ts';
+import { lookOf } from './entry.ts';
+
+/** What is the same for every workspace. */
+export interface WorkspaceOptions {
+  readonly program: string;
+  readonly log: Logger;
+  readonly volatile: boolean;
+  readonly gate: StartGate;
+  /** The configuration as it is now. */
+  readonly config: () => LoadedConfig;
+  /** A server was written to the configuration, or taken out of it (undefined). */
+  readonly persisted: (name: string, definition: ServerDefinition | undefined) => void;
+  /** Called when a server could not be listed. */
+  readonly onProblem: () => void;
+  /**
+   * Makes the entry of a server for this workspace. It does not start before `after`; where it may be one that others
+   * use as well, `anew` starts it again for all.
+   */
+  readonly build: (
+    definition: ServerDefinition,
+    workspace: () => Workspace,
+    after: Promise<unknown> | undefined,
+    anew: boolean,
+  ) => CatalogEntry;
+}
+
+/**
+ * Everything that belongs to one client: the catalog it sees, its servers, and the control over them. Nothing of it is
+ * anybody else's, except for servers that are marked as shared.
+ */
+export interface Workspace {
+  readonly gateway: Gateway;
+  readonly control: Control;
+  readonly identity: ServerIdentity;
+  /** Makes the servers those of a configuration that was read again. */
+  apply(config: LoadedConfig): Promise<Applied>;
+  close(): Promise<void>;
+}
+
+export function openWorkspace(options: WorkspaceOptions): Workspace {
+  const { program, log, volatile, gate, config, onProblem } = options;
+  const build = (server: ServerDefinition, after?: Promise<unknown>, anew = false): CatalogEntry =>
+    options.build(server, () => workspace, after, anew);
+  const { servers, settings } = config();
+  const gateway: Gateway = new Gateway({
+    entries: servers.map((server) => build(server)),
+    log,
+    gate,
+    mayGrow: settings.management.enabled,
+    onProblem,
+    adviseOnLoss: (server, why) =>
+      config().settings.management.enabled ? adviceOnLoss(server, why) : undefined,
+    loggedArguments: (call, server) =>
+      config().settings.logArguments ? argumentsForLog(call, server, control) : undefined,
+  });
+  const control = new Control({
+    gateway,
+    log,
+    build,
+    reshow: (definition, source) => ({ ...lookOf(definition, volatile), source }),
+    definitions: servers,
+  });
+  const overallOf = (loaded: LoadedConfig): OverallExposure[] => {
+    const { compounds, settings: now } = loaded;
+    return [
+      ...(now.management.enabled
+        ? [
+            managementOf({
+              control,
+              management: now.management,
+              config,
+              volatile,
+              persisted: options.persisted,
+            }),
+          ]
+        : []),
+      ...compounds.map((each) => compound({ ...each, summaryMaxChars: now.introspection.summaryMaxChars })),
+    ];
+  };
+  gateway.swap(gateway.catalog.entries, { overall: overallOf(config()), quiet: true });
+  const workspace: Workspace = {
+    gateway,
+    control,
+    identity: identityOf(program, gateway, config),
+    apply: (next) => control.apply(keptDefinitions(next, control, log), overallOf(next)),
+    close: () => gateway.close(),
+  };
+  return workspace;
+}
+
+/** The servers of a configuration; one that runs and cannot be used as it is written now stays as it was. */
+function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): readonly ServerDefinition[] {
+  const kept = next.unusable.flatMap((name) => control.find(name) ?? []);
+  for (const { name } of kept) log.warn('goes on as it was: its definition cannot be used', { server: name });
+  return kept.length === 0 ? next.servers : [...next.servers, ...kept];
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { createProject } from '../../test/helpers/temp-project.ts';
+import { loadConfig } from '../config/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { silentLogger } from '../shared/log.ts';
+import { additionOf, type Addition } from './addition.ts';
+import { parseArguments } from './arguments.ts';
+import { add } from './commands/add.ts';
+import { switchboard } from './faces/switchboard.ts';
+
+async function prepare(argv: readonly string[], env: Record<string, string> = {}): Promise<Addition> {
+  const { dir } = createProject();
+  const given = parseArguments(argv, add.flags, add.commandAt);
+  const config = await loadConfig({ cwd: dir, env });
+  return additionOf(given)!(given.words[0]!, config, {
+    face: switchboard,
+    cwd: dir,
+    env,
+    log: silentLogger,
+  });
+}
+
+test('a program is written literally', async () => {
+  const { entry, shown, remark, define } = await prepare([
+    'x',
+    '--isolation',
+    'shared',
+    '--',
+    'node',
+    '${A}',
+  ]);
+  expect(entry).toEqual({ command: 'node', args: ['$${A}'], isolation: 'shared' });
+  expect(shown).toEqual({ command: 'node', args: ['${A}'] });
+  expect(remark(false)).toContain('was taken literally');
+  expect(define().kind).toBe('stdio');
+});
+
+test('an address and its headers are written as they are typed', async () => {
+  const argv = ['x', '--url', 'https://${HOST}/mcp', '--header', 'Authorization: Bearer ${TOKEN}'];
+  const { entry, shown, data, remark, define } = await prepare(argv, { HOST: 'x.test', TOKEN: 's3cret' });
+  expect(entry).toEqual({
+    url: 'https://${HOST}/mcp',
+    headers: { Authorization: 'Bearer ${TOKEN}' },
+  });
+  expect(shown).toEqual({ command: '', args: [], url: 'https://${HOST}/mcp' });
+  expect(data).toEqual({ transport: 'auto', headers: ['Authorization'] });
+  expect(remark(false)).toBe('');
+  expect(define()).toMatchObject({
+    kind: 'remote',
+    url: 'https://x.test/mcp',
+    headers: { Authorization: 'Bearer s3cret' },
+  });
+});
+
+test('where a variable is not set, it is written all the same, with a remark', async () => {
+  const { remark, define } = await prepare(['x', '--url', 'https://${HOST}/mcp']);
+  expect(remark(false)).toContain('here and now it could not be used: url: the environment variable HOST');
+  expect(remark(true)).toBe('');
+  expect(define).toThrow(SwitchboardError);
+});
+
+test('names have the same rules for both kinds', async () => {
+  for (const rest of [
+    ['--url', 'http://x'],
+    ['--', 'node'],
+  ])
+    await expect(prepare(['a__b', ...rest])).rejects.toThrow('holds "__"');
+});
+
+test('what is said of the isolation must be one of two words', async () => {
+  await expect(prepare(['x', '--isolation', 'all', '--', 'node'])).rejects.toThrow(
+    'There is no isolation "all".',
+  );
+});
+
+test('without a command and an address there is nothing to add', () => {
+  expect(additionOf(parseArguments(['x'], add.flags, add.commandAt))).toBeUndefined();
+});

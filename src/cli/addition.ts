@@ -1,0 +1,132 @@
+import { isAbsolute, relative, resolve } from 'node:path';
+import {
+  defineRemoteServer,
+  defineRuntimeServer,
+  describeWarning,
+  entryForConfig,
+  refuseBadName,
+  shownAddress,
+  type LoadedConfig,
+  type RemoteEntry,
+  type RuntimeEntry,
+  type ServerDefinition,
+} from '../config/index.ts';
+import { messageOf } from '../shared/errors.ts';
+import { usage, type Arguments } from './arguments.ts';
+import type { Context } from './command.ts';
+import { shownCommand, type ShownCommand } from './command-line.ts';
+import { remoteEntry, secretsRemark } from './remote-flags.ts';
+
+/** A server that `add` is to write into the configuration, of either kind. */
+export interface Addition {
+  /** As it is written into the file. */
+  readonly entry: object;
+  readonly shown: ShownCommand;
+  /** What else `--json` tells of it. */
+  readonly data: object;
+  /** What the person should know about it; where it was tried out, not how that went. */
+  readonly remark: (tried: boolean) => string;
+  /** Throws where it cannot be used now. */
+  readonly define: () => ServerDefinition;
+}
+
+/** What it needs of the world. */
+type Surroundings = Pick<Context, 'face' | 'cwd' | 'env' | 'log'>;
+
+type Prepare = (name: string, config: LoadedConfig, context: Surroundings) => Addition;
+
+/** What the arguments describe, as far as they can be understood without a configuration; undefined for nothing. */
+export function additionOf(given: Arguments): Prepare | undefined {
+  const remote = remoteEntry(given);
+  const isolation = isolationOf(given);
+  if (remote !== undefined) return remoteAddition({ ...remote, ...isolation });
+  const [, command, ...args] = given.words;
+  if (command === undefined) return undefined;
+  return programAddition({ command, args, env: variablesOf(given) }, given.flags.get('cwd'), isolation);
+}
+
+function programAddition(
+  program: RuntimeEntry,
+  cwd: string | undefined,
+  isolation: Pick<RemoteEntry, 'isolation'>,
+): Prepare {
+  return (name, config, context) => {
+    const entry = cwd === undefined ? program : { ...program, cwd: directoryFor(cwd, config, context) };
+    const definition = defineRuntimeServer(name, entry, {
+      settings: config.settings,
+      directory: config.directory,
+      file: config.file,
+      env: context.env,
+      warn: (warning) => context.log[warning.level](describeWarning(warning)),
+    });
+    return {
+      entry: { ...entryForConfig(entry), ...isolation },
+      shown: shownCommand(definition),
+      data: { env: Object.keys(entry.env ?? {}), cwd: definition.written.cwd },
+      remark: () => literalRemark(entry, context.face.program),
+      define: () => definition,
+    };
+  };
+}
+
+function remoteAddition(entry: RemoteEntry): Prepare {
+  return (name, config, context) => {
+    refuseBadName(name);
+    const { program } = context.face;
+    const { url, type = 'auto', headers = {} } = entry;
+    const { settings, directory, file } = config;
+    const define = () => defineRemoteServer(name, entry, { settings, directory, file, env: context.env });
+    return {
+      entry,
+      shown: { command: '', args: [], url: shownAddress(url) },
+      data: { transport: type, headers: Object.keys(headers) },
+      remark: (tried) => secretsRemark(entry, program) + (tried ? '' : unusableRemark(define, program)),
+      define,
+    };
+  };
+}
+
+/** It may be right where the gateway is started. */
+function unusableRemark(define: () => unknown, program: string): string {
+  try {
+    define();
+    return '';
+  } catch (error) {
+    return `${program}: here and now it could not be used: ${messageOf(error)}\n`;
+  }
+}
+
+function isolationOf({ flags }: Arguments): Pick<RemoteEntry, 'isolation'> {
+  const isolation = flags.get('isolation');
+  if (isolation === undefined) return {};
+  if (isolation === 'session' || isolation === 'shared') return { isolation };
+  throw usage(
+    `There is no isolation ${JSON.stringify(isolation)}.`,
+    'There are "session", one server for each client, and "shared", one for all.',
+  );
+}
+
+function variablesOf({ lists }: Arguments): Record<string, string> {
+  const pairs = (lists.get('env') ?? []).map((text) => {
+    const equals = text.indexOf('=');
+    // What was given is not shown: it may be the value alone, and a secret.
+    if (equals < 1) throw usage('--env needs a name and a value.', 'For example: --env LOG_LEVEL=debug');
+    return [text.slice(0, equals), text.slice(equals + 1)] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** A directory as whoever types it means it, from where they are; the file counts from its own place. */
+function directoryFor(given: string, { directory }: LoadedConfig, { cwd }: Surroundings): string {
+  if (isAbsolute(given) || resolve(cwd) === directory) return given;
+  const path = resolve(cwd, given);
+  const within = relative(directory, path);
+  return within.startsWith('..') || isAbsolute(within) ? path : within || '.';
+}
+
+/** Where somebody may have meant something else than what they get. */
+function literalRemark({ command, args = [], env = {}, cwd = '' }: RuntimeEntry, program: string): string {
+  const texts = [command, ...args, ...Object.values(env), cwd];
+  if (!texts.some((text) => /\$\{(?:env:)?\w+/.test(text))) return '';
+  return `${program}: \${…} was taken literally. For a reference to the environment, write it into the file by hand.\n`;
+}

@@ -1,0 +1,182 @@
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import {
+  composeEnv,
+  envNames,
+  type RemoteDefinition,
+  type ServerDefinition,
+  type StdioDefinition,
+} from '../config/index.ts';
+import { shownCommand, type ShownCommand } from './command-line.ts';
+import { failureData, type FailureData } from './failure.ts';
+import { findCommand } from './find-command.ts';
+import type { Look } from './shown-as.ts';
+import type { Slip, Surveyed } from './survey.ts';
+
+/** What there is to know about a server without asking anybody else, and with --start how that went. */
+export type ServerExam = ShownCommand & Look & Examined & (ProgramExam | RemoteExam);
+
+interface Examined {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly isolation: ServerDefinition['isolation'];
+  readonly source: ServerDefinition['origin'];
+  readonly problems: readonly Problem[];
+  /** What works, and should not be left like this. */
+  readonly cautions: readonly Problem[];
+  /** With --start only. */
+  readonly start?: StartReport;
+}
+
+interface ProgramExam {
+  readonly kind: 'stdio';
+  /** The file that the command stands for; null when there is none. */
+  readonly program: string | null;
+  readonly cwd: string;
+  /** Names of the variables it gets. */
+  readonly env: readonly string[];
+  readonly inheritEnv: StdioDefinition['inheritEnv'];
+}
+
+interface RemoteExam {
+  readonly kind: 'remote';
+  readonly transport: RemoteDefinition['transport'];
+  /** Names of the headers it gets. */
+  readonly headers: readonly string[];
+}
+
+export interface Problem {
+  readonly message: string;
+  readonly hint: string;
+}
+
+export interface StartReport {
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly serverInfo?: unknown;
+  readonly protocolVersion?: string;
+  readonly tools?: number;
+  /** What the configuration says about tools that it does not have. */
+  readonly unmatched?: readonly Slip[];
+  readonly error?: FailureData;
+}
+
+export function examine(
+  server: ServerDefinition,
+  look: Look,
+  started: Surveyed | undefined,
+  env: NodeJS.ProcessEnv,
+): ServerExam {
+  const shown = shownCommand(server);
+  const { problems, cautions, ...found } =
+    server.kind === 'remote' ? examineRemote(server) : examineProgram(server, shown, env);
+  const start = started === undefined ? undefined : startReport(started);
+  return {
+    name: server.name,
+    ...look,
+    ok: problems.length === 0 && start?.ok !== false && start?.unmatched === undefined,
+    ...shown,
+    ...found,
+    isolation: server.isolation,
+    source: server.origin,
+    problems,
+    cautions,
+    ...(start === undefined ? {} : { start }),
+  };
+}
+
+type Findings = Pick<Examined, 'problems' | 'cautions'>;
+
+/** That its address is one and that all references are set was seen when it was read. */
+function examineRemote({ url, transport, headers }: RemoteDefinition): RemoteExam & Findings {
+  const names = Object.keys(headers);
+  const cautions =
+    names.length > 0 && isInTheClear(url)
+      ? [
+          {
+            message: 'its headers travel unencrypted: everybody on the way can read them',
+            hint: 'Use an https:// address if the server has one.',
+          },
+        ]
+      : [];
+  return { kind: 'remote', transport, headers: names, problems: [], cautions };
+}
+
+/** Whether what is sent there can be read on a network. */
+function isInTheClear(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !/^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/i.test(hostname);
+}
+
+function examineProgram(
+  server: StdioDefinition,
+  shown: ShownCommand,
+  ourEnv: NodeJS.ProcessEnv,
+): ProgramExam & Findings {
+  const { cwd, inheritEnv, written } = server;
+  const found = findCommand(server.command, { cwd, env: composeEnv(server, ourEnv) });
+  return {
+    kind: 'stdio',
+    program: found.kind === 'found' && !written.command.includes('${') ? found.file : null,
+    cwd: written.cwd,
+    env: envNames(server, ourEnv),
+    inheritEnv,
+    problems: problemsOf(server, shown, found),
+    cautions: [],
+  };
+}
+
+function problemsOf(
+  { cwd, args, command, written }: StdioDefinition,
+  shown: ShownCommand,
+  found: ReturnType<typeof findCommand>,
+): Problem[] {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return [
+      { message: `its working directory ${written.cwd} does not exist`, hint: 'Create it or correct "cwd".' },
+    ];
+  }
+  if (found.kind === 'missing') {
+    const spaced = /\s/.test(command) ? ' Arguments belong into "args".' : '';
+    const message = `there is no command ${JSON.stringify(shown.command)} on its PATH`;
+    return [{ message, hint: `Install it, or write its full path as "command".${spaced}` }];
+  }
+  if (found.kind === 'not-executable') {
+    return [
+      {
+        message: `${shown.command} may not be executed`,
+        hint: 'Make it executable (chmod +x), or name the program that runs it as "command".',
+      },
+    ];
+  }
+  const script = scriptOf(found.file, args);
+  if (script !== undefined && statSync(resolve(cwd, script), { throwIfNoEntry: false }) === undefined) {
+    return [
+      {
+        message: `the script ${shown.args[0] === script ? resolve(cwd, script) : (shown.args[0] ?? '')} does not exist`,
+        hint: 'Build it, or correct the path in "args"; it is relative to the working directory.',
+      },
+    ];
+  }
+  return [];
+}
+
+/** The file an interpreter is told to run, where that is plain to see. */
+function scriptOf(program: string, args: readonly string[]): string | undefined {
+  const [first] = args;
+  const interpreted = /^(?:node|bun|deno|python[\d.]*)(?:\.exe)?$/.test(basename(program));
+  return interpreted && first !== undefined && /^[^-].*\.(?:[cm]?[jt]s|py)$/.test(first) ? first : undefined;
+}
+
+function startReport(surveyed: Surveyed): StartReport {
+  const { ms } = surveyed;
+  if (surveyed.kind === 'failed') return { ok: false, ms, error: failureData(surveyed.error) };
+  const { about, tools, slips } = surveyed;
+  return {
+    ok: true,
+    ms,
+    tools: tools.length,
+    ...(slips.length === 0 ? {} : { unmatched: slips }),
+    ...(about === undefined ? {} : { serverInfo: about.serverInfo, protocolVersion: about.protocolVersion }),
+  };
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { SwitchboardError } from '../shared/errors.ts';
+import { parseArguments, type Arguments } from './arguments.ts';
+import { add } from './commands/add.ts';
+import { remoteEntry, secretsRemark } from './remote-flags.ts';
+
+const given = (...argv: string[]): Arguments => parseArguments(argv, add.flags, add.commandAt);
+
+function failure(...argv: string[]): SwitchboardError {
+  try {
+    remoteEntry(given(...argv));
+  } catch (error) {
+    if (error instanceof SwitchboardError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+test('an address makes an entry, with nothing in it that was not asked for', () => {
+  expect(remoteEntry(given('x', '--url', 'https://x.test'))).toEqual({ url: 'https://x.test' });
+  expect(remoteEntry(given('x', '--', 'node'))).toBeUndefined();
+});
+
+test('transport and headers are taken as they are typed', () => {
+  const argv = ['x', '--url=${URL}', '--transport', 'sse', '--header', 'A: Bearer ${T}:x', '--header', 'B:c'];
+  expect(remoteEntry(given(...argv))).toEqual({
+    type: 'sse',
+    url: '${URL}',
+    headers: { A: 'Bearer ${T}:x', B: 'c' },
+  });
+  expect(remoteEntry(given('x', '--url', 'u', '--transport', 'streamable-http'))?.type).toBe('http');
+});
+
+test.each([
+  [['x', '--url', 'u', '--', 'node'], 'A server has a command or --url, not both.'],
+  [['x', '--url', 'u', '--env', 'A=s3cret'], '--env is for a server that is started by a command'],
+  [['x', '--url', 'u', '--cwd', '.'], '--cwd is for a server that is started by a command'],
+  [['x', '--header', 'A: s3cret', '--', 'node'], '--header is for a server that runs elsewhere.'],
+  [['x', '--transport', 'sse', '--', 'node'], '--transport is for a server that runs elsewhere.'],
+  [['x', '--url', 'u', '--header', 's3cret'], '--header needs a name and a value.'],
+  [['x', '--url', 'u', '--transport', 'ws'], 'There is no transport "ws".'],
+])('%j is refused', (argv, message) => {
+  const error = failure(...argv);
+  expect(error.code).toBe('USAGE');
+  expect(error.message).toContain(message);
+  expect(error.explained).not.toContain('s3cret');
+});
+
+test('a secret in the file is pointed out, and not repeated', () => {
+  const remark = secretsRemark({ url: 'u', headers: { 'X-Api-Key': 's3cret' } }, 'switchboard');
+  expect(remark).toContain('X-Api-Key stands in the file as it is');
+  expect(remark).toContain('${NAME}');
+  expect(remark).not.toContain('s3cret');
+  expect(secretsRemark({ url: 'https://x?key=s3cret' }, 'switchboard')).toContain('A secret in the address');
+  expect(secretsRemark({ url: 'https://x', headers: { Authorization: '${T}', A: 'b' } }, 'switchboard')).toBe(
+    '',
+  );
+});

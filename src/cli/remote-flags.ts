@@ -1,0 +1,69 @@
+import { shownAddress, type RemoteEntry } from '../config/index.ts';
+import { usage, type Arguments, type Flag } from './arguments.ts';
+
+/** Flags of `add` about a server that runs elsewhere. */
+export const REMOTE_FLAGS: readonly Flag[] = [
+  { name: 'url', value: 'URL', summary: 'the address of a server that runs elsewhere, instead of a command' },
+  {
+    name: 'transport',
+    value: 'NAME',
+    summary: 'how it is reached: http, sse, or auto (default: tries both)',
+  },
+  { name: 'header', value: "'NAME: VALUE'", many: true, summary: 'a header it gets with every request' },
+];
+
+/** The entry that the flags describe; undefined where they describe none, and the server is a program. */
+export function remoteEntry({ flags, lists, words }: Arguments): RemoteEntry | undefined {
+  const url = flags.get('url');
+  if (url === undefined) {
+    const lonely = ['transport', 'header'].find((flag) => flags.has(flag));
+    if (lonely !== undefined) throw usage(`--${lonely} is for a server that runs elsewhere.`, EXAMPLE);
+    return undefined;
+  }
+  if (words.length > 1)
+    throw usage('A server has a command or --url, not both.', 'Leave out one of the two.');
+  const needless = ['env', 'cwd'].find((flag) => flags.has(flag));
+  if (needless !== undefined)
+    throw usage(`--${needless} is for a server that is started by a command, and this one has --url.`);
+  const headers = (lists.get('header') ?? []).map(headerOf);
+  const type = transportOf(flags.get('transport'));
+  return {
+    ...(type === undefined ? {} : { type }),
+    url,
+    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
+  };
+}
+
+/** Where a secret would stand in the file itself; empty where none does. */
+export function secretsRemark({ url, headers = {} }: RemoteEntry, program: string): string {
+  const open = Object.entries(headers).find(
+    ([name, value]) => SECRET_HEADER.test(name) && !value.includes('${'),
+  )?.[0];
+  const what =
+    open === undefined ? (shownAddress(url) === url ? undefined : 'A secret in the address') : open;
+  if (what === undefined) return '';
+  return (
+    `${program}: ${what} stands in the file as it is. It is better kept out of it: write \${NAME} in its place, in single ` +
+    "quotes ('Authorization: Bearer ${NAME}'), and set NAME where the gateway is started.\n"
+  );
+}
+
+const SECRET_HEADER = /auth|token|secret|key|cookie|passw|credential/i;
+const EXAMPLE = 'For example: --url https://example.com/mcp';
+
+function headerOf(text: string): readonly [name: string, value: string] {
+  const colon = text.indexOf(':');
+  // What was given is not shown: it may be the value alone, and a secret.
+  if (colon < 1)
+    throw usage(
+      '--header needs a name and a value.',
+      "For example: --header 'Authorization: Bearer ${TOKEN}'",
+    );
+  return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
+}
+
+function transportOf(given: string | undefined): RemoteEntry['type'] {
+  if (given === undefined || given === 'http' || given === 'sse' || given === 'auto') return given;
+  if (given === 'streamable-http') return 'http';
+  throw usage(`There is no transport ${JSON.stringify(given)}.`, 'There are http, sse and auto.');
+}

@@ -1,0 +1,87 @@
+import type { StdioServer } from './schema/config.ts';
+import type { Settings } from './settings.ts';
+import type { Origin, ToolSettings } from './tool-settings.ts';
+
+/** Everything needed to reach one server and to show it. */
+export type ServerDefinition = StdioDefinition | RemoteDefinition;
+
+interface CommonDefinition {
+  readonly name: string;
+  /** What the server is for, in its own words. */
+  readonly description?: string | undefined;
+  /** The whole description of its suite tool, as the server's definition gives it. */
+  readonly switchboardDescription?: string | undefined;
+  /**
+   * Where it was defined: the file, and the place in it (empty for a file about one server). Both are empty for one that
+   * was added while the gateway runs (isRuntimeServer).
+   */
+  readonly origin: Origin;
+  /** In milliseconds. */
+  readonly timeouts: Settings['timeouts'];
+  /** Whether each client gets a server of its own, or all get the same one. */
+  readonly isolation: Settings['isolation'];
+  /** Whether it is shown as one tool, with all its tools, or not at all. */
+  readonly exposure: Settings['exposure'];
+  /** Names of its tools and prompts where they are shown one by one. */
+  readonly naming: Settings['naming'];
+  /** What of it clients get to see. */
+  readonly offer: Settings['offer'];
+  /** Which tools are offered, and how they look. */
+  readonly tools: ToolSettings;
+  readonly suite: SuiteDefinition;
+}
+
+/** A server we start and talk to over its stdin and stdout. */
+export interface StdioDefinition extends CommonDefinition {
+  readonly kind: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The same as it was written, references not filled in: the form to show to people. */
+  readonly written: { readonly command: string; readonly args: readonly string[]; readonly cwd: string };
+  /** Absolute. */
+  readonly cwd: string;
+  /** Only what the definition gives, filled in; composeEnv makes the whole. Never to be logged. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly inheritEnv: boolean | readonly string[];
+  readonly framing: NonNullable<StdioServer['framing']>;
+}
+
+/** A server that runs elsewhere and is reached over HTTP. */
+export interface RemoteDefinition extends CommonDefinition {
+  readonly kind: 'remote';
+  /** `auto` finds out which one the server speaks. */
+  readonly transport: 'auto' | 'http' | 'sse';
+  /** Filled in, http or https, without a user name and password. May hold a secret all the same: never to be logged. */
+  readonly url: string;
+  /** As it was written, references not filled in and `***` for what may be a secret: the form to show to people. */
+  readonly written: { readonly url: string };
+  /** Filled in, names as they were written. Never to be logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** How a login works where the server asks for one; false: there is none. */
+  readonly oauth: false | OAuthSettings;
+}
+
+/** What a definition says about logging in, filled in. */
+export interface OAuthSettings {
+  /** The client registered for us. Default: we register ourselves. */
+  readonly clientId?: string | undefined;
+  /** Never to be logged. */
+  readonly clientSecret?: string | undefined;
+  /** An https address that describes us as a client, and is the client id. */
+  readonly clientMetadataUrl?: string | undefined;
+  /** The rights to ask for, with spaces between them. Default: what the server says. */
+  readonly scope?: string | undefined;
+  /** The port the browser comes back to. Default: any that is free. */
+  readonly callbackPort?: number | undefined;
+}
+
+/** How a server is shown as one tool. */
+export interface SuiteDefinition {
+  /** The tool's name where one was given; otherwise it is made from the server's name. */
+  readonly name?: string | undefined;
+  /** The tool's whole description where one was given: switchboardDescription, else the configuration's. */
+  readonly description?: string | undefined;
+  /** Longest summary of a tool, in characters. */
+  readonly summaryMaxChars: number;
+  readonly mode: Settings['introspection']['mode'];
+}

@@ -1,0 +1,57 @@
+import { resolve as resolvePath } from 'node:path';
+import type { Candidate, CandidateDefinition } from './candidate.ts';
+import type { StdioDefinition } from './definition.ts';
+import type { Filler } from './filler.ts';
+import type { StdioServer } from './schema/config.ts';
+
+/** How a server is started. */
+export type Program = Pick<StdioDefinition, 'command' | 'args' | 'written' | 'cwd' | 'env'>;
+
+/** A program as a file or a person describes it. */
+export type DescribedProgram = Extract<CandidateDefinition, { kind: 'stdio' }>['server'];
+
+/** Command, arguments, directory and environment with references filled in; undefined when one could not be. */
+export function fillInProgram(
+  candidate: Candidate,
+  server: DescribedProgram,
+  filler: Filler,
+): Program | undefined {
+  const fill = (text: string, ...path: (string | number)[]): string => {
+    const place = { file: candidate.file, path: [...candidate.path, ...path] };
+    const filled = candidate.literal === true ? text : filler.fill(text, place);
+    if (filled.includes('\0')) filler.fail(place, 'holds a NUL character');
+    return filled;
+  };
+
+  const fillEnv = (given: StdioServer['env'] = {}, ...path: string[]): [string, string][] =>
+    Object.entries(given).map(([name, value]) => [name, fill(String(value), ...path, name)]);
+  const fillArgs = (given: readonly string[] = [], ...path: string[]): string[] =>
+    given.map((arg, index) => fill(arg, ...path, index));
+
+  const inner = typeof server.command === 'string' ? { cmd: server.command } : server.command;
+  const command =
+    typeof server.command === 'string' ? fill(server.command, 'command') : fill(inner.cmd, 'command', 'cmd');
+  const args = [...fillArgs(inner.args, 'command', 'args'), ...fillArgs(server.args, 'args')];
+  // fromEntries defines members, so a variable called "__proto__" is one like any other.
+  const env = Object.fromEntries([...fillEnv(inner.env, 'command', 'env'), ...fillEnv(server.env, 'env')]);
+  const cwd = 'cwd' in server && typeof server.cwd === 'string' ? fill(server.cwd, 'cwd') : '';
+  if (filler.failed) return undefined;
+  if (command.trim() === '') {
+    filler.fail(candidate, `the command of "${candidate.name}" is empty`);
+    return undefined;
+  }
+  const absolute = cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd);
+  const cwdAsWritten = 'cwd' in server && typeof server.cwd === 'string' ? server.cwd : '';
+  const written = {
+    command: inner.cmd,
+    args: [...(inner.args ?? []), ...(server.args ?? [])],
+    cwd: candidate.literal !== true && cwdAsWritten.includes('${') ? cwdAsWritten : absolute,
+  };
+  return {
+    command,
+    args,
+    written,
+    cwd: absolute,
+    env,
+  };
+}

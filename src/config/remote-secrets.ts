@@ -1,0 +1,23 @@
+import type { RemoteDefinition } from './definition.ts';
+
+/** What of a server's definition nobody may see, in whatever somebody says about it. */
+export function remoteSecrets({
+  headers,
+  oauth,
+  url,
+  written,
+}: Pick<RemoteDefinition, 'headers' | 'oauth' | 'url' | 'written'>): string[] {
+  // What stands behind "Bearer" may be told alone.
+  const values = Object.values(headers).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
+  const address = url === written.url ? [] : [url, ...partsOf(url, written.url)];
+  const secret = oauth === false ? undefined : oauth.clientSecret;
+  return [...values, ...address, ...(secret === undefined ? [] : [secret])];
+}
+
+/** The parts of an address that are not seen in what is shown of it: values of its query, pieces of its path. */
+function partsOf(url: string, shown: string): string[] {
+  const { searchParams, pathname } = new URL(url);
+  return [...searchParams.values(), ...pathname.split('/')].filter(
+    (part) => part !== '' && !shown.includes(part),
+  );
+}

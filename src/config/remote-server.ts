@@ -1,0 +1,42 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Candidate } from './candidate.ts';
+import type { RemoteDefinition } from './definition.ts';
+import { describeRemote } from './describe-remote.ts';
+import { describeWarning, type ConfigWarning } from './problem.ts';
+import { defineRemote } from './resolve.ts';
+import type { RuntimeContext } from './runtime-server.ts';
+import type { RemoteServer } from './schema/config.ts';
+
+/** How to reach a server that runs elsewhere, as the configuration writes it: references are filled in. */
+export type RemoteEntry = Pick<RemoteServer, 'type' | 'url' | 'headers' | 'isolation'>;
+
+/**
+ * Makes a definition of a server before it stands in any file. Throws a SwitchboardError SERVER_INVALID where it cannot be
+ * used now, most likely because a variable is not set.
+ */
+export function defineRemoteServer(
+  name: string,
+  entry: RemoteEntry,
+  context: Pick<RuntimeContext, 'settings' | 'directory' | 'file' | 'env'>,
+): RemoteDefinition {
+  const server = describeRemote(entry);
+  const candidate: Candidate = {
+    name,
+    file: '',
+    path: [],
+    directory: context.directory,
+    definition: { kind: 'remote', server },
+  };
+  const warnings: ConfigWarning[] = [];
+  const definition = defineRemote(candidate, server, {
+    settings: context.settings,
+    file: context.file,
+    env: context.env ?? process.env,
+    warn: (warning) => void warnings.push(warning),
+  });
+  if (definition !== undefined) return definition;
+  const reasons = warnings.filter(({ level }) => level === 'warn').map(describeWarning);
+  throw new SwitchboardError('SERVER_INVALID', `${reasons.join('; ')}.`, {
+    hint: 'Set what is missing, or correct the entry.',
+  });
+}

@@ -1,0 +1,138 @@
+import type { Candidate, Warn } from './candidate.ts';
+import type { OAuthSettings, RemoteDefinition } from './definition.ts';
+import type { Filler } from './filler.ts';
+import { keyPath } from './problem.ts';
+import type { Given } from './resolve.ts';
+import type { RemoteServer } from './schema/config.ts';
+import { shownAddress } from './shown-address.ts';
+
+/** How a server that runs elsewhere is reached. */
+export type Remote = Pick<RemoteDefinition, 'transport' | 'url' | 'written' | 'headers' | 'oauth'>;
+
+/** The same as a file describes it, in whichever words, references not filled in. */
+export interface DescribedRemote {
+  readonly transport: RemoteDefinition['transport'];
+  readonly url: DescribedText;
+  readonly headers: readonly (DescribedText & { readonly name: string })[];
+  readonly oauth: RemoteServer['oauth'];
+  /** What may be said of any server. */
+  readonly settings: Given;
+}
+
+interface DescribedText {
+  readonly text: string;
+  /** Where it stands in the entry, for messages. */
+  readonly path: readonly string[];
+}
+
+/** Address, headers and login with references filled in; undefined when one could not be. */
+export function fillInRemote(
+  candidate: Candidate,
+  { transport, url, headers, oauth }: DescribedRemote,
+  filler: Filler,
+  warn: Warn,
+): Remote | undefined {
+  const placeOf = (path: readonly string[]) => ({
+    file: candidate.file,
+    path: [...candidate.path, ...path],
+  });
+  const fill = ({ text, path }: DescribedText): string => filler.fill(text, placeOf(path));
+
+  const filled = new Map<string, Header>();
+  for (const header of headers) {
+    const id = header.name.toLowerCase();
+    const { file, path } = placeOf(header.path);
+    if (OURS.has(id)) {
+      const message = 'is a header that Switchboard sets itself; this one is ignored';
+      warn({ file, key: keyPath(path), message, level: 'info' });
+      continue;
+    }
+    // Whitespace at the ends is no part of a header; a line break there comes from reading a token out of a file.
+    const value = fill(header).trim();
+    if (!SENDABLE.test(value)) filler.fail({ file, path }, 'holds a character that a header cannot carry');
+    if (filled.has(id)) filler.fail({ file, path }, 'is the same header as one before it');
+    filled.set(id, { name: header.name, value });
+  }
+  const text = fill(url).trim();
+  const login = oauth === undefined || oauth === false ? oauth : fillInOAuth(oauth, fill);
+  if (filler.failed) return undefined;
+  const address = addressOf(text);
+  if (address === undefined) {
+    filler.fail(placeOf(url.path), 'is not an address that can be used, such as https://example.com/mcp');
+    return undefined;
+  }
+  if (address.basic !== undefined && !filled.has('authorization'))
+    filled.set('authorization', { name: 'Authorization', value: address.basic });
+  return {
+    transport,
+    url: address.url,
+    written: { url: shownAddress(url.text) },
+    // fromEntries defines members, so a header called "__proto__" is one like any other.
+    headers: Object.fromEntries([...filled.values()].map(({ name, value }) => [name, value])),
+    oauth: login ?? {},
+  };
+}
+
+interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What HTTP and the protocol need in a form of their own. Hosts' files name some of them, to no effect. */
+const OURS = new Set([
+  ...['accept', 'content-type', 'content-length', 'host', 'last-event-id'],
+  ...['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'],
+  ...[
+    'connection',
+    'keep-alive',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'expect',
+  ],
+]);
+
+const SENDABLE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+/** The address without a user name and password, which go into a header: no request takes them in its address. */
+function addressOf(text: string): { readonly url: string; readonly basic: string | undefined } | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
+  const { username, password } = url;
+  if (username === '' && password === '') return { url: text, basic: undefined };
+  url.username = '';
+  url.password = '';
+  const credentials = `${decoded(username)}:${decoded(password)}`;
+  return { url: url.href, basic: `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}` };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A plain % is no escape.
+    return text;
+  }
+}
+
+function fillInOAuth(
+  given: Exclude<RemoteServer['oauth'], false | undefined>,
+  fill: (described: DescribedText) => string,
+): OAuthSettings {
+  const filled = (key: 'clientId' | 'clientSecret' | 'clientMetadataUrl' | 'scope'): string | undefined => {
+    const text = given[key];
+    if (text === undefined) return undefined;
+    // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
+    return fill({ text, path: ['oauth', key] }).trim() || undefined;
+  };
+  return {
+    clientId: filled('clientId'),
+    clientSecret: filled('clientSecret'),
+    clientMetadataUrl: filled('clientMetadataUrl'),
+    scope: filled('scope'),
+    callbackPort: given.callbackPort,
+  };
+}

@@ -1,0 +1,250 @@
+/** What a configuration may say about one server. */
+import { z } from 'zod';
+import { DEFAULTS, EXPOSURES, ISOLATIONS, KINDS } from '../defaults.ts';
+import { filledText, LONGEST_MS, milliseconds, textList, toolName, wholeNumber, yesOrNo } from './words.ts';
+
+const suiteName = toolName().describe(
+  'Name of the tool this server is shown as. Default: the server name followed by "_suite".',
+);
+
+export const summaryMaxChars = wholeNumber(' of characters', 1, 1_000_000);
+
+const expose = z
+  .strictObject({
+    allow: textList
+      .optional()
+      .describe('Only tools whose name matches one of these patterns (* ? [a-z] {a,b}) are offered.'),
+    deny: textList.optional().describe('Tools whose name matches one of these patterns are not offered.'),
+  })
+  .describe('Which tools of the server are offered.');
+
+const exposedTools = z
+  .array(
+    z.union(
+      [
+        z.string(),
+        z.strictObject({
+          original: filledText().describe("The tool's own name, not a pattern."),
+          exposed: toolName().describe('The name it is offered under.'),
+        }),
+      ],
+      { error: 'must be the name or pattern of a tool, or {"original", "exposed"}' },
+    ),
+    { error: 'must be a list of tool names, patterns and {"original", "exposed"}' },
+  )
+  .describe('Only these tools are offered, some under another name. Joined with expose.allow.');
+
+const hiddenTools = textList.describe(
+  'Tools whose name matches one of these patterns are not offered. Joined with expose.deny.',
+);
+
+export const TOOL_SHAPES_ERROR =
+  'must be an object of tool names and settings (a list of the only tools offered is "exposedTools")';
+
+export const toolShapes = z
+  .record(
+    z.string(),
+    z.strictObject({
+      name: toolName().optional().describe('The name it is offered under.'),
+      description: z
+        .string({ error: 'must be a text' })
+        .optional()
+        .describe('The description it is offered with.'),
+      presets: z
+        .record(z.string(), z.unknown(), { error: 'must be an object of argument names and values' })
+        .optional()
+        .describe(
+          'Arguments with a fixed value: the model neither sees nor sets them. ${NAME} is filled in from our environment.',
+        ),
+      redact: z
+        .array(filledText(), { error: 'must be a list of argument names' })
+        .optional()
+        .describe('Arguments that are never shown in a log.'),
+    }),
+    { error: TOOL_SHAPES_ERROR },
+  )
+  .describe("How single tools look, by the tool's own name.");
+
+export const exposure = z.enum(EXPOSURES);
+
+export const offer = z.array(z.enum(KINDS), { error: 'must be a list of "tools", "resources", "prompts"' });
+
+const idleMs = z
+  .union([milliseconds('; write "never" to keep it running'), z.literal('never')], {
+    error: `must be a whole number of milliseconds from 1 to ${LONGEST_MS}, or "never"`,
+  })
+  .describe('A server unused for this many milliseconds is stopped; "never" keeps it running.');
+
+export const timeouts = {
+  childSpawnMs: milliseconds().describe(
+    'How long a server may take to start and answer initialize, in milliseconds.',
+  ),
+  rpcMs: milliseconds().describe(
+    'How long a request may stay without an answer or progress, in milliseconds.',
+  ),
+  idleMs,
+  drainMs: milliseconds().describe('How long running calls may still finish when we stop, in milliseconds.'),
+  callMaxMs: milliseconds().describe('How long a call may take in all, even with progress, in milliseconds.'),
+};
+
+const serverTimeouts = z
+  .strictObject(timeouts)
+  .partial()
+  .describe('Time limits for this server; what is left out comes from the top-level timeouts.');
+
+export const inheritEnv = z
+  .union([z.boolean(), z.array(filledText())], {
+    error: 'must be true, false or a list of variable names',
+  })
+  .describe(
+    'Which of our environment variables a server gets: true all, false only the few every process needs, ' +
+      'or a list of names (AWS_* is fine).',
+  );
+
+export const env = z
+  .record(
+    z
+      .string()
+      .regex(/^[^=\0]+$/u, { error: 'the name of an environment variable is not empty and has no "="' }),
+    z.union([z.string(), z.number(), z.boolean()], { error: 'must be a text, a number, true or false' }),
+    { error: 'must be an object of variable names and values' },
+  )
+  .describe('Environment variables of the server. ${NAME} and ${NAME:-default} are filled in from ours.');
+
+export const args = textList.describe('Arguments of the command.');
+
+const commandText = filledText('must be the program to start, for example "npx"');
+
+export const commandObject = {
+  cmd: commandText.describe('The program to start.'),
+  args: args.optional(),
+  env: env.optional(),
+};
+
+export const command = <T extends z.ZodObject>(objectForm: T) =>
+  z
+    .union([commandText, objectForm], {
+      error: 'must be the program to start, for example "npx", or {"cmd", "args", "env"}',
+    })
+    .describe('The program to start.');
+
+export const shown = {
+  description: z.string({ error: 'must be a text' }).optional().describe('What the server is for.'),
+  switchboardDescription: z
+    .string({ error: 'must be a text' })
+    .optional()
+    .describe('The whole description of the tool this server is shown as.'),
+  disabled: yesOrNo.optional().describe('true leaves the server out.'),
+};
+
+/** What an entry and `suites` may both say about how a server is shown. */
+export const look = {
+  suiteName: suiteName.optional(),
+  expose: expose.optional(),
+  summaryMaxChars: summaryMaxChars.optional().describe('Longest summary of a tool, in characters.'),
+  exposure: exposure
+    .optional()
+    .describe(
+      'How this server is shown: as one tool, with all its tools, or not at all. Default: as at the top.',
+    ),
+  offer: offer
+    .optional()
+    .describe('What of this server is offered, at least one of the three. Default: as at the top.'),
+  exposedTools: exposedTools.optional(),
+  hiddenTools: hiddenTools.optional(),
+  tools: toolShapes.optional(),
+};
+
+export const isolation = z.enum(ISOLATIONS);
+
+export const settable = {
+  timeouts: serverTimeouts.optional(),
+  isolation: isolation
+    .optional()
+    .describe(
+      'Where several clients are connected: "session" gives each a server of its own, "shared" one to all. ' +
+        'Default: as at the top.',
+    ),
+  ...look,
+};
+
+export const started = {
+  args: args.optional(),
+  env: env.optional(),
+  cwd: filledText()
+    .optional()
+    .describe("Working directory, relative to this file's directory, which is the default."),
+  framing: z
+    .enum(['auto', 'newline', 'content-length'])
+    .optional()
+    .describe(`How messages are told apart on the wire. Default "${DEFAULTS.framing}".`),
+  inheritEnv: inheritEnv.optional(),
+};
+
+/** A server we start and talk to over its stdin and stdout. */
+export const stdioServer = z.strictObject({
+  type: z.literal('stdio').optional().describe('A server that is started as a program.'),
+  command: command(z.strictObject(commandObject)),
+  ...started,
+  ...shown,
+  ...settable,
+});
+
+// No flags but u: the editor schema cannot say them.
+const webAddress = (pattern: RegExp, begins: string) => {
+  const error = `must be an address that begins with ${begins}`;
+  return z.string({ error }).regex(pattern, { error });
+};
+export const address = webAddress(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/|\$\{/u, 'http:// or https://');
+
+export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u, {
+  error: "the name of a header has only letters, digits and the characters ! # $ % & ' * + - . ^ _ ` | ~",
+});
+
+export const headers = z
+  .record(
+    headerName,
+    z.string({ error: 'must be a text' }).regex(/^[\t\u0020-\u007E\u0080-\u00FF]*$/u, {
+      error: 'holds a character that a header cannot carry',
+    }),
+    { error: 'must be an object of header names and texts' },
+  )
+  .describe(
+    'HTTP headers sent with every request. ${NAME} and ${NAME:-default} are filled in from our environment.',
+  );
+
+export const oauthSettings = {
+  clientId: filledText().optional().describe('The client registered for us. Default: we register ourselves.'),
+  clientSecret: filledText().optional().describe('Its secret, better as ${NAME}.'),
+  clientMetadataUrl: webAddress(/^[Hh][Tt][Tt][Pp][Ss]:\/\/|\$\{/u, 'https://')
+    .optional()
+    .describe('Where a document stands that describes us as a client; its address is the client id.'),
+  scope: filledText().optional().describe('The rights to ask for, with spaces between them.'),
+  callbackPort: wholeNumber('', 1, 65_535)
+    .optional()
+    .describe('The port the browser comes back to at the end of a login. Default: any that is free.'),
+};
+
+export const oauth = <T extends z.ZodObject>(objectForm: T) =>
+  z
+    .union([z.literal(false), objectForm], {
+      error:
+        'must be false or {"clientId", "clientSecret", "clientMetadataUrl", "scope", "callbackPort"}, none of them needed',
+    })
+    .describe('How a login works where the server asks for one (`switchboard auth`); false: there is none.');
+
+/** A server that runs elsewhere and is reached over HTTP. */
+export const remoteServer = z.strictObject({
+  type: z
+    .enum(['auto', 'http', 'sse', 'streamable-http'])
+    .optional()
+    .describe(
+      'How a server is reached: "http" (also called "streamable-http"), the older "sse", or "auto", the default, ' +
+        'which tries both.',
+    ),
+  url: address.describe('Address of the server. ${NAME} is filled in from our environment.'),
+  headers: headers.optional(),
+  oauth: oauth(z.strictObject(oauthSettings)).optional(),
+  ...shown,
+  ...settable,
+});

@@ -1,0 +1,37 @@
+/**
+ * An address as people may see it. References to the environment stand there as they were written; a user name and
+ * password, what a query says, and a part of the path that looks like a key become `***`.
+ */
+export function shownAddress(written: string): string {
+  const references: string[] = [];
+  // Set aside, for what stands in a reference is no part of the address itself.
+  const plain = written.replace(REFERENCE, (reference) => {
+    references.push(reference);
+    return `\0${references.length - 1}\0`;
+  });
+  const referring = (text: string): boolean => {
+    const rest = text.replace(SET_ASIDE, (_, index: string) =>
+      PLAIN_REFERENCE.test(references[Number(index)]!) ? '' : 'x',
+    );
+    return /^:?$/.test(rest);
+  };
+  const hide = (text: string): string => (referring(text) ? text : HIDDEN);
+  const [, before = '', query = ''] = /^([^?#]*)(.*)$/s.exec(plain)!;
+  const shown =
+    before
+      .replace(/^([^/]*\/\/)([^/]*)@/, (_, scheme: string, login: string) => `${scheme}${hide(login)}@`)
+      .replace(/(?<=[^/]\/)[^/]+/g, (part) => (isKeyLike(part) ? HIDDEN : part)) +
+    query.replace(/=([^&#]*)/g, (_, value: string) => `=${hide(value)}`);
+  return shown.replace(SET_ASIDE, (_, index: string) => references[Number(index)]!);
+}
+
+const HIDDEN = '***';
+const REFERENCE = /\$\{[^}]*\}/g;
+const PLAIN_REFERENCE = /^\$\{(?:env:)?\w+\}$/;
+/** No address holds a NUL, so it can stand around what was taken out. */
+const SET_ASIDE = /\0(\d+)\0/g;
+
+/** Some services give everybody an address with a key in its path. */
+function isKeyLike(part: string): boolean {
+  return part.length >= 20 && /^[\w~+=-]+$/.test(part) && /\d/.test(part) && /[a-z]/i.test(part);
+}

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { CLIENT_SHAPE, SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
+import { Message } from '../wire/index.ts';
+import { Session, type ClientLink } from './session.ts';
+import { SharedSource } from './shared-source.ts';
+import type { Question, Source, SourceListener } from './source.ts';
+
+/** The source behind it: what it was told and asked, and the way to let it speak. */
+function behind() {
+  const asked: [method: string, params: JsonObject | undefined][] = [];
+  const told: string[] = [];
+  const closed: (string | undefined)[] = [];
+  const requests: unknown[] = [];
+  let listener: SourceListener | undefined;
+  const source = {
+    name: 'shared',
+    state: { kind: 'running', pid: 1, since: 0 },
+    request: (_edits: unknown, call: unknown) => void requests.push(call),
+    ask: (method: string, params?: JsonObject) => {
+      asked.push([method, params]);
+      return Promise.resolve(Message.from({ jsonrpc: '2.0', id: 1, result: {} }, SERVER_SHAPE));
+    },
+    tell: (message: Message) => void told.push(message.toString()),
+    listen: (given: SourceListener) => {
+      listener = given;
+    },
+    close: (ending?: { reason?: string }) => {
+      closed.push(ending?.reason);
+      return Promise.resolve();
+    },
+  } as unknown as Source;
+  return { source, asked, told, closed, requests, says: () => listener! };
+}
+
+/** A gateway that uses it: what reached it. */
+function user(shared: SharedSource) {
+  const source = shared.join();
+  const heard: string[] = [];
+  source.listen({
+    started: () => void heard.push('started'),
+    gone: () => void heard.push('gone'),
+    changed: (kind) => void heard.push(`changed ${kind}`),
+    notified: (notification) => {
+      heard.push(notification.toString());
+      return undefined;
+    },
+    asked: () => void heard.push('asked'),
+    inUse: () => false,
+  });
+  const session = new Session({ capabilities: {} } as unknown as ClientLink);
+  const call = () => {
+    const made = session.open(
+      Message.from({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} }, CLIENT_SHAPE),
+      'tools/call',
+    );
+    source.request([], made);
+    return made;
+  };
+  return { source, heard, session, call };
+}
+
+function question(callers: readonly Session[]) {
+  const refused: string[] = [];
+  const asks: Question = {
+    method: 'elicitation/create',
+    request: Message.from({ jsonrpc: '2.0', id: 1, method: 'elicitation/create' }, SERVER_SHAPE),
+    callers: () => new Set(callers),
+    relayTo: () => undefined,
+    refuse: (_code, message) => void refused.push(message),
+  };
+  return { asks, refused };
+}
+
+const log = Message.from({ jsonrpc: '2.0', method: 'notifications/message', params: {} }, SERVER_SHAPE);
+
+test('a question goes to the gateway whose client has a call running, and is refused when two have', () => {
+  const { source, says } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  one.call();
+  two.call();
+  says().asked(question([two.session]).asks);
+  expect([one.heard, two.heard]).toEqual([[], ['asked']]);
+  const ambiguous = question([one.session, two.session]);
+  says().asked(ambiguous.asks);
+  expect(ambiguous.refused[0]).toMatch(/several clients share this server/);
+  const unknown = question([]);
+  says().asked(unknown.asks);
+  expect(unknown.refused).toHaveLength(1);
+  expect([one.heard, two.heard]).toEqual([[], ['asked']]);
+});
+
+test('with one gateway left it is asked though no call runs, and with none it is refused', async () => {
+  const { source, says } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  await two.source.close();
+  says().asked(question([]).asks);
+  expect(one.heard).toEqual(['asked']);
+  await one.source.close();
+  const { asks, refused } = question([]);
+  says().asked(asks);
+  expect(refused[0]).toContain('no client is connected');
+});
+
+test('a log message goes to the one caller, to nobody where it could be for two, and never to all', () => {
+  const { source, says } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  one.call();
+  says().notified(log, () => new Set([one.session]));
+  says().notified(log, () => new Set([one.session, two.session]));
+  says().notified(log, () => new Set());
+  expect([one.heard.length, two.heard.length]).toEqual([1, 0]);
+});
+
+test('start, end and changed lists reach all; an update of a resource is passed on once', () => {
+  const { source, says } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  says().started();
+  says().changed('tools');
+  says().gone();
+  for (const { heard } of [one, two]) expect(heard.splice(0)).toEqual(['started', 'changed tools', 'gone']);
+  const update = { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:b' } };
+  says().notified(Message.from(update, SERVER_SHAPE), () => new Set());
+  expect(one.heard.length + two.heard.length).toBe(1);
+});
+
+test('what one subscribed to is subscribed to again, once, when it starts anew', () => {
+  const { source, asked, says } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  one.source.subscriptions!.add('a:b', one.session, 'a:b');
+  two.source.subscriptions!.add('a:b', two.session, 'a:b');
+  expect(one.source.subscriptions!.remove('a:b', one.session)).toBe(false);
+  says().started();
+  expect(asked).toEqual([['resources/subscribe', { uri: 'a:b' }]]);
+});
+
+test('of the log levels that clients want, the server is told the one that says most', async () => {
+  const { source, asked } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  await one.source.ask('logging/setLevel', { level: 'debug' });
+  await two.source.ask('logging/setLevel', { level: 'error' });
+  expect(asked.map(([, params]) => params)).toEqual([{ level: 'debug' }, { level: 'debug' }]);
+});
+
+test('a notification of a client is passed on only where it is the only one', async () => {
+  const { source, told } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  one.source.tell(log);
+  expect(told).toEqual([]);
+  await two.source.close();
+  one.source.tell(log);
+  expect(told).toHaveLength(1);
+});
+
+test('what the answer of a call names belongs to the source its gateway knows', () => {
+  const { source, requests } = behind();
+  const one = user(new SharedSource(source));
+  expect(one.call().source).toBe(one.source);
+  expect(requests).toHaveLength(1);
+});
+
+test('replaced, it ends with the reason, and everybody goes on with the new one', async () => {
+  const [old, fresh] = [behind(), behind()];
+  const shared = new SharedSource(old.source);
+  const [one, two] = [user(shared), user(shared)];
+  await shared.replace(() => fresh.source, { reason: 'It is being reloaded.' });
+  expect(old.closed).toEqual(['It is being reloaded.']);
+  one.call();
+  expect([old.requests.length, fresh.requests.length]).toEqual([0, 1]);
+  fresh.says().started();
+  expect([one.heard, two.heard]).toEqual([['started'], ['started']]);
+  await one.source.close();
+  expect(fresh.closed).toEqual([]);
+});

@@ -1,0 +1,141 @@
+import { LOG_MESSAGE_LEVELS, Server, severity } from '../protocol/index.ts';
+import { RpcCode } from '../wire/index.ts';
+import type { Session } from './session.ts';
+import type { Ending, Source, SourceListener } from './source.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/**
+ * One source that several gateways use. Each gets a source of its own to hold, behind which there is the same one; what
+ * that says goes to the gateway of the client it means, and to nobody where that cannot be known.
+ */
+export class SharedSource {
+  readonly #subscriptions = new Subscriptions();
+  readonly #members = new Set<Member>();
+  /** Which gateway a client belongs to, learnt from its calls. */
+  readonly #homes = new WeakMap<Session, Member>();
+  #source: Source;
+
+  constructor(source: Source) {
+    this.#source = source;
+    source.listen(this.#listener());
+  }
+
+  get source(): Source {
+    return this.#source;
+  }
+
+  /** A source for one more gateway. Closing it leaves the others theirs. */
+  join(): Source {
+    const member: Member = { listener: undefined, level: undefined };
+    this.#members.add(member);
+    const source = (): Source => this.#source;
+    const own: Source = {
+      get name() {
+        return source().name;
+      },
+      get state() {
+        return source().state;
+      },
+      subscriptions: this.#subscriptions,
+      about: () => source().about(),
+      list: (kind) => source().list(kind),
+      known: (kind) => source().known(kind),
+      request: (edits, call) => {
+        this.#homes.set(call.session, member);
+        source().request(edits, call);
+        // What the answer names, a task or a link, is asked for where the gateway knows the source.
+        call.source = own;
+      },
+      start: () => source().start(),
+      ask: (method, params) => {
+        if (method !== 'logging/setLevel') return source().ask(method, params);
+        member.level = typeof params?.level === 'string' ? params.level : undefined;
+        return source().ask(method, { level: this.#mostWanted() });
+      },
+      // With several clients it could not know whose it is.
+      tell: (notification) => {
+        if (this.#members.size === 1) source().tell(notification);
+      },
+      listen: (listener) => {
+        member.listener = listener;
+      },
+      keepFor: (idleMs) => source().keepFor(idleMs),
+      giveUp: (error) => source().giveUp(error),
+      close: () => {
+        this.#members.delete(member);
+        return Promise.resolve();
+      },
+    };
+    return own;
+  }
+
+  /** Puts another source in the place of the one there is, for all. Resolves when the old one is gone. */
+  async replace(make: (after: Promise<unknown>) => Source, ending: Ending): Promise<void> {
+    const closed = this.#source.close(ending);
+    this.#source = make(closed.catch(() => undefined));
+    this.#source.listen(this.#listener());
+    await closed;
+  }
+
+  close(ending?: Ending): Promise<void> {
+    return this.#source.close(ending);
+  }
+
+  #listener(): SourceListener {
+    return {
+      started: () => {
+        this.#each((listener) => listener.started());
+        for (const uri of this.#subscriptions.uris())
+          this.#source.ask('resources/subscribe', { uri }).catch(() => undefined);
+      },
+      gone: () => this.#each((listener) => listener.gone()),
+      changed: (kind) => this.#each((listener) => listener.changed(kind)),
+      notified: (notification, callers) => {
+        // Subscriptions are kept for all together, so that one gateway can tell everybody's clients.
+        const member =
+          notification.string(Server.method) === 'notifications/resources/updated'
+            ? this.#members.values().next().value
+            : this.#meant(callers());
+        return member?.listener?.notified(notification, callers);
+      },
+      asked: (question) => {
+        const listener = this.#meant(question.callers())?.listener;
+        if (listener) listener.asked(question);
+        else
+          question.refuse(
+            RpcCode.serverError,
+            `${question.method} was not passed on: ${
+              this.#members.size === 0
+                ? 'no client is connected'
+                : 'several clients share this server, and it does not say which of them it is meant for'
+            }.`,
+          );
+      },
+      inUse: () => [...this.#members].some(({ listener }) => listener?.inUse() === true),
+    };
+  }
+
+  #each(tell: (listener: SourceListener) => void): void {
+    for (const { listener } of this.#members) if (listener) tell(listener);
+  }
+
+  /** The gateway of the one client that has calls running, or the only gateway there is. */
+  #meant(callers: ReadonlySet<Session>): Member | undefined {
+    if (callers.size > 1) return undefined;
+    const [caller] = callers;
+    if (caller !== undefined) return this.#homes.get(caller);
+    return this.#members.size === 1 ? this.#members.values().next().value : undefined;
+  }
+
+  /** Of what all clients want to hear, the most. */
+  #mostWanted(): string | undefined {
+    const wanted = [...this.#members].map(({ level }) => severity(level)).filter((at) => at >= 0);
+    return LOG_MESSAGE_LEVELS[Math.min(...wanted)];
+  }
+}
+
+interface Member {
+  listener: SourceListener | undefined;
+  /** The least severe log messages that its clients want. */
+  level: string | undefined;
+}

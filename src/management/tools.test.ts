@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { createProject } from '../../test/helpers/temp-project.ts';
+import { defineRuntimeServer, loadConfig } from '../config/index.ts';
+import { Gateway, Session, type CatalogEntry, type Listing, type Source } from '../gateway/index.ts';
+import { CLIENT_SHAPE, type JsonObject } from '../protocol/index.ts';
+import { silentLogger } from '../shared/log.ts';
+import { Message } from '../wire/index.ts';
+import { Control } from './control.ts';
+import { managementTools } from './tools.ts';
+
+const NOTHING: Listing = { components: [], byKey: new Map(), incomplete: undefined };
+
+/** A server inside this process that runs and has nothing to offer. */
+function idleSource(name: string): Source {
+  return {
+    name,
+    state: { kind: 'running', pid: 1, since: 0 },
+    about: () => undefined,
+    list: () => Promise.resolve(NOTHING),
+    known: () => NOTHING,
+    request: (_edits, call) => call.succeed({}),
+    start: () => Promise.resolve(),
+    ask: () => Promise.reject(new Error('asked nothing')),
+    tell: () => undefined,
+    listen: () => undefined,
+    keepFor: () => undefined,
+    giveUp: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
+
+async function open(mcpServers: object): Promise<Gateway> {
+  const project = createProject({ 'switchboard.config.json': { mcpServers } });
+  const config = await loadConfig({ cwd: project.dir, env: { TOKEN: 's3cret' } });
+  const build = ({ name }: { readonly name: string }): CatalogEntry => ({
+    source: idleSource(name),
+    rules: { admits: () => true, shapes: new Map() },
+    offers: new Set(['tools']),
+    naming: 'prefixed',
+    exposure: { needsTools: false, present: () => [] },
+  });
+  const gateway = new Gateway({ entries: config.servers.map(build) });
+  const control = new Control({
+    gateway,
+    log: silentLogger,
+    build,
+    reshow: build,
+    definitions: config.servers,
+  });
+  const tools = managementTools({
+    control,
+    approval: 'auto',
+    define: (name, entry) => defineRuntimeServer(name, entry, config),
+    alwaysOn: false,
+  });
+  gateway.swap(gateway.catalog.entries, { overall: [tools] });
+  return gateway;
+}
+
+/** The result of a call, or why it failed. */
+function call(gateway: Gateway, name: string, args: object): Promise<string> {
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+  return new Promise((resolve) => {
+    const session = new Session({
+      congested: false,
+      capabilities: {},
+      whenDrained: () => undefined,
+      forwardAnswer: () => undefined,
+      forwardNotification: () => undefined,
+      answer: (_call, result) => resolve(JSON.stringify(result)),
+      answerText: (_call, text) => resolve(text),
+      fail: (_call, error) => resolve(error.explained),
+      notify: () => undefined,
+      ask: () => 0,
+      withdraw: () => undefined,
+    });
+    gateway.join(session);
+    gateway.handle(session.open(Message.from(request, CLIENT_SHAPE), request.method));
+  });
+}
+
+test('list_servers tells commands, and addresses, as they were written', async () => {
+  const gateway = await open({
+    near: { command: 'node', args: ['${TOKEN}'] },
+    far: { url: 'https://me:${TOKEN:-x}@x.test/mcp?key=abc', headers: { Authorization: '${TOKEN}' } },
+  });
+  const said = await call(gateway, 'list_servers', {});
+  expect(said).not.toContain('s3cret');
+  const { structuredContent } = JSON.parse(said) as { structuredContent: { servers: JsonObject[] } };
+  expect(structuredContent.servers).toMatchObject([
+    { name: 'near', command: 'node', args: ['${TOKEN}'], status: 'running' },
+    { name: 'far', command: '', args: [], url: 'https://***@x.test/mcp?key=***', status: 'running' },
+  ]);
+  expect(structuredContent.servers[0]).not.toHaveProperty('url');
+});
+
+test('add_server takes programs only, and says where addresses go', async () => {
+  const said = await call(await open({}), 'add_server', { name: 'far', url: 'https://x.test' });
+  expect(said).toContain('Only programs can be added');
+  expect(said).toContain('configuration');
+});

@@ -1,0 +1,172 @@
+import { lookup, type LookupAddress } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+import { SwitchboardError } from '../../shared/errors.ts';
+
+/**
+ * Where a login may lead. A server names the addresses of its login itself, so a bad one could name what only this
+ * machine can reach. What the user typed is the user's own choice; what was found from there must be https, and as
+ * public as what was typed.
+ */
+export interface AddressGuard {
+  /** Throws ADDRESS_REFUSED unless documents may be read there: on the typed server itself, or as for an endpoint. */
+  checkDocument(url: URL): Promise<void>;
+  /** Throws ADDRESS_REFUSED unless secrets may be sent there: https, or this very machine where that was typed. */
+  checkEndpoint(url: URL): Promise<void>;
+  /** The addresses of a name, for whoever connects to it: checked in the moment of use, since a name may change them. */
+  resolve(hostname: string): Promise<readonly LookupAddress[]>;
+}
+
+/** How far away an address is. `nowhere`: one that no server has. */
+type Reach = 'public' | 'private' | 'link-local' | 'loopback' | 'nowhere';
+
+type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/** What else may be reached from a server that was typed. */
+const REACHABLE: Readonly<Record<Reach, readonly Reach[]>> = {
+  public: ['public'],
+  private: ['public', 'private'],
+  'link-local': ['public', 'link-local'],
+  loopback: ['public', 'private', 'loopback'],
+  nowhere: ['public'],
+};
+
+export function createAddressGuard(typed: URL, resolve: Resolve = addressesOf): AddressGuard {
+  const typedHost = hostOf(typed);
+  let reach: Promise<Reach> | undefined;
+  const allowed = async (): Promise<readonly Reach[]> =>
+    REACHABLE[await (reach ??= typedReach(typedHost, resolve))];
+  const guarded = async (hostname: string): Promise<readonly LookupAddress[]> => {
+    const addresses = await resolve(hostname);
+    if (hostname === typedHost) return addresses;
+    const usable = await allowed();
+    const good = addresses.filter(({ address }) => usable.includes(reachOf(address)));
+    if (good.length === 0)
+      throw refused(hostname, 'leads into a network that the configured address is not in');
+    return good;
+  };
+  const checkHost = async (url: URL): Promise<void> => {
+    if (url.username !== '' || url.password !== '')
+      throw refused(url.host, 'carries a user name or password');
+    const host = hostOf(url);
+    if (isIP(host) === 0) {
+      await guarded(host).catch((error: unknown) => {
+        // A name that does not exist is for whoever connects to it to report.
+        if (error instanceof SwitchboardError) throw error;
+      });
+    } else if (host !== typedHost && !(await allowed()).includes(reachOf(host)))
+      throw refused(url.host, 'is in a network that the configured address is not in');
+  };
+  const isSecure = (url: URL): boolean =>
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && isLoopback(typedHost) && isLoopback(hostOf(url)));
+  return {
+    resolve: guarded,
+    async checkDocument(url) {
+      if (url.origin !== typed.origin && !isSecure(url)) throw refused(url.host, 'is not https');
+      await checkHost(url);
+    },
+    async checkEndpoint(url) {
+      if (!isSecure(url)) throw refused(url.host, 'is not https');
+      await checkHost(url);
+    },
+  };
+}
+
+function refused(host: string, why: string): SwitchboardError {
+  return new SwitchboardError('ADDRESS_REFUSED', `The server leads the login to ${host}, which ${why}.`, {
+    hint: 'Ask whoever runs the server; nothing was sent there.',
+  });
+}
+
+/** Only what was literally typed counts as this machine: the owner of a name could point it anywhere. */
+async function typedReach(host: string, resolve: Resolve): Promise<Reach> {
+  if (isIP(host) !== 0) return reachOf(host);
+  if (isLoopback(host)) return 'loopback';
+  const addresses = await resolve(host).catch(() => []);
+  const inside = addresses.length > 0 && addresses.every(({ address }) => reachOf(address) === 'private');
+  return inside ? 'private' : 'public';
+}
+
+/** Without the brackets of IPv6 and the dot that may end a name. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+/** Whether this names our own machine, whatever a resolver says. */
+function isLoopback(host: string): boolean {
+  if (isIP(host) !== 0) return reachOf(host) === 'loopback';
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+function addressesOf(hostname: string): Promise<readonly LookupAddress[]> {
+  return new Promise((found, failed) => {
+    lookup(hostname, { all: true }, (error, addresses) => (error ? failed(error) : found(addresses)));
+  });
+}
+
+/** How far away an IP address is, in whichever form it is written. */
+export function reachOf(address: string): Reach {
+  const plain = address.replace(/%.*$/, '');
+  if (isIP(plain) === 0) return 'nowhere';
+  if (isIP(plain) === 6) {
+    const inner = innerIPv4(plain);
+    if (inner !== undefined) return reachOf(inner);
+  }
+  const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
+  return NETWORKS.find(([, list]) => list.check(plain, family))?.[0] ?? 'public';
+}
+
+const NETWORKS: readonly (readonly [Reach, BlockList])[] = [
+  // The unspecified address leads to this machine too.
+  ['loopback', networks(['127.0.0.0', 8], ['0.0.0.0', 8], ['::', 128], ['::1', 128])],
+  ['link-local', networks(['169.254.0.0', 16], ['fe80::', 10])],
+  [
+    'private',
+    networks(
+      ['10.0.0.0', 8],
+      ['172.16.0.0', 12],
+      ['192.168.0.0', 16],
+      ['100.64.0.0', 10],
+      ['192.0.0.0', 24],
+      ['198.18.0.0', 15],
+      ['fc00::', 7],
+      ['fec0::', 10],
+    ),
+  ],
+  ['nowhere', networks(['224.0.0.0', 4], ['240.0.0.0', 4], ['ff00::', 8])],
+];
+
+function networks(...subnets: readonly (readonly [network: string, prefix: number])[]): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of subnets)
+    list.addSubnet(network, prefix, isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  return list;
+}
+
+/** The IPv4 address that an IPv6 address stands for: mapped, translated (NAT64) or tunnelled (6to4). */
+function innerIPv4(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const [a = 0, b = 0, c = 0] = groups;
+  const last = groups.slice(6) as [number, number];
+  const zero = (from: number, to: number): boolean => groups.slice(from, to).every((group) => group === 0);
+  if (zero(0, 5) && groups[5] === 0xffff) return dotted(last);
+  if (a === 0x64 && b === 0xff9b && zero(2, 6)) return dotted(last);
+  if (a === 0x2002) return dotted([b, c]);
+  // An old form of mapped ones; :: and ::1 look like it and are none.
+  return zero(0, 6) && last[0] !== 0 ? dotted(last) : undefined;
+}
+
+function dotted([high, low]: readonly [number, number]): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // The parser of URLs knows every way to write one, and has one way of its own.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const numbers = (text: string): number[] =>
+    text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
+  const before = numbers(head);
+  const after = tail === undefined ? [] : numbers(tail);
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}

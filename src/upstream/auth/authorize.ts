@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto';
+import { openBrowser, withFileLock } from '../../process/index.ts';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { openCallback, type Callback, type CallbackAnswer } from './callback.ts';
+import { asInformation, chooseClient } from './client.ts';
+import type { Credentials, KnownClient, Tokens } from './credentials.ts';
+import { discover, surroundingsOf, type Discovered, type Surroundings } from './discovery.ts';
+import { codeOf, reasonOf } from './failure.ts';
+import { exchangeAuthorization, startAuthorization, validateAuthorizationResponseIssuer } from './oauth.ts';
+import type { LoginOptions } from './settings.ts';
+import { createStore, type CredentialStore } from './store.ts';
+import { asTokens } from './tokens.ts';
+
+export interface AuthorizeOptions extends LoginOptions {
+  /** What else the server is sent with every request. Default nothing. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether to open the system's browser. */
+  readonly openBrowser: boolean;
+  /** Called when the person can log in: at this address; the browser then comes back to this port on this machine. */
+  tell(url: string, port: number): void;
+  /** Stops it. */
+  readonly signal: AbortSignal;
+  /** How long the person may take, in milliseconds. Default five minutes. */
+  readonly patience?: number;
+}
+
+/** A login that was made, without its secrets. */
+export interface LoggedIn {
+  readonly issuer: string;
+  readonly scope: string | undefined;
+  /** When it ends or has to be renewed, in milliseconds since 1970; undefined where the issuer did not say. */
+  readonly expiresAt: number | undefined;
+  /** Whether it is renewed without the person. */
+  readonly renewable: boolean;
+}
+
+const PATIENCE = 5 * 60_000;
+
+/** Logs a person in to a server, in their browser, and keeps what comes of it. */
+export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
+  const { server, oauth, signal } = options;
+  checkDescription(oauth.clientMetadataUrl);
+  const store = createStore(options);
+  // Before anybody is asked anything: a login that cannot be kept is none.
+  store.prepare();
+  const around = surroundingsOf(options, signal);
+  const state = randomBytes(32).toString('base64url');
+  const stored = store.read();
+  let callback: Callback | undefined;
+  try {
+    const found = await discover(around, options.headers);
+    callback = await openCallback({ port: oauth.callbackPort, preferred: portOf(stored?.client), state });
+    const client = await chooseClient(around, found, oauth, stored, callback.redirectUri);
+    const attempt: Attempt = { options, around, found, client, callback, state };
+    const { answer, verifier } = await askPerson(attempt, store);
+    try {
+      const tokens = await redeem(attempt, answer, verifier);
+      const { issuer, metadata, resource } = found;
+      const endpoints = metadata === undefined ? 'assumed' : 'told';
+      const credentials: Credentials = { issuer, endpoints, resource, client, tokens };
+      await withFileLock(store.lock, () => store.write(credentials), { signal });
+      answer.show({ ok: true, text: `Switchboard may now use the server “${server}” for you.` });
+      const { scope, expiresAt, refresh } = tokens;
+      return { issuer, scope, expiresAt, renewable: refresh !== undefined };
+    } catch (error) {
+      answer.show({ ok: false, text: messageOf(error) });
+      throw error;
+    }
+  } catch (error) {
+    throw signal.aborted ? stopped(server) : error;
+  } finally {
+    await callback?.close();
+  }
+}
+
+/** One try to log in. */
+interface Attempt {
+  readonly options: AuthorizeOptions;
+  readonly around: Surroundings;
+  readonly found: Discovered;
+  readonly client: KnownClient;
+  readonly callback: Callback;
+  readonly state: string;
+}
+
+/** Sends the person to the issuer, and waits for their return. */
+async function askPerson(
+  { options, found, client, callback, state }: Attempt,
+  store: CredentialStore,
+): Promise<{ readonly answer: CallbackAnswer; readonly verifier: string }> {
+  const { issuer, metadata, resource } = found;
+  const scope = scopeOf(options, found);
+  const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, {
+    ...(metadata === undefined ? {} : { metadata }),
+    clientInformation: asInformation(client, options.oauth),
+    redirectUrl: callback.redirectUri,
+    ...(scope === undefined ? {} : { scope }),
+    state,
+    resource,
+  }).catch((error: unknown) => {
+    throw new SwitchboardError('AUTH_FAILED', `${issuer} does not offer a kind of login that can be used.`, {
+      cause: error,
+    });
+  });
+  options.tell(authorizationUrl.href, callback.port);
+  if (options.openBrowser) {
+    // Not waited for: the person may go there by hand, and be faster.
+    void openBrowser(authorizationUrl.href).then((opened) => {
+      if (!opened) options.log.debug('no browser could be opened', { server: options.server });
+    });
+  }
+  try {
+    return { answer: await returned(options, callback), verifier: codeVerifier };
+  } catch (error) {
+    // Perhaps the issuer has forgotten the client and says so in the browser only; the next try gets a new one.
+    await doubtRegistration(store);
+    throw error;
+  }
+}
+
+/** Rejects when the person takes too long or stops it. */
+async function returned(
+  { server, signal, patience = PATIENCE }: AuthorizeOptions,
+  callback: Callback,
+): Promise<CallbackAnswer> {
+  let timer: NodeJS.Timeout | undefined;
+  let stop: (() => void) | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const message = `Nobody logged in to ${JSON.stringify(server)} within ${Math.round(patience / 1000)} s.`;
+      reject(new SwitchboardError('AUTH_TIMEOUT', message, { hint: 'Run the command again.' }));
+    }, patience);
+    stop = () => reject(stopped(server));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([callback.answer, over]);
+  } finally {
+    clearTimeout(timer);
+    if (stop) signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Makes tokens of what the browser brought back. */
+async function redeem(
+  { options, around, found, client, callback }: Attempt,
+  { params }: CallbackAnswer,
+  verifier: string,
+): Promise<Tokens> {
+  const { issuer, metadata, resource } = found;
+  const { server, oauth } = options;
+  const iss = params.get('iss') ?? undefined;
+  try {
+    // Also for a refusal: another issuer must not be able to say anything here.
+    validateAuthorizationResponseIssuer({
+      iss,
+      expectedIssuer: metadata?.issuer,
+      issParameterSupported:
+        (metadata as Readonly<Record<string, unknown>> | undefined)
+          ?.authorization_response_iss_parameter_supported === true,
+    });
+    const code = params.get('code');
+    if (params.has('error') || code === null) throw refusal(server, params);
+    const given = await exchangeAuthorization(issuer, {
+      ...(metadata === undefined ? {} : { metadata }),
+      clientInformation: asInformation(client, oauth),
+      authorizationCode: code,
+      ...(iss === undefined ? {} : { iss }),
+      codeVerifier: verifier,
+      redirectUri: callback.redirectUri,
+      resource,
+      fetchFn: around.fetch,
+    });
+    return asTokens(given, scopeOf(options, found));
+  } catch (error) {
+    if (error instanceof SwitchboardError) throw error;
+    // Without its cause, which may repeat all that the issuer answered.
+    throw new SwitchboardError(
+      'AUTH_FAILED',
+      `The login to ${JSON.stringify(server)} failed at ${issuer}: ${reasonOf(error)}.`,
+      { hint: 'Try again; if it stays so, ask whoever runs the server.' },
+    );
+  }
+}
+
+function refusal(server: string, params: URLSearchParams): SwitchboardError {
+  const code = codeOf(params.get('error') ?? 'no code');
+  const said = printableLine(params.get('error_description') ?? '').slice(0, 200);
+  const why = said === '' ? code : `${code} (${said})`;
+  if (code === 'access_denied') {
+    return new SwitchboardError(
+      'AUTH_DENIED',
+      `The login to ${JSON.stringify(server)} was refused: ${why}.`,
+      {
+        hint: 'Run the command again and agree in the browser.',
+      },
+    );
+  }
+  return new SwitchboardError('AUTH_FAILED', `The login to ${JSON.stringify(server)} failed: ${why}.`, {
+    hint: code === 'invalid_scope' ? 'Give another "scope" under "oauth".' : 'Run the command again.',
+  });
+}
+
+/** What to ask for: what the user says; else what the server says, and that we may stay logged in. */
+function scopeOf({ oauth }: LoginOptions, { scope, metadata }: Discovered): string | undefined {
+  if (oauth.scope !== undefined) return oauth.scope;
+  if (scope === undefined || scope.split(' ').includes('offline_access')) return scope;
+  return metadata?.scopes_supported?.includes('offline_access') === true ? `${scope} offline_access` : scope;
+}
+
+function checkDescription(address: string | undefined): void {
+  if (address === undefined) return;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === 'https:' && url.pathname !== '/') return;
+  throw new SwitchboardError('AUTH_CLIENT', '"clientMetadataUrl" is not an https address with a path.', {
+    hint: 'Issuers fetch the description of the client there; leave it out to be registered instead.',
+  });
+}
+
+/** The port that an issuer knows us by. */
+function portOf(client: KnownClient | undefined): number | undefined {
+  if (client === undefined || !URL.canParse(client.redirectUri)) return undefined;
+  return Number(new URL(client.redirectUri).port) || undefined;
+}
+
+async function doubtRegistration(store: CredentialStore): Promise<void> {
+  const mark = (): void => {
+    const stored = store.read();
+    if (stored?.client?.kind === 'registered')
+      store.write({ ...stored, client: { ...stored.client, doubtful: true } });
+  };
+  // What brought us here is what the person should hear of.
+  await withFileLock(store.lock, mark, { patience: 1000 }).catch(() => undefined);
+}
+
+function stopped(server: string): SwitchboardError {
+  return new SwitchboardError('AUTH_STOPPED', `The login to ${JSON.stringify(server)} was stopped.`);
+}

@@ -1,0 +1,128 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { page } from './page.ts';
+
+/** Where the browser comes back to after a login: a page on this machine that is there for this one login. */
+export interface Callback {
+  readonly redirectUri: string;
+  readonly port: number;
+  /** The first answer that carries our state; others get an error page and change nothing. */
+  readonly answer: Promise<CallbackAnswer>;
+  /** Ends it; a page that was begun is still shown. */
+  close(): Promise<void>;
+}
+
+export interface CallbackAnswer {
+  readonly params: URLSearchParams;
+  /** Tells the person in the browser how it ended. */
+  show(outcome: { readonly ok: boolean; readonly text: string }): void;
+}
+
+export interface CallbackOptions {
+  /** The port that must be used. Default: any. */
+  readonly port?: number | undefined;
+  /** The port to use if it is free. Default none. */
+  readonly preferred?: number | undefined;
+  /** What tells the answer to our question from others. */
+  readonly state: string;
+}
+
+export async function openCallback({ port, preferred, state }: CallbackOptions): Promise<Callback> {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 });
+  server.maxConnections = 32;
+  await listen(server, port, preferred);
+  const { port: actual } = server.address() as AddressInfo;
+  let shown: Promise<unknown> = Promise.resolve();
+  let taken = false;
+  const answer = new Promise<CallbackAnswer>((resolve) => {
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const asked = readRequest(request, actual);
+      if (asked === undefined) {
+        send(response, 404, { ok: false, text: 'There is nothing here.' });
+        return;
+      }
+      if (taken || !isSame(asked.get('state') ?? '', state)) {
+        const text =
+          'This page does not belong to the login that is waiting. Start it again from the terminal.';
+        send(response, 400, { ok: false, text });
+        return;
+      }
+      taken = true;
+      shown = new Promise((resume) => response.once('close', resume));
+      resolve({ params: asked, show: (outcome) => send(response, outcome.ok ? 200 : 400, outcome) });
+    });
+  });
+  return {
+    redirectUri: `http://${HOST}:${actual}/callback`,
+    port: actual,
+    answer,
+    async close() {
+      const closed = new Promise((resume) => server.close(resume));
+      await Promise.race([shown, new Promise((resume) => setTimeout(resume, LINGER).unref())]);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const HOST = '127.0.0.1';
+/** How long a browser may take to fetch its last page, in milliseconds. */
+const LINGER = 2000;
+
+async function listen(
+  server: Server,
+  port: number | undefined,
+  preferred: number | undefined,
+): Promise<void> {
+  if (port === undefined && preferred !== undefined && (await tryPort(server, preferred)) === undefined)
+    return;
+  const problem = await tryPort(server, port ?? 0);
+  if (problem === undefined) return;
+  throw new SwitchboardError('AUTH_PORT', `The login cannot listen on ${HOST}:${port ?? 0}: ${problem}.`, {
+    hint: port === undefined ? undefined : 'End what uses that port, or give another "callbackPort".',
+  });
+}
+
+/** Undefined where it listens now, else why it does not. */
+function tryPort(server: Server, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? error.message);
+    server.once('error', failed);
+    server.listen(port, HOST, () => {
+      server.off('error', failed);
+      resolve(undefined);
+    });
+  });
+}
+
+/** What the browser brings back; undefined for everything else that might knock, under whichever name. */
+function readRequest(
+  { method, url = '', headers }: IncomingMessage,
+  port: number,
+): URLSearchParams | undefined {
+  if (method !== 'GET' || ![`${HOST}:${port}`, `localhost:${port}`].includes(headers.host ?? ''))
+    return undefined;
+  const base = `http://${HOST}`;
+  if (!URL.canParse(url, base)) return undefined;
+  const { pathname, searchParams } = new URL(url, base);
+  return pathname === '/callback' ? searchParams : undefined;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function send(response: ServerResponse, status: number, outcome: { ok: boolean; text: string }): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  });
+  response.end(page(outcome));
+}

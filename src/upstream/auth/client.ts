@@ -1,0 +1,95 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { VERSION } from '../../shared/version.ts';
+import type { Credentials, KnownClient } from './credentials.ts';
+import { isSameIssuer, type Discovered, type Surroundings } from './discovery.ts';
+import { reasonOf } from './failure.ts';
+import { registerClient, RegistrationRejectedError, type OAuthClientInformationMixed } from './oauth.ts';
+import type { OAuthSettings } from './settings.ts';
+
+/** Who we are to an issuer: whom the user says, else what our description says, else whom it registered us as. */
+export async function chooseClient(
+  around: Surroundings,
+  found: Discovered,
+  oauth: OAuthSettings,
+  stored: Credentials | undefined,
+  redirectUri: string,
+): Promise<KnownClient> {
+  const { clientId, clientMetadataUrl } = oauth;
+  if (clientId !== undefined) return { kind: 'configured', id: clientId, redirectUri };
+  const takesDocuments = found.metadata?.client_id_metadata_document_supported === true;
+  if (clientMetadataUrl !== undefined && takesDocuments)
+    return { kind: 'document', id: clientMetadataUrl, redirectUri };
+  const before = stored?.client;
+  if (before?.kind === 'registered' && isSameIssuer(stored!.issuer, found.issuer)) {
+    const over = before.secretExpiresAt !== undefined && before.secretExpiresAt <= Date.now();
+    if (before.redirectUri === redirectUri && !over && before.doubtful !== true) return before;
+  }
+  return register(around, found, redirectUri, oauth.scope ?? found.scope);
+}
+
+async function register(
+  { server, fetch }: Surroundings,
+  { issuer, metadata }: Discovered,
+  redirectUri: string,
+  scope: string | undefined,
+): Promise<KnownClient> {
+  if (metadata !== undefined && metadata.registration_endpoint === undefined) {
+    throw new SwitchboardError('AUTH_CLIENT', `${issuer} registers no clients by itself.`, {
+      hint: `Register one there, with the redirect address http://127.0.0.1/callback, and give its id to the server ${JSON.stringify(server)} as "oauth": { "clientId": "…" }.`,
+    });
+  }
+  try {
+    // Deprecated in favour of client descriptions, and still all that most issuers know.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    const made = await registerClient(issuer, {
+      ...(metadata === undefined ? {} : { metadata }),
+      clientMetadata: {
+        client_name: 'Switchboard',
+        software_id: 'mcp-switchboard',
+        software_version: VERSION,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        application_type: 'native',
+        token_endpoint_auth_method: authMethod(metadata?.token_endpoint_auth_methods_supported),
+        ...(scope === undefined ? {} : { scope }),
+      },
+      fetchFn: fetch,
+    });
+    const ends = made.client_secret_expires_at ?? 0;
+    return {
+      kind: 'registered',
+      id: made.client_id,
+      secret: made.client_secret,
+      // 0 says that it never ends.
+      secretExpiresAt: ends > 0 ? ends * 1000 : undefined,
+      authMethod: made.token_endpoint_auth_method,
+      redirectUri,
+    };
+  } catch (error) {
+    const why =
+      error instanceof RegistrationRejectedError
+        ? `it answered with status ${error.status}`
+        : reasonOf(error);
+    // Without its cause, which holds all that was sent and answered.
+    throw new SwitchboardError('AUTH_CLIENT', `${issuer} did not register us as a client: ${why}.`, {
+      hint: 'Register a client there yourself, and give its id as "oauth": { "clientId": "…" }.',
+    });
+  }
+}
+
+/** A program on somebody's machine keeps no secret; some issuers insist on one all the same. */
+function authMethod(supported: readonly string[] | undefined): string {
+  if (supported === undefined || supported.length === 0 || supported.includes('none')) return 'none';
+  return supported.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';
+}
+
+/** A client as the SDK takes it. */
+export function asInformation(client: KnownClient, oauth: OAuthSettings): OAuthClientInformationMixed {
+  const secret = client.kind === 'configured' ? oauth.clientSecret : client.secret;
+  return {
+    client_id: client.id,
+    ...(secret === undefined ? {} : { client_secret: secret }),
+    ...(client.authMethod === undefined ? {} : { token_endpoint_auth_method: client.authMethod }),
+  };
+}

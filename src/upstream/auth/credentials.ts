@@ -1,0 +1,92 @@
+import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import type { OAuthSettings } from './settings.ts';
+
+/** All that is known of the login to one server. Holds secrets: never to be shown. */
+export interface Credentials {
+  /** Which server it is for (see `keyOf`); filled in by the store. */
+  readonly key?: string;
+  /** Who issued it, and the only one that is asked to renew it. */
+  readonly issuer: string;
+  /** Whether the issuer told its endpoints, or they were assumed as older servers have them. */
+  readonly endpoints: 'told' | 'assumed';
+  /** The server, as the issuer was told it. */
+  readonly resource: string;
+  /** Who we are to the issuer; undefined where it has forgotten us. */
+  readonly client?: KnownClient | undefined;
+  /** Undefined where the login is over. */
+  readonly tokens?: Tokens | undefined;
+}
+
+export interface KnownClient {
+  /** `configured`: the user gave the id. `document`: the id is the address of a description. `registered`: we asked for it. */
+  readonly kind: 'configured' | 'document' | 'registered';
+  readonly id: string;
+  /** Only of a registered one; that of a configured one stays in the configuration. */
+  readonly secret?: string | undefined;
+  /** When that ends, in milliseconds since 1970; undefined where it does not. */
+  readonly secretExpiresAt?: number | undefined;
+  /** How it proves itself, as registered. */
+  readonly authMethod?: string | undefined;
+  /** Where the issuer sends the browser back to. */
+  readonly redirectUri: string;
+  /** Whether a login with it was begun and nobody came back: perhaps the issuer does not know it any more. Default false. */
+  readonly doubtful?: boolean | undefined;
+}
+
+export interface Tokens {
+  readonly access: string;
+  readonly refresh?: string | undefined;
+  /** Milliseconds since 1970; undefined where the issuer did not say. */
+  readonly expiresAt?: number | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** A token that can stand in a header. */
+export function isToken(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,65536}$/.test(value);
+}
+
+/** Whether the token is over, or will be in so many milliseconds. */
+export function endsWithin({ expiresAt }: Tokens, ms: number): boolean {
+  return expiresAt !== undefined && expiresAt - Date.now() <= ms;
+}
+
+/** Whether the login was made as the client that the configuration asks for. */
+export function isMadeFor({ clientId }: OAuthSettings, { client }: Credentials): boolean {
+  if (clientId !== undefined) return client?.id === clientId;
+  return client !== undefined && client.kind !== 'configured';
+}
+
+/** What was read from a file, if it has the shape; undefined otherwise. */
+export function asCredentials(value: JsonObject): Credentials | undefined {
+  const { key, issuer, endpoints, resource, client, tokens } = value;
+  if (typeof key !== 'string' || typeof issuer !== 'string' || typeof resource !== 'string') return undefined;
+  if (endpoints !== 'told' && endpoints !== 'assumed') return undefined;
+  if (client !== undefined && !isClient(client)) return undefined;
+  if (tokens !== undefined && !isTokens(tokens)) return undefined;
+  return { key, issuer, endpoints, resource, client, tokens };
+}
+
+function isClient(value: unknown): value is KnownClient {
+  if (!isJsonObject(value)) return false;
+  const { kind, id, secret, secretExpiresAt, authMethod, redirectUri, doubtful } = value;
+  return (
+    (kind === 'configured' || kind === 'document' || kind === 'registered') &&
+    typeof id === 'string' &&
+    typeof redirectUri === 'string' &&
+    (doubtful === undefined || typeof doubtful === 'boolean') &&
+    (secretExpiresAt === undefined || typeof secretExpiresAt === 'number') &&
+    [secret, authMethod].every((text) => text === undefined || typeof text === 'string')
+  );
+}
+
+function isTokens(value: unknown): value is Tokens {
+  if (!isJsonObject(value)) return false;
+  const { access, refresh, expiresAt, scope } = value;
+  return (
+    isToken(access) &&
+    (refresh === undefined || isToken(refresh)) &&
+    (expiresAt === undefined || typeof expiresAt === 'number') &&
+    (scope === undefined || typeof scope === 'string')
+  );
+}

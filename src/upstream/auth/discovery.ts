@@ -1,0 +1,177 @@
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import { VERSION } from '../../shared/version.ts';
+import { LATEST_LEGACY_VERSION } from '../../protocol/index.ts';
+import { createAddressGuard, type AddressGuard } from './addresses.ts';
+import { createGuardedFetch, type Fetch } from './fetch.ts';
+import {
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  IssuerMismatchError,
+  type AuthorizationServerMetadata,
+  type OAuthProtectedResourceMetadata,
+} from './oauth.ts';
+
+/** Where one logs in to a server, and what to ask for there. */
+export interface Discovered {
+  readonly issuer: string;
+  /** Undefined where the issuer tells none; its endpoints are then assumed as older servers have them. */
+  readonly metadata: AuthorizationServerMetadata | undefined;
+  /** The server, as the issuer is told it. */
+  readonly resource: string;
+  /** What the server says is needed; undefined where it says nothing. */
+  readonly scope: string | undefined;
+}
+
+/** What discovery works with. */
+export interface Surroundings {
+  /** The name of the server. */
+  readonly server: string;
+  readonly url: URL;
+  readonly guard: AddressGuard;
+  readonly fetch: Fetch;
+  readonly log: Logger;
+}
+
+export function surroundingsOf(
+  { server, url, log }: { readonly server: string; readonly url: string; readonly log: Logger },
+  signal?: AbortSignal,
+): Surroundings {
+  const typed = new URL(url);
+  const guard = createAddressGuard(typed);
+  return { server, url: typed, guard, fetch: createGuardedFetch(guard, signal), log };
+}
+
+/** Asks the server who logs people in, and that one for its endpoints. */
+export async function discover(
+  around: Surroundings,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Discovered> {
+  const { url, server } = around;
+  const answer = await challengeOf(around, headers);
+  const asked = extractWWWAuthenticateParams(answer);
+  const about = await resourceMetadata(around, asked.resourceMetadataUrl);
+  const named = about?.authorization_servers?.[0];
+  // Servers from before there was such a description are their own issuer.
+  const issuer = named ?? url.origin;
+  const metadata = await issuerMetadata(around, issuer);
+  if (metadata === undefined && named !== undefined) {
+    throw failure(server, `${issuer}, which issues its logins, does not say how`);
+  }
+  if (metadata === undefined && answer.status !== 401) {
+    throw new SwitchboardError(
+      'AUTH_NOT_ASKED',
+      `The server ${JSON.stringify(server)} asks for no login (it answered with status ${answer.status}).`,
+      { hint: 'Check its url; if it needs a token of another kind, give it under "headers".' },
+    );
+  }
+  return {
+    issuer: metadata?.issuer ?? issuer,
+    metadata,
+    resource: about?.resource ?? withoutSecrets(url),
+    scope: asked.scope ?? (about?.scopes_supported?.join(' ') || undefined),
+  };
+}
+
+/** What the server says to somebody who has not logged in. */
+async function challengeOf(
+  { url, fetch }: Surroundings,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const greeting = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: LATEST_LEGACY_VERSION,
+      capabilities: {},
+      clientInfo: { name: 'switchboard', version: VERSION },
+    },
+  };
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify(greeting),
+    headOnly: true,
+  });
+  if (answer.status !== 404 && answer.status !== 405) return answer;
+  // Older servers are greeted on a stream, and know nothing else at this address.
+  return fetch(url, { headers: { ...headers, accept: 'text/event-stream' }, headOnly: true });
+}
+
+/** What the server publishes about its logins; undefined where it publishes nothing. Throws for what is not its own. */
+export async function resourceMetadata(
+  { url, server, guard, fetch, log }: Surroundings,
+  named: URL | undefined,
+): Promise<OAuthProtectedResourceMetadata | undefined> {
+  if (named !== undefined) await guard.checkDocument(named);
+  const places = named === undefined ? [{}] : [{ resourceMetadataUrl: named }, {}];
+  for (const place of places) {
+    try {
+      const about = await discoverOAuthProtectedResourceMetadata(url, place, fetch);
+      if (checkResourceAllowed({ requestedResource: url, configuredResource: about.resource })) return about;
+      throw failure(server, 'what it publishes about its login is about another server');
+    } catch (error) {
+      if (error instanceof SwitchboardError) throw error;
+      log.debug('the server publishes nothing usable about its login here', {
+        server,
+        reason: messageOf(error),
+      });
+    }
+  }
+  return undefined;
+}
+
+/** What an issuer says of itself, its endpoints checked; undefined where it says nothing. */
+export async function issuerMetadata(
+  { server, guard, fetch }: Surroundings,
+  issuer: string,
+): Promise<AuthorizationServerMetadata | undefined> {
+  if (!URL.canParse(issuer)) throw failure(server, 'its issuer is not an address');
+  await guard.checkDocument(new URL(issuer));
+  let metadata: AuthorizationServerMetadata | undefined;
+  try {
+    metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
+  } catch (error) {
+    if (error instanceof SwitchboardError) throw error;
+    const why =
+      error instanceof IssuerMismatchError
+        ? `${issuer} says that it is another issuer`
+        : `${issuer} gives no usable description of itself`;
+    throw failure(server, why, error);
+  }
+  const endpoints = [
+    metadata?.authorization_endpoint ?? new URL('/authorize', issuer).href,
+    metadata?.token_endpoint ?? new URL('/token', issuer).href,
+    metadata?.registration_endpoint,
+    (metadata as { revocation_endpoint?: unknown } | undefined)?.revocation_endpoint,
+  ];
+  for (const endpoint of endpoints) {
+    if (typeof endpoint === 'string') await guard.checkEndpoint(new URL(endpoint));
+  }
+  return metadata;
+}
+
+/** Issuers may be written with and without the slash at the end. */
+export function isSameIssuer(one: string, other: string): boolean {
+  return one.replace(/\/$/, '') === other.replace(/\/$/, '');
+}
+
+function failure(server: string, why: string, cause?: unknown): SwitchboardError {
+  return new SwitchboardError(
+    'AUTH_DISCOVERY',
+    `Nobody can log in to the server ${JSON.stringify(server)}: ${why}.`,
+    { hint: 'Ask whoever runs the server.', cause },
+  );
+}
+
+/** A name for the server that can be told to others: what stands in a query may be a key. */
+function withoutSecrets({ origin, pathname }: URL): string {
+  return pathname === '/' ? origin : `${origin}${pathname}`;
+}

@@ -1,0 +1,21 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { IssuerMismatchError, OAuthError } from './oauth.ts';
+
+/**
+ * What went wrong with an issuer, in few words that hold no secret: of what it answered only its own code is repeated,
+ * since anything may stand in the rest.
+ */
+export function reasonOf(error: unknown): string {
+  if (error instanceof SwitchboardError) return error.message.replace(/\.$/, '');
+  if (error instanceof IssuerMismatchError) return 'the answer comes from another issuer';
+  const status = error instanceof Error ? /^HTTP (\d{3})/.exec(error.message)?.[1] : undefined;
+  if (status !== undefined) return `it answered with status ${status}`;
+  if (error instanceof OAuthError) return `it answered ${codeOf(error.code)}`;
+  return 'its answer is not usable';
+}
+
+/** An error code as it may be shown, for example access_denied. */
+export function codeOf(code: string): string {
+  return printableLine(code).slice(0, 60);
+}

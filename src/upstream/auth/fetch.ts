@@ -1,0 +1,148 @@
+import type { LookupAddress } from 'node:dns';
+import { request as overHttp, type IncomingMessage } from 'node:http';
+import { request as overHttps } from 'node:https';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { VERSION } from '../../shared/version.ts';
+import type { AddressGuard } from './addresses.ts';
+
+export type Fetch = (url: string | URL, init?: Init) => Promise<Response>;
+
+interface Init extends RequestInit {
+  /** Whether the body does not matter and is not waited for: it may be a stream without end. Default false. */
+  readonly headOnly?: boolean;
+}
+
+/** The longest answer, in bytes, and the longest wait for all of it, in milliseconds. */
+const MAX_BYTES = 1024 * 1024;
+const PATIENCE = 15_000;
+
+/**
+ * Asks those who take part in a login: at addresses the guard admits, checked again for the very connection that is
+ * made, with bounds on size and time. Redirects are handed back, not followed.
+ */
+export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, patience = PATIENCE): Fetch {
+  return async (address, init = {}) => {
+    const url = new URL(address);
+    const ending = new AbortController();
+    const stop = (): void => ending.abort(new Error('it was stopped'));
+    const late = new Error(`no full answer within ${patience / 1000} s`);
+    const timer = setTimeout(() => ending.abort(late), patience);
+    if (signal?.aborted === true) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([ask(url, init, guard, ending.signal), endOf(ending.signal)]);
+    } catch (error) {
+      if (error instanceof SwitchboardError) throw error;
+      throw unreachable(url, ending.signal.aborted ? messageOf(ending.signal.reason) : reasonOf(error));
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  };
+}
+
+/** Also for what cannot be stopped itself: looking up a name. */
+function endOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = (): void => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** Without the query, which may hold secrets. */
+function unreachable({ origin, pathname }: URL, why: string): SwitchboardError {
+  return new SwitchboardError('AUTH_UNREACHABLE', `${origin}${pathname} could not be asked: ${why}.`, {
+    hint: 'Check the network, and try again.',
+  });
+}
+
+function reasonOf(error: unknown): string {
+  // Where several addresses were tried there is an error for each.
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  return (first as NodeJS.ErrnoException).code ?? messageOf(first);
+}
+
+async function ask(url: URL, init: Init, guard: AddressGuard, signal: AbortSignal): Promise<Response> {
+  await guard.checkDocument(url);
+  const { body = null } = init;
+  const content = body === null ? undefined : bytesOf(body);
+  const headers = new Headers(init.headers);
+  headers.set('user-agent', `switchboard/${VERSION}`);
+  headers.set('accept-encoding', 'identity');
+  if (content !== undefined) headers.set('content-length', String(content.length));
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? overHttps : overHttp;
+    const request = send(url, {
+      method: init.method ?? 'GET',
+      headers: Object.fromEntries(headers),
+      agent: false,
+      signal,
+      lookup: (hostname, options, done) => {
+        guard.resolve(hostname).then(
+          (found) => {
+            const usable = ofFamily(found, options.family);
+            if (options.all === true) (done as unknown as LookedUp)(null, usable);
+            else done(null, usable[0]?.address ?? '', usable[0]?.family);
+          },
+          (error: unknown) => done(error as NodeJS.ErrnoException, '', 0),
+        );
+      },
+    });
+    request.once('error', reject);
+    request.once('response', (answer) => {
+      const body = init.headOnly === true ? nothingOf(answer) : collect(answer);
+      body.then((bytes) => resolve(asResponse(answer, bytes)), reject);
+    });
+    request.end(content);
+  });
+}
+
+type LookedUp = (error: null, addresses: readonly LookupAddress[]) => void;
+
+function ofFamily(
+  found: readonly LookupAddress[],
+  family: number | string | undefined,
+): readonly LookupAddress[] {
+  const wanted = family === 'IPv4' ? 4 : family === 'IPv6' ? 6 : family;
+  return wanted === 4 || wanted === 6 ? found.filter((each) => each.family === wanted) : found;
+}
+
+/** The bodies that a login sends: a form, or JSON. */
+function bytesOf(body: NonNullable<RequestInit['body']>): Buffer {
+  if (typeof body !== 'string' && !(body instanceof URLSearchParams))
+    throw new Error('no such body is sent here');
+  return Buffer.from(String(body));
+}
+
+function nothingOf(answer: IncomingMessage): Promise<Buffer> {
+  answer.once('error', () => undefined);
+  answer.destroy();
+  return Promise.resolve(Buffer.alloc(0));
+}
+
+async function collect(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`its answer is larger than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Statuses whose answers have no body. */
+const BODILESS = new Set([204, 205, 304]);
+
+function asResponse({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {
+  const kept = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) kept.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  if (statusCode < 200 || statusCode > 599) throw new Error(`it answered with status ${statusCode}`);
+  return new Response(BODILESS.has(statusCode) ? null : new Uint8Array(bytes), {
+    status: statusCode,
+    headers: kept,
+  });
+}

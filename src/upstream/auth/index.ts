@@ -1,0 +1,19 @@
+import type { AuthorizeOptions, LoggedIn } from './authorize.ts';
+import type { LoggedOut } from './logout.ts';
+import type { LoginOptions } from './settings.ts';
+
+export type { AuthorizeOptions, LoggedIn, LoggedOut, LoginOptions };
+export { createLogin } from './login.ts';
+export { loginState } from './state.ts';
+
+// These bring the SDK along, which is large and which a stored login does not need.
+
+/** See authorize.ts. */
+export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
+  return (await import('./authorize.ts')).login(options);
+}
+
+/** See logout.ts. */
+export async function logout(options: LoginOptions, signal: AbortSignal): Promise<LoggedOut> {
+  return (await import('./logout.ts')).logout(options, signal);
+}

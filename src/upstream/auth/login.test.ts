@@ -1,0 +1,287 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { build } from 'esbuild';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  startAuthServer,
+  type AuthServer,
+  type AuthServerSettings,
+} from '../../../test/servers/auth-server.mjs';
+import { createLogger } from '../../shared/log.ts';
+import { until } from '../../../test/helpers/until.ts';
+import type { Login } from '../login.ts';
+import { createLogin, login, loginState, type LoginOptions } from './index.ts';
+
+let directory: string;
+let lines: string[];
+let server: AuthServer;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'switchboard-login-'));
+  lines = [];
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const options = (): LoginOptions => ({
+  server: 'notes',
+  url: server.url,
+  oauth: {},
+  directory,
+  log: createLogger({ level: 'debug', program: 'test', write: (line) => lines.push(line) }),
+});
+
+/** A person logs in. */
+async function personLogsIn(): Promise<void> {
+  const tell = (address: string): void => void fetch(address).then((answer) => answer.text());
+  const { signal } = new AbortController();
+  await login({ ...options(), openBrowser: false, signal, patience: 20_000, tell });
+}
+
+/** A login that a person has made. */
+async function loggedIn(settings: Partial<AuthServerSettings> = {}): Promise<Login> {
+  server = await startAuthServer(settings);
+  await personLogsIn();
+  return createLogin(options());
+}
+
+const file = (): string =>
+  join(
+    directory,
+    'auth',
+    readdirSync(join(directory, 'auth')).find((name) => name.endsWith('.json'))!,
+  );
+const stored = (): any => JSON.parse(readFileSync(file(), 'utf8'));
+const change = (tokens: object): void => {
+  const all = stored();
+  writeFileSync(file(), JSON.stringify({ ...all, tokens: { ...all.tokens, ...tokens } }));
+};
+const warnings = (): string[] => lines.filter((line) => line.includes(' warn '));
+
+test('without a login there is no token, until a person has made one elsewhere', async () => {
+  server = await startAuthServer();
+  const one = createLogin(options());
+  expect(await one.authorization()).toBeUndefined();
+  expect(await one.renewed(undefined, 'Bearer')).toBeUndefined();
+  expect(server.requests).toEqual([]);
+  await personLogsIn();
+  const made = await one.authorization();
+  expect(made).toMatch(/^Bearer access-/);
+  expect(await one.renewed(undefined, 'Bearer')).toBe(made);
+  expect(lines.join('')).not.toContain('access-');
+});
+
+test('a good token is used as it is, and nobody is asked', async () => {
+  const one = await loggedIn();
+  const before = server.requests.length;
+  const first = await one.authorization();
+  expect(first).toMatch(/^Bearer access-/);
+  expect(await one.authorization()).toBe(first);
+  expect(server.requests.length).toBe(before);
+});
+
+test('a token that ends within a minute is renewed before it is used', async () => {
+  const one = await loggedIn({ accessSeconds: 30 });
+  const { access } = stored().tokens;
+  server.settings.accessSeconds = 3600;
+  expect(await one.authorization()).not.toBe(`Bearer ${access}`);
+  expect(server.counts.refreshes).toBe(1);
+  await one.authorization();
+  expect(server.counts.refreshes).toBe(1);
+});
+
+test('twelve callers with a refused token lead to one refresh, and all get its token', async () => {
+  const one = await loggedIn();
+  const refused = await one.authorization();
+  server.revokeAll('access');
+  const all = await Promise.all(Array.from({ length: 12 }, () => one.renewed(refused, 'Bearer')));
+  expect(server.counts.refreshes).toBe(1);
+  expect(new Set(all).size).toBe(1);
+  expect(all[0]).toBe(await one.authorization());
+  expect(all[0]).not.toBe(refused);
+});
+
+test('several gateways share one refresh too', async () => {
+  const one = await loggedIn();
+  const refused = await one.authorization();
+  server.revokeAll('access');
+  const gateways = Array.from({ length: 12 }, () => createLogin(options()));
+  const all = await Promise.all(gateways.map((each) => each.renewed(refused, undefined)));
+  expect(server.counts.refreshes).toBe(1);
+  expect(new Set(all).size).toBe(1);
+  // The one that came before them hears of it by the file.
+  expect(await one.authorization()).toBe(all[0]);
+});
+
+test('a refresh token that changes with each use is kept up to date', async () => {
+  let one = await loggedIn();
+  for (let round = 0; round < 3; round++) {
+    const refused = await one.authorization();
+    server.revokeAll('access');
+    expect(await one.renewed(refused, undefined)).toMatch(/^Bearer access-/);
+    one = createLogin(options());
+  }
+  expect(server.counts.refreshes).toBe(3);
+  expect(warnings()).toEqual([]);
+});
+
+test('a refresh token that stays the same is kept', async () => {
+  const one = await loggedIn({ rotate: false });
+  const { refresh } = stored().tokens;
+  await one.renewed(await one.authorization(), undefined);
+  expect(stored().tokens.refresh).toBe(refresh);
+});
+
+test('a revoked login is over: its tokens go, and the client stays for the next login', async () => {
+  const one = await loggedIn();
+  const refused = await one.authorization();
+  server.revokeAll();
+  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  expect(await one.authorization()).toBeUndefined();
+  expect(stored()).toMatchObject({ client: { kind: 'registered' } });
+  expect(stored().tokens).toBeUndefined();
+  expect(warnings()).toEqual([expect.stringContaining('the login is over')]);
+  expect(warnings()[0]).toContain('invalid_grant');
+  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  expect(server.counts.refreshes).toBe(1);
+  expect(loginState(options())).toEqual({ kind: 'none' });
+});
+
+test('an issuer that has forgotten the client ends the login, and the next one registers anew', async () => {
+  const one = await loggedIn();
+  server.forgetClients();
+  expect(await one.renewed(await one.authorization(), undefined)).toBeUndefined();
+  expect(stored().client).toBeUndefined();
+});
+
+test('an issuer in trouble costs nothing but time: the tokens are kept', async () => {
+  const one = await loggedIn();
+  const refused = await one.authorization();
+  server.revokeAll('access');
+  server.settings.tokenFault = { status: 503, body: 'overloaded, your token is secret-in-a-page' };
+  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  expect(warnings()).toEqual([expect.stringContaining('status 503')]);
+  expect(lines.join('')).not.toContain('secret-in-a-page');
+  server.settings.tokenFault = undefined;
+  expect(await one.renewed(refused, undefined)).toMatch(/^Bearer access-/);
+});
+
+test('a token that is good for a moment is used while the issuer is in trouble, one that is over is not', async () => {
+  const one = await loggedIn({ accessSeconds: 30 });
+  const { access } = stored().tokens;
+  server.settings.tokenFault = { status: 503, body: '' };
+  expect(await one.authorization()).toBe(`Bearer ${access}`);
+  expect(await one.authorization()).toBe(`Bearer ${access}`);
+  expect(warnings().length).toBe(1);
+  change({ expiresAt: Date.now() - 1000 });
+  expect(await one.authorization()).toBeUndefined();
+});
+
+test('a login that cannot be renewed ends with its token', async () => {
+  const one = await loggedIn({ refresh: false, accessSeconds: 30 });
+  expect(await one.authorization()).toMatch(/^Bearer/);
+  change({ expiresAt: Date.now() - 1000 });
+  expect(await one.authorization()).toBeUndefined();
+  expect(await one.renewed(undefined, undefined)).toBeUndefined();
+  expect(loginState(options()).kind).toBe('expired');
+});
+
+test('a server that has changed its issuer needs a new login, and the old issuer is not asked', async () => {
+  const one = await loggedIn();
+  const refused = await one.authorization();
+  server.settings.issuers = ['http://127.0.0.1:9'];
+  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  expect(server.counts.refreshes).toBe(0);
+  expect(warnings()).toEqual([expect.stringContaining('another one')]);
+});
+
+test('a refused server cannot lead a refresh astray by what it says', async () => {
+  const one = await loggedIn();
+  const refused = await one.authorization();
+  const challenge = 'Bearer resource_metadata="https://169.254.169.254/latest"';
+  expect(await one.renewed(refused, challenge)).toBeUndefined();
+  expect(server.counts.refreshes).toBe(0);
+});
+
+test('more rights than were given are not had by a refresh', async () => {
+  const one = await loggedIn();
+  const refused = await one.authorization();
+  expect(await one.renewed(refused, 'Bearer error="insufficient_scope", scope="all"')).toBeUndefined();
+  expect(server.counts.refreshes).toBe(0);
+});
+
+test('a token is sent to the server that it was made for only', async () => {
+  await loggedIn();
+  expect(await createLogin({ ...options(), url: `${server.origin}/other` }).authorization()).toBeUndefined();
+  expect(await createLogin({ ...options(), server: 'other' }).authorization()).toBeUndefined();
+});
+
+/** A program that renews a refused token once, and prints what it got. */
+async function renewer(): Promise<string> {
+  const program = join(directory, 'renewer.mjs');
+  const contents = `
+    import { createLogin } from './login.ts';
+    import { silentLogger } from '../../shared/log.ts';
+    const { refused, ...options } = JSON.parse(process.argv[2]);
+    const got = await createLogin({ ...options, log: silentLogger }).renewed(refused);
+    console.log(got ?? 'nothing');
+  `;
+  await build({
+    stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
+    outfile: program,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'error',
+  });
+  return program;
+}
+
+function renewIn(program: string, refused: string | undefined): { child: ChildProcess; said: () => string } {
+  const { log, ...plain } = options();
+  log.debug('another process renews the login');
+  const child = spawn(process.execPath, [program, JSON.stringify({ ...plain, refused })], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  return { child, said: () => output.trim() };
+}
+
+test('processes that renew at the same time refresh once between them', async () => {
+  const one = await loggedIn();
+  const program = await renewer();
+  const refused = await one.authorization();
+  server.revokeAll('access');
+  const others = Array.from({ length: 3 }, () => renewIn(program, refused));
+  const [ours] = await Promise.all([
+    one.renewed(refused, undefined),
+    ...others.map(({ child }) => once(child, 'close')),
+  ]);
+  expect(server.counts.refreshes).toBe(1);
+  expect(others.map(({ said }) => said())).toEqual([ours, ours, ours]);
+});
+
+test('a process that is killed while it renews does not stand in the way of others', async () => {
+  const one = await loggedIn();
+  const program = await renewer();
+  const refused = await one.authorization();
+  server.revokeAll('access');
+  server.settings.tokenFault = 'hang';
+  const asked = (): boolean => server.requests.some(({ body }) => body.includes('grant_type=refresh_token'));
+  const { child } = renewIn(program, refused);
+  await until(asked, { deadline: 20_000, what: 'the other process to ask for a refresh' });
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  expect(readdirSync(join(directory, 'auth')).some((name) => name.endsWith('.lock'))).toBe(true);
+  server.settings.tokenFault = undefined;
+  expect(await one.renewed(refused, undefined)).toMatch(/^Bearer access-/);
+  expect(server.counts.refreshes).toBe(1);
+  expect(readdirSync(join(directory, 'auth')).filter((name) => !name.endsWith('.json'))).toEqual([]);
+});

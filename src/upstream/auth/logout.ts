@@ -1,0 +1,85 @@
+import { withFileLock } from '../../process/index.ts';
+import { asInformation } from './client.ts';
+import type { Credentials } from './credentials.ts';
+import { issuerMetadata, surroundingsOf } from './discovery.ts';
+import { reasonOf } from './failure.ts';
+import { selectClientAuthMethod } from './oauth.ts';
+import type { LoginOptions } from './settings.ts';
+import { createStore } from './store.ts';
+
+export interface LoggedOut {
+  /** Whether there was anything stored. */
+  readonly removed: boolean;
+  /** Whether the issuer was told, so that a copy of the tokens is worth nothing. */
+  readonly revoked: boolean;
+  /** Why not, where it was not and there was something to tell. */
+  readonly reason?: string | undefined;
+}
+
+/** For telling the issuer, in milliseconds: what is stored here goes in any case. */
+const PATIENCE = 20_000;
+
+/** Forgets the login to a server, and tells its issuer so where that takes such messages. */
+export async function logout(options: LoginOptions, signal: AbortSignal): Promise<LoggedOut> {
+  const store = createStore(options);
+  const stored = store.read();
+  if (stored === undefined) return { removed: store.remove(), revoked: false };
+  return withFileLock(
+    store.lock,
+    async () => {
+      // Whoever renewed it meanwhile has put another token there.
+      const latest = store.read() ?? stored;
+      const reason = await revoke(options, latest, AbortSignal.timeout(PATIENCE));
+      const hadTokens = latest.tokens !== undefined;
+      return { removed: store.remove(), revoked: hadTokens && reason === undefined, reason };
+    },
+    { signal },
+  );
+}
+
+/** Undefined where the issuer has taken it, else why not. */
+async function revoke(
+  options: LoginOptions,
+  { issuer, client, tokens }: Credentials,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (tokens === undefined || client === undefined) return undefined;
+  try {
+    const around = surroundingsOf(options, signal);
+    const metadata = (await issuerMetadata(around, issuer)) as Revoking | undefined;
+    const endpoint = metadata?.revocation_endpoint;
+    if (endpoint === undefined) return 'it has no way to take a login back';
+    const information = asInformation(client, options.oauth);
+    const supported = metadata?.revocation_endpoint_auth_methods_supported ?? [];
+    const method = selectClientAuthMethod(information, [...supported]);
+    const { client_id: id, client_secret: secret = '' } = information;
+    const basic = Buffer.from(`${id}:${secret}`).toString('base64');
+    const all = [
+      ['refresh_token', tokens.refresh],
+      ['access_token', tokens.access],
+    ] as const;
+    for (const [hint, token] of all) {
+      if (token === undefined) continue;
+      const form = new URLSearchParams({ token, token_type_hint: hint });
+      if (method !== 'client_secret_basic') form.set('client_id', id);
+      if (method === 'client_secret_post') form.set('client_secret', secret);
+      const answer = await around.fetch(endpoint, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          ...(method === 'client_secret_basic' ? { authorization: `Basic ${basic}` } : {}),
+        },
+        body: form,
+      });
+      if (!answer.ok) return `it answered with status ${answer.status}`;
+    }
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+interface Revoking {
+  readonly revocation_endpoint?: string;
+  readonly revocation_endpoint_auth_methods_supported?: readonly string[];
+}

@@ -1,0 +1,60 @@
+import type { Credentials, Tokens } from './credentials.ts';
+import { asInformation } from './client.ts';
+import { isSameIssuer, issuerMetadata, resourceMetadata, surroundingsOf } from './discovery.ts';
+import { reasonOf } from './failure.ts';
+import { extractWWWAuthenticateParams, OAuthError, refreshAuthorization } from './oauth.ts';
+import type { LoginOptions } from './settings.ts';
+import { asTokens } from './tokens.ts';
+
+export type Renewal =
+  | { readonly kind: 'renewed'; readonly tokens: Tokens }
+  /** The issuer wants to see the person again; where `clientToo`, it does not know us any more either. */
+  | { readonly kind: 'over'; readonly clientToo: boolean; readonly reason: string }
+  /** The server has changed to another issuer, which these tokens are none of. */
+  | { readonly kind: 'moved' }
+  /** Nothing is known: it may work later. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** All of it, in milliseconds: others wait for it. */
+const PATIENCE = 45_000;
+
+/** Asks the issuer for new tokens, with the refresh token of the old ones. Never rejects. */
+export async function renew(
+  options: LoginOptions,
+  { issuer, endpoints, resource, client, tokens }: Credentials,
+  challenge: string | undefined,
+): Promise<Renewal> {
+  if (tokens?.refresh === undefined || client === undefined)
+    return { kind: 'failed', reason: 'there is nothing to renew it with' };
+  const around = surroundingsOf(options, AbortSignal.timeout(PATIENCE));
+  try {
+    const about = await resourceMetadata(around, metadataIn(challenge));
+    const issuers = about?.authorization_servers ?? [];
+    if (issuers.length > 0 && !issuers.some((each) => isSameIssuer(each, issuer))) return { kind: 'moved' };
+    const metadata = await issuerMetadata(around, issuer);
+    if (metadata === undefined && endpoints === 'told')
+      return { kind: 'failed', reason: 'the issuer does not tell its endpoints any more' };
+    const given = await refreshAuthorization(issuer, {
+      ...(metadata === undefined ? {} : { metadata }),
+      clientInformation: asInformation(client, options.oauth),
+      refreshToken: tokens.refresh,
+      resource,
+      fetchFn: around.fetch,
+    });
+    return { kind: 'renewed', tokens: asTokens(given, tokens.scope) };
+  } catch (error) {
+    const reason = reasonOf(error);
+    const code = error instanceof OAuthError ? error.code : undefined;
+    if (code === 'invalid_grant') return { kind: 'over', clientToo: false, reason };
+    if (code === 'invalid_client' || code === 'unauthorized_client')
+      return { kind: 'over', clientToo: client.kind === 'registered', reason };
+    return { kind: 'failed', reason };
+  }
+}
+
+/** Where a server that has just refused us describes its logins. */
+function metadataIn(challenge: string | undefined): URL | undefined {
+  if (challenge === undefined) return undefined;
+  const answer = new Response(null, { status: 401, headers: { 'www-authenticate': challenge } });
+  return extractWWWAuthenticateParams(answer).resourceMetadataUrl;
+}

@@ -1,0 +1,161 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLogger } from '../../shared/log.ts';
+import type { Credentials } from './credentials.ts';
+import { createStore, keyOf, type CredentialStore } from './store.ts';
+
+let directory: string;
+let folder: string;
+let file: string;
+let lines: string[];
+const url = 'https://mcp.example/mcp';
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'switchboard-store-'));
+  folder = join(directory, 'auth');
+  file = join(folder, `${keyOf('../notes', url)}.json`);
+  lines = [];
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const store = (server = '../notes'): CredentialStore =>
+  createStore({
+    server,
+    url,
+    directory,
+    log: createLogger({ level: 'debug', program: 'test', write: (line) => lines.push(line) }),
+  });
+
+const credentials = (access = 'access-1'): Credentials => ({
+  issuer: 'https://login.example',
+  endpoints: 'told',
+  resource: url,
+  client: { kind: 'registered', id: 'c', redirectUri: 'http://127.0.0.1:1/callback' },
+  tokens: { access, refresh: 'refresh-1', expiresAt: 1, scope: 'read' },
+});
+
+const posix = process.platform !== 'win32';
+
+test('what is written is read by the next one, and only its owner may', () => {
+  store().write(credentials());
+  expect(store().read()).toMatchObject(credentials());
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.json$/)]);
+  if (posix) {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  }
+  expect(lines).toEqual([]);
+});
+
+test('nothing is there before it is written, and nothing after it was removed', () => {
+  const one = store();
+  expect(one.read()).toBeUndefined();
+  expect(one.remove()).toBe(false);
+  one.write(credentials());
+  expect(one.remove()).toBe(true);
+  expect(one.read()).toBeUndefined();
+  expect(lines).toEqual([]);
+});
+
+test('what another process writes is seen, and what stays the same is not read again', () => {
+  const [one, two] = [store(), store()];
+  one.write(credentials());
+  const first = two.read();
+  expect(two.read()).toBe(first);
+  one.write(credentials('access-2'));
+  expect(two.read()?.tokens?.access).toBe('access-2');
+});
+
+test.each([
+  '',
+  '{',
+  '[]',
+  '7',
+  '{"key":1}',
+  '{"issuer":"x"}',
+  JSON.stringify({ ...credentials(), key: 'k', tokens: { access: 'a b' } }),
+])('a damaged file is set aside with a warning, and counts as none: %s', (content) => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(file, content, { mode: 0o600 });
+  const one = store();
+  expect(one.read()).toBeUndefined();
+  expect(one.read()).toBeUndefined();
+  expect(lines).toEqual([expect.stringContaining('damaged')]);
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.json\.damaged-\d+$/)]);
+  one.write(credentials());
+  expect(one.read()).toMatchObject(credentials());
+});
+
+test.runIf(posix)('a file that others could read is closed to them, with a warning', () => {
+  store().write(credentials());
+  chmodSync(file, 0o644);
+  const one = store();
+  expect(one.read()).toMatchObject(credentials());
+  expect(one.read()).toMatchObject(credentials());
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(lines).toEqual([expect.stringContaining('others could read')]);
+});
+
+test.runIf(posix)('a directory that others could read is closed to them', () => {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755);
+  store().write(credentials());
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test.runIf(posix)('a link in the place of the file is neither read nor written through', () => {
+  store().write(credentials());
+  const elsewhere = join(directory, 'elsewhere.json');
+  renameSync(file, elsewhere);
+  symlinkSync(elsewhere, file);
+  const one = store();
+  expect(one.read()).toBeUndefined();
+  expect(lines).toEqual([expect.stringContaining('symbolic link')]);
+  expect(() => one.write(credentials('access-2'))).toThrow('cannot be kept');
+  expect(lstatSync(file).isSymbolicLink()).toBe(true);
+});
+
+test.runIf(posix)('a link in the place of the directory is not written through', () => {
+  const elsewhere = join(directory, 'elsewhere');
+  mkdirSync(elsewhere);
+  symlinkSync(elsewhere, folder);
+  expect(() => store().write(credentials())).toThrow(expect.objectContaining({ code: 'AUTH_STORE' }));
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')(
+  'where there is no directory there is no login, and that is told once',
+  () => {
+    writeFileSync(folder, '');
+    const one = store();
+    expect([one.read(), one.read()]).toEqual([undefined, undefined]);
+    expect(lines).toEqual([expect.stringContaining('cannot be read')]);
+    expect(() => one.write(credentials())).toThrow(expect.objectContaining({ code: 'AUTH_STORE' }));
+  },
+);
+
+test('the login of another server is not used, whatever file it lies in', () => {
+  store('other').write(credentials());
+  renameSync(join(folder, `${keyOf('other', url)}.json`), file);
+  expect(store().read()).toBeUndefined();
+  expect(lines).toEqual([expect.stringContaining('another server')]);
+});
+
+test('no warning repeats a secret', () => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(file, `{"tokens":{"access":"access-1","refresh":"refresh-1"`, { mode: 0o644 });
+  store().read();
+  expect(lines.join('')).not.toMatch(/access-1|refresh-1/);
+});

@@ -1,0 +1,203 @@
+import { createHash, randomUUID } from 'node:crypto';
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import { isJsonObject } from '../../protocol/index.ts';
+import { asCredentials, type Credentials } from './credentials.ts';
+
+/** What is kept of the login to one server: a file of its own, `auth/<hash>.json` in the state directory. */
+export interface CredentialStore {
+  /** Guards reading and writing between processes; the directory is there only after `prepare`. */
+  readonly lock: string;
+  /** What is stored now; undefined where there is nothing that can be used. Cheap while the file stays the same. */
+  read(): Credentials | undefined;
+  /** In the place of what was there, in one step. Throws AUTH_STORE where that cannot be. */
+  write(credentials: Credentials): void;
+  /** Deletes the file; false where there was none. */
+  remove(): boolean;
+  /** Makes the directory, for its owner only. Throws AUTH_STORE where that cannot be. */
+  prepare(): void;
+}
+
+export interface StoreOptions {
+  readonly server: string;
+  readonly url: string;
+  /** The state directory. */
+  readonly directory: string;
+  readonly log: Logger;
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+export function createStore({ server, url, directory, log }: StoreOptions): CredentialStore {
+  const folder = join(directory, 'auth');
+  const key = keyOf(server, url);
+  const file = join(folder, `${key}.json`);
+  let known: { readonly version: string; readonly credentials: Credentials | undefined } | undefined;
+  const warn = (message: string, reason?: string): void =>
+    log.warn(message, { server, file, ...(reason === undefined ? {} : { reason }) });
+
+  const load = (): Credentials | undefined => {
+    let descriptor: number | undefined;
+    try {
+      descriptor = fs.openSync(file, FLAGS);
+      const found = fs.fstatSync(descriptor);
+      if (!found.isFile()) throw new Error('it is not a regular file');
+      if (!isOurs(found)) throw new Error('it belongs to another user');
+      if (isOpenToOthers(found)) {
+        warn('others could read the stored login; its file is for its owner only now');
+        fs.fchmodSync(descriptor, 0o600);
+      }
+      const credentials = found.size > MAX_BYTES ? undefined : parse(fs.readFileSync(descriptor, 'utf8'));
+      if (credentials === undefined) {
+        setAside(file);
+        warn('the stored login is damaged and was set aside; log in again');
+        return undefined;
+      }
+      // Tokens go to the server they were made for, whatever file they are found in.
+      if (credentials.key === key) return credentials;
+      warn('the stored login is for another server and is not used');
+      return undefined;
+    } catch (error) {
+      warn('the stored login cannot be read', reasonOf(error));
+      return undefined;
+    } finally {
+      if (descriptor !== undefined) fs.closeSync(descriptor);
+    }
+  };
+
+  const prepare = (): void => {
+    try {
+      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const found = fs.lstatSync(folder);
+      if (!found.isDirectory()) throw new Error('it is not a directory');
+      if (isOpenToOthers(found)) fs.chmodSync(folder, 0o700);
+    } catch (error) {
+      throw cannotStore(folder, error);
+    }
+  };
+
+  return {
+    lock: `${file}.lock`,
+    prepare,
+    read() {
+      const version = versionOf(file);
+      if (version === undefined) return (known = undefined);
+      if (known?.version !== version) {
+        const credentials = load();
+        // Reading may have changed it: its mode, or its place.
+        known = { version: versionOf(file) ?? version, credentials };
+      }
+      return known.credentials;
+    },
+    write(credentials) {
+      prepare();
+      try {
+        const found = fs.lstatSync(file, { throwIfNoEntry: false });
+        if (found !== undefined && !found.isFile()) throw new Error('what is there is not a regular file');
+        replace(file, JSON.stringify({ ...credentials, key }));
+      } catch (error) {
+        throw cannotStore(file, error);
+      }
+    },
+    remove() {
+      const existed = fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+      fs.rmSync(file, { force: true });
+      return existed;
+    },
+  };
+}
+
+/** A login belongs to a server under its name and address; neither becomes part of a path. */
+export function keyOf(server: string, url: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([server, url]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+function cannotStore(path: string, cause: unknown): SwitchboardError {
+  return new SwitchboardError('AUTH_STORE', `The login cannot be kept in ${path}: ${reasonOf(cause)}.`, {
+    hint: 'See that it is a directory of your own, or set SWITCHBOARD_STATE_DIR to one.',
+    cause,
+  });
+}
+
+/** What the system says of a link in the place of a file is not for people. */
+function reasonOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code === 'ELOOP' ? 'it is a symbolic link' : messageOf(error);
+}
+
+/** No link is followed, and a pipe is not waited for. Windows has neither flag. */
+const FLAGS =
+  fs.constants.O_RDONLY |
+  ((fs.constants.O_NOFOLLOW as number | undefined) ?? 0) |
+  ((fs.constants.O_NONBLOCK as number | undefined) ?? 0);
+
+function parse(text: string): Credentials | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? asCredentials(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells one state of a file from the next: every write makes a new file. */
+function versionOf(file: string): string | undefined {
+  try {
+    const found = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
+    return found && [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ');
+  } catch {
+    // Whoever reads it then says why, once.
+    return 'out of reach';
+  }
+}
+
+function isOpenToOthers({ mode }: fs.Stats): boolean {
+  return process.platform !== 'win32' && (mode & 0o077) !== 0;
+}
+
+function isOurs({ uid }: fs.Stats): boolean {
+  const us = process.geteuid?.();
+  return us === undefined || uid === us;
+}
+
+/** Kept, since a person may want to look at it; never where the next one would be written. */
+function setAside(file: string): void {
+  fs.renameSync(file, `${file}.damaged-${Date.now()}`);
+}
+
+/** Whatever happens meanwhile, the file has either its old content or the new one: a refresh token exists only here. */
+function replace(file: string, content: string): void {
+  const draft = `${file}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
+  try {
+    const descriptor = fs.openSync(draft, 'wx', 0o600);
+    try {
+      fs.writeFileSync(descriptor, content);
+      fs.fsyncSync(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+    fs.renameSync(draft, file);
+    flushFolder(dirname(file));
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Makes the new name last, where the system can. */
+function flushFolder(folder: string): void {
+  try {
+    const descriptor = fs.openSync(folder, fs.constants.O_RDONLY);
+    try {
+      fs.fsyncSync(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  } catch {
+    // Windows cannot.
+  }
+}

@@ -1,0 +1,18 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { isToken, type Tokens } from './credentials.ts';
+import type { OAuthTokens } from './oauth.ts';
+
+/** What an issuer gave, as it is kept; throws for what cannot be sent as a bearer token. */
+export function asTokens(given: OAuthTokens, asked: string | undefined): Tokens {
+  const { access_token: access, refresh_token: refresh, expires_in: seconds, scope = asked } = given;
+  const usable =
+    /^bearer$/i.test(given.token_type) && isToken(access) && (refresh === undefined || isToken(refresh));
+  if (!usable)
+    throw new SwitchboardError('AUTH_FAILED', 'The issuer gave a token of a kind that cannot be sent.');
+  return {
+    access,
+    refresh,
+    expiresAt: seconds === undefined ? undefined : Date.now() + seconds * 1000,
+    scope,
+  };
+}

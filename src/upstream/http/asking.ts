@@ -1,0 +1,279 @@
+import type { IncomingMessage } from 'node:http';
+import { Envelope, type Message } from '../../wire/index.ts';
+import type { Failure } from '../link.ts';
+import { EventStream } from './event-stream.ts';
+import { discard, Exchange, typeOf, type Outcome } from './exchange.ts';
+import { answeredBadly, badStatus, broken, causeOf, noAnswer, wrongType } from './failures.ts';
+import { errorAnswer, readIncoming } from './incoming.ts';
+import type { Outgoing } from './outlet.ts';
+import { pauseAfter } from './pause.ts';
+import type { Refusal, TransportContext } from './transport.ts';
+import { refusalBody, wholeBody } from './whole-body.ts';
+
+export interface AskingEvents {
+  /** The server took it; its answer follows. */
+  accepted(response: IncomingMessage): void;
+  /** A message came, the answer or another one. */
+  arrived(message: Message): void;
+  /** Nothing more comes of it. Told once, also when it was dropped. */
+  settled(end: Settled): void;
+}
+
+export type Settled =
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'dropped' }
+  | { readonly kind: 'unreachable'; readonly cause: unknown }
+  /** The server does not know our session any more. */
+  | { readonly kind: 'forgotten'; readonly failure: Failure }
+  /** `initialize` was refused as by a server that speaks otherwise. */
+  | { readonly kind: 'unsuitable'; readonly refusal: Refusal }
+  | Failure;
+
+/** How long an event stream may stay open behind the answer, in milliseconds. */
+const LINGER = 1000;
+/** An answer that broke off is taken up again so many times in a row without any news. */
+const RESUME_TRIES = 5;
+/** The same where nobody is there any more: somebody waits for the answer, and a server that comes back has lost it. */
+const REACH_TRIES = 2;
+/** What a server answers to `initialize` that has never heard of Streamable HTTP. */
+const UNSUITABLE = new Set([400, 404, 405, 406, 415, 501]);
+
+/** One request of ours on its way: from its POST to its answer, over all the streams this takes. */
+export class Asking {
+  readonly message: Outgoing;
+  readonly #context: TransportContext;
+  readonly #events: AskingEvents;
+  readonly #hadSession: boolean;
+  readonly #post: Exchange;
+  #exchange: Exchange;
+  #waiting = true;
+  #over = false;
+  /** What the server sends now has been read to its end. */
+  #read = false;
+  #linger: NodeJS.Timeout | undefined;
+  #lastEventId: string | undefined;
+  #retryMs: number | undefined;
+  #tries = 0;
+  #resuming: NodeJS.Timeout | undefined;
+  /** It sent something that is no message. */
+  #babbled = false;
+
+  constructor(message: Outgoing, context: TransportContext, events: AskingEvents) {
+    this.message = message;
+    this.#context = context;
+    this.#events = events;
+    this.#hadSession = context.site.session !== undefined;
+    const accept = 'application/json, text/event-stream';
+    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body });
+    this.#exchange = this.#post;
+    void this.#post.sent.then(() => message.sent());
+    void this.#post.outcome.then((outcome) => this.#posted(outcome));
+  }
+
+  /** True until the server has begun to answer. */
+  get waiting(): boolean {
+    return this.#waiting && !this.#over;
+  }
+
+  /** True once the server can have seen something of it. */
+  get connected(): boolean {
+    return this.#post.connected;
+  }
+
+  /** Resolves when the server can be taken to know of it. */
+  taken(): Promise<void> {
+    return this.#post.taken();
+  }
+
+  /** Its answer has come, on whatever stream. */
+  answered(): void {
+    if (this.#over) return;
+    clearTimeout(this.#resuming);
+    if (!this.#read) this.#linger = setTimeout(() => this.#exchange.drop(), LINGER);
+    this.#settle({ kind: 'answered' });
+  }
+
+  /** Nobody waits for it any more. */
+  drop(): void {
+    clearTimeout(this.#resuming);
+    clearTimeout(this.#linger);
+    this.#exchange.drop();
+    this.#settle({ kind: 'dropped' });
+  }
+
+  #settle(end: Settled): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#events.settled(end);
+  }
+
+  #posted(outcome: Outcome): void {
+    this.#waiting = false;
+    const { site } = this.#context;
+    if (outcome.kind === 'answered') this.#begun(outcome.response, outcome.status);
+    else if (outcome.kind === 'broken') this.#settle({ kind: 'failed', error: broken(site, outcome.cause) });
+    else if (outcome.kind === 'refused') this.#settle({ kind: 'failed', error: outcome.error });
+    else this.#settle(outcome);
+  }
+
+  #begun(response: IncomingMessage, status: number): void {
+    const type = typeOf(response);
+    if (status < 200 || status > 299) void this.#refused(response, status);
+    else {
+      this.#events.accepted(response);
+      if (type === 'text/event-stream') this.#readEvents(response);
+      else if (type === 'application/json' || type === '') void this.#readJson(response, status);
+      else void this.#readOther(response, type);
+    }
+  }
+
+  async #readJson(response: IncomingMessage, status: number): Promise<void> {
+    const { site, inlet, messageBytes } = this.#context;
+    const { kind, pieces } = await wholeBody(response, inlet, messageBytes);
+    this.#bodyEnded();
+    if (this.#over) return;
+    if (kind === 'too-large') this.#settle({ kind });
+    else if (kind === 'broken') this.#settle({ kind: 'failed', error: broken(site, { code: 'ECONNRESET' }) });
+    else if (pieces.length === 0)
+      this.#settle({ kind: 'failed', error: answeredBadly(site, `HTTP ${status} and nothing else`) });
+    else {
+      const messages = readIncoming(pieces) ?? [];
+      for (const message of messages) this.#events.arrived(message);
+      const what = messages.length === 0 ? 'what is no JSON-RPC message' : 'the answer to something else';
+      this.#settle({ kind: 'failed', error: answeredBadly(site, what) });
+    }
+  }
+
+  async #readOther(response: IncomingMessage, type: string): Promise<void> {
+    const { site, inlet } = this.#context;
+    const text = textOf(await refusalBody(response, inlet));
+    this.#bodyEnded();
+    this.#settle({ kind: 'failed', error: wrongType(site, type, text) });
+  }
+
+  async #refused(response: IncomingMessage, status: number): Promise<void> {
+    const { site, inlet } = this.#context;
+    if (status === 404 && this.#hadSession) {
+      discard(response);
+      this.#settle({ kind: 'forgotten', failure: { kind: 'not-taken' } });
+      return;
+    }
+    const pieces = await refusalBody(response, inlet);
+    this.#bodyEnded();
+    if (this.#over) return;
+    const text = textOf(pieces);
+    // What many servers say that have lost their sessions, though the specification has them say 404.
+    if (status === 400 && this.#hadSession && refusesSession(pieces, text)) {
+      this.#settle({ kind: 'forgotten', failure: { kind: 'not-taken' } });
+      return;
+    }
+    const answer = errorAnswer(pieces, this.message.id);
+    if (answer !== undefined) this.#events.arrived(answer);
+    else if (this.message.method === 'initialize' && UNSUITABLE.has(status))
+      this.#settle({ kind: 'unsuitable', refusal: { status, text } });
+    else this.#settle({ kind: 'failed', error: badStatus(site, status, text) });
+  }
+
+  #readEvents(response: IncomingMessage): void {
+    const { site, inlet, messageBytes, log } = this.#context;
+    const stream = new EventStream(messageBytes, {
+      event: (type, data) => {
+        if (type !== 'message') return;
+        const messages = readIncoming(data);
+        if (messages === undefined) {
+          this.#babbled = true;
+          log.warn('sent an event that is no message', { server: site.server });
+        } else for (const message of messages) this.#events.arrived(message);
+      },
+      oversize: () => {
+        this.#settle({ kind: 'too-large' });
+        response.destroy();
+      },
+    });
+    stream.lastEventId = this.#lastEventId;
+    inlet.read(response, {
+      data: (chunk) => stream.push(chunk),
+      ended: (whole) => this.#streamEnded(stream, whole),
+    });
+  }
+
+  #bodyEnded(): void {
+    this.#read = true;
+    clearTimeout(this.#linger);
+  }
+
+  #streamEnded(stream: EventStream, whole: boolean): void {
+    this.#bodyEnded();
+    if (this.#over) return;
+    this.#lastEventId = stream.lastEventId;
+    this.#retryMs = stream.retryMs ?? this.#retryMs;
+    if (stream.count > 0) this.#tries = 0;
+    const how = whole
+      ? 'ended its event stream without an answer'
+      : 'broke off its event stream before it had answered';
+    if (this.#lastEventId !== undefined) this.#resume(how);
+    else if (this.#babbled)
+      this.#settle({
+        kind: 'failed',
+        error: answeredBadly(this.#context.site, 'what is no JSON-RPC message'),
+      });
+    else this.#settle({ kind: 'failed', error: noAnswer(this.#context.site, how) });
+  }
+
+  /** Goes on where the stream broke off, after a while. `how` is what became of the last try. */
+  #resume(how: string): void {
+    const { site } = this.#context;
+    if (this.#tries >= RESUME_TRIES) {
+      this.#settle({ kind: 'failed', error: noAnswer(site, how) });
+      return;
+    }
+    const wait = pauseAfter(this.#tries++, this.#retryMs);
+    this.#resuming = setTimeout(() => {
+      const lastEventId = this.#lastEventId;
+      this.#read = false;
+      this.#exchange = new Exchange(site, { method: 'GET', accept: 'text/event-stream', lastEventId });
+      void this.#exchange.outcome.then((outcome) => this.#resumed(outcome));
+    }, wait);
+  }
+
+  #resumed(outcome: Outcome): void {
+    if (this.#over) {
+      this.#exchange.drop();
+      return;
+    }
+    const { site } = this.#context;
+    const lost = (how: string): Failure => ({
+      kind: 'failed',
+      error: noAnswer(site, `${BROKE_OFF}: ${how}`),
+    });
+    if (outcome.kind === 'refused') this.#settle({ kind: 'failed', error: outcome.error });
+    else if (outcome.kind === 'dropped') this.#settle(outcome);
+    else if (outcome.kind === 'unreachable' && this.#tries >= REACH_TRIES)
+      this.#settle(lost(causeOf(outcome.cause)));
+    else if (outcome.kind !== 'answered') this.#resume(`${BROKE_OFF}: ${causeOf(outcome.cause)}`);
+    else {
+      const { response, status } = outcome;
+      if (status === 200 && typeOf(response) === 'text/event-stream') {
+        this.#readEvents(response);
+        return;
+      }
+      discard(response);
+      if (status >= 500) this.#resume(`${BROKE_OFF}: HTTP ${status}`);
+      else if (status === 404 && this.#hadSession)
+        this.#settle({ kind: 'forgotten', failure: lost('it has forgotten the session') });
+      else this.#settle(lost(`HTTP ${status}`));
+    }
+  }
+}
+
+const BROKE_OFF = 'broke off its event stream, which could not be taken up again';
+
+function refusesSession(pieces: readonly Buffer[], text: string): boolean {
+  if (!/session/i.test(text)) return false;
+  const [message] = readIncoming(pieces) ?? [];
+  return message === undefined || !message.has(Envelope.id) || message.text(Envelope.id) === 'null';
+}
+
+function textOf(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces).toString();
+}

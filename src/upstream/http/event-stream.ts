@@ -1,0 +1,204 @@
+import { Pieces } from './pieces.ts';
+
+export interface EventStreamEvents {
+  /** An event with data; `type` is `message` where the server named none. */
+  event(type: string, data: Buffer[]): void;
+  /** An event over the limit has gone by: its first and its last bytes. */
+  oversize(head: Buffer, tail: Buffer): void;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const NEWLINE = Buffer.from('\n');
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const DATA = Buffer.from('data');
+const DATA_COLON = Buffer.from('data:');
+/** Names, ids and comments beyond this are not looked at, in bytes. */
+const FIELD_BYTES = 8 * 1024;
+const FRAGMENT_BYTES = 4 * 1024;
+/** Enough to see a byte order mark and the name of a data line. */
+const NAME_BYTES = BOM.length + DATA_COLON.length + 1;
+
+/**
+ * Reads server-sent events from chunks cut anywhere. Data is handed on in the pieces it came in. What stands behind the
+ * last blank line when the stream ends is no event: it may have been cut off.
+ */
+export class EventStream {
+  /** The id of the last event that had one: where to go on after a break. */
+  lastEventId: string | undefined;
+  /** How long to wait before going on, as the server asked for it, in milliseconds. */
+  retryMs: number | undefined;
+  /** Events that have ended, those without data too. */
+  count = 0;
+  readonly #limit: number;
+  readonly #events: EventStreamEvents;
+  readonly #line = new Pieces();
+  readonly #data = new Pieces();
+  #dataLines = 0;
+  #type = '';
+  #id: string | undefined;
+  #anyField = false;
+  #firstLine = true;
+  /** The last line ended in a carriage return: a line feed right behind it belongs to it. */
+  #afterReturn = false;
+  /** Set while a line is passed over. */
+  #skipping = false;
+  /** Set while an event over the limit goes by. */
+  #oversize: { head: Buffer; tail: Buffer } | undefined;
+
+  /** `messageBytes`: the most data that is kept of one event. */
+  constructor(messageBytes: number, events: EventStreamEvents) {
+    this.#limit = messageBytes;
+    this.#events = events;
+  }
+
+  push(chunk: Buffer): void {
+    let at = 0;
+    if (this.#afterReturn && chunk.length > 0) {
+      this.#afterReturn = false;
+      if (chunk[0] === LF) at = 1;
+    }
+    // Looked up once for the whole chunk, not for each line: most streams have only one of the two.
+    let feed = chunk.indexOf(LF, at);
+    let ret = chunk.indexOf(CR, at);
+    while (at < chunk.length) {
+      if (feed >= 0 && feed < at) feed = chunk.indexOf(LF, at);
+      if (ret >= 0 && ret < at) ret = chunk.indexOf(CR, at);
+      const end = feed < 0 ? ret : ret < 0 ? feed : Math.min(feed, ret);
+      if (end < 0) {
+        this.#keep(chunk.subarray(at));
+        return;
+      }
+      this.#keep(chunk.subarray(at, end));
+      this.#endLine();
+      at = end + 1;
+      if (end !== ret) continue;
+      if (at === chunk.length) this.#afterReturn = true;
+      else if (chunk[at] === LF) at++;
+    }
+  }
+
+  #keep(piece: Buffer): void {
+    if (piece.length === 0) return;
+    if (this.#skipping) {
+      this.#noteTail(piece);
+      return;
+    }
+    this.#line.add(piece);
+    // Room for the name in front of the data.
+    if (this.#line.length <= Math.min(FIELD_BYTES, this.#limit) + NAME_BYTES) return;
+    if (this.#line.length + this.#data.length <= this.#limit + NAME_BYTES) return;
+    const pieces = withName(this.#line.take(), this.#firstLine);
+    this.#skipping = true;
+    if (startsWith(pieces[0]!, DATA_COLON)) this.#tooLarge(valueOf(pieces));
+  }
+
+  #endLine(): void {
+    const skipped = this.#skipping;
+    this.#skipping = false;
+    const first = this.#firstLine;
+    this.#firstLine = false;
+    if (skipped) {
+      this.#anyField = true;
+      return;
+    }
+    if (this.#line.length === 0) {
+      this.#dispatch();
+      return;
+    }
+    const pieces = withName(this.#line.take(), first);
+    const head = pieces[0];
+    // Only the byte order mark stood there.
+    if (head === undefined) this.#dispatch();
+    else if (startsWith(head, DATA_COLON)) this.#addData(valueOf(pieces));
+    else if (pieces.length === 1 && head.equals(DATA)) this.#addData([]);
+    else this.#field(Buffer.concat(pieces).toString('utf8', 0, FIELD_BYTES));
+  }
+
+  #addData(pieces: Buffer[]): void {
+    this.#anyField = true;
+    if (this.#oversize) {
+      for (const piece of pieces) this.#noteTail(piece);
+      return;
+    }
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const more = this.#dataLines > 0 ? 1 : 0;
+    if (this.#data.length + more + length > this.#limit) {
+      this.#tooLarge(pieces);
+      return;
+    }
+    if (more) this.#data.add(NEWLINE);
+    this.#dataLines++;
+    for (const piece of pieces) this.#data.add(piece);
+  }
+
+  #field(line: string): void {
+    this.#anyField = true;
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (name === 'event') this.#type = value;
+    // An id must fit a header, since that is where it goes. One that does not is none.
+    else if (name === 'id') this.#id = /^[\x20-\x7e]{0,1024}$/.test(value) ? value : this.#id;
+    else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value);
+  }
+
+  #dispatch(): void {
+    if (this.#anyField) this.count++;
+    this.#anyField = false;
+    if (this.#id !== undefined) this.lastEventId = this.#id === '' ? undefined : this.#id;
+    this.#id = undefined;
+    const type = this.#type === '' ? 'message' : this.#type;
+    this.#type = '';
+    this.#dataLines = 0;
+    const oversize = this.#oversize;
+    this.#oversize = undefined;
+    const hasData = this.#data.length > 0;
+    const data = this.#data.take();
+    if (oversize) this.#events.oversize(oversize.head, oversize.tail);
+    else if (hasData) this.#events.event(type, data);
+  }
+
+  #tooLarge(pieces: readonly Buffer[]): void {
+    const before = this.#data.length;
+    const known = [...this.#data.take(), ...pieces];
+    const length = pieces.reduce((sum, piece) => sum + piece.length, before);
+    this.#oversize ??= {
+      head: Buffer.concat(known, Math.min(length, FRAGMENT_BYTES)),
+      tail: Buffer.alloc(0),
+    };
+    for (const piece of pieces) this.#noteTail(piece);
+  }
+
+  #noteTail(piece: Buffer): void {
+    const oversize = this.#oversize;
+    if (oversize === undefined) return;
+    oversize.tail =
+      piece.length >= FRAGMENT_BYTES
+        ? Buffer.from(piece.subarray(-FRAGMENT_BYTES))
+        : Buffer.from(Buffer.concat([oversize.tail, piece]).subarray(-FRAGMENT_BYTES));
+  }
+}
+
+/** The pieces of a line with its name in the first of them, and without the byte order mark of a first line. */
+function withName(pieces: Buffer[], firstLine: boolean): Buffer[] {
+  while (pieces.length > 1 && pieces[0]!.length < NAME_BYTES)
+    pieces.splice(0, 2, Buffer.concat([pieces[0]!, pieces[1]!]));
+  const head = pieces[0];
+  if (!firstLine || head === undefined || !startsWith(head, BOM)) return pieces;
+  if (head.length === BOM.length) pieces.shift();
+  else pieces[0] = head.subarray(BOM.length);
+  return pieces;
+}
+
+/** What stands behind the name of a data line and one space. */
+function valueOf(pieces: Buffer[]): Buffer[] {
+  const head = pieces[0]!;
+  const start = DATA_COLON.length + (head[DATA_COLON.length] === 0x20 ? 1 : 0);
+  pieces[0] = head.subarray(start);
+  return pieces;
+}
+
+function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+}

@@ -1,0 +1,165 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import type { Site } from './site.ts';
+import type { Refusal } from './transport.ts';
+
+// What goes wrong with a remote server, as sentences. None of them shows an address but the one that may be shown.
+
+/** Why a connection was not made or broke, as the end of a sentence. */
+export function causeOf(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code !== 'string') return typeof message === 'string' ? said(message) : 'unknown cause';
+  const known = CAUSES[code];
+  if (known !== undefined) return known;
+  if (isCertificate(code)) return `its certificate is not accepted (${said(code)})`;
+  if (code.startsWith('HPE_')) return 'what came is not HTTP';
+  return said(code);
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+  ENOTFOUND: 'no host of that name',
+  EAI_AGAIN: 'its name could not be looked up',
+  EHOSTUNREACH: 'no way to that host',
+  ENETUNREACH: 'no way to that network',
+  ETIMEDOUT: 'no connection in time',
+  EPROTO: 'no TLS at that address',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS at that address',
+};
+
+/** It could not be reached at all, as the end of a sentence that begins with the server. */
+export function unreachable(site: Site, cause: unknown): string {
+  return `cannot be reached at ${site.shown}: ${causeOf(cause)}`;
+}
+
+/** The same for the first request. */
+export function notStarted(site: Site, cause: unknown): SwitchboardError {
+  const code = String((cause as { code?: unknown } | undefined)?.code);
+  const hint = isCertificate(code)
+    ? 'Check the certificate of that server; NODE_EXTRA_CA_CERTS names a file with authorities of your own.'
+    : code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+      ? 'Check the host name in its url, and the network.'
+      : code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
+        ? 'Check whether its url should begin with http: instead of https:.'
+        : 'Check that it is running and that its url is right.';
+  return new SwitchboardError('START_FAILED', `Server '${site.server}' ${unreachable(site, cause)}.`, {
+    hint,
+    cause,
+  });
+}
+
+/** It was reached and came to nothing; `how` completes the sentence. */
+export function notReady(site: Site, how: string): SwitchboardError {
+  return new SwitchboardError('START_FAILED', `Server '${site.server}' ${how}.`, {
+    hint: `Check that ${site.shown} is the address of an MCP server.`,
+  });
+}
+
+/** The connection broke when the request was, or may have been, with the server. */
+export function broken(site: Site, cause: unknown): SwitchboardError {
+  const message = `Server '${site.server}' broke off before it had answered: ${causeOf(cause)}.`;
+  return new SwitchboardError('SERVER_LOST', message, { hint: MAY_HAVE_RUN, cause });
+}
+
+/** It said all it had to say, and no answer was there. */
+export function noAnswer(site: Site, how: string): SwitchboardError {
+  return new SwitchboardError('SERVER_LOST', `Server '${site.server}' ${how}.`, { hint: MAY_HAVE_RUN });
+}
+
+const MAY_HAVE_RUN = 'The request may have been carried out; it was not sent again.';
+
+/** What it answered is of no use; `what` completes the sentence. */
+export function answeredBadly(site: Site, what: string): SwitchboardError {
+  return new SwitchboardError('SERVER_ANSWERED_BADLY', `Server '${site.server}' answered with ${what}.`, {
+    hint: `Check that ${site.shown} is the address of an MCP server.`,
+  });
+}
+
+/** It answered in another language; `type` is what it calls it. */
+export function wrongType(site: Site, type: string, text: string): SwitchboardError {
+  const shown = said(site.mask(text));
+  const what = `${type === '' ? 'an unknown type' : said(type)} instead of JSON or an event stream`;
+  return answeredBadly(site, shown === '' ? what : `${what} (${shown})`);
+}
+
+/** An HTTP status that is no success, with the beginning of what came with it. */
+export function badStatus(site: Site, status: number, text: string): SwitchboardError {
+  const message = `Server '${site.server}' answered with ${statusText(site, status, text)}.`;
+  const hint =
+    status === 404 || status === 405
+      ? `Check that ${site.shown} is the address of an MCP server.`
+      : status >= 500 || status === 429
+        ? 'The trouble is on its side; try again later.'
+        : undefined;
+  return new SwitchboardError('SERVER_ANSWERED_BADLY', message, { hint });
+}
+
+/** It took neither of the two transports. */
+export function neither(site: Site, first: Refusal, second: Refusal): SwitchboardError {
+  const told = (refusal: Refusal): string => statusText(site, refusal.status, refusal.text);
+  return new SwitchboardError(
+    'SERVER_ANSWERED_BADLY',
+    `Server '${site.server}' speaks no MCP at ${site.shown}: it answered Streamable HTTP with ${told(first)}, and HTTP+SSE with ${told(second)}.`,
+    { hint: 'Check the path in its url; often it ends in /mcp or /sse.' },
+  );
+}
+
+function statusText(site: Site, status: number, text: string): string {
+  const shown = said(site.mask(text));
+  return `HTTP ${status}${shown === '' ? '' : ` (${shown})`}`;
+}
+
+/** Nobody gets in without a login, or without another one. */
+export function loginNeeded(site: Site, status: number, sent: boolean): SwitchboardError {
+  const { server } = site;
+  if (site.ownAuthorization !== undefined) {
+    const what =
+      site.ownAuthorization === 'header'
+        ? 'the Authorization header of its configuration'
+        : 'the user name and password in its url';
+    return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' refused ${what} (HTTP ${status}).`, {
+      hint: 'Correct it in the configuration.',
+    });
+  }
+  if (site.login === undefined) {
+    return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' asks for a login (HTTP ${status}).`, {
+      hint: 'Give it an Authorization header in the configuration.',
+    });
+  }
+  const how = sent ? 'does not accept the login any more' : 'asks for a login';
+  return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' ${how}.`, {
+    hint: `Run: switchboard auth ${server}`,
+  });
+}
+
+/** It sends us elsewhere, where our headers must not go. */
+export function badRedirect(site: Site, status: number, target: URL | undefined): SwitchboardError {
+  const where = target === undefined ? 'without an address' : `to ${said(target.origin)}`;
+  return new SwitchboardError(
+    'SERVER_ANSWERED_BADLY',
+    `Server '${site.server}' redirects ${where} (HTTP ${status}), which Switchboard does not follow.`,
+    { hint: 'If that is where the server is now, change its url in the configuration.' },
+  );
+}
+
+/** A header of the configuration that HTTP cannot carry. Names it, never shows its value. */
+export function unsendable(site: Site, cause: unknown): SwitchboardError {
+  const name = /\["([\w-]+)"\]/.exec(String((cause as Error | undefined)?.message))?.[1];
+  return new SwitchboardError(
+    'START_FAILED',
+    `Server '${site.server}' cannot be asked: ${name === undefined ? 'one of its headers' : `its header ${name}`} has characters that HTTP does not allow.`,
+    { hint: 'Correct headers in the configuration.' },
+  );
+}
+
+/** Text of a stranger made fit for one sentence. */
+function said(text: string): string {
+  const line = printableLine(text.replace(/\s+/g, ' ').trim());
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+
+function isCertificate(code: string): boolean {
+  return /CERT|SIGNATURE|SELF_SIGNED|ERR_TLS|CRL/.test(code);
+}

@@ -1,0 +1,1 @@
+export { openRemoteLink, type RemoteLinkOptions } from './remote-link.ts';

@@ -1,0 +1,201 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { silentLogger } from '../../shared/log.ts';
+import type { Failure, Link, LinkEnd } from '../link.ts';
+import type { RemoteTarget } from '../server.ts';
+import { openRemoteLink, type RemoteLinkOptions } from './remote-link.ts';
+
+/** A request as a server under test saw it. */
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** The body where it is JSON. */
+  readonly message: any;
+  /** True once its connection or answer was closed before its end. */
+  readonly cutOff: () => boolean;
+}
+
+export type Handler = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
+
+/** A real server on loopback that ends with the test. */
+export async function serve(handler: Handler) {
+  const seen: Seen[] = [];
+  const server = http.createServer((request, response) => {
+    let cut = false;
+    response.on('close', () => {
+      cut = !response.writableFinished;
+    });
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const one: Seen = {
+        method: request.method!,
+        path: request.url!,
+        headers: request.headers,
+        body,
+        message: body.startsWith('{') ? JSON.parse(body) : undefined,
+        cutOff: () => cut,
+      };
+      seen.push(one);
+      handler(one, response, request);
+    });
+  });
+  const listen = (port: number): Promise<number> =>
+    new Promise((resolve) =>
+      server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+    );
+  const port = await listen(0);
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(close);
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    origin: `http://127.0.0.1:${port}`,
+    seen,
+    server,
+    close,
+    again: () => listen(port),
+    connections: () =>
+      new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count))),
+  };
+}
+
+/** A link with all that it told. */
+export function open(target: string | Partial<RemoteTarget>, options: Partial<RemoteLinkOptions> = {}) {
+  const url = typeof target === 'string' ? target : target.url!;
+  const lines: string[] = [];
+  const failures: { id: number; failure: Failure }[] = [];
+  const ends: LinkEnd[] = [];
+  const link: Link = openRemoteLink(
+    {
+      server: 'far',
+      target: {
+        kind: 'remote',
+        transport: 'http',
+        url,
+        shown: { url },
+        headers: {},
+        ...(typeof target === 'string' ? {} : target),
+      },
+      messageBytes: 16 * 1024 * 1024,
+      log: silentLogger,
+      verdict: {},
+      ...options,
+    },
+    {
+      ended: (end) => ends.push(end),
+      unanswered: (id, failure) => failures.push({ id, failure }),
+    },
+  );
+  onTestFinished(() => link.stop());
+  let rest = '';
+  const listen = (): void => {
+    link.input.setEncoding('utf8');
+    link.input.on('data', (text: string) => {
+      const parts = (rest + text).split('\n');
+      rest = parts.pop()!;
+      lines.push(...parts);
+    });
+  };
+  return {
+    link,
+    lines,
+    failures,
+    ends,
+    listen,
+    write: (message: object | string) =>
+      link.output.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
+    /** The answer to the request of this id. */
+    answer: async (id: number): Promise<any> => {
+      await until(() => lines.some((line) => idOf(line) === id));
+      return JSON.parse(lines.find((line) => idOf(line) === id)!);
+    },
+    failure: async (id: number): Promise<Failure> => {
+      await until(() => failures.some((one) => one.id === id));
+      return failures.find((one) => one.id === id)!.failure;
+    },
+    /** The sentence a request failed with. */
+    sentence: async (id: number): Promise<string> => {
+      await until(() => failures.some((one) => one.id === id));
+      const { failure } = failures.find((one) => one.id === id)!;
+      return failure.kind === 'failed' ? `${failure.error.code}: ${failure.error.explained}` : failure.kind;
+    },
+  };
+}
+
+function idOf(line: string): unknown {
+  // Large ones have it at their beginning.
+  return Number(/"id":(\d+)/.exec(line.slice(0, 200))?.[1] ?? NaN);
+}
+
+/** Waits for a condition, twenty seconds at most. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`Waited in vain for ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+export const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
+export const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+export const greeting = {
+  jsonrpc: '2.0',
+  id: 1,
+  result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'far', version: '1' } },
+};
+
+/** A request for a tool, under the given id. */
+export function call(id: number, args: object = {}): object {
+  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo', arguments: args } };
+}
+
+export function json(response: ServerResponse, message: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(200, { 'Content-Type': 'application/json', ...headers });
+  response.end(typeof message === 'string' ? message : JSON.stringify(message));
+}
+
+export function events(response: ServerResponse, text = ''): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  response.flushHeaders();
+  if (text !== '') response.write(text);
+}
+
+/** A well-behaved server with a session; `handler` gets what is neither greeting nor farewell. */
+export function sessionful(handler: Handler): Handler {
+  return (seen, response, request) => {
+    if (seen.message?.method === 'initialize') json(response, greeting, { 'Mcp-Session-Id': 'session-1' });
+    else if (seen.message?.method === 'notifications/initialized') response.writeHead(202).end();
+    else if (seen.method === 'DELETE') response.writeHead(200).end();
+    else handler(seen, response, request);
+  };
+}
+
+/** Refuses the stream of the server's own, as most servers do, and hands on the rest. */
+export function withoutStream(handler: Handler): Handler {
+  return sessionful((seen, response, request) => {
+    if (seen.method === 'GET') response.writeHead(405).end();
+    else handler(seen, response, request);
+  });
+}
+
+/** Opens a link and exchanges greetings. */
+export async function greeted(
+  target: string | Partial<RemoteTarget>,
+  options: Partial<RemoteLinkOptions> = {},
+) {
+  const rig = open(target, options);
+  rig.listen();
+  rig.write(initialize);
+  await rig.answer(1);
+  rig.write(initialized);
+  return rig;
+}

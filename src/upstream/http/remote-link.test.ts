@@ -1,0 +1,458 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLogger } from '../../shared/log.ts';
+import type { Login } from '../login.ts';
+import {
+  call,
+  events,
+  greeted,
+  greeting,
+  initialize,
+  json,
+  open,
+  serve,
+  until,
+  withoutStream,
+  type Handler,
+} from './remote-link.cases.ts';
+
+const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
+const cancelled = (requestId: number): object => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId },
+});
+
+/** A server on loopback that speaks no HTTP, or not to the end. */
+async function serveRaw(connected: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    connected(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+/** An address where nobody listens. */
+async function nowhere(): Promise<string> {
+  const server = await serve(() => undefined);
+  await server.close();
+  return server.url;
+}
+
+describe('a server that cannot be reached', () => {
+  test('fails the greeting with the reason and the next step, and does not end the link', async () => {
+    const url = await nowhere();
+    const rig = open(url);
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toBe(
+      `START_FAILED: Server 'far' cannot be reached at ${url}: connection refused. Check that it is running and that its url is right.`,
+    );
+    expect(rig.ends).toEqual([]);
+    await rig.link.stop();
+    expect(rig.failures).toHaveLength(1);
+  });
+
+  test('shows the address only as it may be shown', async () => {
+    const url = (await nowhere()).replace('//', '//me:hunter22@');
+    const lines: string[] = [];
+    const log = createLogger({ level: 'debug', program: 't', write: (line) => lines.push(line) });
+    const rig = open({ url: `${url}?key=sesame11`, shown: { url: 'http://shown/mcp' } }, { log });
+    rig.write(initialize);
+    const sentence = await rig.sentence(1);
+    expect(sentence).toContain('at http://shown/mcp: connection refused');
+    expect(sentence + lines.join('')).not.toMatch(/hunter22|sesame11/);
+  });
+
+  test('a name that is none, and plain HTTP where TLS is expected, have hints of their own', async () => {
+    const named = open('http://no-such-host.invalid/mcp');
+    named.write(initialize);
+    expect(await named.sentence(1)).toMatch(
+      /START_FAILED: .*(no host of that name|looked up).*host name in its url/,
+    );
+    const server = await serve(() => undefined);
+    const secure = open(server.url.replace('http:', 'https:'));
+    secure.write(initialize);
+    expect(await secure.sentence(1)).toMatch(
+      /START_FAILED: .*no TLS at that address.*http: instead of https:/,
+    );
+  });
+
+  test('an address that is none is a clear error', async () => {
+    for (const url of ['nonsense', 'ftp://127.0.0.1/x']) {
+      const rig = open(url);
+      rig.write(initialize);
+      expect(await rig.sentence(1)).toContain(`has a url that is no http: or https: address: ${url}`);
+      await rig.link.stop();
+    }
+  });
+
+  test('later on, what was not taken may be sent again and the link is over', async () => {
+    const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
+    // So that no connection is kept, whose end might be seen late.
+    server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await rig.answer(2);
+    await until(() => server.seen.some((seen) => seen.method === 'GET'));
+    await server.close();
+    rig.write(call(3));
+    rig.write(call(4));
+    await until(() => rig.ends.length === 1);
+    expect(rig.failures).toEqual([
+      { id: 3, failure: { kind: 'not-taken' } },
+      { id: 4, failure: { kind: 'not-taken' } },
+    ]);
+    expect(rig.ends).toEqual([
+      { kind: 'lost', how: `cannot be reached at ${server.url}: connection refused` },
+    ]);
+    expect(rig.link.open).toBe(false);
+    rig.write(call(5));
+    expect(await rig.failure(5)).toEqual({ kind: 'not-taken' });
+  });
+
+  test('an IPv6 address works', async () => {
+    const server = await serve((seen, response) => json(response, result(seen.message.id)));
+    await server.close();
+    const port = await new Promise<number | undefined>((resolve) => {
+      server.server.once('error', () => resolve(undefined));
+      server.server.listen(0, '::1', () => resolve((server.server.address() as AddressInfo).port));
+    });
+    if (port === undefined) return;
+    const rig = open(`http://[::1]:${port}/mcp`);
+    rig.listen();
+    rig.write(initialize);
+    await rig.answer(1);
+  });
+});
+
+describe('a session that the server forgot', () => {
+  const refusals: [string, Handler][] = [
+    ['HTTP 404', (_, response) => response.writeHead(404).end('gone')],
+    [
+      'HTTP 400 that speaks of the session',
+      (_, response) => {
+        response.writeHead(400, { 'Content-Type': 'application/json' });
+        const error = { code: -32000, message: 'Bad Request: No valid session ID provided' };
+        response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
+      },
+    ],
+  ];
+  test.each(refusals)('is told once by %s, and what was sent may be sent again', async (_, refuse) => {
+    const server = await serve(withoutStream(refuse));
+    const rig = await greeted(server.url);
+    for (const id of [2, 3, 4]) rig.write(call(id));
+    await until(() => rig.ends.length === 1);
+    expect(rig.failures.map(({ id }) => id).sort()).toEqual([2, 3, 4]);
+    expect(rig.failures.every(({ failure }) => failure.kind === 'not-taken')).toBe(true);
+    expect(rig.ends).toEqual([{ kind: 'forgotten' }]);
+    expect(rig.link.open).toBe(false);
+    rig.write(call(5));
+    expect(await rig.failure(5)).toEqual({ kind: 'not-taken' });
+    await rig.link.stop();
+    expect(server.seen.some((seen) => seen.method === 'DELETE')).toBe(false);
+    expect(rig.ends).toHaveLength(1);
+  });
+
+  test('one that hears nothing does not hold up the news for ever', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        if (seen.message.id === 3) response.writeHead(404).end();
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => server.seen.some((seen) => seen.message?.id === 2));
+    rig.write(call(3));
+    expect(await rig.failure(3)).toEqual({ kind: 'not-taken' });
+    expect(rig.link.open).toBe(false);
+    await until(() => rig.ends.length === 1);
+    expect(rig.failures).toHaveLength(1);
+  });
+});
+
+describe('an answer of no use', () => {
+  const cases: [string, Handler, RegExp][] = [
+    [
+      'a bad status',
+      (_, response) => response.writeHead(503).end('<b>over\u001b[31m\nloaded</b> Bearer-own-key'),
+      /^SERVER_ANSWERED_BADLY: Server 'far' answered with HTTP 503 \(<b>over\\x1b\[31m loaded<\/b> \*\*\*\)\. .*later/,
+    ],
+    [
+      'another type',
+      (_, response) => response.writeHead(200, { 'Content-Type': 'text/html; x=y' }).end('<html>Hi'),
+      /^SERVER_ANSWERED_BADLY: .*text\/html instead of JSON or an event stream \(<html>Hi\)/,
+    ],
+    ['no message', (_, response) => json(response, '{"ok":true}'), /BADLY: .*no JSON-RPC message/],
+    [
+      'broken JSON',
+      (_, response) => json(response, '{"jsonrpc":"2.0","id":2,'),
+      /BADLY: .*no JSON-RPC message/,
+    ],
+    [
+      'invalid UTF-8',
+      (_, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
+      },
+      /BADLY: .*no JSON-RPC message/,
+    ],
+    [
+      'events that are no messages',
+      (_, response) => {
+        events(response);
+        response.end('data: hello\n\n');
+      },
+      /BADLY: .*no JSON-RPC message/,
+    ],
+    ['the id of another', (_, response) => json(response, result(99)), /BADLY: .*answer to something else/],
+    ['202', (_, response) => response.writeHead(202).end(), /BADLY: .*HTTP 202 and nothing else/],
+    ['an empty 200', (_, response) => response.writeHead(200).end(), /BADLY: .*HTTP 200 and nothing else/],
+    [
+      'a closed connection',
+      (_, response) => response.socket!.destroy(),
+      /^SERVER_LOST: Server 'far' broke off before it had answered: the connection was closed\. The request may have/,
+    ],
+    [
+      'half a body',
+      (_, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
+        response.write('{"jsonrpc":"2.0",', () => response.socket!.destroy());
+      },
+      /^SERVER_LOST: .*broke off before it had answered/,
+    ],
+    [
+      'half a body in chunks',
+      (_, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.write('{"jsonrpc":"2.0","id":2,"result":{}}', () => response.socket!.destroy());
+      },
+      /^SERVER_LOST: .*broke off before it had answered/,
+    ],
+    [
+      'a redirect to elsewhere',
+      (_, response) => response.writeHead(307, { Location: 'http://127.0.0.2:1/steal' }).end(),
+      /^SERVER_ANSWERED_BADLY: Server 'far' redirects to http:\/\/127\.0\.0\.2:1 \(HTTP 307\)/,
+    ],
+    [
+      'a redirect that would change the method',
+      (_, response) => response.writeHead(302, { Location: '/other' }).end(),
+      /^SERVER_ANSWERED_BADLY: Server 'far' redirects to .*\(HTTP 302\)/,
+    ],
+    [
+      'redirects without end',
+      (_, response) => response.writeHead(308, { Location: '/mcp' }).end(),
+      /^SERVER_ANSWERED_BADLY: Server 'far' redirects .*\(HTTP 308\)/,
+    ],
+  ];
+  test.each(cases)(
+    '%s: fails once with a clear sentence, and the next call works',
+    async (_, handler, expected) => {
+      const server = await serve(
+        withoutStream((seen, response, request) => {
+          if (seen.message.id === 2) handler(seen, response, request);
+          else json(response, result(seen.message.id));
+        }),
+      );
+      const rig = await greeted({ url: server.url, headers: { 'X-Key': 'Bearer-own-key' } });
+      rig.write(call(2));
+      expect(await rig.sentence(2)).toMatch(expected);
+      rig.write(call(3));
+      await rig.answer(3);
+      expect(rig.failures).toHaveLength(1);
+      expect(rig.ends).toEqual([]);
+      expect(rig.link.open).toBe(true);
+    },
+  );
+
+  test('something that is not HTTP', async () => {
+    const url = await serveRaw((socket) =>
+      socket.once('data', () => socket.end('220 mail.example ready\r\n')),
+    );
+    const rig = open(url);
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toMatch(/^SERVER_LOST: .*what came is not HTTP/);
+  });
+
+  test('a JSON-RPC error with a bad status is passed on, with our id where it has none', async () => {
+    const error = (id: string): string =>
+      `{"jsonrpc":"2.0",${id}"error":{"code":-32602,"message":"no","data":1.0}}`;
+    const server = await serve(
+      withoutStream((seen, response) => {
+        response.writeHead(seen.message.id === 2 ? 400 : 500, { 'Content-Type': 'application/json' });
+        response.end(error(['"id":null,', '', '"id":4,'][seen.message.id - 2]!));
+      }),
+    );
+    const rig = await greeted(server.url);
+    for (const id of [2, 3, 4]) {
+      rig.write(call(id));
+      expect(await rig.answer(id)).toMatchObject({ id, error: { code: -32602 } });
+    }
+    expect(rig.lines[1]).toBe(error('"id":2,'));
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('one over the limit fails its request only', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        const { id } = seen.message;
+        const answer = JSON.stringify(result(id, { text: 'x'.repeat(id === 4 ? 10 : 200_000) }));
+        if (id !== 3) json(response, answer);
+        else {
+          events(response);
+          response.end(`data: ${answer}\n\n`);
+        }
+      }),
+    );
+    const rig = await greeted(server.url, { messageBytes: 100_000 });
+    for (const id of [2, 3]) {
+      rig.write(call(id));
+      expect(await rig.failure(id)).toEqual({ kind: 'too-large' });
+    }
+    rig.write(call(4));
+    await rig.answer(4);
+  });
+
+  test('a body that never ends is ended by a cancellation', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        if (seen.message.id === 3) json(response, result(3));
+        else if (seen.message.id === 2) {
+          response.writeHead(200, { 'Content-Type': 'application/json' });
+          response.write('{"jsonrpc":"2.0",');
+        } else response.writeHead(202).end();
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => server.seen.some((seen) => seen.message?.id === 2));
+    rig.write(cancelled(2));
+    await until(() => server.seen.find((seen) => seen.message?.id === 2)!.cutOff());
+    rig.write(call(3));
+    await rig.answer(3);
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('a header that HTTP cannot carry is named, not shown', async () => {
+    const rig = open({ url: 'http://127.0.0.1:9/mcp', headers: { 'X-Key': 'secret\nvalue' } });
+    rig.write(initialize);
+    const sentence = await rig.sentence(1);
+    expect(sentence).toMatch(/START_FAILED: .*its header x-key has characters/);
+    expect(sentence).not.toContain('secret');
+  });
+});
+
+describe('a login', () => {
+  /** Gives the tokens in order, a new one for each refusal. */
+  const loginWith = (...tokens: (string | undefined)[]) => {
+    const asked: { refused: string | undefined; challenge: string | undefined }[] = [];
+    let current = 0;
+    const login: Login = {
+      authorization: () => Promise.resolve(tokens[current]),
+      renewed: (refused, challenge) => {
+        asked.push({ refused, challenge });
+        current = Math.min(current + 1, tokens.length);
+        return Promise.resolve(tokens[current]);
+      },
+    };
+    return { login, asked };
+  };
+  const guarded = (valid: string): Handler => {
+    const inside = withoutStream((seen, response) => json(response, result(seen.message.id)));
+    return (seen, response, request) => {
+      if (seen.headers.authorization === valid) inside(seen, response, request);
+      else response.writeHead(401, { 'WWW-Authenticate': 'Bearer realm="x"' }).end('no');
+    };
+  };
+
+  test('is sent, and renewed once when it is refused', async () => {
+    const server = await serve(guarded('Bearer good'));
+    const { login, asked } = loginWith('Bearer old', 'Bearer good');
+    const rig = await greeted({ url: server.url, login });
+    rig.write(call(2));
+    await rig.answer(2);
+    expect(asked).toEqual([{ refused: 'Bearer old', challenge: 'Bearer realm="x"' }]);
+    expect(rig.failures).toEqual([]);
+  });
+
+  test.each([
+    [[undefined], "LOGIN_NEEDED: Server 'far' asks for a login. Run: switchboard auth far"],
+    [
+      ['Bearer old'],
+      "LOGIN_NEEDED: Server 'far' does not accept the login any more. Run: switchboard auth far",
+    ],
+    [
+      ['Bearer a', 'Bearer b', 'Bearer c'],
+      "LOGIN_NEEDED: Server 'far' does not accept the login any more. Run: switchboard auth far",
+    ],
+  ])('%j that does not help is a clear error', async (tokens, expected) => {
+    const server = await serve(guarded('Bearer good'));
+    const { login, asked } = loginWith(...tokens);
+    const rig = open({ url: server.url, login });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toBe(expected);
+    expect(asked).toHaveLength(1);
+    expect(server.seen).toHaveLength(Math.min(tokens.length, 2));
+  });
+
+  test('is never shown, even where the server repeats it', async () => {
+    const server = await serve((seen, response) =>
+      response.writeHead(500).end(`bad token ${seen.headers.authorization} for ${seen.path}`),
+    );
+    const { login } = loginWith('Bearer t0psecret');
+    const rig = open({ url: `${server.url}?key=sesame11`, shown: { url: server.url }, login });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toContain(
+      "Server 'far' answered with HTTP 500 (bad token *** for /mcp?***)",
+    );
+  });
+
+  test('too small a scope counts as refused, another 403 does not', async () => {
+    const server = await serve((seen, response) => {
+      if (seen.headers.authorization === 'Bearer wide') json(response, greeting);
+      else
+        response
+          .writeHead(
+            403,
+            seen.path === '/mcp' ? { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' } : {},
+          )
+          .end();
+    });
+    const wide = open({ url: server.url, login: loginWith('Bearer narrow', 'Bearer wide').login });
+    wide.listen();
+    wide.write(initialize);
+    await wide.answer(1);
+    const { login, asked } = loginWith('Bearer narrow');
+    const other = open({ url: `${server.origin}/other`, login });
+    other.write(initialize);
+    expect(await other.sentence(1)).toMatch(/^SERVER_ANSWERED_BADLY: .*HTTP 403/);
+    expect(asked).toEqual([]);
+  });
+
+  test('of the configuration is never replaced, and its refusal says so', async () => {
+    const server = await serve(guarded('Bearer good'));
+    const { login, asked } = loginWith('Bearer good');
+    const rig = open({ url: server.url, headers: { authorization: 'Bearer mine' }, login });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toMatch(
+      /^LOGIN_NEEDED: Server 'far' refused the Authorization header of its configuration \(HTTP 401\)\./,
+    );
+    expect(asked).toEqual([]);
+  });
+});
+
+test('nothing is left of a link that is stopped in the middle of everything', async () => {
+  const url = await serveRaw(() => undefined);
+  const rig = open(url);
+  rig.write(initialize);
+  await rig.link.stop();
+  expect(rig.failures).toEqual([]);
+  expect(rig.ends).toEqual([]);
+  expect(rig.link.input.destroyed && rig.link.output.destroyed).toBe(true);
+});

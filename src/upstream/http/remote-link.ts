@@ -1,0 +1,189 @@
+import type { Readable, Writable } from 'node:stream';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import type { Link, LinkEvents } from '../link.ts';
+import type { RemoteTarget } from '../server.ts';
+import { badStatus } from './failures.ts';
+import { Inlet } from './inlet.ts';
+import { Outlet, type Outgoing } from './outlet.ts';
+import { Site } from './site.ts';
+import { Sse } from './sse.ts';
+import { Streamable } from './streamable.ts';
+import type { Refusal, Transport, TransportContext } from './transport.ts';
+
+export interface RemoteLinkOptions {
+  /** Its name, for messages. */
+  readonly server: string;
+  readonly target: RemoteTarget;
+  /** The largest message taken from the server, in bytes. */
+  readonly messageBytes: number;
+  readonly log: Logger;
+  /** Which transport answered last time, where the target leaves it open; written when it is found, kept over several lives. */
+  readonly verdict: { transport?: 'http' | 'sse' };
+}
+
+/** Opens the way to a remote server. Nothing is sent before something is written to `output`. */
+export function openRemoteLink(options: RemoteLinkOptions, events: LinkEvents): Link {
+  return new RemoteLink(options, events);
+}
+
+/** How long everything waits for the server to take `notifications/initialized`, in milliseconds. */
+const GREETING_PATIENCE = 5000;
+
+class RemoteLink implements Link {
+  readonly takesCopies = false;
+  readonly pid = undefined;
+  readonly #options: RemoteLinkOptions;
+  readonly #events: LinkEvents;
+  readonly #inlet = new Inlet();
+  readonly #outlet = new Outlet((message) => this.#send(message));
+  readonly #site: Site | SwitchboardError;
+  #transport: Transport | undefined;
+  /** Messages behind `notifications/initialized` while that is under way. */
+  #held: Outgoing[] | undefined;
+  /** The server has answered `initialize`. */
+  #suited = false;
+  #stopping: Promise<void> | undefined;
+  #over = false;
+
+  constructor(options: RemoteLinkOptions, events: LinkEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#site = siteOf(options);
+    if (this.#site instanceof Site) {
+      const { target, verdict } = options;
+      const known = target.transport === 'auto' ? verdict.transport : target.transport;
+      const context = this.#context(this.#site);
+      this.#transport = known === 'sse' ? new Sse(context) : new Streamable(context);
+    }
+  }
+
+  get input(): Readable {
+    return this.#inlet.stream;
+  }
+
+  get output(): Writable {
+    return this.#outlet.stream;
+  }
+
+  get open(): boolean {
+    return !this.#over && this.#transport?.open !== false;
+  }
+
+  lastWords(): string {
+    return '';
+  }
+
+  inputEnded(): void {
+    // Only we end it.
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    this.#over = true;
+    this.#held = undefined;
+    await this.#transport?.stop();
+    if (this.#site instanceof Site) await this.#site.close();
+    this.output.destroy();
+    this.input.destroy();
+  }
+
+  #send(message: Outgoing): void {
+    if (this.#site instanceof SwitchboardError) {
+      message.sent();
+      this.#unanswerable(message, this.#site);
+    } else if (this.#held !== undefined) {
+      if (message.cancels > 0 && this.#withdraw(message)) message.sent();
+      else this.#held.push(message);
+    } else if (message.method === 'notifications/initialized') this.#greet(message);
+    else void this.#transport!.send(message);
+  }
+
+  #unanswerable(message: Outgoing, error: SwitchboardError): void {
+    if (message.id === 0) return;
+    queueMicrotask(() => {
+      if (!this.#over) this.#events.unanswered(message.id, { kind: 'failed', error });
+    });
+  }
+
+  /** What is cancelled before it was sent is not sent at all. */
+  #withdraw({ cancels }: Outgoing): boolean {
+    const at = this.#held!.findIndex(({ id }) => id === cancels);
+    if (at < 0) return false;
+    this.#held!.splice(at, 1)[0]!.sent();
+    return true;
+  }
+
+  /** Requests that overtook this one would come to a server that does not know that we are ready. */
+  #greet(initialized: Outgoing): void {
+    this.#held = [];
+    const timer = setTimeout(() => this.#release(), GREETING_PATIENCE);
+    void this.#transport!.send(initialized).then(() => {
+      clearTimeout(timer);
+      this.#release();
+    });
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) this.#send(message);
+  }
+
+  #context(site: Site): TransportContext {
+    const { messageBytes, log, target, verdict } = this.#options;
+    return {
+      site,
+      inlet: this.#inlet,
+      messageBytes,
+      log,
+      events: {
+        unanswered: (id, failure) => {
+          // One that does not work as it did last time may have become another.
+          if (!this.#suited) delete verdict.transport;
+          if (!this.#over) this.#events.unanswered(id, failure);
+        },
+        closed: () => this.#release(),
+        ended: (end) => {
+          if (!this.#over) this.#events.ended(end);
+        },
+        suits: () => {
+          this.#suited = true;
+          if (target.transport === 'auto')
+            verdict.transport = this.#transport instanceof Sse ? 'sse' : 'http';
+        },
+        unsuitable: (initialize, refusal) => this.#tryOther(site, initialize, refusal),
+      },
+    };
+  }
+
+  /** The server does not know Streamable HTTP, as its answer to `initialize` shows. */
+  #tryOther(site: Site, initialize: Outgoing, refusal: Refusal): void {
+    if (this.#over) return;
+    if (this.#options.target.transport !== 'auto') {
+      const error = badStatus(site, refusal.status, refusal.text);
+      this.#events.unanswered(initialize.id, { kind: 'failed', error });
+      return;
+    }
+    this.#transport = new Sse(this.#context(site), refusal);
+    void this.#transport.send(initialize);
+  }
+}
+
+function siteOf({ server, target }: RemoteLinkOptions): Site | SwitchboardError {
+  try {
+    const { protocol } = new URL(target.url);
+    if (protocol === 'http:' || protocol === 'https:') return new Site(server, target);
+  } catch {
+    // Its message would show the address.
+  }
+  return new SwitchboardError(
+    'START_FAILED',
+    `Server '${server}' has a url that is no http: or https: address: ${target.shown.url}`,
+    { hint: 'Correct url in the configuration.' },
+  );
+}

@@ -1,0 +1,231 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import {
+  call,
+  events,
+  greeting,
+  initialize,
+  initialized,
+  json,
+  open,
+  serve,
+  until,
+  type Handler,
+} from './remote-link.cases.ts';
+
+const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
+
+/** A server of 2024: one stream, and an address for messages. */
+async function serveOld(
+  handler: (message: any, say: (message: unknown) => void, response: ServerResponse) => void,
+  endpoint = '/messages?session=1',
+) {
+  let stream: ServerResponse | undefined;
+  const say = (message: unknown): void => {
+    stream!.write(
+      `event: message\ndata: ${typeof message === 'string' ? message : JSON.stringify(message)}\n\n`,
+    );
+  };
+  const answer: Handler = (seen, response) => {
+    if (seen.method === 'GET') {
+      stream = response;
+      events(response, `event: endpoint\ndata: ${endpoint}\n\n`);
+    } else if (!seen.path.startsWith('/messages')) response.writeHead(404).end('Cannot POST');
+    else if (seen.message.method === 'initialize') {
+      response.writeHead(202).end('Accepted');
+      say(greeting);
+    } else handler(seen.message, say, response);
+  };
+  const server = await serve(answer);
+  return { ...server, say, stream: () => stream! };
+}
+
+const accepting = (message: any, say: (message: unknown) => void, response: ServerResponse): void => {
+  response.writeHead(202).end('Accepted');
+  if (message.id !== undefined) say(result(message.id, message.params));
+};
+
+async function greetedOld(
+  url: string,
+  transport: 'sse' | 'auto' = 'sse',
+  verdict: { transport?: 'http' | 'sse' } = {},
+  messageBytes = 1 << 24,
+) {
+  const rig = open({ url, transport }, { verdict, messageBytes });
+  rig.listen();
+  rig.write(initialize);
+  await rig.answer(1);
+  rig.write(initialized);
+  return rig;
+}
+
+describe('HTTP+SSE', () => {
+  test('messages are posted where the server says, and everything comes by its stream', async () => {
+    const server = await serveOld(accepting);
+    const rig = await greetedOld(server.url);
+    const text = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"n":12345678901234567890,"x":1.0}}';
+    rig.write(text);
+    for (let id = 3; id < 40; id++) rig.write(call(id, { id }));
+    for (let id = 3; id < 40; id++) expect((await rig.answer(id)).result.arguments).toEqual({ id });
+    await rig.answer(2);
+    const posts = server.seen.filter((seen) => seen.method === 'POST');
+    expect(posts.every((seen) => seen.path === '/messages?session=1')).toBe(true);
+    expect(posts.map((seen) => seen.body)).toContain(text);
+    expect(rig.failures).toEqual([]);
+    await rig.link.stop();
+    await until(async () => (await server.connections()) === 0);
+    expect(rig.ends).toEqual([]);
+  });
+
+  test('the end of the stream is the end of the link', async () => {
+    const server = await serveOld(accepting);
+    const rig = await greetedOld(server.url);
+    server.stream().end();
+    await until(() => rig.ends.length === 1);
+    expect(rig.ends).toEqual([{ kind: 'lost', how: 'closed its event stream' }]);
+    rig.write(call(2));
+    expect(await rig.failure(2)).toEqual({ kind: 'not-taken' });
+  });
+
+  test('a refused message fails its request, an error in JSON-RPC is its answer', async () => {
+    const server = await serveOld((message, _, response) => {
+      if (message.id === 2) response.writeHead(500).end('oh\u0007');
+      else if (message.id === 3)
+        response.writeHead(400).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}');
+      else response.writeHead(202).end();
+    });
+    const rig = await greetedOld(server.url);
+    rig.write(call(2));
+    rig.write(call(3));
+    expect(await rig.sentence(2)).toContain("Server 'far' answered with HTTP 500 (oh\\x07)");
+    expect((await rig.answer(3)).error.code).toBe(-32600);
+    expect(rig.failures).toHaveLength(1);
+  });
+
+  test('an answer over the limit fails its request, and the stream goes on', async () => {
+    const server = await serveOld((message, say, response) => {
+      response.writeHead(202).end();
+      if (message.id !== undefined) say(result(message.id, 'x'.repeat(message.id === 2 ? 50_000 : 5)));
+    });
+    const rig = await greetedOld(server.url, 'sse', {}, 10_000);
+    // A notification over the limit is nobody's answer.
+    server.say({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 'x'.repeat(20_000) } });
+    rig.write(call(2));
+    expect(await rig.failure(2)).toEqual({ kind: 'too-large' });
+    rig.write(call(3));
+    await rig.answer(3);
+  });
+
+  test('a cancellation goes behind its request', async () => {
+    const server = await serveOld((message, say, response) => {
+      if (message.id === 2) response.writeHead(202).end();
+      else accepting(message, say, response);
+    });
+    const rig = await greetedOld(server.url);
+    rig.write(call(3));
+    await rig.answer(3);
+    rig.write(call(2, { text: 'x'.repeat(1_000_000) }));
+    rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+    await until(() => server.seen.some((seen) => seen.message?.method === 'notifications/cancelled'));
+    expect(server.seen.map((seen) => seen.message?.method).slice(-2)).toEqual([
+      'tools/call',
+      'notifications/cancelled',
+    ]);
+  });
+
+  test('an address for messages at another origin gets nothing', async () => {
+    const server = await serveOld(accepting, 'http://127.0.0.2:1/steal');
+    const rig = open({ url: server.url, transport: 'sse', headers: { authorization: 'Bearer secret' } });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toMatch(
+      /^SERVER_ANSWERED_BADLY: .*an address for messages at http:\/\/127\.0\.0\.2:1/,
+    );
+    expect(rig.link.open).toBe(false);
+  });
+
+  test.each<[string, Handler, RegExp]>([
+    ['JSON', (_, response) => json(response, '{}'), /BADLY: .*application\/json instead of/],
+    ['a bad status', (_, response) => response.writeHead(500).end('x'), /BADLY: .*HTTP 500 \(x\)/],
+    [
+      'an empty stream',
+      (_, response) => {
+        events(response);
+        response.end();
+      },
+      /START_FAILED: Server 'far' closed its event stream before it was ready/,
+    ],
+    ['401', (_, response) => response.writeHead(401).end(), /^LOGIN_NEEDED: /],
+  ])('%s instead of a stream is a clear error', async (_, handler, expected) => {
+    const server = await serve(handler);
+    const rig = open({ url: server.url, transport: 'sse' });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toMatch(expected);
+    expect(rig.failures).toHaveLength(1);
+  });
+});
+
+describe('where the transport is left open', () => {
+  test('a server that knows Streamable HTTP is spoken to so', async () => {
+    const server = await serve((seen, response) => {
+      if (seen.method === 'POST' && seen.message.id === 1) json(response, greeting);
+      else response.writeHead(seen.method === 'GET' ? 405 : 202).end();
+    });
+    const verdict = {};
+    await greetedOld(server.url, 'auto', verdict);
+    expect(verdict).toEqual({ transport: 'http' });
+  });
+
+  test('an old one is found out, and remembered', async () => {
+    const server = await serveOld(accepting);
+    const verdict = {};
+    const first = await greetedOld(server.url, 'auto', verdict);
+    expect(verdict).toEqual({ transport: 'sse' });
+    first.write(call(2));
+    await first.answer(2);
+    expect(first.failures).toEqual([]);
+    expect(server.seen.filter((seen) => seen.path === '/mcp').map((seen) => seen.method)).toEqual([
+      'POST',
+      'GET',
+    ]);
+    await first.link.stop();
+    await greetedOld(server.url, 'auto', verdict);
+    expect(server.seen.filter((seen) => seen.path === '/mcp' && seen.method === 'POST')).toHaveLength(1);
+  });
+
+  test('one that speaks neither gets one error that names both', async () => {
+    const server = await serve((seen, response) =>
+      response.writeHead(seen.method === 'GET' ? 404 : 405).end('none'),
+    );
+    const rig = open({ url: server.url, transport: 'auto' });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toMatch(
+      /^SERVER_ANSWERED_BADLY: .*Streamable HTTP with HTTP 405 \(none\), and HTTP\+SSE with HTTP 404 \(none\)/,
+    );
+    expect(rig.failures).toHaveLength(1);
+  });
+
+  test('a refusal in JSON-RPC is an answer, not a reason to try otherwise', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(400, { 'Content-Type': 'application/json' });
+      response.end('{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"too old"}}');
+    });
+    const rig = open({ url: server.url, transport: 'auto' });
+    rig.listen();
+    rig.write(initialize);
+    expect((await rig.answer(1)).error.message).toBe('too old');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('a verdict that no longer holds is forgotten', async () => {
+    const server = await serve((seen, response) => {
+      if (seen.method === 'POST') json(response, greeting);
+      else response.writeHead(405).end();
+    });
+    const verdict: { transport?: 'http' | 'sse' } = { transport: 'sse' };
+    const rig = open({ url: server.url, transport: 'auto' }, { verdict });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toContain('HTTP 405');
+    expect(verdict).toEqual({});
+    await greetedOld(server.url, 'auto', verdict);
+  });
+});

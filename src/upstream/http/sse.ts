@@ -1,0 +1,255 @@
+import type { IncomingMessage } from 'node:http';
+import { printableLine } from '../../shared/printable.ts';
+import type { SwitchboardError } from '../../shared/errors.ts';
+import type { Failure } from '../link.ts';
+import { EventStream } from './event-stream.ts';
+import { discard, Exchange, typeOf } from './exchange.ts';
+import {
+  answeredBadly,
+  badStatus,
+  broken,
+  causeOf,
+  neither,
+  notReady,
+  notStarted,
+  unreachable,
+  wrongType,
+} from './failures.ts';
+import { agreedVersion, answeredId, errorAnswer, idOfOversize, readIncoming } from './incoming.ts';
+import type { Outgoing } from './outlet.ts';
+import { TELL_PATIENCE, type Refusal, type Transport, type TransportContext } from './transport.ts';
+import { refusalBody } from './whole-body.ts';
+
+/**
+ * HTTP+SSE, the older transport: one long stream of events brings everything, its first event says where messages are
+ * to be posted.
+ */
+export class Sse implements Transport {
+  readonly #context: TransportContext;
+  /** How the other transport was answered, where that was tried before. */
+  readonly #before: Refusal | undefined;
+  /** Requests that are not answered yet; with what sends them while that is under way. */
+  readonly #calls = new Map<number, Exchange | undefined>();
+  readonly #posts = new Set<Exchange>();
+  /** Messages that wait until the server has said where to post them. */
+  #early: { readonly message: Outgoing; readonly done: () => void }[] = [];
+  #stream: Exchange | undefined;
+  #endpoint: URL | undefined;
+  #initialize = 0;
+  #state: 'open' | 'over' = 'open';
+
+  constructor(context: TransportContext, before?: Refusal) {
+    this.#context = context;
+    this.#before = before;
+  }
+
+  get open(): boolean {
+    return this.#state === 'open';
+  }
+
+  async send(message: Outgoing): Promise<void> {
+    if (this.#state === 'over') {
+      message.sent();
+      if (message.id > 0) this.#context.events.unanswered(message.id, { kind: 'not-taken' });
+      return;
+    }
+    if (this.#stream === undefined) void this.#listen();
+    if (this.#endpoint === undefined)
+      await new Promise<void>((done) => {
+        this.#early.push({ message, done });
+      });
+    else await this.#post(message);
+  }
+
+  stop(): Promise<void> {
+    this.#finish();
+    return Promise.resolve();
+  }
+
+  async #listen(): Promise<void> {
+    const { site, inlet } = this.#context;
+    this.#stream = new Exchange(site, { method: 'GET', accept: 'text/event-stream' });
+    const outcome = await this.#stream.outcome;
+    if (this.#state === 'over') return;
+    switch (outcome.kind) {
+      case 'answered': {
+        const { response, status } = outcome;
+        if (status === 200 && typeOf(response) === 'text/event-stream') {
+          this.#read(response);
+          break;
+        }
+        const text = Buffer.concat(await refusalBody(response, inlet)).toString();
+        if (this.#before !== undefined) this.#fail(neither(site, this.#before, { status, text }));
+        else if (status < 200 || status > 299) this.#fail(badStatus(site, status, text));
+        else this.#fail(wrongType(site, typeOf(response), text));
+        break;
+      }
+      case 'unreachable':
+        this.#fail(notStarted(site, outcome.cause));
+        break;
+      case 'broken':
+        this.#fail(notReady(site, `broke off: ${causeOf(outcome.cause)}`));
+        break;
+      case 'refused':
+        this.#fail(outcome.error);
+        break;
+      case 'dropped':
+        break;
+    }
+  }
+
+  #read(response: IncomingMessage): void {
+    const stream = new EventStream(this.#context.messageBytes, {
+      event: (type, data) => {
+        if (this.#state === 'over') return;
+        if (type === 'endpoint') this.#found(Buffer.concat(data).toString().trim());
+        else if (type === 'message') this.#arrived(data);
+      },
+      oversize: (head, tail) => this.#oversize(idOfOversize(head, tail)),
+    });
+    this.#context.inlet.read(response, {
+      data: (chunk) => stream.push(chunk),
+      ended: () => {
+        if (this.#endpoint !== undefined) this.#lose('closed its event stream');
+        else this.#fail(notReady(this.#context.site, 'closed its event stream before it was ready'));
+      },
+    });
+  }
+
+  /** The server says where messages go. */
+  #found(address: string): void {
+    const { site } = this.#context;
+    if (this.#endpoint !== undefined) return;
+    const endpoint = URL.canParse(address, site.url.href) ? new URL(address, site.url.href) : undefined;
+    if (endpoint?.origin !== site.url.origin) {
+      const where = endpoint === undefined ? 'that is none' : `at ${printableLine(endpoint.origin)}`;
+      this.#fail(answeredBadly(site, `an address for messages ${where}, to which nothing is sent`));
+      return;
+    }
+    endpoint.username = endpoint.password = endpoint.hash = '';
+    this.#endpoint = endpoint;
+    for (const { message, done } of this.#early.splice(0)) void this.#post(message).then(done);
+  }
+
+  #arrived(data: Buffer[]): void {
+    const { site, inlet, events, log } = this.#context;
+    const messages = readIncoming(data);
+    if (messages === undefined) log.warn('sent an event that is no message', { server: site.server });
+    for (const message of messages ?? []) {
+      const id = answeredId(message);
+      if (this.#calls.delete(id) && id === this.#initialize) {
+        site.version = agreedVersion(message);
+        events.suits();
+      }
+      inlet.put(message);
+    }
+  }
+
+  /** An answer over the limit fails its request. If it does not say which, it fails all of them. */
+  #oversize(id: number | undefined): void {
+    const { site, log, events } = this.#context;
+    log.warn('dropped a message over the limit', { server: site.server });
+    if (id === undefined) return;
+    for (const waiting of id > 0 ? [id] : [...this.#calls.keys()]) {
+      if (this.#calls.delete(waiting)) events.unanswered(waiting, { kind: 'too-large' });
+    }
+  }
+
+  async #post(message: Outgoing): Promise<void> {
+    const { site } = this.#context;
+    const { id } = message;
+    if (message.method === 'initialize') this.#initialize = id;
+    if (this.#calls.has(message.cancels)) {
+      // A cancellation goes behind what it cancels.
+      await this.#calls.get(message.cancels)?.taken();
+      this.#calls.delete(message.cancels);
+    }
+    if (this.#state === 'over') {
+      message.sent();
+      return;
+    }
+    const exchange = new Exchange(site, {
+      method: 'POST',
+      accept: 'application/json, text/event-stream',
+      body: message.body,
+      url: this.#endpoint!,
+      ...(id > 0 ? {} : { patience: TELL_PATIENCE }),
+    });
+    this.#posts.add(exchange);
+    if (id > 0) this.#calls.set(id, exchange);
+    void exchange.sent.then(() => message.sent());
+    await this.#posted(exchange, message);
+    this.#posts.delete(exchange);
+    if (this.#calls.has(id)) this.#calls.set(id, undefined);
+  }
+
+  async #posted(exchange: Exchange, message: Outgoing): Promise<void> {
+    const { site, inlet } = this.#context;
+    const outcome = await exchange.outcome;
+    switch (outcome.kind) {
+      case 'answered': {
+        const { response, status } = outcome;
+        if (status >= 200 && status <= 299) {
+          discard(response);
+          return;
+        }
+        const pieces = await refusalBody(response, inlet);
+        const answer = message.id > 0 ? errorAnswer(pieces, message.id) : undefined;
+        if (answer !== undefined && this.#calls.delete(message.id)) inlet.put(answer);
+        else this.#unsent(message, badStatus(site, status, Buffer.concat(pieces).toString()));
+        return;
+      }
+      case 'unreachable':
+        if (this.#state === 'over') return;
+        if (this.#calls.delete(message.id))
+          this.#context.events.unanswered(message.id, { kind: 'not-taken' });
+        if (message.id > 0) this.#lose(unreachable(site, outcome.cause));
+        return;
+      case 'broken':
+        this.#unsent(message, broken(site, outcome.cause));
+        return;
+      case 'refused':
+        this.#unsent(message, outcome.error);
+        return;
+      case 'dropped':
+    }
+  }
+
+  #unsent(message: Outgoing, error: SwitchboardError): void {
+    const { site, log, events } = this.#context;
+    if (this.#state === 'over') return;
+    if (message.id === 0)
+      log.warn('did not take a message', {
+        server: site.server,
+        method: message.method,
+        reason: error.message,
+      });
+    else if (this.#calls.delete(message.id)) events.unanswered(message.id, { kind: 'failed', error });
+  }
+
+  /** It never came to a conversation: whoever waits for one is told why. */
+  #fail(error: SwitchboardError): void {
+    if (this.#state === 'over') return;
+    const failure: Failure = { kind: 'failed', error };
+    const early = [...this.#early];
+    this.#finish();
+    for (const { message } of early) if (message.id > 0) this.#context.events.unanswered(message.id, failure);
+  }
+
+  #lose(how: string): void {
+    if (this.#state === 'over') return;
+    this.#finish();
+    this.#context.events.closed();
+    this.#context.events.ended({ kind: 'lost', how });
+  }
+
+  #finish(): void {
+    this.#state = 'over';
+    for (const { message, done } of this.#early.splice(0)) {
+      message.sent();
+      done();
+    }
+    this.#stream?.drop();
+    for (const post of this.#posts) post.drop();
+  }
+}

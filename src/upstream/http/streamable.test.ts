@@ -1,0 +1,481 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import {
+  call,
+  events,
+  greeted,
+  initialize,
+  initialized,
+  json,
+  open,
+  serve,
+  sessionful,
+  until,
+  withoutStream,
+} from './remote-link.cases.ts';
+
+const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
+const data = (message: unknown): string => `data: ${JSON.stringify(message)}\n\n`;
+const note = (text: string): object => ({
+  jsonrpc: '2.0',
+  method: 'notifications/message',
+  params: { level: 'info', data: text },
+});
+
+describe('what is sent', () => {
+  test('each message is the body of a POST, to the byte', async () => {
+    const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
+    const rig = await greeted(server.url);
+    const text =
+      '{"jsonrpc":"2.0", "id":2,"method":"tools/call","params":{"n":12345678901234567890,"x":1.0,"u":"\\u00e4ä"}}';
+    rig.write(text);
+    await rig.answer(2);
+    expect(server.seen.at(-1)!.body).toBe(text);
+    expect(server.seen.at(-1)!.method).toBe('POST');
+    expect(rig.link.pid).toBeUndefined();
+    expect(rig.link.takesCopies).toBe(false);
+  });
+
+  test('session and agreed version go with everything after the greeting, configured headers with all', async () => {
+    const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
+    const rig = await greeted({
+      url: server.url,
+      headers: { 'X-Key': 'k', Authorization: 'Bearer own', Accept: 'nothing', 'Content-Length': '3' },
+    });
+    rig.write(call(2));
+    await rig.answer(2);
+    const [first, second, ...others] = server.seen;
+    expect(first!.headers).toMatchObject({
+      'x-key': 'k',
+      authorization: 'Bearer own',
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    });
+    expect(first!.headers).not.toHaveProperty('mcp-session-id');
+    expect(first!.headers).not.toHaveProperty('mcp-protocol-version');
+    for (const seen of [second!, ...others]) {
+      expect(seen.headers).toMatchObject({
+        'x-key': 'k',
+        'mcp-session-id': 'session-1',
+        'mcp-protocol-version': '2025-06-18',
+      });
+    }
+  });
+
+  test('messages may be split and merged over writes', async () => {
+    const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
+    const rig = await greeted(server.url);
+    const bytes = Buffer.from(`${JSON.stringify(call(2, { text: 'ä€😀' }))}\n\n${JSON.stringify(call(3))}\n`);
+    for (let at = 0; at < bytes.length; at += 7) rig.link.output.write(bytes.subarray(at, at + 7));
+    await rig.answer(2);
+    await rig.answer(3);
+    expect(server.seen.find((seen) => seen.message?.id === 2)!.message.params.arguments.text).toBe('ä€😀');
+  });
+
+  test('requests wait until the server has taken notifications/initialized', async () => {
+    let accept: (() => void) | undefined;
+    const server = await serve((seen, response, request) => {
+      if (seen.message?.method === 'notifications/initialized')
+        accept = () => void response.writeHead(202).end();
+      else withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
+    });
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    rig.write(call(3));
+    rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
+    await until(() => accept !== undefined);
+    expect(server.seen.map((seen) => seen.message?.method)).toEqual(['initialize', initialized.method]);
+    accept!();
+    await rig.answer(2);
+    // What was cancelled meanwhile was never sent, nor its cancellation.
+    expect(server.seen.filter((seen) => seen.method === 'POST')).toHaveLength(3);
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('a server that never takes it is asked all the same after a while', async () => {
+    const server = await serve((seen, response, request) => {
+      if (seen.message?.method !== 'notifications/initialized')
+        withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
+    });
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await rig.answer(2);
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('answers to what the server asks are posted', async () => {
+    const server = await serve(withoutStream((_, response) => response.writeHead(202).end()));
+    const rig = await greeted(server.url);
+    rig.write('{"jsonrpc":"2.0","id":"q-1","result":{"roots":[]}}');
+    await until(() => server.seen.some((seen) => seen.message?.id === 'q-1'));
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('user name and password in the address become a header', async () => {
+    const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
+    await greeted({ url: server.url.replace('//', '//me:s%40cret@'), shown: { url: server.url } });
+    const expected = `Basic ${Buffer.from('me:s@cret').toString('base64')}`;
+    expect(server.seen[0]!.headers.authorization).toBe(expected);
+  });
+
+  test('redirects within the origin are followed, and remembered', async () => {
+    const server = await serve((seen, response, request) => {
+      if (seen.path === '/mcp') response.writeHead(307, { Location: '/mcp/' }).end();
+      else withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
+    });
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await rig.answer(2);
+    const posts = server.seen.filter((seen) => seen.method === 'POST').map((seen) => seen.path);
+    expect(posts).toEqual(['/mcp', '/mcp/', '/mcp/', '/mcp/']);
+    expect(server.seen[1]!.body).toBe(JSON.stringify(initialize));
+  });
+
+  test('output that the server does not read waits, and goes on when it does', async () => {
+    let go: (() => void) | undefined;
+    const server = await serve((seen, response, request) =>
+      withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request),
+    );
+    server.server.prependListener('request', (request) => {
+      if (Number(request.headers['content-length'] ?? 0) < 1e6) return;
+      request.pause();
+      go = () => request.resume();
+    });
+    const rig = await greeted(server.url);
+    rig.write(call(2, { text: 'x'.repeat(12 * 1024 * 1024) }));
+    await until(() => go !== undefined);
+    rig.write(call(3, { text: 'y'.repeat(100_000) }));
+    expect(rig.link.output.writableLength).toBeGreaterThan(100_000);
+    const drained = once(rig.link.output, 'drain');
+    go!();
+    await drained;
+    await rig.answer(2);
+    await rig.answer(3);
+  });
+});
+
+describe('what comes back', () => {
+  test('JSON with line breaks and odd numbers becomes one line, otherwise unchanged', async () => {
+    const server = await serve(
+      withoutStream((seen, response) =>
+        json(
+          response,
+          `{\r\n "jsonrpc": "2.0",\n "id": ${seen.message.id},\n "result": {"n":12345678901234567890,"x":1.0}\n}\n`,
+          { 'Content-Type': 'Application/JSON; charset=UTF-8' },
+        ),
+      ),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => rig.lines.length === 2);
+    expect(rig.lines[1]).toBe(
+      '{   "jsonrpc": "2.0",  "id": 2,  "result": {"n":12345678901234567890,"x":1.0} } ',
+    );
+  });
+
+  test('an array of messages is taken apart', async () => {
+    const server = await serve(
+      withoutStream((seen, response) =>
+        json(
+          response,
+          `[ ${JSON.stringify(note('a'))},\n{"jsonrpc":"2.0","id":${seen.message.id},"result":{"x":1.0}} ]`,
+        ),
+      ),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await rig.answer(2);
+    expect(rig.lines.slice(1)).toEqual([
+      JSON.stringify(note('a')),
+      '{"jsonrpc":"2.0","id":2,"result":{"x":1.0}}',
+    ]);
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('an event stream brings notifications, requests and the answer, in order', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        events(response, `id: p\ndata:\n\n: hello\n${data(note('one'))}`);
+        response.write(
+          `event: message\r\nid: 1\r\ndata: {"jsonrpc":"2.0","id":"q",\r\ndata: "method":"ping"}\r\n\r\n`,
+        );
+        response.end(data(result(seen.message.id)));
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await rig.answer(2);
+    expect(rig.lines.slice(1)).toEqual([
+      JSON.stringify(note('one')),
+      '{"jsonrpc":"2.0","id":"q", "method":"ping"}',
+      JSON.stringify(result(2)),
+    ]);
+  });
+
+  test('ten megabytes go each way', async () => {
+    const text = 'ä'.repeat(5 * 1024 * 1024);
+    const server = await serve(
+      withoutStream((seen, response) => {
+        const answer = result(seen.message.id, { text: seen.message.params.arguments.text });
+        if (seen.message.id === 2) json(response, answer);
+        else {
+          events(response);
+          response.end(data(answer));
+        }
+      }),
+    );
+    const rig = await greeted(server.url);
+    for (const id of [2, 3]) {
+      rig.write(call(id, { text }));
+      const answer = await rig.answer(id);
+      expect(answer.result.text === text).toBe(true);
+    }
+  });
+
+  test('a hundred requests at one time get their own answers, long streams or not', async () => {
+    const held: ServerResponse[] = [];
+    const server = await serve(
+      withoutStream((seen, response) => {
+        const { id, params } = seen.message;
+        if (params.arguments.hold === true) {
+          events(response, data(note('held')));
+          held.push(response);
+        } else if (id % 2 === 0) json(response, result(id, params.arguments));
+        else {
+          events(response);
+          response.end(data(result(id, params.arguments)));
+        }
+      }),
+    );
+    const rig = await greeted(server.url);
+    for (let id = 2; id < 52; id++) rig.write(call(id, { hold: true }));
+    await until(() => held.length === 50);
+    for (let id = 100; id < 200; id++) rig.write(call(id, { canary: `c${id}` }));
+    for (let id = 100; id < 200; id++) expect((await rig.answer(id)).result).toEqual({ canary: `c${id}` });
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('while nobody reads the input, bodies are not read', async () => {
+    const piece = data(note('x'.repeat(60_000)));
+    let response: ServerResponse | undefined;
+    const server = await serve(
+      withoutStream((_, each) => {
+        events(each);
+        response = each;
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => response !== undefined);
+    rig.link.input.pause();
+    let written = 0;
+    while (written < 1000 && response!.writableLength < 4 * 1024 * 1024) {
+      response!.write(piece);
+      written++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // Kernel buffers take some megabytes; beyond them the server has to wait.
+    expect(written).toBeLessThan(1000);
+    expect(rig.link.input.readableLength).toBeLessThan(2 * 1024 * 1024);
+    rig.link.input.resume();
+    response!.end(data(result(2)));
+    await rig.answer(2);
+    expect(rig.lines).toHaveLength(2 + written);
+  });
+
+  test('a stream that stays open behind the answer is dropped', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => events(response, data(result(seen.message.id)))),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await rig.answer(2);
+    await until(() => server.seen.at(-1)!.cutOff());
+    expect(rig.failures).toEqual([]);
+  });
+
+  test('a cancelled request is cancelled at the server, and then its connection is dropped', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        if (seen.message.method === 'tools/call') events(response, data(note('working')));
+        else response.writeHead(202).end();
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => rig.lines.length === 2);
+    rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+    const asked = server.seen.find((seen) => seen.message?.id === 2)!;
+    await until(() => asked.cutOff());
+    const methods = server.seen.filter((seen) => seen.method === 'POST').map((seen) => seen.message.method);
+    expect(methods.slice(-2)).toEqual(['tools/call', 'notifications/cancelled']);
+    expect(rig.failures).toEqual([]);
+    expect(rig.link.open).toBe(true);
+  });
+});
+
+describe('the stream of the server', () => {
+  test('is opened after the greeting, and again where it broke off', async () => {
+    const server = await serve(
+      sessionful((seen, response) => {
+        events(response);
+        if (seen.headers['last-event-id'] === undefined)
+          response.end(`retry: 100\nid: e1\n${data(note('one'))}`);
+        else response.write(data(note('two')));
+      }),
+    );
+    const rig = await greeted(server.url);
+    await until(() => rig.lines.length === 3);
+    expect(rig.lines.slice(1)).toEqual([JSON.stringify(note('one')), JSON.stringify(note('two'))]);
+    const gets = server.seen.filter((seen) => seen.method === 'GET');
+    expect(gets[0]!.headers.accept).toBe('text/event-stream');
+    expect(gets[1]!.headers['last-event-id']).toBe('e1');
+    expect(gets[1]!.headers['mcp-session-id']).toBe('session-1');
+  });
+
+  test.each([404, 405, 400, 501])('a server that has none (HTTP %i) is asked once', async (status) => {
+    const server = await serve(
+      sessionful((seen, response) => {
+        if (seen.method === 'GET') response.writeHead(status).end();
+        else json(response, result(seen.message.id));
+      }),
+    );
+    const rig = await greeted(server.url);
+    await until(() => server.seen.some((seen) => seen.method === 'GET'));
+    rig.write(call(2));
+    await rig.answer(2);
+    expect(rig.ends).toEqual([]);
+    expect(server.seen.filter((seen) => seen.method === 'GET')).toHaveLength(1);
+  });
+
+  test('tells that the session is gone when it cannot be opened again', async () => {
+    let opened = 0;
+    const server = await serve(
+      sessionful((_, response) => {
+        if (opened++ > 0) response.writeHead(404).end();
+        else {
+          events(response);
+          response.end(`retry: 100\n${data(note('bye'))}`);
+        }
+      }),
+    );
+    const rig = await greeted(server.url);
+    await until(() => rig.ends.length === 1);
+    expect(rig.ends).toEqual([{ kind: 'forgotten' }]);
+    expect(rig.link.open).toBe(false);
+  });
+});
+
+describe('an answer whose stream ends early', () => {
+  test('is taken up where it broke off', async () => {
+    const server = await serve(
+      sessionful((seen, response) => {
+        const last = seen.headers['last-event-id'];
+        if (seen.method === 'GET' && last === undefined) response.writeHead(405).end();
+        else if (seen.method === 'POST') {
+          events(response, 'retry: 100\nid: a1\ndata:\n\n');
+          response.end();
+        } else if (last === 'a1') {
+          events(response, `id: a2\n${data(note('half'))}`);
+          setImmediate(() => response.destroy());
+        } else {
+          events(response);
+          response.end(`id: a3\n${data(result(2, { last }))}`);
+        }
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    expect((await rig.answer(2)).result).toEqual({ last: 'a2' });
+    expect(rig.failures).toEqual([]);
+    expect(server.seen.filter((seen) => seen.message?.id === 2)).toHaveLength(1);
+  });
+
+  test('fails where the server does not take it up again', async () => {
+    const server = await serve(
+      withoutStream((_, response) => {
+        events(response, 'retry: 100\nid: a1\ndata:\n\n');
+        response.end();
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    expect(await rig.sentence(2)).toMatch(
+      /^SERVER_LOST: Server 'far' broke off its event stream, .*HTTP 405\. .*may have been carried out/,
+    );
+  });
+
+  test('fails where the stream had no ids, and is not sent again', async () => {
+    const server = await serve(
+      withoutStream((_, response) => {
+        events(response, data(note('x')));
+        response.end();
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    expect(await rig.sentence(2)).toMatch(
+      /^SERVER_LOST: Server 'far' ended its event stream without an answer\. .*may have been/,
+    );
+    expect(server.seen.filter((seen) => seen.message?.id === 2)).toHaveLength(1);
+    expect(rig.failures).toHaveLength(1);
+    expect(rig.link.open).toBe(true);
+  });
+
+  test('is no longer looked for once it is cancelled', async () => {
+    const server = await serve(
+      sessionful((seen, response) => {
+        if (seen.method === 'GET') response.writeHead(seen.headers['last-event-id'] ? 503 : 405).end();
+        else if (seen.message.id === 2) {
+          events(response, 'retry: 100\nid: a1\ndata:\n\n');
+          response.end();
+        } else response.writeHead(202).end();
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => server.seen.some((seen) => seen.headers['last-event-id'] === 'a1'));
+    rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+    await until(() => server.seen.some((seen) => seen.message?.method === 'notifications/cancelled'));
+    await rig.link.stop();
+    expect(rig.failures).toEqual([]);
+  });
+});
+
+describe('the end', () => {
+  test('says goodbye to the session and leaves no connection', async () => {
+    const server = await serve(sessionful((_, response) => events(response, data(note('x')))));
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => rig.lines.length === 3);
+    await rig.link.stop();
+    const last = server.seen.at(-1)!;
+    expect(last.method).toBe('DELETE');
+    expect(last.headers['mcp-session-id']).toBe('session-1');
+    await until(async () => (await server.connections()) === 0);
+    expect(rig.ends).toEqual([]);
+    expect(rig.failures).toEqual([]);
+    expect(rig.link.open).toBe(false);
+  });
+
+  test('does not wait long for a server that takes no notice', async () => {
+    const server = await serve((seen, response, request) => {
+      if (seen.method !== 'DELETE')
+        withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
+    });
+    const rig = await greeted(server.url);
+    await rig.link.stop();
+    await until(async () => (await server.connections()) === 0);
+  });
+
+  test('a server without sessions is told nothing', async () => {
+    const server = await serve((seen, response) => json(response, result(seen.message.id)));
+    const rig = open(server.url);
+    rig.listen();
+    rig.write(initialize);
+    await rig.answer(1);
+    await Promise.all([rig.link.stop(), rig.link.stop()]);
+    expect(server.seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,49 @@
+import type { Readable, Writable } from 'node:stream';
+import type { SwitchboardError } from '../shared/errors.ts';
+
+/**
+ * One life of the way to a server, whatever it is made of: a process and its pipes, or requests over the network. On
+ * both streams stand JSON-RPC messages, one a line where the link makes the lines itself.
+ */
+export interface Link {
+  /** What the server says. */
+  readonly input: Readable;
+  /** What it is told. */
+  readonly output: Writable;
+  /** True where `output` keeps no hold of the bytes it has taken, as pipes do. */
+  readonly takesCopies: boolean;
+  readonly pid: number | undefined;
+  /** False once it takes no more messages, though its end may not have been told yet. */
+  readonly open: boolean;
+  /** What the server said of its trouble, as part of a sentence to a person; empty where it said nothing. */
+  lastWords(): string;
+  /** The server says no more on `input`. */
+  inputEnded(): void;
+  /**
+   * Ends it on our own account; its end is not told then. Resolves when nothing of it is left. A server that cannot be
+   * gone on with (`atOnce`) is not asked to leave first.
+   */
+  stop(atOnce?: boolean): Promise<void>;
+}
+
+/** None of these is called while the link is being made. */
+export interface LinkEvents {
+  /** It is over, and not because it was asked to be. Told at most once. */
+  ended(end: LinkEnd): void;
+  /** A request of ours, by its id, will get no answer, though the link may go on. */
+  unanswered(id: number, failure: Failure): void;
+}
+
+export type LinkEnd =
+  /** As the end of a sentence that begins with the server: `exited with code 1`. */
+  | { readonly kind: 'lost'; readonly how: string }
+  | { readonly kind: 'failed'; readonly error: SwitchboardError }
+  /** The server has forgotten us, and nothing is wrong with it: a new greeting is all it takes. */
+  | { readonly kind: 'forgotten' };
+
+export type Failure =
+  /** The server has not looked at it: it may be sent again. */
+  | { readonly kind: 'not-taken' }
+  | { readonly kind: 'too-large' }
+  /** It may have been carried out. The sentence names the server and what happened. */
+  | { readonly kind: 'failed'; readonly error: SwitchboardError };

@@ -1,0 +1,103 @@
+import type { Logger } from '../shared/log.ts';
+import { captureOutput, type ChildEnd, type Family } from '../process/index.ts';
+import type { Link, LinkEnd, LinkEvents } from './link.ts';
+import type { ProcessTarget } from './server.ts';
+
+export interface ProcessLinkOptions {
+  /** The server's name. */
+  readonly server: string;
+  readonly target: ProcessTarget;
+  readonly family: Family;
+  readonly log: Logger;
+  /** Takes each line the server writes to stderr, already prefixed and safe to print. */
+  readonly stderr: (line: string) => void;
+  /** Hides what must not be shown. */
+  readonly mask: (text: string) => string;
+}
+
+/** How long after its pipes the exit of a process may be seen, in milliseconds. */
+const EXIT_NEWS = 50;
+
+/** For one that is beyond asking. */
+const AT_ONCE = { term: 0, kill: 2000 };
+
+/** Starts a program; the link to it is its stdin and stdout. */
+export function openProcessLink(options: ProcessLinkOptions, events: LinkEvents): Link {
+  const { server, target, family, log, mask } = options;
+  const { command, args, cwd, env, shown } = target;
+  const child = family.spawn({ name: server, command, args, cwd, env: env(), shown });
+  const output = captureOutput(child.stderr, {
+    name: server,
+    sink: (line) => options.stderr(mask(line)),
+  });
+  let over = false;
+
+  const end = (how: LinkEnd): void => {
+    if (over) return;
+    over = true;
+    events.ended(how);
+    // Whatever it left behind ends too. It has no stdin to close any more.
+    child.stop(AT_ONCE).catch((reason: unknown) => {
+      log.error('could not clean up', { server, reason: String(reason) });
+    });
+  };
+  const lastWords = (): string => wordsOf(output.tail().map((line) => mask(line)));
+  const exited = (exit: ChildEnd): void => {
+    if (exit.kind === 'failed') {
+      end(exit);
+      return;
+    }
+    log.info('exited', {
+      server,
+      pid: child.pid,
+      code: exit.code ?? undefined,
+      signal: exit.signal ?? undefined,
+      asked: over || undefined,
+      said: over ? undefined : lastWords() || undefined,
+    });
+    // The last answers have been read: an exit is told when the pipes are closed, or after a while when a descendant
+    // holds them open.
+    const how = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
+    end({ kind: 'lost', how });
+  };
+  /** A closed pipe usually means that it has exited, which is about to be told and says more. */
+  const loseUnlessExited = (how: string): void => {
+    setTimeout(() => {
+      if (child.state.kind === 'running') end({ kind: 'lost', how });
+    }, EXIT_NEWS);
+  };
+
+  child.onExit(exited);
+  // Seen when the next write fails.
+  child.stdin.once('close', () => loseUnlessExited('closed its stdin'));
+  if (child.pid !== undefined) log.info('spawned', { server, pid: child.pid });
+
+  return {
+    input: child.stdout,
+    output: child.stdin,
+    takesCopies: true,
+    pid: child.pid,
+    get open() {
+      // A process that has exited but whose end is still being read takes no more calls.
+      return child.state.kind === 'running';
+    },
+    lastWords,
+    inputEnded: () => loseUnlessExited('closed its stdout'),
+    async stop(atOnce = false) {
+      over = true;
+      const report = await child.stop(atOnce ? AT_ONCE : undefined);
+      if (report.kind !== 'left') return;
+      const pids = report.survivors.map((survivor) => survivor.pid).join(',');
+      log.error('processes would not end', { server, pids });
+    },
+  };
+}
+
+/** What lines of stderr tell of a server's trouble, as a sentence. */
+function wordsOf(written: readonly string[]): string {
+  const lines = written.filter((line) => line.trim() !== '');
+  // A trace ends in frames and braces; the line that names the error stands before them.
+  const named = lines.findIndex((line) => /error|exception|cannot|not found|fatal|panic|denied/i.test(line));
+  const told = (named < 0 ? lines.slice(-5) : lines.slice(named, named + 3)).join(' | ');
+  return told === '' ? '' : `It wrote: ${told.length > 600 ? `${told.slice(0, 600)}…` : told}`;
+}
