@@ -1,5 +1,5 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|list|memory] [--json] [--out FILE] [--entry FILE]
+ * node bench/run.mjs [--quick] [--only startup|call|list|memory|http] [--json] [--out FILE] [--entry FILE]
  *
  * Measures the built program and prints tables. Nothing is written but with --out; nothing is left running.
  */
@@ -9,6 +9,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { FLAT, measureCalls } from './call.mjs';
+import { measureHttp } from './http.mjs';
 import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureStartup } from './startup.mjs';
@@ -23,7 +24,7 @@ const { values: options } = parseArgs({
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'call', 'list', 'memory'];
+const parts = ['startup', 'call', 'list', 'memory', 'http'];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -58,6 +59,15 @@ if (wanted('memory') && process.platform !== 'linux') say('Memory: read from /pr
 else if (wanted('memory')) {
   results.memory = await measureMemory({ entry, rounds: quick ? 1 : 5, settleMs: quick ? 500 : 1500 });
   say(memoryTable(results.memory));
+}
+if (wanted('http')) {
+  results.http = await measureHttp({
+    entry,
+    rounds: quick ? 3 : 15,
+    calls: quick ? 2000 : 6400,
+    settleMs: quick ? 500 : 2000,
+  });
+  say(httpTable(results.http));
 }
 const json = JSON.stringify(results, undefined, 2);
 if (options.json) console.log(json);
@@ -140,6 +150,30 @@ function memoryTable(rows) {
       target === undefined ? '' : `${more <= target ? '✓' : '✗'} ≤ ${mb(target)}`,
     ]),
   );
+}
+
+function httpTable({ clients, bytes, rows, idle }) {
+  const names = {
+    relay: 'bare node:http relay, one server',
+    shared: 'switchboard --http, one server for all',
+    session: 'switchboard --http, a server for each',
+  };
+  const ms = (value) => (value === undefined ? '' : value.toFixed(2));
+  const text = table(
+    `HTTP in, stdio out: ${clients} clients, one call at a time each, ${sizeOf(bytes)}, median of rounds`,
+    ['', 'calls/s', 'p50, ms', 'p99, ms', 'added p99, ms', 'CPU per call, µs', '× relay'],
+    rows.map(({ name, rate, p50, p99, addedP99, cpu, ratio }) => [
+      names[name],
+      figure(rate),
+      ms(p50),
+      ms(p99),
+      ms(addedP99),
+      figure(cpu),
+      ratio === undefined ? '' : times(ratio),
+    ]),
+  );
+  const each = idle.each === undefined ? '–' : `${(idle.each / 1024).toFixed(0)} kB`;
+  return `${text}\nAn idle session: ${each} (mean of ${idle.sessions}, ${idle.servers} servers configured, none started)\n`;
 }
 
 function verdict(ratio, target) {

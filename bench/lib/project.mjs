@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const CHILD = fileURLToPath(new URL('../child.mjs', import.meta.url));
+export const RELAY_HTTP = fileURLToPath(new URL('../relay-http.mjs', import.meta.url));
 export const RELAY = fileURLToPath(new URL('../relay.mjs', import.meta.url));
 
 const made = [];
