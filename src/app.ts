@@ -225,7 +225,9 @@ export function createApp(options: AppOptions): App {
         throw error;
       });
       await Promise.all([...workspaces].filter((each) => each !== main).map((each) => each.apply(next)));
-      await sharedServers.keepOnly(new Set(next.servers.map((server) => server.name)));
+      // One that cannot be used as it is written now goes on as it was.
+      const shared = next.servers.filter((server) => server.isolation === 'shared');
+      await sharedServers.keepOnly(new Set([...shared.map((server) => server.name), ...next.unusable]));
       return applied;
     },
     openStdio: (input, output) =>
@@ -249,7 +251,7 @@ export function createApp(options: AppOptions): App {
         limits: { bodyBytes: MAX_BODY, sessions: maxSessions, sessionIdleMs },
         log,
         open: seat,
-        health: () => ({ status: 'ok', name: program, version: VERSION, servers: current.servers.length }),
+        health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
         ...(emptied === undefined ? {} : { emptied }),
       });
     },

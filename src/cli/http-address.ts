@@ -13,7 +13,9 @@ const USUAL_HOST = '127.0.0.1';
 /** Reads `[HOST:]PORT`; empty is the usual one. Throws USAGE. */
 export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
   if (text === '') return { host: USUAL_HOST, port: USUAL_PORT };
-  const advice = `Write for example ${flag} 3006 or ${flag} 127.0.0.1:3006; 0 takes any free port.`;
+  const between = flag.startsWith('-') ? ' ' : '=';
+  const example = (address: string): string => `${flag}${between}${address}`;
+  const advice = `Write for example ${example('3006')} or ${example('127.0.0.1:3006')}; 0 takes any free port.`;
   const bracketed = /^\[([^\]]*)\]:(.*)$/.exec(text);
   const colon = text.lastIndexOf(':');
   const [host, port] = bracketed

@@ -41,6 +41,8 @@ function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof 
         : {
             http: {
               address: http === '' ? (port ?? '') : http,
+              from:
+                flags.get('http') || flags.get('sse') ? '--http' : (face.listens?.portVariable ?? '--http'),
               allowRemote: flags.has('allow-remote'),
               showToken: flags.has('show-token'),
               json: flags.has('json'),

@@ -14,6 +14,8 @@ import { onStop } from './stop.ts';
 export interface HttpRequest {
   /** `[HOST:]PORT`; empty for the usual one. */
   readonly address: string;
+  /** The flag or variable that the address is from. */
+  readonly from: string;
   /** Whether it may be reached from other machines. */
   readonly allowRemote: boolean;
   /** Whether the token is printed though it is not new. */
@@ -47,7 +49,7 @@ export async function serveHttp(
       'switchboard --http serves clients that connect.',
     );
   if (request.stdio) throw usage('--stdio and --http exclude each other.', 'Leave one of them out.');
-  const { host, port } = readHttpAddress(request.address);
+  const { host, port } = readHttpAddress(request.address, request.from);
   if (!isLoopback(host) && !request.allowRemote)
     throw usage(
       `${face.program} listens on this machine only, not on ${JSON.stringify(host)}.`,

@@ -18,6 +18,8 @@ export interface ServeRequest {
   readonly http?: {
     /** `[HOST:]PORT`; empty for the usual one. */
     readonly address: string;
+    /** The flag or variable that the address is from. */
+    readonly from: string;
     readonly allowRemote: boolean;
     readonly showToken: boolean;
     readonly json: boolean;

@@ -99,7 +99,11 @@ async function askPerson(
     state,
     resource,
   }).catch((error: unknown) => {
-    throw new SwitchboardError('AUTH_FAILED', `${issuer} does not offer a kind of login that can be used.`, {
+    const message =
+      `There is no way to log in to server '${options.server}': its issuer ${issuer} does not offer the authorization ` +
+      'code flow with PKCE (S256).';
+    throw new SwitchboardError('AUTH_FAILED', message, {
+      hint: 'If the server takes another kind of token, put it into "headers" of its entry.',
       cause: error,
     });
   });
