@@ -230,7 +230,7 @@ export class Gateway {
     });
     for (const old of this.#shelves.values()) {
       if (old.source.name === entry.source.name && old.subscriptions !== shelf.subscriptions)
-        shelf.subscriptions.adopt(old.subscriptions);
+        shelf.subscriptions.adopt(old.subscriptions, this.#sessions);
     }
     entry.source.listen(this.#listenerFor(shelf));
     return shelf;

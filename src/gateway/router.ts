@@ -330,9 +330,16 @@ export class Router {
       });
     const lists = sources.map(async (source) => {
       const { components } = await within(TASKS_PATIENCE, source.list('tasks'));
-      return components
-        .filter(({ key }) => call.session.claimTask(key, source))
-        .map((component) => component.text);
+      return (
+        components
+          // Of a server that others use too, a client sees the tasks that it has made itself.
+          .filter(({ key }) =>
+            source.subscriptions === undefined
+              ? call.session.claimTask(key, source)
+              : key !== undefined && call.session.taskOwner(key) === source,
+          )
+          .map((component) => component.text)
+      );
     });
     void Promise.allSettled(lists).then((results) => {
       const texts = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));

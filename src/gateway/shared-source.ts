@@ -1,7 +1,7 @@
-import { LOG_MESSAGE_LEVELS, Server, severity } from '../protocol/index.ts';
-import { RpcCode } from '../wire/index.ts';
+import { isJsonObject, LOG_MESSAGE_LEVELS, Server, severity } from '../protocol/index.ts';
+import { RpcCode, type Message } from '../wire/index.ts';
 import type { Session } from './session.ts';
-import type { Ending, Source, SourceListener } from './source.ts';
+import type { Ending, Question, Source, SourceListener } from './source.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /**
@@ -26,8 +26,6 @@ export class SharedSource {
 
   /** A source for one more gateway. Closing it leaves the others theirs. */
   join(): Source {
-    const member: Member = { listener: undefined, level: undefined };
-    this.#members.add(member);
     const source = (): Source => this.#source;
     const own: Source = {
       get name() {
@@ -42,6 +40,7 @@ export class SharedSource {
       known: (kind) => source().known(kind),
       request: (edits, call) => {
         this.#homes.set(call.session, member);
+        member.sessions.add(call.session);
         source().request(edits, call);
         // What the answer names, a task or a link, is asked for where the gateway knows the source.
         call.source = own;
@@ -66,6 +65,8 @@ export class SharedSource {
         return Promise.resolve();
       },
     };
+    const member: Member = { source: own, sessions: new Set(), listener: undefined, level: undefined };
+    this.#members.add(member);
     return own;
   }
 
@@ -91,6 +92,11 @@ export class SharedSource {
       gone: () => this.#each((listener) => listener.gone()),
       changed: (kind) => this.#each((listener) => listener.changed(kind)),
       notified: (notification, callers) => {
+        const task = taskNamedIn(notification);
+        if (task !== undefined) {
+          const owner = this.#ownerOf(task);
+          return owner?.member.listener?.notified(notification, () => new Set([owner.session]));
+        }
         // Subscriptions are kept for all together, so that one gateway can tell everybody's clients.
         const member =
           notification.string(Server.method) === 'notifications/resources/updated'
@@ -99,8 +105,10 @@ export class SharedSource {
         return member?.listener?.notified(notification, callers);
       },
       asked: (question) => {
-        const listener = this.#meant(question.callers())?.listener;
-        if (listener) listener.asked(question);
+        const task = taskNamedIn(question.request);
+        const owner = task === undefined ? undefined : this.#ownerOf(task);
+        const member = task === undefined ? this.#meant(question.callers()) : owner?.member;
+        if (member?.listener) member.listener.asked(owner ? meantFor(owner.session, question) : question);
         else
           question.refuse(
             RpcCode.serverError,
@@ -113,6 +121,15 @@ export class SharedSource {
       },
       inUse: () => [...this.#members].some(({ listener }) => listener?.inUse() === true),
     };
+  }
+
+  /** The client that a task was made for. */
+  #ownerOf(task: string): { readonly member: Member; readonly session: Session } | undefined {
+    for (const member of this.#members) {
+      for (const session of member.sessions)
+        if (session.taskOwner(task) === member.source) return { member, session };
+    }
+    return undefined;
   }
 
   #each(tell: (listener: SourceListener) => void): void {
@@ -135,7 +152,33 @@ export class SharedSource {
 }
 
 interface Member {
+  /** What it holds. */
+  readonly source: Source;
+  /** Its clients that have called. */
+  readonly sessions: Set<Session>;
   listener: SourceListener | undefined;
   /** The least severe log messages that its clients want. */
   level: string | undefined;
+}
+
+/** The task that a message is about, where it says so; what it is about is known then, whoever else is calling. */
+function taskNamedIn(message: Message): string | undefined {
+  if (!message.mentions('"taskId"')) return undefined;
+  const params = message.value(Server.params);
+  if (!isJsonObject(params)) return undefined;
+  const related = isJsonObject(params._meta) ? params._meta[RELATED_TASK] : undefined;
+  const task = isJsonObject(related) ? related.taskId : params.taskId;
+  return typeof task === 'string' ? task : undefined;
+}
+
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+function meantFor(session: Session, question: Question): Question {
+  return {
+    method: question.method,
+    request: question.request,
+    callers: () => new Set([session]),
+    relayTo: (client) => question.relayTo(client),
+    refuse: (code, message) => question.refuse(code, message),
+  };
 }

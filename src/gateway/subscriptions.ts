@@ -25,10 +25,10 @@ export class Subscriptions {
     return true;
   }
 
-  /** Takes over what clients wanted to hear of a source that this one replaces. */
-  adopt(other: Subscriptions): void {
+  /** Takes over what these clients wanted to hear of a source that this one replaces. */
+  adopt(other: Subscriptions, sessions: ReadonlySet<Session>): void {
     for (const [uri, clients] of other.#byUri) {
-      for (const [session, knownAs] of clients) this.add(uri, session, knownAs);
+      for (const [session, knownAs] of clients) if (sessions.has(session)) this.add(uri, session, knownAs);
     }
   }
 

@@ -34,6 +34,8 @@ export interface ConnectionEvents {
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
 const RESTART_PATIENCE = 2000;
+/** A call that was given up may go on for so long, in milliseconds; what the server asks then may be about it. */
+const LINGER = 60_000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
 const UNREAD_LIMIT = 8 * 1024 * 1024;
 
@@ -79,6 +81,8 @@ export class Connection {
   /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
   readonly #tasks = new Tasks();
   #reviving: NodeJS.Timeout | undefined;
+  /** Clients of a shared server that gave a call up, and until when the server may go on with it all the same. */
+  readonly #lingering = new Map<Session, number>();
 
   constructor(
     server: UpstreamServer,
@@ -108,7 +112,10 @@ export class Connection {
               ? 'The next call connects to it again.'
               : 'The next call starts the server again.',
       asking: (flight) => this.#current?.questions.mayConcern(flight) === true,
-      abandoned: (flight) => this.#current?.questions.abandon(flight),
+      abandoned: (flight) => {
+        this.#current?.questions.abandon(flight);
+        if (server.shared === true) this.#lingering.set(flight.call.session, performance.now() + LINGER);
+      },
       continues: (token, task) => this.#tasks.add(token, task),
       returned: (call, edits) => this.#returned(call, edits),
       mayPause: server.shared !== true,
@@ -269,8 +276,6 @@ export class Connection {
     await this.#retiring;
     await this.#waitOutCrash();
     if (this.#state.kind === 'stopped') throw this.#stoppedError();
-    const refusal = this.#server.target.kind === 'process' ? this.#surroundings.mayNotStart() : undefined;
-    if (refusal) throw refusal;
     this.#attempts++;
     this.#become({ kind: 'starting', attempt: this.#attempts });
     try {
@@ -289,6 +294,11 @@ export class Connection {
       return incarnation;
     } catch (error) {
       if ((this.#state as SourceState).kind === 'stopped') throw this.#stoppedError();
+      if (error instanceof NotNow) {
+        // Nothing is wrong with the server.
+        this.#become({ kind: 'idle' });
+        throw error.reason;
+      }
       this.#crashed(asStartError(error, this.#server.name));
       throw error;
     }
@@ -299,6 +309,9 @@ export class Connection {
     return this.#surroundings.inTurn(() => {
       // Others may have been before it for a while.
       if (this.#state.kind === 'stopped') throw this.#stoppedError();
+      // Asked in the turn in which it is spawned: many may have been let through while it waited.
+      const refusal = this.#surroundings.mayNotStart();
+      if (refusal) throw new NotNow(refusal);
       return this.#startInSomeFraming(this.#server.target as ProcessTarget);
     });
   }
@@ -339,6 +352,7 @@ export class Connection {
         request: (message) => this.#asked(incarnation, message),
         notification: (message) => this.#notified(incarnation, message),
         asked: (question) => this.#events.asked(question),
+        othersAtWork: () => this.#othersAtWork(),
         lost: (error) => {
           lost = error;
           this.#lost(incarnation, error);
@@ -550,13 +564,23 @@ export class Connection {
       const kinds = kindsChangedBy(method);
       if (kinds.length > 0) for (const kind of kinds) this.#events.changed(kind);
       else {
-        const slow = this.#events.notified(message, () => callersAt(incarnation.peer));
+        const callers = (): Set<Session> =>
+          new Set([...callersAt(incarnation.peer), ...this.#othersAtWork()]);
+        const slow = this.#events.notified(message, callers);
         if (slow === undefined || this.#server.shared === true) return;
         // A client that reads slowly slows the server down, not our memory up.
         incarnation.peer.pause();
         slow.whenDrained(() => incarnation.peer.resume());
       }
     }
+  }
+
+  /** Whoever else a question may be for: not every server stops when it is told to, and tasks go on without a call. */
+  #othersAtWork(): Set<Session> {
+    if (this.#server.shared !== true) return new Set();
+    const now = performance.now();
+    for (const [session, until] of this.#lingering) if (until < now) this.#lingering.delete(session);
+    return new Set([...this.#lingering.keys(), ...this.#tasks.sessions()]);
   }
 
   /** Looks again after the idle time whether anybody used it meanwhile. */
@@ -589,6 +613,16 @@ export class Connection {
 
   #stoppedError(): SwitchboardError {
     return new SwitchboardError('STOPPING', `Server '${this.#server.name}' is stopped. ${this.#lossReason}`);
+  }
+}
+
+/** There are too many others. */
+class NotNow extends Error {
+  readonly reason: SwitchboardError;
+
+  constructor(reason: SwitchboardError) {
+    super(reason.message);
+    this.reason = reason;
   }
 }
 

@@ -2,7 +2,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
 import { secretMask } from '../shared/secrets.ts';
-import type { Listing, Question, SourceInfo } from '../gateway/index.ts';
+import type { Listing, Question, Session, SourceInfo } from '../gateway/index.ts';
 import type { Family } from '../process/index.ts';
 import { SERVER_SHAPE, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
@@ -18,6 +18,8 @@ export interface IncarnationEvents {
   notification(message: Message): void;
   /** It wants something of a client. */
   asked(question: Question): void;
+  /** Clients for whom it may be at work though they have no call running. */
+  othersAtWork(): ReadonlySet<Session>;
   /** It is over, and not because it was asked to be. Told once. */
   lost(error: SwitchboardError): void;
   /** The same where nothing is wrong with the server but that it does not know us any more. */
@@ -136,6 +138,7 @@ export class Incarnation {
       patience: server.timeouts.callMaxMs,
       log,
       asked: (question) => events.asked(question),
+      othersAtWork: () => events.othersAtWork(),
     });
   }
 

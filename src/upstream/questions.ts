@@ -1,6 +1,6 @@
 import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
-import type { Question } from '../gateway/index.ts';
+import type { Question, Session } from '../gateway/index.ts';
 import { Server } from '../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../wire/index.ts';
 import { Asked, type AskedControl } from './asked.ts';
@@ -13,6 +13,8 @@ export interface QuestionsOptions {
   /** How long a client may take to answer, in milliseconds. */
   readonly patience: number;
   readonly log: Logger;
+  /** Clients for whom the server may be at work though they have no call running. */
+  readonly othersAtWork: () => ReadonlySet<Session>;
   /** Takes a question to a client. */
   readonly asked: (question: Question) => void;
 }
@@ -33,7 +35,7 @@ export class Questions {
     this.#control = {
       deadlines,
       patience,
-      callers: () => callersAt(peer),
+      callers: () => new Set([...callersAt(peer), ...options.othersAtWork()]),
       settled: (asked) => this.#settled(asked),
     };
   }

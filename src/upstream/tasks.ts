@@ -1,4 +1,4 @@
-import type { Call, ClientLink } from '../gateway/index.ts';
+import type { Call, Session } from '../gateway/index.ts';
 import { Client, Server } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
 import type { ProgressGate } from './progress.ts';
@@ -14,7 +14,8 @@ const LONGEST_TASK_MS = 86_400_000;
 export class Task {
   /** When it is over at the latest, on the clock of Date.now. */
   readonly until: number;
-  readonly #client: ClientLink;
+  /** Whose it is. */
+  readonly session: Session;
   readonly #token: string | undefined;
   readonly #gate: ProgressGate | undefined;
 
@@ -22,7 +23,7 @@ export class Task {
     const task = (answer.value(Server.result) as { task?: { ttl?: unknown } }).task;
     const ttl = typeof task?.ttl === 'number' && task.ttl > 0 ? task.ttl : TASK_MS;
     this.until = Date.now() + Math.min(ttl, LONGEST_TASK_MS);
-    this.#client = session.client;
+    this.session = session;
     this.#token = request.text(Client.progressToken);
     this.#gate = gate;
   }
@@ -31,7 +32,7 @@ export class Task {
     if (this.#token === undefined || this.#gate?.admits(notification, performance.now()) !== true) return;
     const start = notification.start(Server.progressToken);
     const end = notification.end(Server.progressToken);
-    this.#client.forwardNotification(notification, [{ start, end, with: this.#token }]);
+    this.session.client.forwardNotification(notification, [{ start, end, with: this.#token }]);
   }
 }
 
@@ -56,6 +57,11 @@ export class Tasks {
     const now = Date.now();
     for (const [token, task] of this.#byToken) if (task.until <= now) this.#byToken.delete(token);
     return this.#byToken.size > 0;
+  }
+
+  /** The clients for whom one may still be at work. */
+  sessions(): Set<Session> {
+    return this.working ? new Set([...this.#byToken.values()].map((task) => task.session)) : new Set();
   }
 
   clear(): void {
