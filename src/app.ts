@@ -4,7 +4,7 @@ import { entryOf, upstreamOf } from './app/entry.ts';
 import { warnAboutSlips } from './app/log-lines.ts';
 import { SharedServers } from './app/shared-servers.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
-import type { LoadedConfig, ServerDefinition } from './config/index.ts';
+import { isRuntimeServer, type LoadedConfig, type ServerDefinition } from './config/index.ts';
 import {
   openConversation,
   openHttp,
@@ -26,7 +26,7 @@ import type { Applied } from './management/index.ts';
 import { createFamily, type Family } from './process/index.ts';
 import type { JsonObject } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
-import { SwitchboardError } from './shared/errors.ts';
+import { messageOf, SwitchboardError } from './shared/errors.ts';
 import type { Logger } from './shared/log.ts';
 import { didYouMean } from './shared/nearest.ts';
 import { stateDirectory } from './shared/paths.ts';
@@ -49,6 +49,8 @@ export interface AppOptions {
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Variables that are meant for this program and would mislead a server. Default none. */
+  readonly ownVariables?: readonly string[];
 }
 
 export interface ServerState {
@@ -93,6 +95,8 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { log, stderr, program = 'switchboard', volatile = false, env = process.env } = options;
   const { onStateChange = () => undefined } = options;
+  const own = new Set(options.ownVariables);
+  const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
   const family: Family = createFamily({ log });
   const directory = stateDirectory(env);
   const memory = createMemory(join(directory, 'servers.json'), log);
@@ -128,14 +132,15 @@ export function createApp(options: AppOptions): App {
     capabilities: () => JsonObject,
   ): Source => {
     const { limits } = current.settings;
-    const context = { limits, env, stateDirectory: directory, log, shared, volatile, after };
+    const context = { limits, env: inheritable, stateDirectory: directory, log, shared, volatile, after };
     return createServerSource(upstreamOf(server, context), surroundingsFor(capabilities), deadlines);
   };
   /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
   const capabilitiesOfAll = (): JsonObject =>
     Object.assign({}, ...[...workspaces].map(({ gateway }) => capabilitiesOf(gateway))) as JsonObject;
-  const sharedServers = new SharedServers((server, after) =>
-    createSource(server, after, true, capabilitiesOfAll),
+  const sharedServers = new SharedServers(
+    (server, after) => createSource(server, after, true, capabilitiesOfAll),
+    log,
   );
 
   const open = (several: boolean): Workspace => {
@@ -152,7 +157,8 @@ export function createApp(options: AppOptions): App {
       },
       build: (server, of, after, anew) => {
         const source =
-          several && server.isolation === 'shared'
+          // What one client has added is its own, whatever another one calls by the same name.
+          several && server.isolation === 'shared' && !isRuntimeServer(server)
             ? sharedServers.join(server, anew)
             : createSource(server, after, false, () => capabilitiesOf(of().gateway));
         return entryOf(source, server, volatile);
@@ -224,7 +230,11 @@ export function createApp(options: AppOptions): App {
         current = before;
         throw error;
       });
-      await Promise.all([...workspaces].filter((each) => each !== main).map((each) => each.apply(next)));
+      // A client that is just leaving must not keep the others from what is new.
+      const others = [...workspaces].filter((each) => each !== main);
+      for (const result of await Promise.allSettled(others.map((each) => each.apply(next))))
+        if (result.status === 'rejected')
+          log.warn('a client goes on with the old configuration', { reason: messageOf(result.reason) });
       // One that cannot be used as it is written now goes on as it was.
       const shared = next.servers.filter((server) => server.isolation === 'shared');
       await sharedServers.keepOnly(new Set([...shared.map((server) => server.name), ...next.unusable]));
@@ -247,8 +257,13 @@ export function createApp(options: AppOptions): App {
       return openHttp({
         host,
         port,
-        guard: { token, allowedHosts, allowedOrigins },
-        limits: { bodyBytes: MAX_BODY, sessions: maxSessions, sessionIdleMs },
+        // The address that was typed is one that clients may use.
+        guard: { token, allowedHosts: [...allowedHosts, hostInHeader(host)], allowedOrigins },
+        limits: {
+          bodyBytes: Math.min(MAX_BODY, current.settings.limits.messageBytes),
+          sessions: maxSessions,
+          sessionIdleMs,
+        },
         log,
         open: seat,
         health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
@@ -277,6 +292,10 @@ export function createApp(options: AppOptions): App {
 const SPAWN_HOLDS_MS = 4000;
 /** The largest body of an HTTP request, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
+
+function hostInHeader(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
 
 /** What servers are told that their client can do: what the one client there is can do. Several are not mixed up. */
 function capabilitiesOf({ sessions }: Gateway): JsonObject {

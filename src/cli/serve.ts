@@ -62,6 +62,7 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
     stderr,
     program,
     volatile: face.volatile ?? false,
+    ownVariables: http === undefined ? [] : Object.values(face.listens ?? {}),
     ...(publisher === undefined ? {} : { onStateChange: publisher.changed }),
   });
   const reloader = createReloader({

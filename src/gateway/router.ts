@@ -336,7 +336,7 @@ export class Router {
           .filter(({ key }) =>
             source.subscriptions === undefined
               ? call.session.claimTask(key, source)
-              : key !== undefined && call.session.taskOwner(key) === source,
+              : call.session.taskOwner(key) === source,
           )
           .map((component) => component.text)
       );

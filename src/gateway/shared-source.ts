@@ -20,10 +20,6 @@ export class SharedSource {
     source.listen(this.#listener());
   }
 
-  get source(): Source {
-    return this.#source;
-  }
-
   /** A source for one more gateway. Closing it leaves the others theirs. */
   join(): Source {
     const source = (): Source => this.#source;

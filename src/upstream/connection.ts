@@ -114,7 +114,7 @@ export class Connection {
       asking: (flight) => this.#current?.questions.mayConcern(flight) === true,
       abandoned: (flight) => {
         this.#current?.questions.abandon(flight);
-        if (server.shared === true) this.#lingering.set(flight.call.session, performance.now() + LINGER);
+        if (server.shared === true) this.#noteLingering(flight.call.session);
       },
       continues: (token, task) => this.#tasks.add(token, task),
       returned: (call, edits) => this.#returned(call, edits),
@@ -197,6 +197,11 @@ export class Connection {
       });
       this.#deadlines.add(deadline);
     });
+  }
+
+  /** Hides what must not be shown in what the server says. */
+  mask(text: string): string {
+    return this.#current === undefined ? text : this.#current.mask(text);
   }
 
   /** What the server says of itself; starts it if need be. */
@@ -416,6 +421,7 @@ export class Connection {
     this.#awaitingDrain = false;
     this.#crashed(error);
     this.#tasks.clear();
+    this.#lingering.clear();
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
     if (this.#queue.size > 0) this.#startForQueue();
@@ -573,6 +579,13 @@ export class Connection {
         slow.whenDrained(() => incarnation.peer.resume());
       }
     }
+  }
+
+  #noteLingering(session: Session): void {
+    const now = performance.now();
+    for (const [each, until] of this.#lingering) if (until < now) this.#lingering.delete(each);
+    this.#lingering.delete(session);
+    this.#lingering.set(session, now + LINGER);
   }
 
   /** Whoever else a question may be for: not every server stops when it is told to, and tasks go on without a call. */

@@ -22,13 +22,14 @@ export function shakeHands(
   peer: Peer,
   server: string,
   { clientInfo, capabilities }: Greeting,
+  mask: (text: string) => string,
 ): Promise<SourceInfo> {
   return new Promise((resolve, reject) => {
     const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
     peer.request('initialize', params, {
       answered: (answer) => {
         try {
-          const info = readGreeting(answer, server);
+          const info = readGreeting(answer, server, mask);
           peer.notify('notifications/initialized');
           resolve(info);
         } catch (error) {
@@ -44,9 +45,9 @@ export function shakeHands(
   });
 }
 
-function readGreeting(answer: Message, server: string): SourceInfo {
+function readGreeting(answer: Message, server: string, mask: (text: string) => string): SourceInfo {
   if (answer.has(Server.error)) {
-    const said = errorText(answer);
+    const said = mask(errorText(answer));
     throw new SwitchboardError(
       'START_FAILED',
       `Server '${server}' refused initialize: ${said.slice(0, 500)}`,

@@ -65,6 +65,8 @@ export class Incarnation {
   readonly #server: UpstreamServer;
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
+  /** Hides what must not be shown in what the server says of itself. What it answers to clients is not ours to change. */
+  readonly mask: (text: string) => string;
   readonly #noise: NoiseMeter;
   #greeted = false;
   #over = false;
@@ -80,11 +82,12 @@ export class Incarnation {
     events: IncarnationEvents,
   ): Promise<Incarnation> {
     const incarnation = (): Incarnation => begun;
-    const link = await openLink(server, findings, surroundings, {
+    const mask = maskOf(server);
+    const link = await openLink(server, findings, surroundings, mask, {
       ended: (end) => incarnation().#ended(end),
       unanswered: (id, failure) => incarnation().#unanswered(id, failure),
     });
-    const begun = new Incarnation(server, framing, link, surroundings, deadlines, events);
+    const begun = new Incarnation(server, framing, link, mask, surroundings, deadlines, events);
     return begun;
   }
 
@@ -92,6 +95,7 @@ export class Incarnation {
     server: UpstreamServer,
     framing: Framing,
     link: Link,
+    mask: (text: string) => string,
     surroundings: Surroundings,
     deadlines: Deadlines,
     events: IncarnationEvents,
@@ -102,6 +106,7 @@ export class Incarnation {
     this.#surroundings = surroundings;
     this.#events = events;
     this.link = link;
+    this.mask = mask;
     const noise = new NoiseMeter(name, log);
     this.#noise = noise;
     this.peer = new Peer(
@@ -153,7 +158,7 @@ export class Incarnation {
     });
     try {
       const info = await Promise.race([
-        shakeHands(this.peer, this.#server.name, this.#surroundings.greeting()),
+        shakeHands(this.peer, this.#server.name, this.#surroundings.greeting(), this.mask),
         timeout,
       ]);
       this.#greeted = true;
@@ -224,7 +229,7 @@ export class Incarnation {
     const printed = this.#noise.first;
     return printed === undefined
       ? this.#surroundings.startHint
-      : `It printed ${JSON.stringify(printed)}: its command does not seem to start an MCP server.`;
+      : `It printed ${JSON.stringify(this.mask(printed))}: its command does not seem to start an MCP server.`;
   }
 
   #end(error: SwitchboardError): void {
@@ -249,11 +254,11 @@ function openLink(
   server: UpstreamServer,
   findings: Findings,
   { family, log, stderr }: Surroundings,
+  mask: (text: string) => string,
   events: LinkEvents,
 ): Link | Promise<Link> {
   const { name, target } = server;
   if (target.kind === 'process') {
-    const mask = secretMask(server.secrets?.() ?? []);
     return openProcessLink({ server: name, target, family, log, stderr, mask }, events);
   }
   // Loaded when the first remote server is used: most configurations have none.
@@ -264,6 +269,14 @@ function openLink(
     ),
   );
 }
+
+/** Hides the secrets of a server, and what looks like a token that it was sent. */
+function maskOf({ secrets }: UpstreamServer): (text: string) => string {
+  const mask = secretMask(secrets?.() ?? []);
+  return (text) => mask(text).replace(BEARER, 'Bearer ***');
+}
+
+const BEARER = /\bBearer\s+[\w.~+/=-]{8,}/gi;
 
 /** The server is alive but has not answered `initialize` in time. */
 export class StartTimeout extends SwitchboardError {

@@ -4,7 +4,7 @@ import type { Failure } from '../link.ts';
 import { EventStream } from './event-stream.ts';
 import { discard, Exchange, typeOf, type Outcome } from './exchange.ts';
 import { answeredBadly, badStatus, broken, causeOf, noAnswer, wrongType } from './failures.ts';
-import { errorAnswer, readIncoming } from './incoming.ts';
+import { answeredId, errorAnswer, readIncoming } from './incoming.ts';
 import type { Outgoing } from './outlet.ts';
 import { pauseAfter } from './pause.ts';
 import type { Refusal, TransportContext } from './transport.ts';
@@ -153,17 +153,19 @@ export class Asking {
 
   async #refused(response: IncomingMessage, status: number): Promise<void> {
     const { site, inlet } = this.#context;
-    if (status === 404 && this.#hadSession) {
-      discard(response);
-      this.#settle({ kind: 'forgotten', failure: { kind: 'not-taken' } });
-      return;
-    }
     const pieces = await refusalBody(response, inlet);
     this.#bodyEnded();
     if (this.#over) return;
     const text = textOf(pieces);
-    // What many servers say that have lost their sessions, though the specification has them say 404.
-    if (status === 400 && this.#hadSession && refusesSession(pieces, text)) {
+    // Whoever answers this very request has looked at it, whatever the status says: it is not sent again.
+    const given = readIncoming(pieces)?.find((message) => answeredId(message) === this.message.id);
+    if (given !== undefined) {
+      this.#events.arrived(given);
+      return;
+    }
+    // The second is what many servers say that have lost their sessions, though the specification has them say 404.
+    const forgotten = status === 404 || (status === 400 && refusesSession(pieces, text));
+    if (forgotten && this.#hadSession) {
       this.#settle({ kind: 'forgotten', failure: { kind: 'not-taken' } });
       return;
     }
@@ -268,10 +270,15 @@ export class Asking {
 
 const BROKE_OFF = 'broke off its event stream, which could not be taken up again';
 
+/** Only a JSON-RPC error without an id that speaks of the session's id: anything else may come from a call that ran. */
 function refusesSession(pieces: readonly Buffer[], text: string): boolean {
-  if (!/session/i.test(text)) return false;
+  if (
+    !/mcp-session-id|(no|in)valid session|session id|(unknown|no such) session|session not found/i.test(text)
+  )
+    return false;
   const [message] = readIncoming(pieces) ?? [];
-  return message === undefined || !message.has(Envelope.id) || message.text(Envelope.id) === 'null';
+  if (message === undefined || !message.has(Envelope.error)) return false;
+  return !message.has(Envelope.id) || message.text(Envelope.id) === 'null';
 }
 
 function textOf(pieces: readonly Buffer[]): string {
