@@ -258,7 +258,7 @@ export function createApp(options: AppOptions): App {
         host,
         port,
         // The address that was typed is one that clients may use.
-        guard: { token, allowedHosts: [...allowedHosts, hostInHeader(host)], allowedOrigins },
+        guard: { token, allowedHosts: [...allowedHosts, ...namesOf(host)], allowedOrigins },
         limits: {
           bodyBytes: Math.min(MAX_BODY, current.settings.limits.messageBytes),
           sessions: maxSessions,
@@ -293,8 +293,10 @@ const SPAWN_HOLDS_MS = 4000;
 /** The largest body of an HTTP request, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
 
-function hostInHeader(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
+/** What clients write for an address that was typed. All addresses at once are none that anybody could write. */
+function namesOf(host: string): string[] {
+  if (host === '0.0.0.0' || host === '::') return [];
+  return [host.includes(':') ? `[${host}]` : host];
 }
 
 /** What servers are told that their client can do: what the one client there is can do. Several are not mixed up. */

@@ -110,7 +110,7 @@ export class Router {
     }
   }
 
-  /** Something that is not there may stand in a list that is on its way: clients remember names from an earlier run. */
+  /** Something that is not there may stand in a list that nobody has seen yet: clients remember names from an earlier run. */
   #whenListed<T>(
     call: Call,
     kinds: readonly KeptKind[],
@@ -118,7 +118,7 @@ export class Router {
     use: (found: T) => void,
     refuse: () => SwitchboardError,
   ): void {
-    const awaited = [...this.#board.shelves.values()].flatMap((shelf) => shelf.underWay(...kinds));
+    const awaited = [...this.#board.shelves.values()].flatMap((shelf) => shelf.sought(...kinds));
     if (awaited.length === 0) {
       call.fail(refuse());
       return;

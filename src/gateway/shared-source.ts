@@ -57,7 +57,14 @@ export class SharedSource {
       keepFor: (idleMs) => source().keepFor(idleMs),
       giveUp: (error) => source().giveUp(error),
       close: () => {
+        const most = this.#mostWanted();
         this.#members.delete(member);
+        const level = this.#mostWanted();
+        // Nobody wants to hear as much any more.
+        if (level !== undefined && level !== most)
+          source()
+            .ask('logging/setLevel', { level })
+            .catch(() => undefined);
         return Promise.resolve();
       },
     };

@@ -34,6 +34,8 @@ export interface ConnectionEvents {
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
 const RESTART_PATIENCE = 2000;
+/** To knock at a remote server costs little, and nobody but it knows when it is back: no call waits long for that. */
+const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
 /** A call that was given up may go on for so long, in milliseconds; what the server asks then may be about it. */
 const LINGER = 60_000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
@@ -48,7 +50,7 @@ export class Connection {
   readonly #surroundings: Surroundings;
   readonly #events: ConnectionEvents;
   readonly #deadlines: Deadlines;
-  readonly #backoff: Backoff = createBackoff({ first: 100 });
+  readonly #backoff: Backoff;
   readonly #control: FlightControl;
   readonly #queue: CallQueue;
   /** Calls sent and not yet answered. */
@@ -74,6 +76,8 @@ export class Connection {
   /** True when a call has ended since the idle timer was set. */
   #used = false;
   #awaitingDrain = false;
+  /** Whether a call has been answered in this life. */
+  #answered = false;
   /** True once a server that asks without reading has been told of. */
   #unheard = false;
   #closing: Promise<void> | undefined;
@@ -91,6 +95,7 @@ export class Connection {
     events: ConnectionEvents,
   ) {
     this.#server = server;
+    this.#backoff = createBackoff(server.target.kind === 'process' ? { first: 100 } : REMOTE_BACKOFF);
     this.#surroundings = surroundings;
     this.#deadlines = deadlines;
     this.#events = events;
@@ -101,7 +106,7 @@ export class Connection {
       timeouts: server.timeouts,
       messageBytes: server.limits.messageBytes,
       deadlines,
-      landed: () => this.#landed(),
+      landed: (answered) => this.#landed(answered),
       lossReason: () => this.#lossReason,
       lossHint: () =>
         this.#state.kind === 'stopped'
@@ -291,6 +296,7 @@ export class Connection {
         throw this.#stoppedError();
       }
       this.#current = incarnation;
+      this.#answered = false;
       this.#become({ kind: 'running', pid: incarnation.link.pid, since: Date.now() });
       this.#attempts = 0;
       this.#backoff.succeeded(performance.now());
@@ -437,7 +443,7 @@ export class Connection {
     this.#awaitingDrain = false;
     clearTimeout(this.#idleTimer);
     // Not at once again and again, where it forgets every session that it makes.
-    this.#holdOff();
+    if (!this.#answered) this.#holdOff();
     if (this.#state.kind !== 'stopped') this.#become({ kind: 'idle' });
     this.#tasks.clear();
     this.#events.gone();
@@ -512,8 +518,9 @@ export class Connection {
     new Flight(call, incarnation.peer, this.#control).send(edits);
   }
 
-  #landed(): void {
+  #landed(answered: boolean): void {
     this.#inFlight--;
+    this.#answered ||= answered;
     this.#used = true;
     if (this.#queue.size > 0) this.#drainQueue();
     if (this.#inFlight === 0) this.#onDrained?.();

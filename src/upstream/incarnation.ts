@@ -107,7 +107,7 @@ export class Incarnation {
     this.#events = events;
     this.link = link;
     this.mask = mask;
-    const noise = new NoiseMeter(name, log);
+    const noise = new NoiseMeter(name, log, mask);
     this.#noise = noise;
     this.peer = new Peer(
       link.input,
@@ -229,7 +229,7 @@ export class Incarnation {
     const printed = this.#noise.first;
     return printed === undefined
       ? this.#surroundings.startHint
-      : `It printed ${JSON.stringify(this.mask(printed))}: its command does not seem to start an MCP server.`;
+      : `It printed ${JSON.stringify(printed)}: its command does not seem to start an MCP server.`;
   }
 
   #end(error: SwitchboardError): void {
