@@ -119,7 +119,7 @@ export function createApp(options: AppOptions): App {
         : `${program} doctor --start shows how it is started and all it writes.`,
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
-    inTurn: (start) => (spawnGate ? spawnGate.enter(start) : start()),
+    inTurn: (server, start) => (spawnGate ? spawnGate.enter(server, start) : start()),
     recall: (server) => memory.recall(() => keyOf(server)),
     remember: (server, info) => memory.remember(keyOf(server), info),
     stateChanged: onStateChange,

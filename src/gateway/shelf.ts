@@ -185,7 +185,7 @@ export class Shelf {
     if (source.state.kind === 'running') return;
     if (this.#starting === undefined) this.#admittedAt = Infinity;
     this.#starting ??= Promise.race([
-      this.#owner.gate.enter(() => {
+      this.#owner.gate.enter(source.name, () => {
         this.#admittedAt = performance.now();
         return source.start();
       }),

@@ -317,7 +317,7 @@ export class Connection {
 
   #begin(): Promise<Incarnation> {
     if (this.#server.target.kind === 'remote') return this.#startIn('newline', startPatience(this.#server));
-    return this.#surroundings.inTurn(() => {
+    return this.#surroundings.inTurn(this.#server.name, () => {
       // Others may have been before it for a while.
       if (this.#state.kind === 'stopped') throw this.#stoppedError();
       // Asked in the turn in which it is spawned: many may have been let through while it waited.

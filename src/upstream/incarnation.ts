@@ -38,7 +38,7 @@ export interface Surroundings {
   /** Why no further process may be started now; undefined where one may. */
   readonly mayNotStart: () => SwitchboardError | undefined;
   /** Starts a process when it is its turn, where many might start at the same moment. */
-  readonly inTurn: <T>(start: () => Promise<T>) => Promise<T>;
+  readonly inTurn: <T>(server: string, start: () => Promise<T>) => Promise<T>;
   /** What a server said of itself in an earlier run of this program. */
   readonly recall: (server: UpstreamServer) => SourceInfo | undefined;
   readonly remember: (server: UpstreamServer, info: SourceInfo) => void;
