@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { entryOf, upstreamOf } from './app/entry.ts';
 import { warnAboutSlips } from './app/log-lines.ts';
+import { TRAIL } from './app/nesting.ts';
 import { SharedServers } from './app/shared-servers.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
 import { isRuntimeServer, type LoadedConfig, type ServerDefinition } from './config/index.ts';
@@ -98,6 +100,8 @@ export function createApp(options: AppOptions): App {
   const own = new Set(options.ownVariables);
   const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
   const family: Family = createFamily({ log });
+  /** What this run of the program is called on the way from a client to a server. */
+  const self = randomBytes(9).toString('base64url');
   const directory = stateDirectory(env);
   const memory = createMemory(join(directory, 'servers.json'), log);
   const deadlines = new Deadlines();
@@ -130,20 +134,31 @@ export function createApp(options: AppOptions): App {
     after: Promise<unknown> | undefined,
     shared: boolean,
     capabilities: () => JsonObject,
+    passed: readonly string[],
   ): Source => {
     const { limits } = current.settings;
-    const context = { limits, env: inheritable, stateDirectory: directory, log, shared, volatile, after };
+    const trail = [...passed, self];
+    const context = {
+      trail,
+      limits,
+      env: inheritable,
+      stateDirectory: directory,
+      log,
+      shared,
+      volatile,
+      after,
+    };
     return createServerSource(upstreamOf(server, context), surroundingsFor(capabilities), deadlines);
   };
   /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
   const capabilitiesOfAll = (): JsonObject =>
     Object.assign({}, ...[...workspaces].map(({ gateway }) => capabilitiesOf(gateway))) as JsonObject;
   const sharedServers = new SharedServers(
-    (server, after) => createSource(server, after, true, capabilitiesOfAll),
+    (server, after) => createSource(server, after, true, capabilitiesOfAll, []),
     log,
   );
 
-  const open = (several: boolean): Workspace => {
+  const open = (several: boolean, passed: readonly string[] = []): Workspace => {
     const workspace = openWorkspace({
       program,
       log,
@@ -160,7 +175,7 @@ export function createApp(options: AppOptions): App {
           // What one client has added is its own, whatever another one calls by the same name.
           several && server.isolation === 'shared' && !isRuntimeServer(server)
             ? sharedServers.join(server, anew)
-            : createSource(server, after, false, () => capabilitiesOf(of().gateway));
+            : createSource(server, after, false, () => capabilitiesOf(of().gateway), passed);
         return entryOf(source, server, volatile);
       },
     });
@@ -182,8 +197,8 @@ export function createApp(options: AppOptions): App {
   };
 
   /** One client of an HTTP door takes its seat. */
-  const seat = (input: Readable, output: Writable): Seat => {
-    const workspace = open(true);
+  const seat = (input: Readable, output: Writable, passed: readonly string[]): Seat => {
+    const workspace = open(true, passed);
     const { messageBytes } = current.settings.limits;
     const { client, peer } = openConversation({
       gateway: workspace.gateway,
@@ -265,6 +280,7 @@ export function createApp(options: AppOptions): App {
           sessionIdleMs,
         },
         log,
+        trail: { header: TRAIL, self },
         open: seat,
         health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
         ...(emptied === undefined ? {} : { emptied }),

@@ -45,11 +45,13 @@ function isUsable(token: string): boolean {
 
 /** The token in the file; undefined where there is none. What others could read or write is not trusted. */
 async function readKept(file: string): Promise<string | undefined> {
-  const handle = await open(file, constants.O_RDONLY | NOFOLLOW).catch((error: unknown) => {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw unusable(file, code === 'ELOOP' ? 'it is a symbolic link' : message);
-  });
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | NOFOLLOW).catch(
+    (error: unknown) => {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      throw unusable(file, code === 'ELOOP' ? 'it is a symbolic link' : message);
+    },
+  );
   if (handle === undefined) return undefined;
   try {
     const stat = await handle.stat();

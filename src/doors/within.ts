@@ -4,6 +4,9 @@ export async function within(ms: number, done: Promise<unknown>): Promise<void> 
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  await Promise.race([done, timeout]);
-  clearTimeout(timer);
+  try {
+    await Promise.race([done, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
-import { callFault, Envelope, inPieces, Message, readMessage, refusalError, RpcCode } from '../../wire/index.ts';
+import {
+  callFault,
+  Envelope,
+  inPieces,
+  Message,
+  readMessage,
+  refusalError,
+  RpcCode,
+} from '../../wire/index.ts';
 import { isJson } from './media.ts';
 import { replyError, replyErrorUnread } from './reply.ts';
 

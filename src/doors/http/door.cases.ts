@@ -18,6 +18,8 @@ export interface TestDoor {
   readonly nextCall: () => Promise<Call>;
   /** How many seats the core has given away, and how many are left. */
   readonly seats: { opened: number; closed: number };
+  /** The gateways before each client, as the core was told. */
+  readonly passed: (readonly string[])[];
   readonly request: (options: RequestOptions) => Promise<Reply>;
   /** The same without waiting for its end. */
   readonly open: (options: RequestOptions) => Promise<EventReader>;
@@ -49,8 +51,13 @@ export interface Reply {
 }
 
 export async function openTestDoor(
-  options: Partial<Omit<HttpDoorOptions, 'limits'>> & { limits?: Partial<HttpDoorOptions['limits']> } = {},
+  given: Partial<Omit<HttpDoorOptions, 'limits'>> & {
+    limits?: Partial<HttpDoorOptions['limits']>;
+    /** The largest message that the core takes, in bytes. Default 16 MiB. */
+    messageBytes?: number;
+  } = {},
 ): Promise<TestDoor> {
+  const { messageBytes = 16 * 1024 * 1024, ...options } = given;
   const calls: Call[] = [];
   const waiting: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
@@ -63,6 +70,7 @@ export async function openTestDoor(
     ],
   });
   const seats = { opened: 0, closed: 0 };
+  const passed: (readonly string[])[] = [];
   const identity = { name: 'test', title: 'Test', version: '0', instructions: () => '' };
   const door = await openHttpDoor({
     host: '127.0.0.1',
@@ -70,15 +78,16 @@ export async function openTestDoor(
     guard: { token: TOKEN, allowedHosts: [], allowedOrigins: [] },
     log: silentLogger,
     health: () => ({ servers: 0 }),
-    open: (input, output) => {
+    open: (input, output, through) => {
       seats.opened++;
+      passed.push(through);
       const { client, peer } = openConversation({
         gateway,
         identity,
         input,
         output,
         log: silentLogger,
-        messageBytes: 16 * 1024 * 1024,
+        messageBytes,
         takesCopies: false,
         ended: () => undefined,
       });
@@ -113,6 +122,7 @@ export async function openTestDoor(
   return {
     door,
     seats,
+    passed,
     request,
     open,
     nextCall: () => {
@@ -158,6 +168,15 @@ export function initialize(version = '2025-06-18'): JsonObject {
       clientInfo: { name: 'test', version: '0' },
     },
   };
+}
+
+/** Waits for something that no event tells. */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('It did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 /** A call of the tool, as a client sends it. */
