@@ -47,6 +47,8 @@ export interface AppOptions {
    * back. Default false.
    */
   readonly volatile?: boolean;
+  /** The configuration as the user named it, where that is not where it would be found. */
+  readonly configPath?: string | undefined;
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
@@ -138,8 +140,10 @@ export function createApp(options: AppOptions): App {
   ): Source => {
     const { limits } = current.settings;
     const trail = [...passed, self];
+    const loginCommand = (name: string): string => loginOf(program, options.configPath, name);
     const context = {
       trail,
+      loginCommand,
       limits,
       env: inheritable,
       stateDirectory: directory,
@@ -325,6 +329,16 @@ function keyOf({ name, target }: Parameters<Surroundings['recall']>[0]): string 
   return target.kind === 'process'
     ? memoryKey(name, target.shown.command, target.args, target.shown.cwd)
     : memoryKey(name, target.shown.url);
+}
+
+function loginOf(program: string, configPath: string | undefined, server: string): string {
+  const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text));
+  return [
+    program,
+    ...(configPath === undefined ? [] : ['--config', quoted(configPath)]),
+    'auth',
+    quoted(server),
+  ].join(' ');
 }
 
 function tooManyProcesses(most: number): SwitchboardError {

@@ -20,6 +20,8 @@ export interface ServerContext {
   /** Where what is kept between runs is kept. */
   readonly stateDirectory: string;
   readonly log: Logger;
+  /** How a person logs in to a server by name, as a command. */
+  readonly loginCommand: (server: string) => string;
   /** The gateways that its client has come through, this one last. */
   readonly trail: readonly string[];
   /** Whether several clients use it at one time. */
@@ -84,7 +86,8 @@ function programOf(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarg
   };
 }
 
-function remoteOf(server: RemoteDefinition, { stateDirectory, log, trail }: ServerContext): RemoteTarget {
+function remoteOf(server: RemoteDefinition, context: ServerContext): RemoteTarget {
+  const { stateDirectory, log, trail } = context;
   const { name, transport, url, written, headers, oauth } = server;
   const authorized = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
   return {
@@ -92,6 +95,7 @@ function remoteOf(server: RemoteDefinition, { stateDirectory, log, trail }: Serv
     transport,
     url,
     shown: written,
+    loginHint: `Run: ${context.loginCommand(name)}`,
     // One of the servers may be a gateway, and in the end this one.
     headers: { ...headers, [TRAIL]: trail.join(', ') },
     ...(oauth === false || authorized

@@ -11,6 +11,8 @@ import type { Refusal, TransportContext } from './transport.ts';
 import { refusalBody, wholeBody } from './whole-body.ts';
 
 export interface AskingEvents {
+  /** Whether others are with the server now, so that it is there though no connection was made for this one. */
+  othersServed(): boolean;
   /** The server took it; its answer follows. */
   accepted(response: IncomingMessage): void;
   /** A message came, the answer or another one. */
@@ -46,7 +48,6 @@ export class Asking {
   readonly #hadSession: boolean;
   readonly #post: Exchange;
   #exchange: Exchange;
-  #waiting = true;
   #over = false;
   /** What the server sends now has been read to its end. */
   #read = false;
@@ -64,20 +65,21 @@ export class Asking {
     this.#events = events;
     this.#hadSession = context.site.session !== undefined;
     const accept = 'application/json, text/event-stream';
-    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body });
+    const again = (): boolean => events.othersServed();
+    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body, again });
     this.#exchange = this.#post;
     void this.#post.sent.then(() => message.sent());
     void this.#post.outcome.then((outcome) => this.#posted(outcome));
   }
 
-  /** True until the server has begun to answer. */
-  get waiting(): boolean {
-    return this.#waiting && !this.#over;
-  }
-
   /** True once the server can have seen something of it. */
   get connected(): boolean {
     return this.#post.connected;
+  }
+
+  /** True while the server may answer on a connection that is open now. */
+  get served(): boolean {
+    return this.#exchange.connected && !this.#read;
   }
 
   /** Resolves when the server can be taken to know of it. */
@@ -108,7 +110,6 @@ export class Asking {
   }
 
   #posted(outcome: Outcome): void {
-    this.#waiting = false;
     const { site } = this.#context;
     if (outcome.kind === 'answered') this.#begun(outcome.response, outcome.status);
     else if (outcome.kind === 'broken') this.#settle({ kind: 'failed', error: broken(site, outcome.cause) });
