@@ -23,10 +23,10 @@ export class StartGate {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     const leave = once(() => this.#leave());
-    let slow = false;
+    const turn = { slow: false };
     const patience = this.#slow.has(name) ? Math.min(SLOW_HOLDS_MS, this.#holdsMs) : this.#holdsMs;
     const timer = setTimeout(() => {
-      slow = true;
+      turn.slow = true;
       this.#slow.add(name);
       leave();
     }, patience);
@@ -34,7 +34,7 @@ export class StartGate {
       return await start();
     } finally {
       clearTimeout(timer);
-      if (!slow) this.#slow.delete(name);
+      if (!turn.slow) this.#slow.delete(name);
       leave();
     }
   }
