@@ -12,7 +12,7 @@ async function prepare(argv: readonly string[], env: Record<string, string> = {}
   const { dir } = createProject();
   const given = parseArguments(argv, add.flags, add.commandAt);
   const config = await loadConfig({ cwd: dir, env });
-  return additionOf(given)!(given.words[0]!, config, {
+  return additionOf(given, 'switchboard')!(given.words[0]!, config, {
     face: switchboard,
     cwd: dir,
     env,
@@ -74,5 +74,13 @@ test('what is said of the isolation must be one of two words', async () => {
 });
 
 test('without a command and an address there is nothing to add', () => {
-  expect(additionOf(parseArguments(['x'], add.flags, add.commandAt))).toBeUndefined();
+  expect(additionOf(parseArguments(['x'], add.flags, add.commandAt), 'switchboard')).toBeUndefined();
+});
+
+test('an address in the place of the command is refused with the right command', async () => {
+  await expect(prepare(['docs', 'https://x.test/mcp?key=s3cret'])).rejects.toMatchObject({
+    code: 'USAGE',
+    message: '"https://x.test/mcp?key=***" is an address, not a command.',
+    hint: expect.stringContaining('switchboard add docs --url https://x.test/mcp?key=***') as string,
+  });
 });

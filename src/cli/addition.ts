@@ -11,7 +11,7 @@ import {
   type RuntimeEntry,
   type ServerDefinition,
 } from '../config/index.ts';
-import { messageOf } from '../shared/errors.ts';
+import { messageOf, type SwitchboardError } from '../shared/errors.ts';
 import { usage, type Arguments } from './arguments.ts';
 import type { Context } from './command.ts';
 import { shownCommand, type ShownCommand } from './command-line.ts';
@@ -36,13 +36,23 @@ type Surroundings = Pick<Context, 'face' | 'cwd' | 'env' | 'log'>;
 type Prepare = (name: string, config: LoadedConfig, context: Surroundings) => Addition;
 
 /** What the arguments describe, as far as they can be understood without a configuration; undefined for nothing. */
-export function additionOf(given: Arguments): Prepare | undefined {
+export function additionOf(given: Arguments, program: string): Prepare | undefined {
   const remote = remoteEntry(given);
   const isolation = isolationOf(given);
   if (remote !== undefined) return remoteAddition({ ...remote, ...isolation });
   const [, command, ...args] = given.words;
   if (command === undefined) return undefined;
+  if (/^https?:\/\//i.test(command)) throw addressAsCommand(given.words[0]!, command, program);
   return programAddition({ command, args, env: variablesOf(given) }, given.flags.get('cwd'), isolation);
+}
+
+/** Nobody means to start a program of that name. */
+function addressAsCommand(name: string, address: string, program: string): SwitchboardError {
+  const shown = shownAddress(address);
+  return usage(
+    `${JSON.stringify(shown)} is an address, not a command.`,
+    `For a server that runs elsewhere, write: ${program} add ${name} --url ${shown}`,
+  );
 }
 
 function programAddition(

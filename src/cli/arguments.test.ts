@@ -28,10 +28,6 @@ describe('flags and words', () => {
     expect(parse('--args', '-5').flags).toEqual({ args: '-5' });
   });
 
-  test('of a flag given twice the last counts', () => {
-    expect(parse('--config', 'a', '--config', 'b').flags).toEqual({ config: 'b' });
-  });
-
   test('a single dash and all behind "--" are words', () => {
     expect(parse('-', '--', '--json', '-x').words).toEqual(['-', '--json', '-x']);
   });
@@ -81,6 +77,9 @@ describe('mistakes', () => {
     [['--config='], '--config needs a value.'],
     [['--config', '--json'], '--config needs a value.'],
     [['--json=yes'], '--json takes no value.'],
+    [['--config', 'a', '--config=b'], '--config is given twice. Leave one of them out.'],
+    [['--json', 'x', '--json'], '--json is given twice.'],
+    [['-h', '--help'], '--help is given twice.'],
   ])('%j', (argv, message) => {
     let said = '';
     try {

@@ -11,7 +11,7 @@ export interface Flag {
   readonly optional?: boolean;
   /** Whether it is about clients that connect, which not every program serves. Default false. */
   readonly forHttp?: boolean;
-  /** Whether it may be given several times, each with a value of its own. Default false: the last one counts. */
+  /** Whether it may be given several times, each with a value of its own. Default false: a second one is refused. */
   readonly many?: boolean;
   /** What it does, as part of a sentence. `$0` and `$CONFIG` as in `inWordsOf`. */
   readonly summary: string;
@@ -56,7 +56,7 @@ export const TOP_FLAGS: readonly Flag[] = [
 ];
 
 /**
- * Tells flags from words. Everything behind `--` is a word. Throws USAGE for a flag that does not exist.
+ * Tells flags from words. Everything behind `--` is a word. Throws USAGE for a flag that does not exist or stands twice.
  *
  * Where the last words are the command line of another program, `commandAt` says how many stand before it. What looks
  * like a flag in there is refused, unless `--` stands directly before it: nobody could tell whose flag it is.
@@ -92,6 +92,7 @@ export function parseArguments(
       );
     }
     const { flag, given } = findFlag(word, known);
+    if (flag.many !== true && flags.has(flag.name)) throw twice(flag.name);
     if (flag.value === undefined) {
       if (given !== undefined) throw usage(`--${flag.name} takes no value.`);
       flags.set(flag.name, '');
@@ -116,6 +117,11 @@ export function parseArguments(
 /** A mistake in what was typed; it ends with exit code 2. */
 export function usage(message: string, hint?: string): SwitchboardError {
   return new SwitchboardError('USAGE', message, { hint });
+}
+
+/** Nobody could tell which of the two was meant. */
+export function twice(flag: string): SwitchboardError {
+  return usage(`--${flag} is given twice.`, 'Leave one of them out.');
 }
 
 /** What stands behind the `=` may be a secret. */

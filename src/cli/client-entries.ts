@@ -4,6 +4,8 @@ export interface ClientEntry {
   /** The file it goes into, or how it is used. */
   readonly where: string;
   readonly text: string;
+  /** What to run beforehand where the host is started. Default nothing. */
+  readonly first?: string;
 }
 
 /** Ready-to-paste entries for the hosts that can connect; `bearer` is the token, or a word that stands for it. */
@@ -28,8 +30,14 @@ export function clientEntries(name: string, url: string, bearer: string, variabl
     },
     {
       host: 'Codex',
-      where: `~/.codex/config.toml, with the token in ${variable}`,
+      where: '~/.codex/config.toml',
+      first: `export ${variable}=${bearer}`,
       text: `[mcp_servers.${name}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = ${JSON.stringify(variable)}`,
+    },
+    {
+      host: 'Others',
+      where: 'the address, and a header for every request',
+      text: `${url}\nAuthorization: Bearer ${bearer}`,
     },
   ];
 }

@@ -28,7 +28,7 @@ export async function readConfiguration(
 
 /** Where a log file is wanted, absolute: where the program's variable says, else the configuration; undefined: nowhere. */
 export function logDirectoryOf(
-  { logDirectory }: LoadedConfig,
+  { logDirectory }: Pick<LoadedConfig, 'logDirectory'>,
   { cwd, env }: Surroundings,
   { variables }: CliFace,
 ): string | undefined {

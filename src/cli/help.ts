@@ -1,7 +1,7 @@
 import { COMMON_FLAGS, TOP_FLAGS, type Flag } from './arguments.ts';
 import type { Command } from './command.ts';
 import { commandsOf } from './commands.ts';
-import { inWordsOf, namesItsConfig, type CliFace } from './face.ts';
+import { inWordsOf, namesItsConfig, type CliFace, type Listening } from './face.ts';
 import { Exit } from './failure.ts';
 
 /** The help of the program as a whole. */
@@ -40,6 +40,7 @@ export function overview(face: CliFace): string {
     'Exit codes:',
     ...columns(exitRows(CALL_EXIT)),
     '',
+    ...(face.listens ? [...httpExits(face.listens), ''] : []),
     'Only what was asked for goes to stdout, with --json also errors, as {"error":{"code","message","hint"}};',
     'messages, progress and logs go to stderr.',
     '',
@@ -109,6 +110,14 @@ function exitRows(special: readonly (readonly [number, string])[]): (readonly [s
   return [...meanings].sort(([a], [b]) => a - b).map(([code, meaning]) => [String(code), meaning]);
 }
 
+function httpExits({ stayVariable }: Listening): string[] {
+  const ended = stayVariable === undefined ? 'a signal ended it' : 'a signal or the last client ended it';
+  return [
+    `With --http: 0 when ${ended}, 1 where it cannot listen at that address, 78 where the configuration or`,
+    'the token cannot be used. A second signal ends it at once, with 1.',
+  ];
+}
+
 const CALL_EXIT = [[Exit.notStarted, 'call: the server could not be started']] as const;
 
 function flagRow({ name, short, value, optional, many, summary }: Flag): readonly [string, string] {
@@ -119,7 +128,11 @@ function flagRow({ name, short, value, optional, many, summary }: Flag): readonl
 
 function columns(rows: readonly (readonly [string, string])[], indent = '  '): string[] {
   const widest = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `${indent}${left.padEnd(widest)}  ${right}`.trimEnd());
+  // A meaning may go on in further lines.
+  const below = `\n${indent}${' '.repeat(widest)}  `;
+  return rows.map(([left, right]) =>
+    `${indent}${left.padEnd(widest)}  ${right.replaceAll('\n', below)}`.trimEnd(),
+  );
 }
 
 function wrapped(text: string, limit: number): string[] {

@@ -19,6 +19,18 @@ test.each(['x', '70000', ':80', '::1:80', 'host:', '-1', '3006 ', '1.5', 'host:h
   },
 );
 
+test('an address of the web is refused with the right form of it', () => {
+  expect(() => readHttpAddress('http://127.0.0.1:3006/mcp')).toThrow(
+    expect.objectContaining({
+      code: 'USAGE',
+      explained: '--http takes the address without "http://". Write --http 127.0.0.1:3006.',
+    }),
+  );
+  expect(() => readHttpAddress('HTTPS://', 'PORT')).toThrow(
+    expect.objectContaining({ hint: 'Write PORT=3006.' }),
+  );
+});
+
 test.each([
   ['127.0.0.1', true],
   ['127.9.9.9', true],

@@ -16,6 +16,14 @@ export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
   const between = flag.startsWith('-') ? ' ' : '=';
   const example = (address: string): string => `${flag}${between}${address}`;
   const advice = `Write for example ${example('3006')} or ${example('127.0.0.1:3006')}; 0 takes any free port.`;
+  const scheme = /^https?:\/\//i.exec(text)?.[0];
+  if (scheme !== undefined) {
+    const rest = text.slice(scheme.length).replace(/\/.*$/s, '');
+    throw usage(
+      `${flag} takes the address without ${JSON.stringify(scheme)}.`,
+      `Write ${example(rest || '3006')}.`,
+    );
+  }
   const bracketed = /^\[([^\]]*)\]:(.*)$/.exec(text);
   const colon = text.lastIndexOf(':');
   const [host, port] = bracketed

@@ -57,7 +57,17 @@ test.each([
 ])('a token of the environment that is %s is refused, and not shown', async (_how, token) => {
   env.SWITCHBOARD_HTTP_TOKEN = token;
   const error = await httpToken(await config(), env).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'TOKEN_UNUSABLE' });
+  expect(error).toMatchObject({
+    code: 'TOKEN_UNUSABLE',
+    message: expect.stringMatching(/^SWITCHBOARD_HTTP_TOKEN: /) as string,
+  });
+  // The same is said of one in the configuration.
+  env.MINE = token;
+  const configured = await httpToken(await config('{"http":{"token":"${MINE}"}}'), env).catch(
+    (reason: unknown) => reason,
+  );
+  const { code, hint } = error as { code: string; hint: string };
+  expect(configured).toMatchObject({ code, hint });
   expect(JSON.stringify(error) + String(error)).not.toContain(token);
 });
 
@@ -67,7 +77,7 @@ test('a file that others may read, that is a link or holds nothing is refused wi
   await expect(httpToken(await config(), env)).rejects.toMatchObject({
     code: 'TOKEN_UNUSABLE',
     message: expect.stringContaining('others may read') as string,
-    hint: expect.stringContaining('Delete it') as string,
+    hint: expect.stringMatching(/^Run: chmod 600 .*delete it/) as string,
   });
   await chmod(file!, 0o600);
   await writeFile(file!, '\n');

@@ -4,7 +4,7 @@ import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
-import { httpTokenOf, type LoadedConfig } from '../config/index.ts';
+import { httpTokenOf, refuseWeakToken, type LoadedConfig } from '../config/index.ts';
 
 /** What a client must know to be let in, and where we have it from. */
 export interface HttpToken {
@@ -24,12 +24,7 @@ export async function httpToken(config: LoadedConfig, env: NodeJS.ProcessEnv): P
   if (configured !== undefined) return { token: configured, from: 'config', made: false };
   const given = env[TOKEN_VARIABLE];
   if (given !== undefined && given !== '') {
-    if (!isUsable(given))
-      throw new SwitchboardError(
-        'TOKEN_UNUSABLE',
-        `${TOKEN_VARIABLE} must be at least 16 printable characters without spaces.`,
-        { hint: 'Unset it, and one is made; or use: openssl rand -base64 32' },
-      );
+    refuseWeakToken(given, TOKEN_VARIABLE);
     return { token: given, from: 'environment', made: false };
   }
   const directory = stateDirectory(env);
@@ -37,10 +32,6 @@ export async function httpToken(config: LoadedConfig, env: NodeJS.ProcessEnv): P
   const kept = await readKept(file);
   if (kept !== undefined) return { token: kept, from: 'file', file, made: false };
   return { ...(await make(directory, file)), from: 'file', file };
-}
-
-function isUsable(token: string): boolean {
-  return token.length >= 16 && /^[\x21-\x7e]+$/.test(token);
 }
 
 /** The token in the file; undefined where there is none. What others could read or write is not trusted. */
@@ -57,9 +48,17 @@ async function readKept(file: string): Promise<string | undefined> {
     const stat = await handle.stat();
     if (!stat.isFile()) throw unusable(file, 'it is no plain file');
     if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0)
-      throw unusable(file, 'others may read or change it');
+      throw unusable(
+        file,
+        'others may read or change it',
+        `Run: chmod 600 ${file}. If somebody has read it, delete it instead, and a new token is made.`,
+      );
     const token = (await handle.readFile('utf8')).trim();
-    if (!isUsable(token)) throw unusable(file, 'it holds no token');
+    try {
+      refuseWeakToken(token, file);
+    } catch {
+      throw unusable(file, 'it holds no token');
+    }
     return token;
   } finally {
     await handle.close();
@@ -100,10 +99,8 @@ async function putInPlace(fresh: string, file: string, token: string): Promise<v
 
 const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-function unusable(file: string, why: string): SwitchboardError {
-  return new SwitchboardError('TOKEN_UNUSABLE', `The token file ${file} cannot be used: ${why}.`, {
-    hint: 'Delete it, and a new token is made.',
-  });
+function unusable(file: string, why: string, hint = 'Delete it, and a new token is made.'): SwitchboardError {
+  return new SwitchboardError('TOKEN_UNUSABLE', `The token file ${file} cannot be used: ${why}.`, { hint });
 }
 
 /** Missing on Windows, where symbolic links need rights of their own. */

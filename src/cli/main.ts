@@ -1,8 +1,7 @@
+import { fstatSync } from 'node:fs';
 import { parseArguments, TOP_FLAGS } from './arguments.ts';
 import type { CliFace } from './face.ts';
-import { describeFailure, exitCodeOf } from './failure.ts';
 import { serve } from './serve.ts';
-import { writeStderr } from './stderr.ts';
 
 /**
  * The program: serves the host that started it, or runs a command. Returns the exit code.
@@ -18,8 +17,8 @@ export async function main(argv: readonly string[], face: CliFace): Promise<numb
   try {
     return await serve(request, face);
   } catch (error) {
-    writeStderr(describeFailure(error, face.program));
-    return exitCodeOf(error);
+    const { writeFailure } = await import('./output.ts');
+    return await writeFailure(error, request.http?.json === true, face.program);
   }
 }
 
@@ -27,9 +26,10 @@ export async function main(argv: readonly string[], face: CliFace): Promise<numb
 function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof serve>[0] | undefined {
   try {
     const { flags, words } = parseArguments(argv, TOP_FLAGS);
-    if (words.length > 0) return undefined;
+    if (words.length > 0 || (flags.has('http') && flags.has('sse'))) return undefined;
     const port = face.listens?.portVariable && process.env[face.listens.portVariable];
-    const http = flags.get('http') ?? flags.get('sse') ?? (port && !flags.has('stdio') ? port : undefined);
+    const byPort = port && !flags.has('stdio') && !isStartedByHost() ? port : undefined;
+    const http = flags.get('http') ?? flags.get('sse') ?? byPort;
     for (const name of flags.keys())
       if (!SERVING.has(name) && !(http !== undefined && SERVING_HTTP.has(name))) return undefined;
     if (http === undefined && process.stdin.isTTY && !flags.has('stdio')) return undefined;
@@ -52,6 +52,19 @@ function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof 
     };
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Whether somebody speaks to us over a pipe. A host may have a PORT of its own in its environment, and gives it to whatever
+ * it starts.
+ */
+function isStartedByHost(): boolean {
+  try {
+    const stat = fstatSync(0);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Outcome } from './command.ts';
+import { describeFailure, exitCodeOf, failureData, type FailureData } from './failure.ts';
 import { writeStderr } from './stderr.ts';
 import { createStyle } from './style.ts';
 
@@ -9,6 +10,19 @@ export async function writeOutcome(outcome: Outcome, json: boolean): Promise<voi
   if (outcome.remark !== undefined) writeStderr(outcome.remark);
   if (outcome.complaint !== undefined && !json) writeStderr(outcome.complaint);
   if (text !== '') await write(text);
+}
+
+/** Says what went wrong, and returns the exit code. Where JSON was asked for, an error goes to stdout as well. */
+export async function writeFailure(error: unknown, json: boolean, program: string): Promise<number> {
+  const exitCode = exitCodeOf(error);
+  if (json) await writeOutcome({ exitCode, data: { error: failureDataOf(error) }, text: () => '' }, json);
+  else writeStderr(describeFailure(error, program));
+  return exitCode;
+}
+
+function failureDataOf(error: unknown): FailureData {
+  if (error instanceof SwitchboardError) return failureData(error);
+  return { code: 'BUG', message: error instanceof Error ? error.message : String(error) };
 }
 
 /** Resolves when it is written, or when nobody reads any more: `switchboard tools | head` is a quiet end. */

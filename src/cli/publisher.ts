@@ -17,6 +17,8 @@ export interface PublisherOptions {
 export interface Publisher {
   /** A state has changed. What changes close together is written once. */
   readonly changed: () => void;
+  /** Clients can connect now, at this address. */
+  readonly listening: (url: string) => void;
   /** Nothing is said any more. */
   close(): Promise<void>;
 }
@@ -30,6 +32,7 @@ export function createPublisher({ config, program, env, log, states }: Publisher
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let closed = false;
+  let listensAt: string | undefined;
   let withdraw: (() => Promise<void>) | undefined;
 
   const write = async (): Promise<void> => {
@@ -38,7 +41,7 @@ export function createPublisher({ config, program, env, log, states }: Publisher
       const { publish, withdraw: remove } = await import('./run-file.ts');
       const directory = stateDirectory(env);
       withdraw = () => remove(directory);
-      await publish(directory, { config: config(), program, servers: states() });
+      await publish(directory, { config: config(), program, url: listensAt, servers: states() });
     } catch (error) {
       log.debug('could not write down how the servers are doing', { reason: messageOf(error) });
     }
@@ -50,9 +53,14 @@ export function createPublisher({ config, program, env, log, states }: Publisher
       writing = writing.then(write);
     }, delay).unref();
   const first = writeAfter(START_DELAY);
+  const changed = (): void => {
+    if (!closed) timer ??= writeAfter(DELAY);
+  };
   return {
-    changed() {
-      if (!closed) timer ??= writeAfter(DELAY);
+    changed,
+    listening(url) {
+      listensAt = url;
+      changed();
     },
     async close() {
       closed = true;

@@ -1,12 +1,16 @@
 import type { App } from '../app.ts';
 import { describeWarning, type LoadedConfig } from '../config/index.ts';
-import { messageOf } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 
 export interface ReloaderOptions {
   readonly app: Pick<App, 'reconfigure'>;
   readonly log: Logger;
   readonly read: () => Promise<LoadedConfig>;
+  /** What to do once the file is corrected, as the end of a sentence. */
+  readonly again: string;
+  /** Which settings of a configuration come too late for this run. */
+  readonly tooLate: (config: LoadedConfig) => Promise<readonly string[]>;
   /** Told of each configuration that holds from now on. */
   readonly applied: (config: LoadedConfig) => void;
 }
@@ -18,7 +22,7 @@ export interface Reloader {
   readonly stop: () => void;
 }
 
-export function createReloader({ app, log, read, applied }: ReloaderOptions): Reloader {
+export function createReloader({ app, log, read, again, tooLate, applied }: ReloaderOptions): Reloader {
   let last = Promise.resolve();
   let stopped = false;
   const reload = async (): Promise<void> => {
@@ -35,8 +39,12 @@ export function createReloader({ app, log, read, applied }: ReloaderOptions): Re
         reshown: reshown.join(',') || undefined,
         kept: kept.length,
       });
+      const late = await tooLate(config);
+      if (late.length > 0)
+        log.warn('some of what has changed holds only from the next start', { settings: late.join(', ') });
     } catch (error) {
-      log.error(`the configuration was not read again, nothing has changed: ${messageOf(error)}`);
+      for (const line of problemsIn(error)) log.error(line);
+      log.error(`the configuration was not read again, nothing has changed. Correct it and ${again}`);
     }
   };
   return {
@@ -47,4 +55,10 @@ export function createReloader({ app, log, read, applied }: ReloaderOptions): Re
       stopped = true;
     },
   };
+}
+
+/** One for each line. That it is to be corrected is said for all of them. */
+function problemsIn(error: unknown): string[] {
+  const isList = error instanceof SwitchboardError && error.code === 'CONFIG_INVALID';
+  return isList ? error.message.split('\n') : [messageOf(error)];
 }

@@ -28,7 +28,7 @@ test('transport and headers are taken as they are typed', () => {
     url: '${URL}',
     headers: { A: 'Bearer ${T}:x', B: 'c' },
   });
-  expect(remoteEntry(given('x', '--url', 'u', '--transport', 'streamable-http'))?.type).toBe('http');
+  expect(remoteEntry(given('x', '--url', 'http://u', '--transport', 'streamable-http'))?.type).toBe('http');
 });
 
 test.each([
@@ -39,6 +39,13 @@ test.each([
   [['x', '--transport', 'sse', '--', 'node'], '--transport is for a server that runs elsewhere.'],
   [['x', '--url', 'u', '--header', 's3cret'], '--header needs a name and a value.'],
   [['x', '--url', 'u', '--transport', 'ws'], 'There is no transport "ws".'],
+  [
+    ['x', '--url', 'localhost:3000/mcp'],
+    '--url "localhost:3000/mcp" is not an address that begins with http:// or',
+  ],
+  [['x', '--url', 'x.test/mcp?key=s3cret'], '--url "x.test/mcp?key=***" is not an address'],
+  [['x', '--url', 'ws://x.test'], '--url "ws://x.test" is not an address'],
+  [['x', '--url', 'http://'], '--url "http://" is not an address'],
 ])('%j is refused', (argv, message) => {
   const error = failure(...argv);
   expect(error.code).toBe('USAGE');
@@ -55,4 +62,13 @@ test('a secret in the file is pointed out, and not repeated', () => {
   expect(secretsRemark({ url: 'https://x', headers: { Authorization: '${T}', A: 'b' } }, 'switchboard')).toBe(
     '',
   );
+});
+
+test.each([
+  ['localhost:3000/mcp', 'Write --url http://localhost:3000/mcp, or https:// where it has TLS.'],
+  ['x.test/mcp', 'Write --url http://x.test/mcp,'],
+  ['ws://x.test', 'For example: --url https://example.com/mcp'],
+  ['http://', 'For example: --url https://example.com/mcp'],
+])('for %s the next step is named', (url, hint) => {
+  expect(failure('x', '--url', url).hint).toContain(hint);
 });

@@ -27,6 +27,7 @@ export function remoteEntry({ flags, lists, words }: Arguments): RemoteEntry | u
     throw usage(`--${needless} is for a server that is started by a command, and this one has --url.`);
   const headers = (lists.get('header') ?? []).map(headerOf);
   const type = transportOf(flags.get('transport'));
+  refuseBadAddress(url);
   return {
     ...(type === undefined ? {} : { type }),
     url,
@@ -45,6 +46,19 @@ export function secretsRemark({ url, headers = {} }: RemoteEntry, program: strin
   return (
     `${program}: ${what} stands in the file as it is. It is better kept out of it: write \${NAME} in its place, in single ` +
     "quotes ('Authorization: Bearer ${NAME}'), and set NAME where the gateway is started.\n"
+  );
+}
+
+/** With a reference in it, an address is looked at when that is filled in. */
+function refuseBadAddress(url: string): void {
+  if (url.includes('${') || (/^https?:\/\//i.test(url) && URL.canParse(url))) return;
+  const shown = shownAddress(url);
+  const completed = `http://${url}`;
+  // What has another scheme, or is no address at all, does not become one by what is put before it.
+  const meant = !/^[a-z][a-z\d+.-]*:(?!\d)/i.test(url) && URL.canParse(completed);
+  throw usage(
+    `--url ${JSON.stringify(shown)} is not an address that begins with http:// or https://.`,
+    meant ? `Write --url ${shownAddress(completed)}, or https:// where it has TLS.` : EXAMPLE,
   );
 }
 

@@ -17,6 +17,8 @@ export interface RunFile extends ProcessMark {
   readonly since: string;
   /** The configuration file, or without one the directory: what tells gateways apart. */
   readonly config: string;
+  /** Where clients connect to it. Default: they do not. */
+  readonly url?: string;
   readonly servers: Readonly<Record<string, PublishedState>>;
   /** The names of those among them that no file defines: they were added while it ran. */
   readonly added: readonly string[];
@@ -37,6 +39,8 @@ export type PublishedState =
 export interface Publication {
   readonly config: LoadedConfig;
   readonly program: string;
+  /** Where clients connect. Default: nowhere. */
+  readonly url?: string | undefined;
   readonly servers: readonly ServerState[];
 }
 
@@ -49,7 +53,7 @@ let mark: ProcessMark | undefined;
 /** Writes how the servers are doing now, in the place of what was written before. */
 export async function publish(
   stateDirectory: string,
-  { config, program, servers }: Publication,
+  { config, program, url, servers }: Publication,
 ): Promise<void> {
   const directory = runDirectory(stateDirectory);
   await makePrivate(directory);
@@ -65,6 +69,7 @@ export async function publish(
     program,
     since: new Date(performance.timeOrigin).toISOString(),
     config: subjectOf(config),
+    ...(url === undefined ? {} : { url }),
     servers: Object.fromEntries(states),
     added: servers.map(({ name }) => name).filter((name) => !definitions.has(name)),
   };

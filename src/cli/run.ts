@@ -1,18 +1,18 @@
 import { createApp, type App } from '../app.ts';
 import { describeWarning } from '../config/index.ts';
-import { SwitchboardError } from '../shared/errors.ts';
+import type { SwitchboardError } from '../shared/errors.ts';
 import { createLogger, type Logger, type LogLevel } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { VERSION } from '../shared/version.ts';
-import { COMMON_FLAGS, parseArguments, TOP_FLAGS, usage, type Arguments } from './arguments.ts';
+import { COMMON_FLAGS, parseArguments, TOP_FLAGS, twice, usage, type Arguments } from './arguments.ts';
 import type { Command, Context, Outcome } from './command.ts';
 import { commandsOf, type CommandEntry } from './commands.ts';
 import { readConfiguration } from './configuration.ts';
 import { namesItsConfig, type CliFace } from './face.ts';
-import { describeFailure, Exit, exitCodeOf, failureData } from './failure.ts';
+import { Exit } from './failure.ts';
 import { commandHelp, overview } from './help.ts';
 import { chosenLogLevel } from './log-level.ts';
-import { writeOutcome } from './output.ts';
+import { writeFailure, writeOutcome } from './output.ts';
 import { createServerOutput } from './server-output.ts';
 import { createStatusLine } from './status-line.ts';
 import { writeStderr } from './stderr.ts';
@@ -41,9 +41,7 @@ export async function runCommand(argv: readonly string[], face: CliFace): Promis
     await ended;
     return stopped === undefined ? outcome.exitCode : SIGNAL_EXIT[stopped];
   } catch (error) {
-    if (json) await writeOutcome(failureOutcome(error), json);
-    else writeStderr(describeFailure(error, face.program));
-    return exitCodeOf(error);
+    return await writeFailure(error, json, face.program);
   } finally {
     await ending?.close();
   }
@@ -73,6 +71,7 @@ async function understand(argv: readonly string[], face: CliFace): Promise<Under
   const top = parseArguments(argv.slice(0, at), TOP_FLAGS);
   const name = argv[at];
   const rest = argv.slice(at + 1);
+  refuseLonely(top, name, face);
   if (top.flags.has('version')) return answer(top, { version: VERSION }, `${VERSION}\n`);
   if (top.flags.has('dry-run')) {
     return withCommand('dry-run', name === undefined ? [] : [name, ...rest], top, face);
@@ -80,16 +79,35 @@ async function understand(argv: readonly string[], face: CliFace): Promise<Under
   if (name === 'help') {
     const { words } = parseArguments(rest, COMMON_FLAGS);
     if (words.length > 1) throw usage('help takes one command.', `For example: ${program} help call`);
-    return words[0] === undefined ? answerOverview(top, face) : withCommand(words[0], ['--help'], top, face);
+    return words[0] === undefined
+      ? answerOverview(top, face)
+      : withCommand(words[0], top.flags.has('help') ? [] : ['--help'], top, face);
   }
-  if (name !== undefined) return withCommand(name, top.flags.has('help') ? ['--help'] : rest, top, face);
+  if (name !== undefined) return withCommand(name, top.flags.has('help') ? [] : rest, top, face);
   if (top.flags.has('help')) return answerOverview(top, face);
-  const lonely = TOP_FLAGS.find((flag) => flag.forHttp === true && top.flags.has(flag.name));
-  if (lonely) throw usage(`--${lonely.name} belongs to --http.`, `For example: ${program} --http 3006`);
   if (top.flags.has('json'))
     throw usage('--json belongs to a command.', `For example: ${program} list --json`);
   const { welcome } = await import('./commands/welcome.ts');
   return { command: welcome, given: top };
+}
+
+/** Flags about clients that connect mean nothing where something else is asked for. */
+function refuseLonely({ flags }: Arguments, command: string | undefined, { program }: CliFace): void {
+  if (flags.has('help') || flags.has('version')) return;
+  const given = TOP_FLAGS.filter((flag) => flag.forHttp === true && flags.has(flag.name));
+  const [asked, again] = given.filter(({ value }) => value !== undefined);
+  if (again) throw usage('--http and --sse are the same.', 'Leave one of them out.');
+  if (asked === undefined) {
+    const [lonely] = given;
+    if (lonely) throw usage(`--${lonely.name} belongs to --http.`, `For example: ${program} --http 3006`);
+    return;
+  }
+  const other = command ?? (flags.has('dry-run') ? '--dry-run' : undefined);
+  if (other !== undefined)
+    throw usage(
+      `--${asked.name} serves clients, and ${other} does something else.`,
+      'Leave one of them out.',
+    );
 }
 
 /** Where the name of the command stands: the first word that is neither a flag nor the value of one. */
@@ -111,6 +129,8 @@ async function withCommand(
   const command = await findEntry(name, face).load();
   const known = [...COMMON_FLAGS, ...command.flags];
   const { flags, lists, words } = parseArguments(rest, known, command.commandAt);
+  const again = [...flags.keys()].find((flag) => top.flags.has(flag));
+  if (again !== undefined) throw twice(again);
   const given = { flags: new Map([...top.flags, ...flags]), lists, words };
   if (!given.flags.has('help')) {
     if (namesItsConfig(face) && !given.flags.has('config')) throw needsConfig(name, face);
@@ -149,17 +169,6 @@ function answerOverview(given: Arguments, face: CliFace): Understood {
 function answer(given: Arguments, data: unknown, text: string): Understood {
   const outcome: Outcome = { exitCode: Exit.ok, data, text: () => text };
   return { command: { run: () => Promise.resolve(outcome) }, given };
-}
-
-/** With `--json` an answer in JSON was asked for, so the error goes to stdout too. */
-function failureOutcome(error: unknown): Outcome {
-  const data = {
-    error:
-      error instanceof SwitchboardError
-        ? failureData(error)
-        : { code: 'BUG', message: error instanceof Error ? error.message : String(error) },
-  };
-  return { exitCode: exitCodeOf(error), data, text: () => '' };
 }
 
 /** The end of a command: by a signal, or because it is done. */

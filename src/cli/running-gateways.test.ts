@@ -6,7 +6,7 @@ import { createProject, type Project } from '../../test/helpers/temp-project.ts'
 import type { ServerState } from '../app.ts';
 import { loadConfig, type LoadedConfig } from '../config/index.ts';
 import { publish, withdraw, type RunFile } from './run-file.ts';
-import { runningGateways } from './running-gateways.ts';
+import { gatewayAt, runningGateways } from './running-gateways.ts';
 
 const posix = process.platform !== 'win32';
 const SECRET = 'hunter2-hunter2';
@@ -33,6 +33,26 @@ const crashed = (message: string): ServerState => ({
   state: { kind: 'crashed', error: new Error(message), at: 0 },
 });
 const program = 'switchboard';
+
+test('a gateway is found by the port that it listens on, whatever it serves', async () => {
+  const { config, state } = await setUp();
+  const anywhere = (): boolean => true;
+  await publish(state, { config, program, servers: [] });
+  expect(gatewayAt(state, 80, anywhere)).toBeUndefined();
+  const hosts: string[] = [];
+  for (const [url, port] of [
+    ['http://127.0.0.1:3006/mcp', 3006],
+    ['http://[::1]:80/mcp', 80],
+  ] as const) {
+    await publish(state, { config, program, url, servers: [] });
+    expect(gatewayAt(state, port, (host) => hosts.push(host) > 0)).toMatchObject({ pid: process.pid, url });
+    expect(gatewayAt(state, port, () => false)).toBeUndefined();
+    expect(gatewayAt(state, port + 1, anywhere)).toBeUndefined();
+  }
+  expect(hosts).toEqual(['127.0.0.1', '::1']);
+  await withdraw(state);
+  expect(gatewayAt(state, 80, anywhere)).toBeUndefined();
+});
 
 test('what is published is found by whoever has the same configuration, until it is withdrawn', async () => {
   const { config, state, project } = await setUp();

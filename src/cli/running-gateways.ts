@@ -12,16 +12,34 @@ const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
 /** Writing one takes a moment; a half-written file as old as this belongs to a gateway that was killed meanwhile. */
 const UNFINISHED_AGE = 3600 * 1000;
 
-/** The gateways that serve this configuration now, the newest first. Removes what dead ones have left. */
+/** The gateways that serve this configuration now, the newest first. */
 export function runningGateways(stateDirectory: string, config: LoadedConfig): RunFile[] {
   const subject = subjectOf(config);
+  return allGateways(stateDirectory).filter((said) => isSame(said.config, subject));
+}
+
+/** A gateway that clients reach at this port, under a name that fits; undefined where none says so. */
+export function gatewayAt(
+  stateDirectory: string,
+  port: number,
+  fits: (host: string) => boolean,
+): RunFile | undefined {
+  return allGateways(stateDirectory).find(({ url = '' }) => {
+    if (!URL.canParse(url)) return false;
+    const { hostname, port: given } = new URL(url);
+    return Number(given || 80) === port && fits(hostname.replace(/^\[(.*)\]$/, '$1'));
+  });
+}
+
+/** All that run now, the newest first. Removes what dead ones have left. */
+function allGateways(stateDirectory: string): RunFile[] {
   const found: RunFile[] = [];
   for (const file of runFiles(runDirectory(stateDirectory))) {
     const said = read(file);
     if (said === undefined) continue;
     const fate = fateOf(said);
     if (fate === 'gone' || (fate === 'unknown' && isOlder(file, FOREIGN_AGE))) remove(file);
-    else if (fate === 'alive' && isSame(said.config, subject)) found.push(said);
+    else if (fate === 'alive') found.push(said);
   }
   return found.sort((a, b) => b.since.localeCompare(a.since));
 }
@@ -89,12 +107,12 @@ function remove(file: string): void {
 
 function isRunFile(value: unknown): value is RunFile {
   if (!isObject(value) || value.version !== RUN_FILE_VERSION || !isObject(value.servers)) return false;
-  const { pid, startTime, place, program, since, config, servers, added } = value;
+  const { pid, startTime, place, program, since, config, url, servers, added } = value;
   return (
     Number.isSafeInteger(pid) &&
     Number(pid) > 0 &&
     typeof startTime === 'number' &&
-    [place, program, since, config].every((text) => typeof text === 'string') &&
+    [place, program, since, config, url ?? ''].every((text) => typeof text === 'string') &&
     Array.isArray(added) &&
     added.every((name) => typeof name === 'string') &&
     Object.values(servers).every(isState)

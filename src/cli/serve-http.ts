@@ -2,14 +2,19 @@ import type { App } from '../app.ts';
 import type { LoadedConfig } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
+import { stateDirectory } from '../shared/paths.ts';
+import { printableLine } from '../shared/printable.ts';
 import { usage } from './arguments.ts';
-import { clientEntries } from './client-entries.ts';
-import type { CliFace } from './face.ts';
-import { isLoopback, readHttpAddress } from './http-address.ts';
-import { httpToken, TOKEN_VARIABLE, type HttpToken } from './http-token.ts';
+import { announcement } from './announcement.ts';
+import type { CliFace, Listening } from './face.ts';
+import { isLoopback, readHttpAddress, type HttpAddress } from './http-address.ts';
+import { httpToken, TOKEN_VARIABLE } from './http-token.ts';
 import { writeOutcome } from './output.ts';
 import type { Reloader } from './reloader.ts';
+import { subjectOf } from './run-file.ts';
+import { gatewayAt } from './running-gateways.ts';
 import { onStop } from './stop.ts';
+import { gatewayText } from './tell-gateways.ts';
 
 export interface HttpRequest {
   /** `[HOST:]PORT`; empty for the usual one. */
@@ -34,12 +39,15 @@ export async function serveHttp(
     config,
     face,
     reloader,
+    opened,
   }: {
     readonly app: App;
     readonly log: Logger;
     readonly config: LoadedConfig;
     readonly face: CliFace;
     readonly reloader: Reloader;
+    /** Told where clients can connect. Default: nobody is. */
+    readonly opened: ((url: string) => void) | undefined;
   },
 ): Promise<number> {
   const { env } = process;
@@ -71,16 +79,17 @@ export async function serveHttp(
     emptied = () => resolve('empty');
   });
   // As the documents of the coordinator have it: it goes with its last client, unless it is told to stay.
-  const stay = face.listens.stayVariable;
-  const goesWithLast = stay !== undefined && env[stay] !== '1';
-  const door = await app.openHttp({
-    host,
-    port,
-    token: token.token,
-    ...(goesWithLast ? { emptied } : {}),
-  });
+  const goesWithLast = endsWithLast(face.listens, log, env);
+  const door = await app
+    .openHttp({ host, port, token: token.token, ...(goesWithLast ? { emptied } : {}) })
+    .catch((error: unknown) => {
+      throw withOwner(error, { host, port }, config, env);
+    });
   log.info('listening', { host, port: door.port });
-  await announce(door.url, token, request, face);
+  opened?.(door.url);
+  const { showToken, json } = request;
+  const said = announcement({ url: door.url, token, showToken, config, face, goesWithLast });
+  await writeOutcome(said, json);
   const why = await Promise.race([stopped, empty]);
   reloader.stop();
   const since = performance.now();
@@ -93,40 +102,35 @@ export async function serveHttp(
 /** All addresses of the machine: none that a client could write. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
-async function announce(
-  url: string,
-  { token, from, file, made }: HttpToken,
-  request: HttpRequest,
-  face: CliFace,
-): Promise<void> {
-  // Printed once, when it is made; after that only where somebody asks for it.
-  const shown = made || request.showToken ? token : undefined;
-  const entries = clientEntries(face.program, url, shown ?? '<token>', TOKEN_VARIABLE);
-  const sse = new URL('/sse', url).href;
-  const source =
-    from === 'config'
-      ? 'http.token of the configuration'
-      : from === 'environment'
-        ? TOKEN_VARIABLE
-        : `${file ?? ''}${made ? ', made just now' : ''}`;
-  const lines = [
-    `${face.program} serves MCP at ${url}`,
-    `  older clients: ${sse}`,
-    `  token: ${source}${shown === undefined ? ' (--show-token puts it into the entries below)' : ''}`,
-    ...entries.flatMap(({ host, where, text }) => [
-      '',
-      `${host} (${where}):`,
-      ...text.split('\n').map((line) => `  ${line}`),
-    ]),
-    '',
-  ];
-  const data = {
-    url,
-    sse,
-    health: new URL('/healthz', url).href,
-    pid: process.pid,
-    token: { from, file: file ?? null, ...(shown === undefined ? {} : { value: shown }) },
-    entries,
-  };
-  await writeOutcome({ exitCode: 0, data, text: () => `${lines.join('\n')}\n` }, request.json);
+function endsWithLast({ stayVariable }: Listening, log: Logger, env: NodeJS.ProcessEnv): boolean {
+  if (stayVariable === undefined) return false;
+  const given = env[stayVariable];
+  if (given === '1') return false;
+  if (given !== undefined && given !== '' && given !== '0')
+    log.warn(`${stayVariable} is neither 1 nor 0 and is taken as 0: it ends when its last client has left`);
+  return true;
+}
+
+/** Where the port is taken by a gateway of the same user, it may be the very one that is wanted. */
+function withOwner(
+  error: unknown,
+  { host, port }: HttpAddress,
+  config: LoadedConfig,
+  env: NodeJS.ProcessEnv,
+): unknown {
+  if (!(error instanceof SwitchboardError) || error.code !== 'PORT_TAKEN') return error;
+  const owner = gatewayAt(stateDirectory(env), port, (name) => {
+    return name === host || (isLoopback(name) && (isLoopback(host) || ANY_ADDRESS.has(host)));
+  });
+  if (owner?.url === undefined) return error;
+  const subject = printableLine(owner.config);
+  const next =
+    owner.config === subjectOf(config)
+      ? `It serves the same configuration at ${printableLine(owner.url)}: use that one`
+      : `It serves ${subject}: stop it (kill ${owner.pid})`;
+  return new SwitchboardError(
+    'PORT_TAKEN',
+    `Cannot listen on port ${port}: another gateway does already (${gatewayText(owner)}).`,
+    { hint: `${next}, or choose another port; 0 takes any free one.`, cause: error },
+  );
 }

@@ -70,6 +70,17 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
     app,
     log,
     read: async () => readConfiguration(configPath, surroundings, face),
+    again: namesItsConfig(face) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
+    tooLate: async (read) => {
+      const { changedForNextStart } = await import('./next-start.ts');
+      const decidedElsewhere = {
+        http: http === undefined,
+        logLevel: chosen !== undefined,
+        logDirectory: logDirectoryOf({ logDirectory: undefined }, surroundings, face) !== undefined,
+        'timeouts.drainMs': false,
+      };
+      return changedForNextStart(config, read).filter((setting) => !decidedElsewhere[setting]);
+    },
     applied: (read) => {
       current = read;
       publisher?.changed();
@@ -78,10 +89,16 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
   try {
     if (http === undefined) return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
     const { serveHttp } = await import('./serve-http.ts');
-    return await serveHttp(http, { app, log, config, face, reloader });
+    return await serveHttp(http, { app, log, config, face, reloader, opened: publisher?.listening });
   } finally {
     await Promise.all([publisher?.close(), file?.close()]);
   }
+}
+
+function reloadCommand(program: string, configPath: string | undefined): string {
+  if (configPath === undefined) return `${program} reload`;
+  const path = /^[\w./:@-]+$/.test(configPath) ? configPath : JSON.stringify(configPath);
+  return `${program} --config ${path} reload`;
 }
 
 /** The log file, where somebody wants one. */

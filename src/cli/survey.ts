@@ -1,5 +1,5 @@
 import { select, unmatched, type App, type Component, type Listing, type OfferedTool } from '../app.ts';
-import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
+import { describeWarning, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { usage } from './arguments.ts';
@@ -96,6 +96,7 @@ export function selected(config: LoadedConfig, names: readonly string[]): readon
         'Remove "disabled" from its definition to use it.',
       );
     }
+    if (config.unusable.includes(name)) throw skipped(config, name);
     const known = config.servers.map((server) => server.name);
     const hint =
       didYouMean(name, known) ??
@@ -103,6 +104,14 @@ export function selected(config: LoadedConfig, names: readonly string[]): readon
     throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
   }
   return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
+}
+
+function skipped({ warnings }: LoadedConfig, name: string): SwitchboardError {
+  const reasons = warnings.filter(({ server }) => server === name).map(describeWarning);
+  const why = reasons.length === 0 ? '.' : `:\n${reasons.join('\n')}`;
+  return new SwitchboardError('SERVER_SKIPPED', `The server ${JSON.stringify(name)} is skipped${why}`, {
+    hint: 'Correct its definition, or set what is missing.',
+  });
 }
 
 /** Everything a server has, once the gateway knows it too: that hears of the same list, and has it by the next turn. */

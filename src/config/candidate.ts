@@ -3,7 +3,7 @@ import { didYouMean } from '../shared/nearest.ts';
 import { describeForeignRemote, describeRemote, isRemoteEntry } from './describe-remote.ts';
 import type { Place } from './filler.ts';
 import { isObject } from './plain-data.ts';
-import { keyPath, under, type ConfigWarning, type Problem } from './problem.ts';
+import { keyPath, under, withConsequence, type ConfigWarning, type Problem } from './problem.ts';
 import type { DescribedRemote } from './remote.ts';
 import { brokenServerRules } from './rules.ts';
 import type { ChildFile, ForeignRemote, ForeignServer, RemoteServer, StdioServer } from './schema/config.ts';
@@ -82,15 +82,15 @@ export async function childCandidate(
   }
   if (!isChildFile(value)) {
     const { explainChildFile } = await import('./explain.ts');
-    warnAll(file, explainChildFile(value), 'the server is skipped', warn);
+    warnAll(file, name, explainChildFile(value), warn);
     return name === '' ? undefined : { ...candidate, definition: { kind: 'unusable' } };
   }
   const { command } = value;
   if (command === undefined) {
     const message =
       `says nothing about how to start "${name}", which is skipped; add for example ` +
-      '"command": {"cmd": "node", "args": ["dist/index.js"]}';
-    warn({ file, key: 'command', message, level: 'warn' });
+      '"command": {"cmd": "node", "args": ["dist/index.js"]}, or "url" where it runs elsewhere';
+    warn({ file, key: 'command', message, level: 'warn', server: name });
     return { ...candidate, definition: { kind: 'unusable' } };
   }
   const { args, env, framing, isolation, description, switchboardDescription, disabled } = value;
@@ -141,12 +141,12 @@ async function foreignDefinition(
   if (!isForeignServer(entry) || !isServerName(name)) {
     const { explainForeignServer, explainServerName } = await import('./explain.ts');
     const problems = [...explainServerName(name), ...explainForeignServer(entry)];
-    warnAll(file, under(path, problems), 'the server is skipped', warn);
+    warnAll(file, name, under(path, problems), warn);
     return { kind: 'unusable' };
   }
   const broken = brokenServerRules(entry);
   if (broken.length > 0) {
-    warnAll(file, under(path, broken), 'the server is skipped', warn);
+    warnAll(file, name, under(path, broken), warn);
     return { kind: 'unusable' };
   }
   reportUnknownKeys(file, path, entry, foreignServerKeys, warn);
@@ -177,7 +177,7 @@ async function remoteDefinition(
 ): Promise<CandidateDefinition> {
   if (entry.disabled === true) return { kind: 'disabled' };
   const unusable = (problems: readonly Problem[]): CandidateDefinition => {
-    warnAll(file, under(path, problems), 'the server is skipped', warn);
+    warnAll(file, name, under(path, problems), warn);
     return { kind: 'unusable' };
   };
   if (entry.type === 'ws')
@@ -262,8 +262,10 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-function warnAll(file: string, problems: readonly Problem[], consequence: string, warn: Warn): void {
-  for (const { path, message } of problems) {
-    warn({ file, key: keyPath(path), message: `${message}; ${consequence}`, level: 'warn' });
+/** Warns of everything for which a server is skipped. */
+function warnAll(file: string, server: string, problems: readonly Problem[], warn: Warn): void {
+  for (const { path, message: why } of problems) {
+    const message = withConsequence(why, 'the server is skipped');
+    warn({ file, key: keyPath(path), message, level: 'warn', server });
   }
 }

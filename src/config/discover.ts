@@ -5,6 +5,7 @@ import { childCandidate, mapCandidates, type Candidate, type Warn } from './cand
 import { ALWAYS_EXCLUDED } from './defaults.ts';
 import { findFiles } from './find-files.ts';
 import { isObject } from './plain-data.ts';
+import { withConsequence } from './problem.ts';
 import { readJsonFile } from './read.ts';
 
 export interface DiscoverOptions {
@@ -55,7 +56,7 @@ function readOrWarn(file: string, warn: Warn): unknown {
     return readJsonFile(file);
   } catch (error) {
     // The message begins with the file already, with line and column where there are some.
-    warn({ message: `${messageOf(error)}; the file is skipped`, level: 'warn' });
+    warn({ message: withConsequence(messageOf(error), 'the file is skipped'), level: 'warn' });
     return undefined;
   }
 }

@@ -39,6 +39,7 @@ export function explainConfig(value: unknown): ConfigProblems {
 
 /** Which kind of server an entry means is told by its keys; those of the other kind get words of their own. */
 function serverProblems(entry: unknown): Problem[] {
+  if (isObject(entry) && saysNotHow(entry)) return problemsOfEither(entry);
   const remote = isObject(entry) && isRemoteEntry(entry);
   const others = remote ? PROGRAM_KEYS : REMOTE_KEYS;
   const message = remote
@@ -50,12 +51,38 @@ function serverProblems(entry: unknown): Problem[] {
   });
 }
 
+/** Neither a program nor an address, so that nobody can tell which of the two was meant. */
+function saysNotHow(entry: Readonly<Record<string, unknown>>): boolean {
+  return entry.command === undefined && !isRemoteEntry(entry);
+}
+
+const NOT_HOW: Problem = {
+  path: [],
+  message:
+    'needs "command" or "url": the program to start, for example "command": "npx", or the address of a server that runs ' +
+    'elsewhere',
+};
+
+/** What is wrong with such an entry, whichever it is: keys of both kinds are right, and slips may be slips in either. */
+function problemsOfEither(entry: object): Problem[] {
+  const keys = [...new Set([...Object.keys(stdioServer.shape), ...Object.keys(remoteServer.shape)])];
+  const others = problemsOf(stdioServer, entry).flatMap((problem) => {
+    const [key, ...below] = problem.path;
+    if (below.length > 0 || Object.hasOwn(stdioServer.shape, String(key)))
+      return key === 'command' ? [] : [problem];
+    return keys.includes(String(key)) ? [] : [{ ...problem, message: unknownKey(String(key), keys) }];
+  });
+  return [...others, NOT_HOW];
+}
+
 const PROGRAM_KEYS = new Set<unknown>(['command', 'args', 'env', 'cwd', 'framing', 'inheritEnv']);
 const REMOTE_KEYS = new Set<unknown>(['headers', 'oauth']);
 
 /** What is wrong with an entry of another program's `mcpServers` map. */
 export function explainForeignServer(value: unknown): readonly Problem[] {
-  return problemsOf(foreignServer, value);
+  const problems = problemsOf(foreignServer, value);
+  if (!isObject(value) || !saysNotHow(value)) return problems;
+  return [...problems.filter(({ path }) => path[0] !== 'command'), NOT_HOW];
 }
 
 /** The same for one of a server that runs elsewhere. */

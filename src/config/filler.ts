@@ -1,6 +1,6 @@
 import type { Warn } from './candidate.ts';
 import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
-import { keyPath } from './problem.ts';
+import { keyPath, withConsequence } from './problem.ts';
 
 /** Somewhere in a file. */
 export interface Place {
@@ -23,7 +23,8 @@ export function createFiller(server: string, env: Environment, warn: Warn): Fill
   let failed = false;
   const fail = ({ file, path }: Place, why: string): void => {
     failed = true;
-    warn({ file, key: keyPath(path), message: `${why}; "${server}" is skipped`, level: 'warn' });
+    const message = withConsequence(why, `"${server}" is skipped`);
+    warn({ file, key: keyPath(path), message, level: 'warn', server });
   };
   return {
     fill(text, place) {

@@ -46,7 +46,7 @@ test.each([
 ])('%s is refused, without being shown', async (_, env, expected) => {
   const config = await load('${TOKEN}');
   const error = failure(config, env);
-  expect(error.code).toBe('CONFIG_INVALID');
+  expect(error.code).toBe('TOKEN_UNUSABLE');
   expect(error.message).toContain(`${config.file}: http.token: `);
   expect(error.message).toContain(expected);
   for (const value of Object.values(env)) expect(error.explained).not.toContain(value.trim());

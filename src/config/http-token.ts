@@ -8,32 +8,36 @@ const LEAST_CHARS = 16;
 
 /**
  * What the configuration says clients have to send over HTTP, filled in; undefined where it leaves that to others.
- * Throws a SwitchboardError CONFIG_INVALID, without the value, where it cannot be used. Never to be logged.
+ * Throws a SwitchboardError TOKEN_UNUSABLE, without the value, where it cannot be used. Never to be logged.
  */
 export function httpTokenOf(
   { file, writtenHttpToken }: Pick<LoadedConfig, 'file' | 'writtenHttpToken'>,
   env: Environment,
 ): string | undefined {
   if (writtenHttpToken === undefined) return undefined;
+  const place = { file: file ?? '', key: 'http.token' };
   const result = interpolate(writtenHttpToken, env);
-  const invalid = (message: string, hint: string): SwitchboardError =>
-    new SwitchboardError(
-      'CONFIG_INVALID',
-      describeWarning({ file: file ?? '', key: 'http.token', message }),
-      {
-        hint,
-      },
-    );
   if (result.kind !== 'text') {
-    const hint = 'Set the variable, or take the key out: then a token is made for you.';
-    throw invalid(`${whyNotFilled(result)}.`, hint);
+    const message = describeWarning({ ...place, message: `${whyNotFilled(result)}.` });
+    throw new SwitchboardError('TOKEN_UNUSABLE', message, {
+      hint: 'Set the variable, or take the key out: then a token is made for you.',
+    });
   }
   // As with ${TOKEN:-}, which leaves it to the environment whether there is one.
   if (result.text === '') return undefined;
-  const hint = 'A good one comes from `openssl rand -hex 32`.';
-  if (!/^[\x21-\x7e]*$/.test(result.text))
-    throw invalid('may have letters, digits and signs of ASCII only, no spaces.', hint);
-  if (result.text.length < LEAST_CHARS)
-    throw invalid(`must have ${LEAST_CHARS} characters or more, or it could be guessed.`, hint);
+  refuseWeakToken(result.text, describeWarning({ ...place, message: '' }));
   return result.text;
+}
+
+/** Throws a SwitchboardError TOKEN_UNUSABLE, without the value, for a token that no client could send or anybody guess. */
+export function refuseWeakToken(token: string, from: string): void {
+  const why = !/^[\x21-\x7e]*$/.test(token)
+    ? 'may have letters, digits and signs of ASCII only, no spaces'
+    : token.length < LEAST_CHARS
+      ? `must have ${LEAST_CHARS} characters or more, or it could be guessed`
+      : undefined;
+  if (why === undefined) return;
+  throw new SwitchboardError('TOKEN_UNUSABLE', `${from}: ${why}.`, {
+    hint: 'Take it out, and a token is made for you; or use one from: openssl rand -hex 32',
+  });
 }

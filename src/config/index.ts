@@ -7,7 +7,7 @@ export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-co
 export { composeEnv, envNames } from './environment.ts';
 export type { Face } from './face.ts';
 export { CONFIG_NAMES, findConfig } from './find.ts';
-export { httpTokenOf } from './http-token.ts';
+export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
 export { describeWarning } from './problem.ts';
 export { remoteSecrets } from './remote-secrets.ts';

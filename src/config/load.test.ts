@@ -284,8 +284,8 @@ describe('settings', () => {
     const keys = error.message.split('\n').map((line) => line.split(': ')[1]);
     expect(keys.sort()).toEqual([
       'a',
+      'mcpServers.x',
       'mcpServers.x.comand',
-      'mcpServers.x.command',
       'mcpServers.x.offer',
       'offer',
       'timeouts.b',
@@ -509,9 +509,14 @@ describe('mcpServers', () => {
     [{ comand: 'x' }, 'mcpServers.bad.comand: unknown key. Did you mean "command"?'],
     [{ command: 'x', arg: [] }, 'mcpServers.bad.arg: unknown key. Did you mean "args"?'],
     [{ command: 'x', autoApprove: [] }, 'mcpServers.bad.autoApprove: unknown key.'],
+    [{ comand: 'x' }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
+    [{ args: [] }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
+    [{ uri: 'http://x' }, 'mcpServers.bad.uri: unknown key. Did you mean "url"? Known here: type, command,'],
+    [{ headers: {} }, 'mcpServers.bad: needs "command" or "url"'],
+    [{ disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false; the server is skipped'],
     [
-      { args: [] },
-      'mcpServers.bad.command: is missing: add the program to start, for example "command": "npx"',
+      { command: { cmd: 'x', arsg: [] } },
+      'mcpServers.bad.command.arsg: unknown key. Did you mean "args"? Known here: cmd, args, env. The server is skipped.',
     ],
     [{ command: '' }, 'mcpServers.bad.command: must be the program to start'],
     [
@@ -630,7 +635,9 @@ describe('mcpServers', () => {
     );
     expect(names(loaded)).toEqual(['a', 'z']);
     expect(said(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
-    expect(said(loaded)).toContain('the server is skipped');
+    expect(said(loaded)).toMatch(/the server is skipped/i);
+    expect(said(loaded)).not.toMatch(/[.?!];/);
+    expect(loaded.warnings.map(({ server }) => server)).toContain('bad');
     expect(said(loaded)).not.toContain('s3cret');
   });
 

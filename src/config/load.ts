@@ -8,7 +8,7 @@ import { discover } from './discover.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 import { findConfig } from './find.ts';
 import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
-import { keyPath, type ConfigWarning } from './problem.ts';
+import { keyPath, withConsequence, type ConfigWarning } from './problem.ts';
 import { readConfigFile } from './read.ts';
 import { resolveServers } from './resolve.ts';
 import type { ConfigInput } from './schema/config.ts';
@@ -100,8 +100,11 @@ async function readOwn(file: string, face: Face, warn: Warn): Promise<OwnConfig>
   const { fatal, byServer } = await checkConfig(value, face);
   const inServers = [...byServer.values()].flat();
   if (fatal.length > 0) throw invalidConfig(file, [...fatal, ...inServers]);
-  for (const { path, message } of inServers) {
-    warn({ file, key: keyPath(path), message: `${message}; the server is skipped`, level: 'warn' });
+  for (const [server, problems] of byServer) {
+    for (const { path, message: why } of problems) {
+      const message = withConsequence(why, 'the server is skipped');
+      warn({ file, key: keyPath(path), message, level: 'warn', server });
+    }
   }
   // Checked: what is left wrong is confined to the servers in `byServer`, which are not looked into.
   const config = value as ConfigInput;

@@ -21,6 +21,14 @@ export interface ConfigWarning {
   readonly message: string;
   /** `info` for what is most likely meant that way. */
   readonly level: 'warn' | 'info';
+  /** The name of the server that is skipped for it. Default: none is. */
+  readonly server?: string;
+}
+
+/** What is wrong and what comes of it, in one text. What ends a sentence already is followed by another one. */
+export function withConsequence(message: string, consequence: string): string {
+  if (!/[.?!]$/.test(message)) return `${message}; ${consequence}`;
+  return `${message} ${consequence.charAt(0).toUpperCase()}${consequence.slice(1)}.`;
 }
 
 /** `FILE: key.path: what is wrong`, the one form for problems and warnings, on one line. */
@@ -30,6 +38,11 @@ export function describeWarning({
   message,
 }: Pick<ConfigWarning, 'file' | 'key' | 'message'>): string {
   return printableLine([file, key, message].filter((part) => part !== undefined && part !== '').join(': '));
+}
+
+/** Several of them as one sentence, without the full stop at its end. */
+export function joinedWarnings(warnings: readonly Pick<ConfigWarning, 'file' | 'key' | 'message'>[]): string {
+  return warnings.map((warning) => describeWarning(warning).replace(/\.$/, '')).join('; ');
 }
 
 /** `mcpServers["my server"].args[0]` */

@@ -2,7 +2,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { Candidate } from './candidate.ts';
 import type { RemoteDefinition } from './definition.ts';
 import { describeRemote } from './describe-remote.ts';
-import { describeWarning, type ConfigWarning } from './problem.ts';
+import { joinedWarnings, type ConfigWarning } from './problem.ts';
 import { defineRemote } from './resolve.ts';
 import type { RuntimeContext } from './runtime-server.ts';
 import type { RemoteServer } from './schema/config.ts';
@@ -35,8 +35,8 @@ export function defineRemoteServer(
     warn: (warning) => void warnings.push(warning),
   });
   if (definition !== undefined) return definition;
-  const reasons = warnings.filter(({ level }) => level === 'warn').map(describeWarning);
-  throw new SwitchboardError('SERVER_INVALID', `${reasons.join('; ')}.`, {
+  const reasons = joinedWarnings(warnings.filter(({ level }) => level === 'warn'));
+  throw new SwitchboardError('SERVER_INVALID', `${reasons}.`, {
     hint: 'Set what is missing, or correct the entry.',
   });
 }

@@ -86,7 +86,7 @@ export function defineProgram(
   if (program === undefined || filler.failed) return undefined;
   if (options.isOurselves(program)) {
     const message = `"${candidate.name}" starts Switchboard itself and is left out, or it would start itself without end`;
-    warn({ ...origin(candidate), message, level: 'info' });
+    warn({ ...origin(candidate), message, level: 'info', server: candidate.name });
     return undefined;
   }
   return {

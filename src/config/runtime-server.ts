@@ -4,7 +4,7 @@ import { printableLine } from '../shared/printable.ts';
 import type { Candidate, Warn } from './candidate.ts';
 import type { ServerDefinition, StdioDefinition } from './definition.ts';
 import type { Environment } from './interpolate.ts';
-import { describeWarning, type ConfigWarning } from './problem.ts';
+import { joinedWarnings, type ConfigWarning } from './problem.ts';
 import { recursionGuard } from './recursion.ts';
 import { defineProgram } from './resolve.ts';
 import type { Settings } from './settings.ts';
@@ -72,7 +72,7 @@ export function defineRuntimeServer(
     warn: (warning) => void warnings.push(warning),
   });
   if (server === undefined) {
-    const reasons = warnings.map(describeWarning).join('; ');
+    const reasons = joinedWarnings(warnings);
     throw invalid(`${quoted(name)} cannot be used: ${reasons}.`, 'Correct the configuration.');
   }
   for (const warning of warnings) context.warn?.(warning);

@@ -112,7 +112,10 @@ describe('help and mistakes', () => {
     for (const word of [...COMMANDS, 'Examples:', 'Environment:', 'Exit codes:']) {
       expect(help.stdout).toContain(word);
     }
+    for (const words of ['~/.local/state/switchboard', 'With --http: 0 when a signal ended it, 1 where'])
+      expect(help.stdout).toContain(words);
     expect((await run(project, ['-h'])).stdout).toBe(help.stdout);
+    expect((await run(project, ['--help', 'list'])).stdout).toContain('Usage: switchboard list');
     expect((await run(project, ['help'])).stdout).toBe(help.stdout);
     const version = await run(project, ['--version']);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
@@ -136,6 +139,13 @@ describe('help and mistakes', () => {
     [['--http', 'x'], '--http needs a port from 0 to 65535.'],
     [['--sse', '--stdio'], '--stdio and --http exclude each other.'],
     [['--show-token'], '--show-token belongs to --http.'],
+    [['--show-token', 'list'], '--show-token belongs to --http.'],
+    [['--http', '0', 'list'], '--http serves clients, and list does something else.'],
+    [['--http=0', '--dry-run'], '--http serves clients, and --dry-run does something else.'],
+    [['--http', '--sse'], '--http and --sse are the same.'],
+    [['--http', 'http://127.0.0.1:3006'], '--http takes the address without "http://".'],
+    [['--config', 'a', 'list', '--config', 'b'], '--config is given twice.'],
+    [['--http', '0', '--http', '0'], '--http is given twice.'],
     [['list', 'echo'], 'list takes no words.'],
     [['list', '--log-level', 'loud'], 'There is no log level "loud".'],
     [['--log-level', 'wran'], 'Did you mean "warn"?'],
@@ -755,6 +765,36 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('✗ t → ecko/echo\n  ✗ there is no server "ecko"');
     expect(stdout).toContain(`✗ the log directory ${project.path('file')} is no directory`);
+  });
+
+  test('a token for HTTP that cannot be filled in is a finding', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: { echo: nodeServer('echo') },
+        http: { token: '${NOT_SET_ANYWHERE}' },
+      },
+    });
+    const { code, stdout } = await run(project, ['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ --http cannot be used: .*http\.token: .*NOT_SET_ANYWHERE is not set/m);
+    expect((await run(project, ['doctor', '--json'])).json.config.httpToken.hint).toContain(
+      'Set the variable',
+    );
+  });
+
+  test('a server that is skipped is told of with the reason, by every command that is about it', async () => {
+    const project = echoProject({ lost: { command: '${NOT_SET_ANYWHERE}' } });
+    for (const args of [
+      ['doctor', 'lost'],
+      ['call', 'lost', 'echo'],
+      ['tools', 'lost'],
+      ['auth', 'lost'],
+    ]) {
+      const { code, stdout, stderr } = await run(project, args);
+      expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+      expect(stderr).toContain('switchboard: The server "lost" is skipped:\n');
+      expect(stderr).toMatch(/mcpServers\.lost\.command: .*NOT_SET_ANYWHERE is not set; "lost" is skipped/);
+    }
   });
 
   test('without a configuration it names what it looked for', async () => {

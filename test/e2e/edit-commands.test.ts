@@ -246,6 +246,8 @@ describe('add', () => {
     [['add', 'x', '--repalce', '--', 'y'], 2, 'Did you mean "--replace"?'],
     [['add', 'files', 'y'], 2, 'There is a server named "files" already.\n  Remove it first'],
     [['add', 'x', '--config', 'no.json', '--', 'y'], 78, 'There is no configuration file'],
+    [['add', 'x', 'https://x.test/mcp'], 2, 'switchboard add x --url https://x.test/mcp'],
+    [['add', 'x', '--url', 'localhost:3000/mcp'], 2, 'Write --url http://localhost:3000/mcp'],
     [['remove'], 2, 'remove needs the name of one server.'],
     [['remove', 'a', 'b'], 2, 'remove needs the name of one server.'],
     [['remove', 'file'], 2, 'No server named "file".\n  Did you mean "files"?'],
@@ -509,6 +511,12 @@ describe('a running gateway', () => {
     // What is wrong is said here, and nobody is told.
     project.write(CONFIG, '{ "mcpServers": ');
     expect((await run(project, ['reload'])).code).toBe(78);
+    project.write(CONFIG, { mcpServerz: {} });
+    const wrong = await run(project, ['reload']);
+    expect(wrong.code).toBe(78);
+    expect(wrong.stderr).toContain('Correct it and run: switchboard reload.');
+    expect(wrong.stderr).not.toContain('start again');
+    project.write(CONFIG, '{ "mcpServers": ');
     // A signal from elsewhere changes nothing either.
     client.signal('SIGHUP');
     await client.waitForStderr(/the configuration was not read again, nothing has changed/);

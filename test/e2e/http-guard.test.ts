@@ -1,5 +1,5 @@
 /** Who gets in, and who does not, asked of the built program: every route, every method, every wrong header. */
-import { chmodSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, statSync, symlinkSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { atTestEnd } from '../helpers/cleanup.ts';
@@ -12,6 +12,7 @@ import {
   type ProgramOptions,
 } from '../helpers/http-gateway.ts';
 import { createProject, nodeServer, type Project } from '../helpers/temp-project.ts';
+import { until } from '../helpers/until.ts';
 
 const PATHS = ['/mcp', '/sse', '/message', '/healthz', '/', '/unknown', '/mcp/', '/%6dcp'];
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'HEAD', 'PATCH'];
@@ -362,6 +363,37 @@ describe('what is not served', () => {
     expect(stderr).toContain(`127.0.0.1:${port}`);
     expect(stderr).toMatch(/another port/);
     expect(stderr).not.toMatch(/ {4}at /);
+  });
+
+  test('a port that another gateway has: it is named, and what it serves', async () => {
+    const gateway = await startHttpGateway({});
+    const { project, port } = gateway;
+    await until(() => existsSync(project.path('.state/run', `${gateway.pid}.json`)), {
+      what: 'its run file',
+    });
+    const again = new RunningProgram(project, { args: ['--http', String(port), '--json'] });
+    expect((await again.exited).code).toBe(1);
+    const { error } = JSON.parse(again.stdout);
+    expect(error.code).toBe('PORT_TAKEN');
+    expect(error.message).toContain(`another gateway does already (switchboard, pid ${gateway.pid})`);
+    expect(error.hint).toContain(`the same configuration at ${gateway.url}: use that one`);
+    const other = project.write('other.json', {});
+    const another = new RunningProgram(project, { args: ['--http', `localhost:${port}`, '--config', other] });
+    expect((await another.exited).code).toBe(1);
+    expect(another.stdout).toBe('');
+    expect(another.stderr).toContain(`It serves ${project.path('switchboard.config.json')}: stop it`);
+    await gateway.stop();
+  });
+
+  test('with --json the error is an object on stdout', async () => {
+    for (const [args, code] of [
+      [['--http', 'x'], 'USAGE'],
+      [['--http', '0.0.0.0:0'], 'USAGE'],
+      [['--http', '0', '--config', 'no.json'], 'CONFIG_NOT_FOUND'],
+    ] as const) {
+      const { stdout } = await refused([...args, '--json']);
+      expect(JSON.parse(stdout).error.code).toBe(code);
+    }
   });
 
   test('an address of another machine: exit code 1, and what to use', async () => {

@@ -282,6 +282,7 @@ describe('SIGHUP', () => {
       what: 'the error in the log',
       seen: () => gateway.stderr,
     });
+    expect(gateway.stderr).toMatch(/nothing has changed\. Correct it and run: switchboard reload$/m);
     expect(textOf(await session.call('pid'))).toBe(pid);
     // One server that cannot be used as it is written goes on as it was, and so does a shared one.
     const unusable = { ...shared, env: { X: '${NOT_SET_ANYWHERE}' } };
@@ -297,6 +298,39 @@ describe('SIGHUP', () => {
     expect(textOf(await newcomer.call('pid'))).not.toBe(pid);
     await gateway.stop();
   });
+});
+
+test('what has changed and holds only from the next start is pointed out', async () => {
+  const gateway = await startHttpGateway({ echo: nodeServer('echo') }, { config: FLAT });
+  gateway.project.write('switchboard.config.json', {
+    ...FLAT,
+    mcpServers: { echo: nodeServer('echo') },
+    http: { token: 'another-token-0123456789' },
+  });
+  gateway.signal('SIGHUP');
+  await until(() => /warn +some of what has changed holds only .* settings=http$/m.test(gateway.stderr), {
+    what: 'the warning in the log',
+    seen: () => gateway.stderr,
+  });
+  // The old token is still the one.
+  expect(await gateway.health()).toMatchObject({ status: 'ok' });
+  expect(gateway.stderr).not.toContain('another-token');
+  await gateway.stop();
+});
+
+test('clients that come and go, and those that are refused, are in the log', async () => {
+  const gateway = await startHttpGateway({ echo: nodeServer('echo') }, { config: FLAT });
+  const session = await HttpSession.open(gateway);
+  await session.end();
+  expect((await begin({ url: gateway.url, token: 'wrong' })).status).toBe(401);
+  await until(() => /client left/.test(gateway.stderr) && /refused/.test(gateway.stderr), {
+    what: 'the lines in the log',
+    seen: () => gateway.stderr,
+  });
+  expect(gateway.stderr).toMatch(/^switchboard info +client connected name=\S+ sessions=1$/m);
+  expect(gateway.stderr).toMatch(/^switchboard warn +refused status=401 why="wrong token" path=\/mcp$/m);
+  expect(gateway.stderr).not.toContain(session.id);
+  await gateway.stop();
 });
 
 describe('what others see of it', () => {
@@ -403,6 +437,22 @@ describe('mcp-proxy-server', () => {
     await waitUntilGone(gateway.marker);
   });
 
+  test('a KEEP_SERVER_OPEN that is neither 1 nor 0 is pointed out', async () => {
+    const project = createProject({ 'config.json': { mcpServers: { echo: nodeServer('echo') } } });
+    for (const [value, warns] of [
+      ['true', true],
+      ['0', false],
+      ['', false],
+    ] as const) {
+      const env = { PORT: '0', KEEP_SERVER_OPEN: value };
+      const gateway = new HttpGateway(project, { ...PROXY, args: ['--http'], env });
+      await until(() => gateway.stdout.includes('Others ('), { what: 'the announcement' });
+      expect(gateway.stdout).toContain('It ends when its last client has left');
+      expect(gateway.stderr.includes('KEEP_SERVER_OPEN is neither 1 nor 0'), value).toBe(warns);
+      await gateway.stop();
+    }
+  });
+
   test('KEEP_SERVER_OPEN=1 keeps it when the last client has left', async () => {
     const gateway = await start({ args: ['--json'], env: { PORT: '0', KEEP_SERVER_OPEN: '1' } });
     const session = await HttpSession.open(gateway);
@@ -429,7 +479,9 @@ describe('mcp-proxy-server', () => {
   test('a PORT that is none: exit code 2, naming it', async () => {
     const gateway = new HttpGateway(project(), { ...PROXY, args: ['--json'], env: { PORT: 'eighty' } });
     expect((await gateway.exited).code).toBe(2);
-    expect(gateway.stderr).toContain('PORT');
+    expect(JSON.parse(gateway.stdout)).toMatchObject({
+      error: { code: 'USAGE', message: expect.stringContaining('PORT') },
+    });
   });
 
   test('--stdio wins over PORT', async () => {

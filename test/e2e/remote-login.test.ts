@@ -203,7 +203,9 @@ describe('logging in', () => {
       expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
     const { stdout } = await run(project, 'auth');
-    expect(stdout).toMatch(new RegExp(`guarded +logged in +${server.origin} +${server.url}`));
+    expect(stdout).toMatch(
+      new RegExp(`guarded +logged in, \\d+ min left, renewed by itself +${server.origin} +${server.url}`),
+    );
     const called = await run(project, 'call', 'guarded', 'whoami');
     expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining('you came as client-') });
     expect((await run(project, 'tools', 'guarded')).stdout).toContain('whoami');

@@ -77,7 +77,7 @@ export const add: Command = {
     const { flags } = given;
     const { program } = context.face;
     const [name] = given.words;
-    const prepare = additionOf(given);
+    const prepare = additionOf(given, program);
     if (name === undefined || prepare === undefined) {
       throw usage(
         `add needs a name${flags.has('url') ? '' : ' and a command'}.`,

@@ -1,4 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -16,11 +18,14 @@ let directory: string;
 let server: AuthServer;
 let stderr: string;
 let logged: string[];
+/** Further variables of the environment. */
+let elsewhere: Record<string, string>;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'switchboard-auth-command-'));
   server = await startAuthServer();
   stderr = '';
   logged = [];
+  elsewhere = {};
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -31,7 +36,11 @@ afterEach(async () => {
 const stopping = new AbortController();
 
 function run(line: string, signal = stopping.signal): Promise<Outcome> {
-  const env = { SWITCHBOARD_STATE_DIR: join(directory, 'state'), NOTES_KEY: 'secret-in-header' };
+  const env = {
+    SWITCHBOARD_STATE_DIR: join(directory, 'state'),
+    NOTES_KEY: 'secret-in-header',
+    ...elsewhere,
+  };
   const log = createLogger({ level: 'debug', program: 'test', write: (text) => logged.push(text) });
   const context: Context = {
     face: switchboard,
@@ -85,9 +94,10 @@ test('a person logs in by the address that is printed, sees it in the list, and 
   });
   expect(stderr).toContain(`${server.origin}/authorize?`);
   expect(stderr).toMatch(/ssh -L (\d+):127\.0\.0\.1:\1 /);
+  expect(stderr).toContain('This command waits 5 min for that.');
   const list = await run('');
   expect(list.text(plainStyle)).toMatch(
-    /notes +logged in +http.*\n.*keyed +by its own header.*\n.*plain +turned off/,
+    /notes +logged in, \d+ min left, renewed by itself +http.*\n.*keyed +not needed: it has a header of its own.*\n.*plain +turned off/,
   );
   expect(list.data).toMatchObject({
     servers: [
@@ -97,6 +107,7 @@ test('a person logs in by the address that is printed, sees it in the list, and 
     ],
   });
   const out = await run('notes --logout');
+  expect((await run('')).text(plainStyle)).toMatch(/notes +not logged in +–/);
   expect(out.text(plainStyle)).toBe('Logged out of notes.\n');
   expect(out.data).toEqual({ server: 'notes', removed: true, revoked: true });
   expect((await run('notes --logout')).text(plainStyle)).toBe('There was no login to notes.\n');
@@ -113,6 +124,48 @@ test('an issuer that takes nothing back is a remark, not a failure', async () =>
   const out = await run('notes --logout');
   expect(out.exitCode).toBe(0);
   expect(out.remark).toContain('could not be told');
+});
+
+test('where no browser can be opened it is as with --no-browser', async () => {
+  configure();
+  followPrintedAddress();
+  elsewhere = { SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' };
+  expect((await run('notes')).exitCode).toBe(0);
+  expect(stderr).toMatch(/^Log in to notes here:/m);
+  expect(stderr).toMatch(/ssh -L /);
+});
+
+test('a server that asks for no login is good news', async () => {
+  // It describes no login either.
+  const open = createServer(({ url: path }, response) => {
+    response.writeHead(path === '/mcp' ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((listening) => void open.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(open.address() as AddressInfo).port}/mcp`;
+  try {
+    configure({ open: { url } });
+    const done = await run('open --no-browser');
+    expect(done).toMatchObject({ exitCode: 0, data: { server: 'open', kind: 'not-needed' } });
+    expect(done.text(plainStyle)).toBe('open asks for no login. It can be used as it is.\n');
+  } finally {
+    open.closeAllConnections();
+    await new Promise((closed) => open.close(closed));
+  }
+  // Now it does not run any more.
+  await expect(run('open --no-browser')).rejects.toMatchObject({
+    code: 'AUTH_UNREACHABLE',
+    message: `Server 'open' cannot be reached at ${url}: connection refused.`,
+  });
+});
+
+test('a server that is skipped is told of with the reason', async () => {
+  configure({ lost: { url: 'https://${NOT_SET_ANYWHERE}/mcp' } });
+  await expect(run('lost')).rejects.toMatchObject({
+    code: 'SERVER_SKIPPED',
+    message: expect.stringMatching(
+      /^The server "lost" is skipped:\n.*mcpServers\.lost\.url: .*NOT_SET_ANYWHERE is not set/,
+    ) as string,
+  });
 });
 
 test('a refused login is a failure that says so', async () => {

@@ -1,9 +1,11 @@
 import { loadAuth } from '../../app.ts';
 import type { LoadedConfig, RemoteDefinition, ServerDefinition } from '../../config/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
+import { canShowPages } from '../browser.ts';
 import { Exit } from '../failure.ts';
 import { writeStderr } from '../stderr.ts';
 import { selected } from '../survey.ts';
@@ -17,7 +19,8 @@ export const auth: Command = {
     'Opens the page in your browser where the server lets you log in, waits until you have agreed there, and keeps the ' +
       'login for every gateway on this machine, in a file that only you can read. It is renewed by itself for as long ' +
       'as its issuer allows. The address of the page is printed too, for machines without a browser: the browser must ' +
-      'then be able to come back to this machine (over SSH, with the -L that is printed).',
+      'then be able to come back to this machine (over SSH, with the -L that is printed). Over SSH, and where no browser ' +
+      'can be opened, only the address is printed.',
     'Without a server it lists the remote servers and whether you are logged in to them. Asks nobody.',
     '--logout takes the login back at its issuer, where that is possible, and deletes it here. What a server needs ' +
       'beyond that (a client id, a scope, a port for the browser to come back to) stands under "oauth" in its entry.',
@@ -36,7 +39,10 @@ export const auth: Command = {
       'where you are not logged in',
     ],
   ],
-  exits: [[Exit.failed, 'there is no login now: it was refused, it took too long, or it cannot be had']],
+  exits: [
+    [Exit.ok, 'you are logged in, or out; or the server needs no login'],
+    [Exit.failed, 'there is no login now: it was refused, it took too long, or it cannot be had'],
+  ],
   async run({ words, flags }, context) {
     const [name, ...more] = words;
     if (more.length > 0)
@@ -44,7 +50,8 @@ export const auth: Command = {
     const config = await context.loadConfig();
     if (name !== undefined) {
       const server = remote(selected(config, [name])[0]!);
-      return flags.has('logout') ? logOut(server, context) : logIn(server, context, !flags.has('no-browser'));
+      if (flags.has('logout')) return logOut(server, context);
+      return logIn(server, context, !flags.has('no-browser') && canShowPages(context));
     }
     const lonely = ['logout', 'no-browser'].find((flag) => flags.has(flag));
     if (lonely !== undefined)
@@ -85,6 +92,9 @@ function optionsFor({ name, url, oauth }: RemoteWithLogin, { env, log }: Context
   return { server: name, url, oauth, directory: stateDirectory(env), log };
 }
 
+/** How long the person may take in the browser, in milliseconds. */
+const PATIENCE = 5 * 60_000;
+
 async function logIn(server: RemoteWithLogin, context: Context, openBrowser: boolean): Promise<Outcome> {
   const { login } = await loadAuth();
   const name = printableLine(server.name);
@@ -94,12 +104,22 @@ async function logIn(server: RemoteWithLogin, context: Context, openBrowser: boo
     headers: server.headers,
     openBrowser,
     signal: context.stop,
+    patience: PATIENCE,
     tell: (url, port) => {
       context.status.clear();
       writeStderr(invitation(name, url, port, openBrowser));
       context.status.show('waiting for you to log in in the browser; Ctrl-C stops');
     },
+  }).catch((error: unknown) => {
+    if (isOpen(error)) return undefined;
+    throw inPlainWords(error, server);
   });
+  if (made === undefined)
+    return {
+      exitCode: Exit.ok,
+      data: { server: server.name, kind: 'not-needed' },
+      text: () => `${name} asks for no login. It can be used as it is.\n`,
+    };
   const { issuer, scope, expiresAt, renewable } = made;
   const facts = [
     scope === undefined ? undefined : `scope ${printableLine(scope)}`,
@@ -113,13 +133,34 @@ async function logIn(server: RemoteWithLogin, context: Context, openBrowser: boo
   };
 }
 
+/** Whether the server has let us in without a login, which is no failure. Any other status may be one. */
+function isOpen(error: unknown): boolean {
+  if (!(error instanceof SwitchboardError)) return false;
+  return error.code === 'AUTH_NOT_ASKED' && /\bstatus 2\d\d\b/.test(error.message);
+}
+
+/** A server that does not run is told of as when it is called. */
+function inPlainWords(error: unknown, { name, url, written }: RemoteWithLogin): unknown {
+  if (!(error instanceof SwitchboardError) || error.code !== 'AUTH_UNREACHABLE') return error;
+  if (!error.message.endsWith(': ECONNREFUSED.')) return error;
+  if (error.message.startsWith(`${new URL(url).origin}/`))
+    return new SwitchboardError(
+      error.code,
+      `Server '${name}' cannot be reached at ${written.url}: connection refused.`,
+      { hint: 'Check that it is running and that its url is right.', cause: error },
+    );
+  const message = error.message.replace('ECONNREFUSED', 'connection refused');
+  return new SwitchboardError(error.code, message, { hint: error.hint, cause: error });
+}
+
 /** The address stands on a line of its own, to be copied. */
 function invitation(name: string, url: string, port: number, opening: boolean): string {
   const here = opening ? 'Your browser should open now; if it does not, log' : 'Log';
   return (
     `${here} in to ${name} here:\n\n  ${printableLine(url)}\n\n` +
     `The browser comes back to 127.0.0.1:${port} on this machine` +
-    `${opening ? '' : `; from elsewhere, first: ssh -L ${port}:127.0.0.1:${port} THIS-MACHINE`}.\n`
+    `${opening ? '' : `; from elsewhere, first: ssh -L ${port}:127.0.0.1:${port} THIS-MACHINE`}.\n` +
+    `This command waits ${span(PATIENCE)} for that.\n`
   );
 }
 
@@ -199,16 +240,20 @@ function loginData(state: State): object {
 function stateText(state: State): string {
   switch (state.kind) {
     case 'none':
-      return 'none';
+      return 'not logged in';
     case 'header':
-      return 'by its own header';
+      return 'not needed: it has a header of its own';
     case 'off':
       return 'turned off';
     case 'expired':
       return 'expired';
     case 'logged-in': {
-      if (state.renewable || state.expiresAt === undefined) return 'logged in';
-      return `logged in for ${span(state.expiresAt - Date.now())}`;
+      const left = state.expiresAt === undefined ? 0 : state.expiresAt - Date.now();
+      return [
+        'logged in',
+        ...(left > 0 ? [`${span(left)} left`] : []),
+        ...(state.renewable ? ['renewed by itself'] : []),
+      ].join(', ');
     }
   }
 }

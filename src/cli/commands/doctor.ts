@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import {
   CONFIG_NAMES,
   describeWarning,
+  httpTokenOf,
   type CompoundDefinition,
   type LoadedConfig,
   type ServerDefinition,
@@ -81,12 +82,14 @@ export const doctor: Command = {
     });
     const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
     const logs = logProblem(logDirectoryOf(config, context, context.face));
+    const token = context.face.listens === undefined ? undefined : tokenProblem(config, context.env);
     const { warnings, disabled } = config;
     const ok =
       node.ok &&
       (servers.length > 0 || config.settings.management.enabled) &&
       [...servers, ...compounds].every((each) => each.ok) &&
       logs === undefined &&
+      token === undefined &&
       !warnings.some(isWrong);
     const remarks = started.map((each) =>
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
@@ -102,6 +105,7 @@ export const doctor: Command = {
           directory: config.directory,
           lookedFor: configNames(context.face),
           ...(logs === undefined ? {} : { problem: logs }),
+          ...(token === undefined ? {} : { httpToken: token }),
         },
         warnings,
         servers,
@@ -112,7 +116,7 @@ export const doctor: Command = {
       text: (style) =>
         nodeText(node, style) +
         configText(config, context.face, style) +
-        (logs === undefined ? '' : bad(logs.message, logs.hint, style)) +
+        [logs, token].map((each) => (each ? bad(each.message, each.hint, style) : '')).join('') +
         servers.map((server, at) => serverText(server, looks[at]!, flags.has('verbose'), style)).join('') +
         compounds.map((compound) => compoundText(compound, style)).join('') +
         disabled.map((name) => `- ${printableLine(name)} is turned off\n`).join('') +
@@ -123,7 +127,7 @@ export const doctor: Command = {
 
 const OLDEST_NODE = 20;
 
-/** The servers to look at. One that is not there may have been skipped, which the warnings tell. */
+/** The servers to look at. Of one that was skipped the error says why; otherwise the warnings may tell. */
 function named(
   config: LoadedConfig,
   words: readonly string[],
@@ -132,8 +136,20 @@ function named(
   try {
     return selected(config, words);
   } catch (error) {
-    for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+    const told = error instanceof SwitchboardError && error.code === 'SERVER_SKIPPED';
+    if (!told) for (const warning of config.warnings) log[warning.level](describeWarning(warning));
     throw error;
+  }
+}
+
+/** What would keep it from serving over HTTP; nothing else needs the token. */
+function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): Problem | undefined {
+  try {
+    httpTokenOf(config, env);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    return { message: `--http cannot be used: ${error.message}`, hint: error.hint ?? '' };
   }
 }
 

@@ -33,7 +33,9 @@ export const reload: Command = {
       });
     }
     // Read here as well: what is wrong with it is said to whoever waits, not to a log.
-    const config = await context.loadConfig();
+    const config = await context.loadConfig().catch((error: unknown) => {
+      throw withNextStep(error, context.face.program);
+    });
     const gateways = tellGateways(config, context);
     if (gateways.length === 0) throw noGateway(config);
     const told = gateways.filter((gateway) => gateway.told);
@@ -56,3 +58,12 @@ export const reload: Command = {
     };
   },
 };
+
+/** Nobody is to start anything again: what runs goes on. */
+function withNextStep(error: unknown, program: string): unknown {
+  if (!(error instanceof SwitchboardError) || error.code !== 'CONFIG_INVALID') return error;
+  return new SwitchboardError(error.code, error.message, {
+    hint: `Correct it and run: ${program} reload. Gateways that run go on as they were.`,
+    cause: error,
+  });
+}

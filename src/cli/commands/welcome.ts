@@ -7,7 +7,7 @@ import { Exit } from '../failure.ts';
 /** What a person sees who starts the program in a terminal, where no host will ever speak to it. */
 export const welcome: Pick<Command, 'run'> = {
   async run(_given, context) {
-    const { program, motto, launch, servers } = context.face;
+    const { program, motto, launch, servers, listens } = context.face;
     const title = program === 'switchboard' ? 'Switchboard' : program;
     const configured = !namesItsConfig(context.face);
     const found = configured ? await foundText(context) : `${servers ?? ''}\n`;
@@ -21,6 +21,7 @@ export const welcome: Pick<Command, 'run'> = {
     const next: readonly (readonly [string, string])[] = [
       ...(configured ? commands : []),
       [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it'],
+      ...(listens ? [[`${program} --http`, 'serve clients that connect, over HTTP'] as const] : []),
       [`${program} --help`, 'everything else'],
     ];
     const widest = Math.max(...next.map(([line]) => line.length));

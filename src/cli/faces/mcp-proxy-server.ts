@@ -1,4 +1,4 @@
-import type { CliFace } from '../face.ts';
+import { STATE_ROW, type CliFace } from '../face.ts';
 
 /** The coordinator: a configuration of its own, every tool on its own, under its own name. */
 export const mcpProxyServer: CliFace = {
@@ -24,14 +24,17 @@ export const mcpProxyServer: CliFace = {
     ],
     ['MCP_PROXY_LOG_LEVEL', 'debug or info; --log-level wins'],
     ['MCP_PROXY_LOG_DIRECTORY_PATH', 'log lines are also written to mcp-proxy-server.log in this directory'],
-    ['PORT', 'where it is set, clients are served over HTTP and SSE on this port, unless --stdio is given'],
+    [
+      'PORT',
+      'clients are served over HTTP and SSE on this port, unless a host has started it on a pipe, or --stdio is given',
+    ],
     [
       'KEEP_SERVER_OPEN',
       'set to 1, it goes on over HTTP when the last client has left; otherwise it ends then',
     ],
     ['SWITCHBOARD_HTTP_TOKEN', 'over HTTP: what clients must send, where http.token is not set'],
     ['SWITCHBOARD_LOG_LEVEL', 'any level of --log-level, which wins'],
-    ['SWITCHBOARD_STATE_DIR', 'where it keeps what it remembers between runs'],
+    STATE_ROW,
     ['NO_COLOR', 'no colours'],
   ],
 };

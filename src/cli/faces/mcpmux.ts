@@ -1,4 +1,4 @@
-import type { CliFace } from '../face.ts';
+import { STATE_ROW, type CliFace } from '../face.ts';
 
 /** Servers come and go at run time, by the hand of the client; nothing is configured beforehand. */
 export const mcpmux: CliFace = {
@@ -27,7 +27,7 @@ export const mcpmux: CliFace = {
   launch: 'npx -y -p mcp-switchboard mcpmux',
   environment: [
     ['SWITCHBOARD_LOG_LEVEL', 'as --log-level, which wins'],
-    ['SWITCHBOARD_STATE_DIR', 'where it keeps what it remembers between runs'],
+    STATE_ROW,
     ['NO_COLOR', 'no colours'],
   ],
 };

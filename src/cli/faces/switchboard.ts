@@ -1,4 +1,4 @@
-import type { CliFace } from '../face.ts';
+import { STATE_ROW, type CliFace } from '../face.ts';
 
 export const switchboard: CliFace = {
   program: 'switchboard',
@@ -8,7 +8,7 @@ export const switchboard: CliFace = {
   environment: [
     ['SWITCHBOARD_LOG_LEVEL', 'as --log-level, which wins'],
     ['SWITCHBOARD_HTTP_TOKEN', 'with --http: what clients must send, where http.token is not set'],
-    ['SWITCHBOARD_STATE_DIR', 'where it keeps what it remembers between runs'],
+    STATE_ROW,
     ['NO_COLOR', 'no colours'],
   ],
 };

@@ -10,6 +10,7 @@ import { EventStore } from './event-store.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { handlersFor } from './handlers.ts';
 import { PACE, type Pace } from './pace.ts';
+import { RefusalLog } from './refusal-log.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
 import { pathOf, ROUTES } from './routes.ts';
 import type { Seat, Session } from './session.ts';
@@ -72,6 +73,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const { guard: guardOptions, limits, log, open, health, emptied } = options;
   const pace = { ...PACE, ...options.pace };
   const guard = new Guard(guardOptions);
+  const refusals = new RefusalLog(log);
   let draining = false;
   let closing = false;
   const sessions = new Sessions({
@@ -79,6 +81,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     idleMs: limits.sessionIdleMs,
     evictMs: pace.evictMs,
     tickMs: pace.tickMs,
+    log,
     emptied: () => {
       if (!closing) emptied?.();
     },
@@ -99,17 +102,22 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   });
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = pathOf(request.url ?? '');
+    const route = ROUTES.get(path);
     const refusal = guard.check(request);
     if (refusal) {
+      // Any other path is the word of a stranger, and may hold a token.
+      refusals.add(refusal.status, refusal.why, route === undefined ? undefined : path);
       const headers = refusal.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
       replyErrorUnread(request, response, { ...refusal, headers });
       return;
     }
-    const route = ROUTES.get(pathOf(request.url!));
     const name = route?.get(request.method!);
     if (name !== undefined) await handlers[name](request, response);
-    else if (route === undefined) replyErrorUnread(request, response, { status: 404, message: NO_PATH });
-    else {
+    else if (route === undefined) {
+      refusals.add(404, 'nothing is at this path', path.slice(0, LONGEST_PATH));
+      replyErrorUnread(request, response, { status: 404, message: NO_PATH });
+    } else {
       const headers = { Allow: [...route.keys()].join(', ') };
       replyErrorUnread(request, response, { status: 405, message: NO_METHOD, headers });
     }
@@ -163,7 +171,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   };
 }
 
-const NO_PATH = 'Not found: the gateway is at /mcp.';
+/** What the log shows of a path, in characters. */
+const LONGEST_PATH = 80;
+const NO_PATH = 'Not found: the gateway is at /mcp, for older clients at /sse.';
 const NO_METHOD = 'Method not allowed: see the Allow header.';
 
 function serverFor(pace: Pace, handle: (request: IncomingMessage, response: ServerResponse) => void): Server {

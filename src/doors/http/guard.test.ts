@@ -48,6 +48,10 @@ test('a refusal is a JSON-RPC error that names the setting and repeats nothing',
   // Listing a page there would not help it.
   expect(origin).toMatch(/browser cannot connect.*CORS/);
   expect(await said({ authorization: 'Bearer secret' })).toContain('http.token');
+  expect(await said({ authorization: 'secret' })).toContain('does not begin with "Bearer "');
+  // Where it is found, whatever is wrong with it.
+  for (const authorization of [undefined, 'secret', 'Bearer secret'])
+    expect(await said({ authorization })).toMatch(/http\.token.*--show-token/);
 });
 
 test.each(['localhost', 'LOCALHOST:1', '127.0.0.1', '127.8.9.10:8080', '[::1]', '[::1]:3000'])(

@@ -18,6 +18,8 @@ export interface GuardRefusal {
   readonly status: 400 | 401 | 403;
   /** Which check failed and what allows it; never the value that failed. */
   readonly message: string;
+  /** The same in few words, for the log. */
+  readonly why: string;
 }
 
 /**
@@ -46,6 +48,7 @@ export class Guard {
     if (host === undefined || !this.#admitsHost(host)) return BAD_HOST;
     if (origin !== undefined && !this.#origins.has(origin)) return BAD_ORIGIN;
     if (authorization === undefined) return NO_TOKEN;
+    if (!BEARER.test(authorization)) return NO_BEARER;
     return this.#isAccepted(authorization, request.socket) ? undefined : BAD_TOKEN;
   }
 
@@ -65,30 +68,31 @@ export class Guard {
   }
 
   #isToken(authorization: string): boolean {
-    if (authorization.length < BEARER.length) return false;
-    if (authorization.slice(0, BEARER.length).toLowerCase() !== BEARER) return false;
     // Digests have one length whatever was sent, and comparing them takes one time.
-    return timingSafeEqual(digest(authorization.slice(BEARER.length).trim()), this.#token);
+    return timingSafeEqual(digest(authorization.replace(BEARER, '').trim()), this.#token);
   }
 }
 
-const BEARER = 'bearer ';
+const BEARER = /^bearer /i;
 const LONGEST_HEADER = 8 * 1024;
 const ONCE = new Set(['host', 'origin', 'authorization']);
 
 const BAD_TARGET: GuardRefusal = {
   status: 400,
   message: 'Bad request: the request target must be a path, such as /mcp.',
+  why: 'its target is no path',
 };
 const DOUBLED: GuardRefusal = {
   status: 403,
   message: 'Forbidden: one of the headers Host, Origin and Authorization stands twice in the request.',
+  why: 'a header stands twice',
 };
 const BAD_HOST: GuardRefusal = {
   status: 403,
   message:
     'Forbidden: the Host header is missing or names something else than this computer. ' +
     'To use another name, add it to http.allowedHosts.',
+  why: 'not our Host',
 };
 const BAD_ORIGIN: GuardRefusal = {
   status: 403,
@@ -96,15 +100,26 @@ const BAD_ORIGIN: GuardRefusal = {
     'Forbidden: the Origin header is none that may talk to this gateway. ' +
     'To allow a client that sends one, add it to http.allowedOrigins. ' +
     'Pages in a browser cannot connect: they need CORS, which this gateway does not offer.',
+  why: 'not our Origin',
 };
+const WHERE_IT_IS =
+  'The token of this gateway is http.token of its configuration, or what it prints when it is started with --show-token.';
 const NO_TOKEN: GuardRefusal = {
   status: 401,
+  message: `Unauthorized: the request has no token. Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
+  why: 'no token',
+};
+const NO_BEARER: GuardRefusal = {
+  status: 401,
   message:
-    'Unauthorized: the request has no token. Send the one of this gateway (http.token) as "Authorization: Bearer <token>".',
+    'Unauthorized: the Authorization header does not begin with "Bearer ". ' +
+    `Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
+  why: 'no Bearer before the token',
 };
 const BAD_TOKEN: GuardRefusal = {
   status: 401,
-  message: 'Unauthorized: the token is not the one of this gateway (http.token).',
+  message: `Unauthorized: the token is not the one of this gateway. ${WHERE_IT_IS}`,
+  why: 'wrong token',
 };
 
 /** Names that mean this computer, whoever is asked. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Client, isLegacyVersion, type JsonObject } from '../../protocol/index.ts';
+import { Client, isJsonObject, isLegacyVersion, type JsonObject } from '../../protocol/index.ts';
 import { RpcCode, type Message } from '../../wire/index.ts';
 import { readPost } from './body.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
@@ -76,6 +76,9 @@ export function handlersFor({
     const session = new StreamableSession(host, passed);
     sessions.add(session);
     session.begin(message, response);
+    response.on('finish', () => {
+      if (session.greeted) sessions.greeted(session, clientNameIn(message));
+    });
   };
 
   return {
@@ -143,6 +146,7 @@ export function handlersFor({
       else if (!refuseMessage(message, session, response)) {
         session.take(message);
         replyEmpty(response, 202);
+        if (message.string(Client.method) === 'initialize') sessions.greeted(session, clientNameIn(message));
       }
     },
 
@@ -212,6 +216,15 @@ const BAD_VERSION = {
 function isRequest(message: Message): boolean {
   return message.has(Client.method) && message.has(Client.id);
 }
+
+/** What a client calls itself in its greeting, as far as it is short enough for a line of the log. */
+function clientNameIn(initialize: Message): string | undefined {
+  const params = initialize.value(Client.params);
+  const name = isJsonObject(params) && isJsonObject(params.clientInfo) ? params.clientInfo.name : undefined;
+  return typeof name === 'string' ? name.slice(0, LONGEST_NAME) : undefined;
+}
+
+const LONGEST_NAME = 60;
 
 function sessionIdOf({ headers }: IncomingMessage): string | undefined {
   const id = headers['mcp-session-id'];

@@ -1,3 +1,4 @@
+import type { Logger } from '../../shared/log.ts';
 import type { Session } from './session.ts';
 
 export interface SessionsOptions {
@@ -9,6 +10,7 @@ export interface SessionsOptions {
   readonly evictMs: number;
   /** How often they are looked after, in milliseconds. */
   readonly tickMs: number;
+  readonly log: Logger;
   /** The last client has left. */
   readonly emptied: () => void;
 }
@@ -17,10 +19,13 @@ export interface SessionsOptions {
 export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #options: SessionsOptions;
+  /** What the clients that are there call themselves; undefined where they do not say. */
+  readonly #clients = new WeakMap<Session, { readonly name: string | undefined }>();
   /** Runs while there is anybody to look after. */
   #timer: NodeJS.Timeout | undefined;
   /** Whether a client has been here since nobody was. */
   #visited = false;
+  #closing = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -64,6 +69,13 @@ export class Sessions {
     this.#timer ??= setInterval(() => this.#tick(), this.#options.tickMs).unref();
   }
 
+  /** Notes that a client is there now, by the name it gave itself. Its id stays a secret. */
+  greeted(session: Session, name: string | undefined): void {
+    if (!this.#byId.has(session.id) || this.#clients.has(session)) return;
+    this.#clients.set(session, { name });
+    this.#options.log.info('client connected', { name, sessions: this.size });
+  }
+
   remove(session: Session): void {
     if (!this.#takeOut(session) || this.#byId.size > 0) return;
     clearInterval(this.#timer);
@@ -75,12 +87,18 @@ export class Sessions {
 
   /** Ends them all. */
   async close(): Promise<void> {
+    this.#closing = true;
     await Promise.all(this.all().map((session) => session.close()));
   }
 
   #takeOut(session: Session): boolean {
     if (session.greeted) this.#visited = true;
-    return this.#byId.delete(session.id);
+    const known = this.#byId.delete(session.id);
+    const client = this.#clients.get(session);
+    // At the end all leave, which is no news of any one of them.
+    if (known && client && !this.#closing)
+      this.#options.log.info('client left', { name: client.name, sessions: this.size });
+    return known;
   }
 
   #tick(): void {

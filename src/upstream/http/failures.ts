@@ -88,22 +88,36 @@ export function answeredBadly(site: Site, what: string): SwitchboardError {
 
 /** It answered in another language; `type` is what it calls it. */
 export function wrongType(site: Site, type: string, text: string): SwitchboardError {
-  const shown = said(site.mask(text));
+  const shown = bodySaid(site, text);
   const what = `${type === '' ? 'an unknown type' : said(type)} instead of JSON or an event stream`;
   return answeredBadly(site, shown === '' ? what : `${what} (${shown})`);
 }
 
 /** An HTTP status that is no success, with the beginning of what came with it. */
 export function badStatus(site: Site, status: number, text: string): SwitchboardError {
-  const message = `Server '${site.server}' answered with ${statusText(site, status, text)}.`;
+  const answered = `Server '${site.server}' answered with ${statusText(site, status, text)}`;
+  // It was greeted just now: before that no version is agreed on.
+  if (site.version === undefined && OTHER_TRANSPORT.has(status))
+    return new SwitchboardError(
+      'SERVER_ANSWERED_BADLY',
+      `${answered} when it was greeted at ${site.shown}.`,
+      {
+        hint:
+          'Where its entry has a "type", leave it out: then both transports are tried, Streamable HTTP and HTTP+SSE. ' +
+          'Otherwise check the path in its url.',
+      },
+    );
   const hint =
     status === 404 || status === 405
       ? `Check that ${site.shown} is the address of an MCP server.`
       : status >= 500 || status === 429
         ? 'The trouble is on its side; try again later.'
         : undefined;
-  return new SwitchboardError('SERVER_ANSWERED_BADLY', message, { hint });
+  return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered}.`, { hint });
 }
+
+/** With these a server answers the greeting of a transport that it does not speak. */
+const OTHER_TRANSPORT = new Set([400, 404, 405, 406, 415]);
 
 /** It took neither of the two transports. */
 export function neither(site: Site, first: Refusal, second: Refusal): SwitchboardError {
@@ -116,7 +130,7 @@ export function neither(site: Site, first: Refusal, second: Refusal): Switchboar
 }
 
 function statusText(site: Site, status: number, text: string): string {
-  const shown = said(site.mask(text));
+  const shown = bodySaid(site, text);
   return `HTTP ${status}${shown === '' ? '' : ` (${shown})`}`;
 }
 
@@ -184,10 +198,39 @@ export function unsendable(site: Site, cause: unknown): SwitchboardError {
   );
 }
 
+/** What came with a bad answer, without our own secrets. Of a web page only its text is worth reading. */
+function bodySaid(site: Site, text: string): string {
+  const masked = site.mask(text);
+  if (!/^\s*<(?:!doctype|html|head|body)\b/i.test(masked)) return said(masked);
+  // Once more, because a page may write a secret with entities in it.
+  return said(site.mask(textOfPage(masked.slice(0, LONGEST_PAGE))), LONGEST_PAGE_TEXT);
+}
+
+/** How much of a page is looked at, and how much of its text is told, in characters. */
+const LONGEST_PAGE = 8 * 1024;
+const LONGEST_PAGE_TEXT = 120;
+
+function textOfPage(page: string): string {
+  return page
+    .replace(/<(script|style)\b.*?(?:<\/\1\s*>|$)/gis, ' ')
+    .replace(/<!--.*?(?:-->|$)/gs, ' ')
+    .replace(/<[^>]*(?:>|$)/g, ' ')
+    .replace(/&(nbsp|amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+};
+
 /** Text of a stranger made fit for one sentence. */
-function said(text: string): string {
+function said(text: string, longest = 200): string {
   const line = printableLine(text.replace(/\s+/g, ' ').trim());
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
 function isCertificate(code: string): boolean {

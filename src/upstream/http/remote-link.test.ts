@@ -336,7 +336,7 @@ describe('an answer of no use', () => {
     [
       'another type',
       (_, response) => response.writeHead(200, { 'Content-Type': 'text/html; x=y' }).end('<html>Hi'),
-      /^SERVER_ANSWERED_BADLY: .*text\/html instead of JSON or an event stream \(<html>Hi\)/,
+      /^SERVER_ANSWERED_BADLY: .*text\/html instead of JSON or an event stream \(Hi\)\. /,
     ],
     ['no message', (_, response) => json(response, '{"ok":true}'), /BADLY: .*no JSON-RPC message/],
     [

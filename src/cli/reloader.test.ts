@@ -1,0 +1,56 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createProject } from '../../test/helpers/temp-project.ts';
+import { until } from '../../test/helpers/until.ts';
+import { createApp } from '../app.ts';
+import { loadConfig } from '../config/index.ts';
+import { createLogger } from '../shared/log.ts';
+import { createReloader } from './reloader.ts';
+
+const CONFIG = 'switchboard.config.json';
+
+async function reloaderOf(tooLate: readonly string[] = []) {
+  const project = createProject({ [CONFIG]: {} });
+  const lines: string[] = [];
+  const log = createLogger({ level: 'info', program: 'test', write: (line) => lines.push(line) });
+  const read = () => loadConfig({ cwd: project.dir, env: {} });
+  const env = { SWITCHBOARD_STATE_DIR: project.path('.state') };
+  const app = createApp({ config: await read(), log, stderr: () => undefined, env });
+  onTestFinished(() => app.close());
+  const { reload } = createReloader({
+    app,
+    log,
+    read,
+    again: 'run: test reload',
+    tooLate: () => Promise.resolve(tooLate),
+    applied: () => undefined,
+  });
+  return { project, lines, reload };
+}
+
+test('a configuration that is wrong is told of in a line for each problem, and what to do in one', async () => {
+  const { project, lines, reload } = await reloaderOf();
+  project.write(CONFIG, { timeoutz: {}, timeouts: { rpcMs: 'soon' } });
+  reload();
+  await until(() => lines.some((line) => line.includes('was not read again')));
+  expect(lines).toEqual([
+    expect.stringMatching(/^test error \/.*: timeouts\.rpcMs: must be a whole number/),
+    expect.stringMatching(/^test error \/.*: timeoutz: unknown key\. Did you mean "timeouts"\?/),
+    'test error the configuration was not read again, nothing has changed. Correct it and run: test reload\n',
+  ]);
+  expect(lines.join('')).not.toMatch(/\\n|start again/);
+  lines.length = 0;
+  project.write(CONFIG, '{');
+  reload();
+  await until(() => lines.some((line) => line.includes('was not read again')));
+  expect(lines).toHaveLength(2);
+});
+
+test('what comes too late for this run is told of, after it was read', async () => {
+  const { lines, reload } = await reloaderOf(['http', 'logLevel']);
+  reload();
+  await until(() => lines.length === 2);
+  expect(lines).toEqual([
+    'test info  the configuration was read again kept=0\n',
+    'test warn  some of what has changed holds only from the next start settings="http, logLevel"\n',
+  ]);
+});
