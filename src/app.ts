@@ -189,19 +189,17 @@ export function createApp(options: AppOptions): App {
       takesCopies: false,
       ended: () => undefined,
     });
-    const { session } = client;
     return {
       get running() {
-        return session.running;
+        return client.running;
       },
-      idle: () => session.idle(),
+      idle: () => client.idle(),
       failAll: () => {
-        session.failAll();
+        client.failAll();
         peer.outbox.flush();
       },
       close: async () => {
         workspaces.delete(workspace);
-        session.abandonAll();
         client.leave();
         peer.close();
         await workspace.close();
@@ -278,10 +276,9 @@ const SPAWN_HOLDS_MS = 4000;
 /** The largest body of an HTTP request, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
 
-/** What servers are told that their client can do: what the one client there is can do. Several are not mixed up. */
+/** What servers are told that their client can do: what the one whose workspace this is has said, in all its sessions. */
 function capabilitiesOf({ sessions }: Gateway): JsonObject {
-  const [only, another] = sessions;
-  return only !== undefined && another === undefined ? only.client.capabilities : {};
+  return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
 }
 
 function keyOf({ name, target }: Parameters<Surroundings['recall']>[0]): string {

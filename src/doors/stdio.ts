@@ -58,8 +58,8 @@ export function openStdioDoor({
   return {
     ended,
     async drain(ms) {
-      await withinTime(ms, client.session.idle());
-      client.session.failAll();
+      await withinTime(ms, client.idle());
+      client.failAll();
       peer.outbox.flush();
     },
     flushed: () =>

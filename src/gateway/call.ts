@@ -60,6 +60,8 @@ export class Call {
     if (this.source !== undefined && this.method === 'tools/call')
       this.session.learnLinks(answer, this.source);
     if (answer.has(Server.task)) this.session.claimTask(answer.string(Server.taskId), this.source);
+    else if (this.session.client.modern === true && answer.string(Server.resultType) === 'task')
+      this.session.claimTask(answer.string(Server.modernTaskId), this.source);
     if (!(edits instanceof SwitchboardError) && !answer.has(Server.error)) this.undo = undefined;
     this.#close();
     const { client } = this.session;

@@ -172,6 +172,12 @@ export class Gateway {
     this.#router.handle(call);
   }
 
+  /** A client wants to hear more or less than before; sources that run are told. */
+  logLevelChanged(): void {
+    for (const shelf of this.#shelves.values())
+      if (shelf.source.state.kind === 'running') passLogLevel(shelf, this.#sessions);
+  }
+
   /** A client's notification that belongs to no call: all sources that run hear of it, where that makes sense. */
   notified(method: string, notification: Message): void {
     // A request in the clothes of a notification would get around everything that is checked for requests.

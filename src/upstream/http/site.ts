@@ -20,6 +20,8 @@ const OURS = new Set([
   'content-type',
   'host',
   'last-event-id',
+  'mcp-method',
+  'mcp-name',
   'mcp-protocol-version',
   'mcp-session-id',
   'transfer-encoding',
