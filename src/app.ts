@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { entryOf, upstreamOf } from './app/entry.ts';
 import { warnAboutSlips } from './app/log-lines.ts';
+import { TRAIL } from './app/nesting.ts';
 import { SharedServers } from './app/shared-servers.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
-import type { LoadedConfig, ServerDefinition } from './config/index.ts';
+import { isRuntimeServer, type LoadedConfig, type ServerDefinition } from './config/index.ts';
 import {
   openConversation,
   openHttp,
+  openModernHome,
   openStdioDoor,
   type HttpDoor,
+  type OpenHome,
   type Seat,
   type StdioDoor,
 } from './doors/index.ts';
@@ -26,12 +30,18 @@ import type { Applied } from './management/index.ts';
 import { createFamily, type Family } from './process/index.ts';
 import type { JsonObject } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
-import { SwitchboardError } from './shared/errors.ts';
+import { messageOf, SwitchboardError } from './shared/errors.ts';
 import type { Logger } from './shared/log.ts';
 import { didYouMean } from './shared/nearest.ts';
 import { stateDirectory } from './shared/paths.ts';
 import { VERSION } from './shared/version.ts';
-import { createMemory, createServerSource, memoryKey, type Surroundings } from './upstream/index.ts';
+import {
+  createMemory,
+  createServerSource,
+  headersIn,
+  memoryKey,
+  type Surroundings,
+} from './upstream/index.ts';
 
 export interface AppOptions {
   readonly config: LoadedConfig;
@@ -45,10 +55,14 @@ export interface AppOptions {
    * back. Default false.
    */
   readonly volatile?: boolean;
+  /** The configuration as the user named it, where that is not where it would be found. */
+  readonly configPath?: string | undefined;
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Variables that are meant for this program and would mislead a server. Default none. */
+  readonly ownVariables?: readonly string[];
 }
 
 export interface ServerState {
@@ -93,7 +107,11 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { log, stderr, program = 'switchboard', volatile = false, env = process.env } = options;
   const { onStateChange = () => undefined } = options;
+  const own = new Set(options.ownVariables);
+  const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
   const family: Family = createFamily({ log });
+  /** What this run of the program is called on the way from a client to a server. */
+  const self = randomBytes(9).toString('base64url');
   const directory = stateDirectory(env);
   const memory = createMemory(join(directory, 'servers.json'), log);
   const deadlines = new Deadlines();
@@ -104,6 +122,7 @@ export function createApp(options: AppOptions): App {
   /** Many clients may want servers at the same moment; one does not wait for itself. */
   let spawnGate: StartGate | undefined;
   const workspaces = new Set<Workspace>();
+  const modernHomes = new Set<OpenHome>();
 
   const surroundingsFor = (capabilities: () => JsonObject): Surroundings => ({
     family,
@@ -115,7 +134,7 @@ export function createApp(options: AppOptions): App {
         : `${program} doctor --start shows how it is started and all it writes.`,
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
-    inTurn: (start) => (spawnGate ? spawnGate.enter(start) : start()),
+    inTurn: (server, start) => (spawnGate ? spawnGate.enter(server, start) : start()),
     recall: (server) => memory.recall(() => keyOf(server)),
     remember: (server, info) => memory.remember(keyOf(server), info),
     stateChanged: onStateChange,
@@ -126,19 +145,33 @@ export function createApp(options: AppOptions): App {
     after: Promise<unknown> | undefined,
     shared: boolean,
     capabilities: () => JsonObject,
+    passed: readonly string[],
   ): Source => {
     const { limits } = current.settings;
-    const context = { limits, env, stateDirectory: directory, log, shared, volatile, after };
+    const trail = [...passed, self];
+    const loginCommand = (name: string): string => loginOf(program, options.configPath, name);
+    const context = {
+      trail,
+      loginCommand,
+      limits,
+      env: inheritable,
+      stateDirectory: directory,
+      log,
+      shared,
+      volatile,
+      after,
+    };
     return createServerSource(upstreamOf(server, context), surroundingsFor(capabilities), deadlines);
   };
   /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
   const capabilitiesOfAll = (): JsonObject =>
     Object.assign({}, ...[...workspaces].map(({ gateway }) => capabilitiesOf(gateway))) as JsonObject;
-  const sharedServers = new SharedServers((server, after) =>
-    createSource(server, after, true, capabilitiesOfAll),
+  const sharedServers = new SharedServers(
+    (server, after) => createSource(server, after, true, capabilitiesOfAll, []),
+    log,
   );
 
-  const open = (several: boolean): Workspace => {
+  const open = (several: boolean, passed: readonly string[] = []): Workspace => {
     const workspace = openWorkspace({
       program,
       log,
@@ -152,9 +185,10 @@ export function createApp(options: AppOptions): App {
       },
       build: (server, of, after, anew) => {
         const source =
-          several && server.isolation === 'shared'
+          // What one client has added is its own, whatever another one calls by the same name.
+          several && server.isolation === 'shared' && !isRuntimeServer(server)
             ? sharedServers.join(server, anew)
-            : createSource(server, after, false, () => capabilitiesOf(of().gateway));
+            : createSource(server, after, false, () => capabilitiesOf(of().gateway), passed);
         return entryOf(source, server, volatile);
       },
     });
@@ -176,8 +210,8 @@ export function createApp(options: AppOptions): App {
   };
 
   /** One client of an HTTP door takes its seat. */
-  const seat = (input: Readable, output: Writable): Seat => {
-    const workspace = open(true);
+  const seat = (input: Readable, output: Writable, passed: readonly string[]): Seat => {
+    const workspace = open(true, passed);
     const { messageBytes } = current.settings.limits;
     const { client, peer } = openConversation({
       gateway: workspace.gateway,
@@ -222,7 +256,11 @@ export function createApp(options: AppOptions): App {
         current = before;
         throw error;
       });
-      await Promise.all([...workspaces].filter((each) => each !== main).map((each) => each.apply(next)));
+      // A client that is just leaving must not keep the others from what is new.
+      const others = [...workspaces].filter((each) => each !== main);
+      for (const result of await Promise.allSettled(others.map((each) => each.apply(next))))
+        if (result.status === 'rejected')
+          log.warn('a client goes on with the old configuration', { reason: messageOf(result.reason) });
       // One that cannot be used as it is written now goes on as it was.
       const shared = next.servers.filter((server) => server.isolation === 'shared');
       await sharedServers.keepOnly(new Set([...shared.map((server) => server.name), ...next.unusable]));
@@ -238,6 +276,16 @@ export function createApp(options: AppOptions): App {
         messageBytes: current.settings.limits.messageBytes,
       }),
     openHttp: async ({ host, port, token, emptied }) => {
+      // Clients without sessions are one to us: the token is all we know of them.
+      const workspace = open(true);
+      const { messageBytes } = current.settings.limits;
+      const home = await openModernHome({
+        gateway: workspace.gateway,
+        identity: workspace.identity,
+        log,
+        messageBytes,
+      });
+      modernHomes.add(home);
       const { allowedHosts, allowedOrigins, maxSessions, maxProcesses, sessionIdleMs } =
         current.settings.http;
       mostProcesses = maxProcesses;
@@ -245,10 +293,18 @@ export function createApp(options: AppOptions): App {
       return openHttp({
         host,
         port,
-        guard: { token, allowedHosts, allowedOrigins },
-        limits: { bodyBytes: MAX_BODY, sessions: maxSessions, sessionIdleMs },
+        // The address that was typed is one that clients may use.
+        guard: { token, allowedHosts: [...allowedHosts, ...namesOf(host)], allowedOrigins },
+        limits: {
+          bodyBytes: Math.min(MAX_BODY, current.settings.limits.messageBytes),
+          sessions: maxSessions,
+          sessionIdleMs,
+        },
         log,
+        trail: { header: TRAIL, self },
         open: seat,
+        openModern: home.open,
+        paramHeaders: (tool) => paramHeadersOf(workspace.gateway, tool),
         health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
         ...(emptied === undefined ? {} : { emptied }),
       });
@@ -260,6 +316,7 @@ export function createApp(options: AppOptions): App {
         kill: Math.max(5000 - already, 500),
       };
       memory.save();
+      for (const home of modernHomes) home.close();
       const closed = Promise.all([
         ...[...workspaces].map((workspace) => workspace.close()),
         sharedServers.close(),
@@ -276,6 +333,12 @@ const SPAWN_HOLDS_MS = 4000;
 /** The largest body of an HTTP request, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
 
+/** What clients write for an address that was typed. All addresses at once are none that anybody could write. */
+function namesOf(host: string): string[] {
+  if (host === '0.0.0.0' || host === '::') return [];
+  return [host.includes(':') ? `[${host}]` : host];
+}
+
 /** What servers are told that their client can do: what the one whose workspace this is has said, in all its sessions. */
 function capabilitiesOf({ sessions }: Gateway): JsonObject {
   return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
@@ -285,6 +348,23 @@ function keyOf({ name, target }: Parameters<Surroundings['recall']>[0]): string 
   return target.kind === 'process'
     ? memoryKey(name, target.shown.command, target.args, target.shown.cwd)
     : memoryKey(name, target.shown.url);
+}
+
+function loginOf(program: string, configPath: string | undefined, server: string): string {
+  const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text));
+  return [
+    program,
+    ...(configPath === undefined ? [] : ['--config', quoted(configPath)]),
+    'auth',
+    quoted(server),
+  ].join(' ');
+}
+
+/** The arguments of a tool that its server wants to see in headers as well. */
+function paramHeadersOf(gateway: Gateway, name: string): Exclude<ReturnType<typeof headersIn>, string> {
+  const definition = gateway.tool(name)?.definition;
+  const found = definition === undefined ? [] : headersIn(definition);
+  return typeof found === 'string' ? [] : found;
 }
 
 function tooManyProcesses(most: number): SwitchboardError {

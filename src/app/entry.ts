@@ -12,7 +12,7 @@ import type { KeptKind } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
-import { DEPTH, nestingDepth } from './nesting.ts';
+import { DEPTH, nestingDepth, TRAIL } from './nesting.ts';
 
 export interface ServerContext {
   readonly limits: Settings['limits'];
@@ -20,6 +20,10 @@ export interface ServerContext {
   /** Where what is kept between runs is kept. */
   readonly stateDirectory: string;
   readonly log: Logger;
+  /** How a person logs in to a server by name, as a command. */
+  readonly loginCommand: (server: string) => string;
+  /** The gateways that its client has come through, this one last. */
+  readonly trail: readonly string[];
   /** Whether several clients use it at one time. */
   readonly shared: boolean;
   /** Whether the server is there only while it runs. */
@@ -82,7 +86,8 @@ function programOf(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarg
   };
 }
 
-function remoteOf(server: RemoteDefinition, { stateDirectory, log }: ServerContext): RemoteTarget {
+function remoteOf(server: RemoteDefinition, context: ServerContext): RemoteTarget {
+  const { stateDirectory, log, trail } = context;
   const { name, transport, url, written, headers, oauth } = server;
   const authorized = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
   return {
@@ -90,7 +95,9 @@ function remoteOf(server: RemoteDefinition, { stateDirectory, log }: ServerConte
     transport,
     url,
     shown: written,
-    headers,
+    loginHint: `Run: ${context.loginCommand(name)}`,
+    // One of the servers may be a gateway, and in the end this one.
+    headers: { ...headers, [TRAIL]: trail.join(', ') },
     ...(oauth === false || authorized
       ? {}
       : { login: laterLogin({ server: name, url, oauth, directory: stateDirectory, log }) }),

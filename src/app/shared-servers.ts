@@ -1,13 +1,20 @@
 import { compareServers, type ServerDefinition } from '../config/index.ts';
 import { SharedSource, type Source } from '../gateway/index.ts';
+import { messageOf } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
 
 /** The servers that all clients of an HTTP door use together, by name. */
 export class SharedServers {
   readonly #byName = new Map<string, { definition: ServerDefinition; shared: SharedSource }>();
+  readonly #log: Logger;
   readonly #make: (definition: ServerDefinition, after: Promise<unknown> | undefined) => Source;
 
-  constructor(make: (definition: ServerDefinition, after: Promise<unknown> | undefined) => Source) {
+  constructor(
+    make: (definition: ServerDefinition, after: Promise<unknown> | undefined) => Source,
+    log: Logger,
+  ) {
     this.#make = make;
+    this.#log = log;
   }
 
   /** A source for one client. One that is defined differently now, or wanted anew, is started again for all of them. */
@@ -21,7 +28,11 @@ export class SharedServers {
     }
     if (anew || compareServers(known.definition, definition) === 'process') {
       const reason = `Server '${name}' is being ${anew ? 'reloaded' : 'changed'}.`;
-      void known.shared.replace((after) => this.#make(definition, after), { reason, drainMs: DRAIN_MS });
+      known.shared
+        .replace((after) => this.#make(definition, after), { reason, drainMs: DRAIN_MS })
+        .catch((error: unknown) =>
+          this.#log.error('could not stop', { server: name, reason: messageOf(error) }),
+        );
     }
     known.definition = definition;
     return known.shared.join();
@@ -36,10 +47,6 @@ export class SharedServers {
         shared.close({ reason: `Server '${name}' was removed.`, drainMs: DRAIN_MS }),
       ),
     );
-  }
-
-  sources(): Source[] {
-    return [...this.#byName.values()].map(({ shared }) => shared.source);
   }
 
   async close(): Promise<void> {

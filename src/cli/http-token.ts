@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, mkdir, open, rm } from 'node:fs/promises';
+import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
@@ -45,11 +45,13 @@ function isUsable(token: string): boolean {
 
 /** The token in the file; undefined where there is none. What others could read or write is not trusted. */
 async function readKept(file: string): Promise<string | undefined> {
-  const handle = await open(file, constants.O_RDONLY | NOFOLLOW).catch((error: unknown) => {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw unusable(file, code === 'ELOOP' ? 'it is a symbolic link' : message);
-  });
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | NOFOLLOW).catch(
+    (error: unknown) => {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      throw unusable(file, code === 'ELOOP' ? 'it is a symbolic link' : message);
+    },
+  );
   if (handle === undefined) return undefined;
   try {
     const stat = await handle.stat();
@@ -74,7 +76,7 @@ async function make(directory: string, file: string): Promise<{ token: string; m
   try {
     await handle.writeFile(`${token}\n`);
     await handle.close();
-    await link(fresh, file);
+    await putInPlace(fresh, file, token);
     return { token, made: true };
   } catch (error) {
     const kept = (error as NodeJS.ErrnoException).code === 'EEXIST' ? await readKept(file) : undefined;
@@ -84,6 +86,19 @@ async function make(directory: string, file: string): Promise<{ token: string; m
     await rm(fresh, { force: true });
   }
 }
+
+/** Fails with EEXIST where one is there already. */
+async function putInPlace(fresh: string, file: string, token: string): Promise<void> {
+  try {
+    await link(fresh, file);
+  } catch (error) {
+    // Not every file system has links; then it is written where it belongs.
+    if (!WITHOUT_LINKS.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    await writeFile(file, `${token}\n`, { flag: 'wx', mode: 0o600 });
+  }
+}
+
+const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 function unusable(file: string, why: string): SwitchboardError {
   return new SwitchboardError('TOKEN_UNUSABLE', `The token file ${file} cannot be used: ${why}.`, {

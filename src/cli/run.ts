@@ -215,7 +215,14 @@ function createContext(
     },
     open(config) {
       output.expect(config.servers.map((server) => server.name));
-      const app = createApp({ config, log: gatewayLog, stderr: output.take, program: face.program, env });
+      const app = createApp({
+        config,
+        log: gatewayLog,
+        stderr: output.take,
+        program: face.program,
+        configPath: given.flags.get('config'),
+        env,
+      });
       ending.apps.push(app);
       return app;
     },

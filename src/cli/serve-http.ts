@@ -55,6 +55,11 @@ export async function serveHttp(
       `${face.program} listens on this machine only, not on ${JSON.stringify(host)}.`,
       'Add --allow-remote if other machines are meant to reach it, and put TLS in front of it.',
     );
+  if (ANY_ADDRESS.has(host) && config.settings.http.allowedHosts.length === 0)
+    throw usage(
+      `Nobody knows by which name clients reach ${host}.`,
+      'Set http.allowedHosts in the configuration to the names or addresses they use, or listen on one address.',
+    );
   const token = await httpToken(config, env);
   if (!isLoopback(host) && token.from === 'file')
     throw new SwitchboardError('TOKEN_NEEDED', 'Other machines are let in only with a token of your own.', {
@@ -84,6 +89,9 @@ export async function serveHttp(
   await Promise.all([door.close(), app.close(performance.now() - since)]);
   return 0;
 }
+
+/** All addresses of the machine: none that a client could write. */
+const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 async function announce(
   url: string,

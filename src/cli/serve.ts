@@ -61,7 +61,9 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
     log,
     stderr,
     program,
+    configPath,
     volatile: face.volatile ?? false,
+    ownVariables: http === undefined ? [] : Object.values(face.listens ?? {}),
     ...(publisher === undefined ? {} : { onStateChange: publisher.changed }),
   });
   const reloader = createReloader({

@@ -38,6 +38,9 @@ const NEEDED_BY_EVERY_PROCESS = {
   ],
 };
 
+/** What would let a server in at our own door. One that is meant to have it is given it by name, in its own env. */
+const KEPT_BACK = new Set(['SWITCHBOARD_HTTP_TOKEN']);
+
 /** The environment a server is started with. */
 export function composeEnv(
   definition: EnvironmentDefinition,
@@ -51,6 +54,7 @@ export function composeEnv(
   const inherited = inheritance(definition.inheritEnv, windows, spelled);
   const result = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(parentEnv)) {
+    if (KEPT_BACK.has(name)) continue;
     if (value !== undefined && !explicit.has(spelled(name)) && inherited(spelled(name))) result[name] = value;
   }
   return Object.assign(result, definition.env);

@@ -3,6 +3,7 @@ import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { openConversation } from './conversation.ts';
 import type { ServerIdentity } from './legacy.ts';
+import { within } from './within.ts';
 
 export interface StdioDoorOptions {
   readonly gateway: Gateway;
@@ -58,7 +59,7 @@ export function openStdioDoor({
   return {
     ended,
     async drain(ms) {
-      await withinTime(ms, client.idle());
+      await within(ms, client.idle());
       client.failAll();
       peer.outbox.flush();
     },
@@ -74,15 +75,6 @@ export function openStdioDoor({
 
 /** A host that takes none of the last answers for so long gets no more of them, in milliseconds. */
 const FLUSH_MS = 1000;
-
-async function withinTime(ms: number, done: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([done, timeout]);
-  clearTimeout(timer);
-}
 
 /**
  * Calls back when output has waited for so many milliseconds without a byte of it being taken. Sockets and pipes tell;

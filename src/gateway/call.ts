@@ -71,11 +71,13 @@ export class Call {
 
   /** Answers with a result of our own making. */
   succeed(result: JsonObject): void {
+    this.undo = undefined;
     if (this.#close()) this.session.client.answer(this, result);
   }
 
   /** The same where the result is JSON text already. */
   succeedWith(resultText: string): void {
+    this.undo = undefined;
     if (this.#close()) this.session.client.answerText(this, resultText);
   }
 

@@ -1,6 +1,7 @@
 import type { Call } from './call.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { Selection } from './selection.ts';
+import type { Source } from './source.ts';
 
 /**
  * How one entry of the catalog looks to a client. Each tool is presented together with the way to run it, so that
@@ -30,6 +31,9 @@ export interface PresentedTool {
   readonly names: readonly string[];
   /** The tool as the client sees it in `tools/list`, under the name it got, as JSON text. */
   definition(name: string): string;
-  /** Runs a `tools/call` for it under the name it got; the answer goes to the call. */
-  run(call: Call, name: string): void;
+  /**
+   * Runs a `tools/call` for it under the name it got; the answer goes to the call. `source` is that of the entry it was
+   * presented for, so that what is presented can be the same for many catalogs.
+   */
+  run(call: Call, name: string, source: Source | undefined): void;
 }

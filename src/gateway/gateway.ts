@@ -62,6 +62,7 @@ export class Gateway {
   /** Made when it is first looked at. */
   #view: View | undefined;
   #outdated = false;
+  #closed = false;
   #announcing: NodeJS.Timeout | undefined;
 
   constructor({
@@ -94,6 +95,11 @@ export class Gateway {
     return [...this.#current().tools.values()];
   }
 
+  /** The tool that clients know by this name. */
+  tool(name: string): ExposedTool | undefined {
+    return this.#current().tools.get(name);
+  }
+
   get sessions(): ReadonlySet<Session> {
     return this.#sessions;
   }
@@ -116,6 +122,11 @@ export class Gateway {
       quiet = false,
     }: { overall?: readonly OverallExposure[]; quiet?: boolean } = {},
   ): void {
+    if (this.#closed) {
+      // Something that waited for its turn: nobody is here any more, and what it has made must not stay.
+      for (const { source } of entries) void source.close();
+      throw new SwitchboardError('STOPPING', 'The client has left.');
+    }
     const catalog = { generation: this.#catalog.generation + 1, entries };
     const shelves = this.#shelvesFor(entries);
     const view = viewOf(catalog, overall, (entry) => shelves.get(entry.source)!.listings, this.#claims);
@@ -188,6 +199,7 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     clearTimeout(this.#announcing);
     for (const shelf of this.#shelves.values()) shelf.close();
     await Promise.all(this.#catalog.entries.map((entry) => entry.source.close()));

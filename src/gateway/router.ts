@@ -111,7 +111,7 @@ export class Router {
     }
   }
 
-  /** Something that is not there may stand in a list that is on its way: clients remember names from an earlier run. */
+  /** Something that is not there may stand in a list that nobody has seen yet: clients remember names from an earlier run. */
   #whenListed<T>(
     call: Call,
     kinds: readonly KeptKind[],
@@ -119,7 +119,7 @@ export class Router {
     use: (found: T) => void,
     refuse: () => SwitchboardError,
   ): void {
-    const awaited = [...this.#board.shelves.values()].flatMap((shelf) => shelf.underWay(...kinds));
+    const awaited = [...this.#board.shelves.values()].flatMap((shelf) => shelf.sought(...kinds));
     if (awaited.length === 0) {
       call.fail(refuse());
       return;
@@ -337,7 +337,7 @@ export class Router {
           .filter(({ key }) =>
             source.subscriptions === undefined
               ? call.session.claimTask(key, source)
-              : key !== undefined && call.session.taskOwner(key) === source,
+              : call.session.taskOwner(key) === source,
           )
           .map((component) => component.text)
       );

@@ -178,3 +178,44 @@ test('replaced, it ends with the reason, and everybody goes on with the new one'
   await one.source.close();
   expect(fresh.closed).toEqual([]);
 });
+
+/** A call of this client was answered with a task. */
+function taskOf({ call, session, source }: ReturnType<typeof user>, taskId: string): void {
+  call();
+  session.claimTask(taskId, source);
+}
+
+test('what a task asks and tells goes to the client it was made for, whoever else is calling', () => {
+  const { source, says } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  taskOf(one, 't1');
+  two.call();
+  const status = { jsonrpc: '2.0', method: 'notifications/tasks/status', params: { taskId: 't1' } };
+  says().notified(Message.from(status, SERVER_SHAPE), () => new Set([two.session]));
+  const related = { _meta: { 'io.modelcontextprotocol/related-task': { taskId: 't1' } } };
+  const request = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: related };
+  says().asked({ ...question([two.session]).asks, request: Message.from(request, SERVER_SHAPE) });
+  expect(one.heard).toEqual([JSON.stringify(status), 'asked']);
+  expect(two.heard).toEqual([]);
+});
+
+test('what is said of a task that nobody here has made is for nobody', () => {
+  const { source, says } = behind();
+  const shared = new SharedSource(source);
+  const one = user(shared);
+  one.call();
+  const status = { jsonrpc: '2.0', method: 'notifications/tasks/status', params: { taskId: 'x' } };
+  says().notified(Message.from(status, SERVER_SHAPE), () => new Set([one.session]));
+  expect(one.heard).toEqual([]);
+});
+
+test('when the client that wanted to hear most has left, the server is told to say less', async () => {
+  const { source, asked } = behind();
+  const shared = new SharedSource(source);
+  const [one, two] = [user(shared), user(shared)];
+  await one.source.ask('logging/setLevel', { level: 'debug' });
+  await two.source.ask('logging/setLevel', { level: 'error' });
+  await one.source.close();
+  expect(asked.at(-1)).toEqual(['logging/setLevel', { level: 'error' }]);
+});

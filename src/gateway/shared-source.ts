@@ -20,10 +20,6 @@ export class SharedSource {
     source.listen(this.#listener());
   }
 
-  get source(): Source {
-    return this.#source;
-  }
-
   /** A source for one more gateway. Closing it leaves the others theirs. */
   join(): Source {
     const source = (): Source => this.#source;
@@ -61,7 +57,14 @@ export class SharedSource {
       keepFor: (idleMs) => source().keepFor(idleMs),
       giveUp: (error) => source().giveUp(error),
       close: () => {
+        const most = this.#mostWanted();
         this.#members.delete(member);
+        const level = this.#mostWanted();
+        // Nobody wants to hear as much any more.
+        if (level !== undefined && level !== most)
+          source()
+            .ask('logging/setLevel', { level })
+            .catch(() => undefined);
         return Promise.resolve();
       },
     };

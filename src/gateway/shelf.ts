@@ -96,9 +96,23 @@ export class Shelf {
     return this.#mayHave(kind) ? this.refresh(kind) : undefined;
   }
 
-  /** Lists of these kinds that are on their way. */
-  underWay(...kinds: KeptKind[]): Awaited[] {
-    return kinds.flatMap((kind) => this.#underWay.get(kind) ?? []);
+  /**
+   * Lists of these kinds in which something may stand that is not known: those on their way, those nobody has asked for
+   * yet, and those that could not be had, for what was wrong may have been put right.
+   */
+  sought(...kinds: KeptKind[]): Awaited[] {
+    return kinds.flatMap((kind) => {
+      const awaited = this.awaited(kind) ?? this.#underWay.get(kind);
+      if (awaited) return [awaited];
+      const missing =
+        kind === 'tools' &&
+        this.problem !== undefined &&
+        this.listings.tools === undefined &&
+        this.#entry.exposure.needsTools &&
+        this.#entry.offers.has('tools') &&
+        this.#entry.volatile !== true;
+      return missing ? [this.refresh('tools')] : [];
+    });
   }
 
   /** The source runs anew: its lists may be others now. */
@@ -171,7 +185,7 @@ export class Shelf {
     if (source.state.kind === 'running') return;
     if (this.#starting === undefined) this.#admittedAt = Infinity;
     this.#starting ??= Promise.race([
-      this.#owner.gate.enter(() => {
+      this.#owner.gate.enter(source.name, () => {
         this.#admittedAt = performance.now();
         return source.start();
       }),

@@ -1,3 +1,6 @@
+/** How long one holds its place that hung the last time, in milliseconds. */
+const SLOW_HOLDS_MS = 100;
+
 /**
  * Lets only some of many servers start at the same moment, so that the first of them are there soon. One that hangs
  * gives its place up after a while: it must not keep the others waiting.
@@ -5,6 +8,8 @@
 export class StartGate {
   readonly #holdsMs: number;
   #free: number;
+  /** Those that did not come up in their time when they were last started. */
+  readonly #slow = new Set<string>();
   readonly #waiting: (() => void)[] = [];
 
   /** `atOnce` may start at one time, and each holds its place for so many milliseconds at most. */
@@ -13,15 +18,23 @@ export class StartGate {
     this.#holdsMs = holdsMs;
   }
 
-  async enter<T>(start: () => Promise<T>): Promise<T> {
+  /** `name` is what is started, so that one that hangs every time does not keep others waiting every time. */
+  async enter<T>(name: string, start: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     const leave = once(() => this.#leave());
-    const timer = setTimeout(leave, this.#holdsMs);
+    const turn = { slow: false };
+    const patience = this.#slow.has(name) ? Math.min(SLOW_HOLDS_MS, this.#holdsMs) : this.#holdsMs;
+    const timer = setTimeout(() => {
+      turn.slow = true;
+      this.#slow.add(name);
+      leave();
+    }, patience);
     try {
       return await start();
     } finally {
       clearTimeout(timer);
+      if (!turn.slow) this.#slow.delete(name);
       leave();
     }
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PresentedTool } from './exposure.ts';
 import { Claims } from './claims.ts';
+import type { Source } from './source.ts';
 import { freeName, tableOf, type TablePart } from './table.ts';
 
 const tool = (...names: string[]): PresentedTool => ({
@@ -10,7 +11,8 @@ const tool = (...names: string[]): PresentedTool => ({
 });
 
 const part = (source: string | undefined, choosesFirst: boolean, ...tools: PresentedTool[]): TablePart => ({
-  source,
+  // Only its name is asked for here.
+  source: source === undefined ? undefined : ({ name: source } as Source),
   tools,
   choosesFirst,
 });

@@ -2,20 +2,38 @@ import type { Call } from './call.ts';
 import type { PresentedTool } from './exposure.ts';
 import type { Claims } from './claims.ts';
 import { toolName } from './names.ts';
+import type { Source } from './source.ts';
 
-/** A tool as a client knows it. */
-export interface ExposedTool {
+/** A tool as a client knows it. Small: a client may see thousands, and there may be many clients. */
+export class ExposedTool {
   readonly name: string;
+  readonly #tool: PresentedTool;
+  readonly #source: Source | undefined;
+
+  constructor(name: string, tool: PresentedTool, source: Source | undefined) {
+    this.name = name;
+    this.#tool = tool;
+    this.#source = source;
+  }
+
   /** The name of the source it belongs to; undefined for one that belongs to several. */
-  readonly source: string | undefined;
+  get source(): string | undefined {
+    return this.#source?.name;
+  }
+
   /** As JSON text. */
-  readonly definition: string;
-  run(call: Call): void;
+  get definition(): string {
+    return this.#tool.definition(this.name);
+  }
+
+  run(call: Call): void {
+    this.#tool.run(call, this.name, this.#source);
+  }
 }
 
 export interface TablePart {
-  /** The name of the source; undefined for tools that belong to several. */
-  readonly source: string | undefined;
+  /** Undefined for tools that belong to several. */
+  readonly source: Source | undefined;
   readonly tools: readonly PresentedTool[];
   /** True for tools whose names the user or we chose: no server may take such a name by calling a tool of its own so. */
   readonly choosesFirst: boolean;
@@ -28,7 +46,7 @@ export function tableOf(parts: readonly TablePart[], claims: Claims): ReadonlyMa
   for (const first of [true, false]) {
     for (const { source, tools, choosesFirst } of parts) {
       if (choosesFirst !== first) continue;
-      const isFree = (name: string): boolean => !names.has(name) && claims.allows(name, source ?? '');
+      const isFree = (name: string): boolean => !names.has(name) && claims.allows(name, source?.name ?? '');
       for (const tool of tools) {
         const name = freeName(tool.names.map(toolName), isFree, (wanted, count) =>
           toolName(`${wanted.slice(0, 60)}_${count}`),
@@ -42,12 +60,7 @@ export function tableOf(parts: readonly TablePart[], claims: Claims): ReadonlyMa
   for (const { source, tools } of parts) {
     for (const tool of tools) {
       const name = nameOf.get(tool)!;
-      table.set(name, {
-        name,
-        source,
-        definition: tool.definition(name),
-        run: (call) => tool.run(call, name),
-      });
+      table.set(name, new ExposedTool(name, tool, source));
     }
   }
   return table;

@@ -45,7 +45,7 @@ export function viewOf(
         choosesFirst: true,
       })),
       ...shown.map(({ entry, selection }) => ({
-        source: entry.source.name,
+        source: entry.source,
         tools: entry.offers.has('tools') ? entry.exposure.present(entry, selection) : [],
         choosesFirst: !entry.exposure.needsTools,
       })),
@@ -62,10 +62,25 @@ export function viewOf(
     resourceTemplates: textsIn(templates),
   };
   const texts = Object.fromEntries(
-    KEPT_KINDS.map((kind) => [kind, `{"${KINDS[kind].member}":[${[...parts[kind]].join(',')}]}`]),
+    KEPT_KINDS.map((kind) => [kind, interned(`{"${KINDS[kind].member}":[${[...parts[kind]].join(',')}]}`)]),
   ) as Record<KeptKind, string>;
   return { catalog, tools, prompts, resources, templates, texts };
 }
+
+/**
+ * The same text as an object that others hold already, where one of the latest is equal: the lists that many clients see
+ * are mostly the same, and long.
+ */
+function interned(text: string): string {
+  const known = latest.find((each) => each.length === text.length && each === text);
+  if (known !== undefined) return known;
+  latest.unshift(text);
+  if (latest.length > LATEST) latest.pop();
+  return text;
+}
+
+const LATEST = 16;
+const latest: string[] = [];
 
 function textsIn(table: ReadonlyMap<string, Owned>): string[] {
   return [...table.values()].map(({ text }) => text);

@@ -139,6 +139,11 @@ export class Control {
       void this.#entry(name)?.source.close({ reason: 'It is not wanted any more.' });
   }
 
+  /** Whether no configuration has this server. */
+  isByHand(name: string): boolean {
+    return this.#byHand.has(name);
+  }
+
   /** A server that was added by hand stands in the configuration from now on, and goes when it is taken out there. */
   configured(name: string): void {
     this.#byHand.delete(name);

@@ -117,8 +117,10 @@ function removeServer({ control, persist }: ManagementToolsOptions): PresentedTo
     run: async (args) => {
       const name = text(args, 'name');
       const definition = control.definition(name);
+      // What this client has added and nobody has written down may bear the name of something that is written down.
+      const ours = control.isByHand(name);
       await control.remove(name);
-      if (persist) await written(persist.removed(name, definition), `${name} was removed for now`);
+      if (persist && !ours) await written(persist.removed(name, definition), `${name} was removed for now`);
       return { said: `Removed ${name}.`, structured: { removed: name } };
     },
   });

@@ -1,6 +1,6 @@
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import type { Call, Runner } from '../gateway/index.ts';
+import type { Call, Runner, Session } from '../gateway/index.ts';
 import type { Edit } from '../wire/index.ts';
 
 export interface CallQueueOptions {
@@ -14,11 +14,17 @@ export interface CallQueueOptions {
 /** Calls waiting for one server may hold so many bytes together. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Calls that cannot be sent yet, in order. Waiting counts: one that gets nowhere ends like one that is not answered. */
+/**
+ * Calls that cannot be sent yet. Clients take turns, and the calls of each go in order: one that has thousands waiting does
+ * not keep another one's single call from its turn. Waiting counts: one that gets nowhere ends like one that is not
+ * answered.
+ */
 export class CallQueue {
   readonly #options: CallQueueOptions;
-  /** Those that left are passed over when their turn comes. */
-  #line: WaitingCall[] = [];
+  /** By client, the next one to be served first. Those that left are passed over when their turn comes. */
+  readonly #lines = new Map<Session, WaitingCall[]>();
+  /** How many stand in the lines, with those that left. */
+  #places = 0;
   #size = 0;
   #bytes = 0;
 
@@ -46,7 +52,10 @@ export class CallQueue {
       return false;
     }
     const waiting = new WaitingCall(call, edits, patience, this);
-    this.#line.push(waiting);
+    const line = this.#lines.get(call.session);
+    if (line) line.push(waiting);
+    else this.#lines.set(call.session, [waiting]);
+    this.#places++;
     this.#size++;
     this.#bytes += call.request.length;
     deadlines.add(waiting);
@@ -56,20 +65,34 @@ export class CallQueue {
 
   /** The call whose turn it is, taken out; undefined when none waits. */
   next(): WaitingCall | undefined {
-    for (;;) {
-      const waiting = this.#line.shift();
-      // One without a place among the deadlines has left.
-      if (waiting !== undefined && waiting.place < 0) continue;
-      if (waiting) this.leave(waiting);
+    for (const [session, line] of this.#lines) {
+      const waiting = this.#shift(line);
+      // Behind the others, if there is more.
+      this.#lines.delete(session);
+      if (line.length > 0) this.#lines.set(session, line);
+      if (waiting === undefined) continue;
+      this.leave(waiting);
       return waiting;
+    }
+    return undefined;
+  }
+
+  #shift(line: WaitingCall[]): WaitingCall | undefined {
+    for (;;) {
+      const waiting = line.shift();
+      if (waiting === undefined) return undefined;
+      this.#places--;
+      // One without a place among the deadlines has left.
+      if (waiting.place >= 0) return waiting;
     }
   }
 
   /** All of them, taken out. */
   takeAll(): WaitingCall[] {
-    const all = this.#line.filter((waiting) => waiting.place >= 0);
+    const all = [...this.#lines.values()].flat().filter((waiting) => waiting.place >= 0);
     for (const waiting of all) this.leave(waiting);
-    this.#line = [];
+    this.#lines.clear();
+    this.#places = 0;
     return all;
   }
 
@@ -79,8 +102,16 @@ export class CallQueue {
     this.#size--;
     this.#bytes -= waiting.call.request.length;
     // Left-over places are cleared out now and then, not one by one: a client may give up thousands at once.
-    if (this.#line.length > 64 && this.#line.length > 2 * this.#size) {
-      this.#line = this.#line.filter((each) => each.place >= 0);
+    if (this.#places > 64 && this.#places > 2 * this.#size) this.#clearOut();
+  }
+
+  #clearOut(): void {
+    this.#places = 0;
+    for (const [session, line] of this.#lines) {
+      const left = line.filter((each) => each.place >= 0);
+      if (left.length === 0) this.#lines.delete(session);
+      else this.#lines.set(session, left);
+      this.#places += left.length;
     }
   }
 

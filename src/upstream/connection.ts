@@ -41,6 +41,8 @@ export interface ConnectionEvents {
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
 const RESTART_PATIENCE = 2000;
+/** To knock at a remote server costs little, and nobody but it knows when it is back: no call waits long for that. */
+const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
 /** A call that was given up may go on for so long, in milliseconds; what the server asks then may be about it. */
 const LINGER = 60_000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
@@ -55,7 +57,7 @@ export class Connection {
   readonly #surroundings: Surroundings;
   readonly #events: ConnectionEvents;
   readonly #deadlines: Deadlines;
-  readonly #backoff: Backoff = createBackoff({ first: 100 });
+  readonly #backoff: Backoff;
   readonly #control: FlightControl;
   readonly #queue: CallQueue;
   /** Calls sent and not yet answered. */
@@ -83,6 +85,8 @@ export class Connection {
   /** True when a call has ended since the idle timer was set. */
   #used = false;
   #awaitingDrain = false;
+  /** Whether a call has been answered in this life. */
+  #answered = false;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
   /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
@@ -100,6 +104,7 @@ export class Connection {
   ) {
     this.#server = server;
     this.#findings = { headers };
+    this.#backoff = createBackoff(server.target.kind === 'process' ? { first: 100 } : REMOTE_BACKOFF);
     this.#surroundings = surroundings;
     this.#deadlines = deadlines;
     this.#events = events;
@@ -125,7 +130,7 @@ export class Connection {
       timeouts: server.timeouts,
       messageBytes: server.limits.messageBytes,
       deadlines,
-      landed: () => this.#landed(),
+      landed: (answered) => this.#landed(answered),
       lossReason: () => this.#lossReason,
       lossHint: () =>
         this.#state.kind === 'stopped'
@@ -138,7 +143,7 @@ export class Connection {
       asking: (flight) => this.#current?.questions.mayConcern(flight) === true,
       abandoned: (flight) => {
         this.#current?.questions.abandon(flight);
-        if (server.shared === true) this.#lingering.set(flight.call.session, performance.now() + LINGER);
+        if (server.shared === true) this.#noteLingering(flight.call.session);
       },
       continues: (token, task) => this.#tasks.add(token, task),
       returned: (call, edits) => this.#returned(call, edits),
@@ -199,6 +204,11 @@ export class Connection {
       patience: this.#server.timeouts.rpcMs,
       lossReason: () => this.#lossReason,
     });
+  }
+
+  /** Hides what must not be shown in what the server says. */
+  mask(text: string): string {
+    return this.#current === undefined ? text : this.#current.mask(text);
   }
 
   /** What the server says of itself; starts it if need be. */
@@ -290,6 +300,7 @@ export class Connection {
         throw this.#stoppedError();
       }
       this.#current = incarnation;
+      this.#answered = false;
       this.#become({ kind: 'running', pid: incarnation.link.pid, since: Date.now() });
       this.#attempts = 0;
       this.#backoff.succeeded(performance.now());
@@ -310,7 +321,7 @@ export class Connection {
 
   #begin(): Promise<Incarnation> {
     if (this.#server.target.kind === 'remote') return this.#startIn('newline', startPatience(this.#server));
-    return this.#surroundings.inTurn(() => {
+    return this.#surroundings.inTurn(this.#server.name, () => {
       // Others may have been before it for a while.
       if (this.#state.kind === 'stopped') throw this.#stoppedError();
       // Asked in the turn in which it is spawned: many may have been let through while it waited.
@@ -421,6 +432,7 @@ export class Connection {
     this.#awaitingDrain = false;
     this.#crashed(error);
     this.#tasks.clear();
+    this.#lingering.clear();
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
     if (this.#queue.size > 0) this.#startForQueue();
@@ -436,7 +448,7 @@ export class Connection {
     this.#awaitingDrain = false;
     clearTimeout(this.#idleTimer);
     // Not at once again and again, where it forgets every session that it makes.
-    this.#holdOff();
+    if (!this.#answered) this.#holdOff();
     if (this.#state.kind !== 'stopped') this.#become({ kind: 'idle' });
     this.#tasks.clear();
     this.#events.gone();
@@ -521,8 +533,9 @@ export class Connection {
     new Flight(call, peer, this.#control, true, latest).send(edits, ready);
   }
 
-  #landed(): void {
+  #landed(answered: boolean): void {
     this.#inFlight--;
+    this.#answered ||= answered;
     this.#used = true;
     if (this.#queue.size > 0) this.#drainQueue();
     if (this.#inFlight === 0) this.#onDrained?.();
@@ -551,6 +564,13 @@ export class Connection {
       const message = `${call.subject()} was not run. ${reason.message}`;
       call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
     }
+  }
+
+  #noteLingering(session: Session): void {
+    const now = performance.now();
+    for (const [each, until] of this.#lingering) if (until < now) this.#lingering.delete(each);
+    this.#lingering.delete(session);
+    this.#lingering.set(session, now + LINGER);
   }
 
   /** Whoever else a question may be for: not every server stops when it is told to, and tasks go on without a call. */

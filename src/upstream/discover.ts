@@ -20,6 +20,7 @@ export function discover(
   peer: Peer,
   server: string,
   greeting: Greeting,
+  mask: (text: string) => string,
   patience: number,
 ): Promise<Reception> {
   return new Promise((resolve, reject) => {
@@ -32,7 +33,7 @@ export function discover(
       answered: (answer) => {
         clearTimeout(timer);
         try {
-          resolve(readDiscovery(answer, server));
+          resolve(readDiscovery(answer, server, mask));
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
         }
@@ -47,8 +48,8 @@ export function discover(
   });
 }
 
-function readDiscovery(answer: Message, server: string): Reception {
-  if (answer.has(Server.error)) return readRefusal(answer, server);
+function readDiscovery(answer: Message, server: string, mask: (text: string) => string): Reception {
+  if (answer.has(Server.error)) return readRefusal(answer, server, mask);
   const result = answer.value(Server.result);
   if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
     const message = `Server '${server}' answered server/discover with something else.`;
@@ -68,9 +69,9 @@ function readDiscovery(answer: Message, server: string): Reception {
 }
 
 /** Only errors that the modern era has brought show a modern server; older ones answer with any code there is. */
-function readRefusal(answer: Message, server: string): Reception {
+function readRefusal(answer: Message, server: string, mask: (text: string) => string): Reception {
   const code = errorCode(answer);
-  const said = errorText(answer).slice(0, 500);
+  const said = mask(errorText(answer)).slice(0, 500);
   const error = new SwitchboardError('START_FAILED', `Server '${server}' refused server/discover: ${said}`);
   if (code === ModernCode.unsupportedVersion) return other(versionsSupported(answer) ?? [], server);
   if (code === ModernCode.headerMismatch || code === ModernCode.missingCapability) throw error;

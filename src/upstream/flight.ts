@@ -19,7 +19,7 @@ export interface FlightControl {
   readonly messageBytes: number;
   readonly deadlines: Deadlines;
   /** The flight is over, however it ended. */
-  landed(): void;
+  landed(answered: boolean): void;
   /** True while the server may be waiting for a client's answer for this call, which may take a person's time. */
   asking(flight: Flight): boolean;
   /** The call was given up before it was answered. */
@@ -91,7 +91,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   }
 
   answered(answer: Message): void {
-    this.#land();
+    this.#land(true);
     const gate = this.#progress;
     if (gate) this.#passHeld(gate);
     if (this.#reviewed) {
@@ -211,10 +211,10 @@ export class Flight implements AnswerListener, Deadline, Runner {
     client.whenDrained(() => this.#peer.resume());
   }
 
-  #land(): void {
+  #land(answered = false): void {
     clearTimeout(this.#progress?.timer);
     this.#control.deadlines.remove(this);
-    this.#control.landed();
+    this.#control.landed(answered);
   }
 
   #explain(reason: Unanswered, error: SwitchboardError | undefined): SwitchboardError {

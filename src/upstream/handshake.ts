@@ -38,13 +38,14 @@ export function shakeHands(
   peer: Peer,
   server: string,
   { clientInfo, capabilities }: Greeting,
+  mask: (text: string) => string,
 ): Promise<Reception> {
   return new Promise((resolve, reject) => {
     const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
     peer.request('initialize', params, {
       answered: (answer) => {
         try {
-          const reception = readGreeting(answer, server);
+          const reception = readGreeting(answer, server, mask);
           if (reception.kind === 'agreed') peer.notify('notifications/initialized');
           resolve(reception);
         } catch (error) {
@@ -77,9 +78,9 @@ export function unheard(
   return final ? why : { kind: 'refused', error: why };
 }
 
-function readGreeting(answer: Message, server: string): Reception {
+function readGreeting(answer: Message, server: string, mask: (text: string) => string): Reception {
   if (answer.has(Server.error)) {
-    const said = errorText(answer);
+    const said = mask(errorText(answer));
     const error = new SwitchboardError(
       'START_FAILED',
       `Server '${server}' refused initialize: ${said.slice(0, 500)}`,

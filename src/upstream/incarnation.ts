@@ -43,7 +43,7 @@ export interface Surroundings {
   /** Why no further process may be started now; undefined where one may. */
   readonly mayNotStart: () => SwitchboardError | undefined;
   /** Starts a process when it is its turn, where many might start at the same moment. */
-  readonly inTurn: <T>(start: () => Promise<T>) => Promise<T>;
+  readonly inTurn: <T>(server: string, start: () => Promise<T>) => Promise<T>;
   /** What a server said of itself in an earlier run of this program. */
   readonly recall: (server: UpstreamServer) => SourceInfo | undefined;
   readonly remember: (server: UpstreamServer, info: SourceInfo) => void;
@@ -77,6 +77,8 @@ export class Incarnation {
   readonly #server: UpstreamServer;
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
+  /** Hides what must not be shown in what the server says of itself. What it answers to clients is not ours to change. */
+  readonly mask: (text: string) => string;
   readonly #noise: NoiseMeter;
   #greeted = false;
   #over = false;
@@ -92,11 +94,12 @@ export class Incarnation {
     events: IncarnationEvents,
   ): Promise<Incarnation> {
     const incarnation = (): Incarnation => begun;
-    const link = await openLink(server, findings, surroundings, {
+    const mask = maskOf(server);
+    const link = await openLink(server, findings, surroundings, mask, {
       ended: (end) => incarnation().#ended(end),
       unanswered: (id, failure) => incarnation().#unanswered(id, failure),
     });
-    const begun = new Incarnation(server, framing, findings, link, surroundings, deadlines, events);
+    const begun = new Incarnation(server, framing, findings, link, mask, surroundings, deadlines, events);
     return begun;
   }
 
@@ -105,6 +108,7 @@ export class Incarnation {
     framing: Framing,
     findings: Findings,
     link: Link,
+    mask: (text: string) => string,
     surroundings: Surroundings,
     deadlines: Deadlines,
     events: IncarnationEvents,
@@ -116,7 +120,8 @@ export class Incarnation {
     this.#surroundings = surroundings;
     this.#events = events;
     this.link = link;
-    const noise = new NoiseMeter(name, log);
+    this.mask = mask;
+    const noise = new NoiseMeter(name, log, mask);
     this.#noise = noise;
     this.peer = new Peer(
       link.input,
@@ -185,6 +190,7 @@ export class Incarnation {
       peer: this.peer,
       server: name,
       greeting: greeting(),
+      mask: this.mask,
       eras,
       patience,
     });
@@ -295,11 +301,11 @@ function openLink(
   server: UpstreamServer,
   findings: Findings,
   { family, log, stderr }: Surroundings,
+  mask: (text: string) => string,
   events: LinkEvents,
 ): Link | Promise<Link> {
   const { name, target } = server;
   if (target.kind === 'process') {
-    const mask = secretMask(server.secrets?.() ?? []);
     return openProcessLink({ server: name, target, family, log, stderr, mask }, events);
   }
   // Loaded when the first remote server is used: most configurations have none.
@@ -317,6 +323,14 @@ function openLink(
     ),
   );
 }
+
+/** Hides the secrets of a server, and what looks like a token that it was sent. */
+function maskOf({ secrets }: UpstreamServer): (text: string) => string {
+  const mask = secretMask(secrets?.() ?? []);
+  return (text) => mask(text).replace(BEARER, 'Bearer ***');
+}
+
+const BEARER = /\bBearer\s+[\w.~+/=-]{8,}/gi;
 
 /** The server is alive but has not answered `initialize` in time. */
 export class StartTimeout extends SwitchboardError {

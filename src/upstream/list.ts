@@ -17,6 +17,8 @@ const MAX_TOLD = 10;
 
 export interface Asker {
   ask(method: string, params?: JsonObject): Promise<Message>;
+  /** Hides what must not be shown in what the server says. */
+  mask(text: string): string;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function listAll(
   for (let page = 1; ; page++) {
     const answer = await asker.ask(method, cursor === undefined ? undefined : { cursor });
     bytes += answer.length;
-    const { items, next } = readPage(answer, kind, server);
+    const { items, next } = readPage(answer, kind, server, (text) => asker.mask(text));
     for (const item of items.slice(0, MAX_ENTRIES)) {
       if (components.length === MAX_COMPONENTS) break;
       const component = readComponent(item, kind, repaired);
@@ -116,12 +118,13 @@ function readPage(
   answer: Message,
   kind: Kind,
   server: string,
+  mask: (text: string) => string,
 ): { items: readonly string[]; next: string | undefined } {
   const { method, member } = KINDS[kind];
   if (answer.has(Server.error)) {
     // A server without any need not know the method, whatever it declared.
     if (errorCode(answer) === RpcCode.methodNotFound) return { items: [], next: undefined };
-    const said = errorText(answer);
+    const said = mask(errorText(answer));
     throw new SwitchboardError(
       'LIST_FAILED',
       `Server '${server}' could not list its ${member}: ${said.slice(0, 500)}`,

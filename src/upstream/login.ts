@@ -3,8 +3,24 @@ export interface Login {
   /** The value of the Authorization header to send now; undefined where nobody has logged in. Never rejects. */
   authorization(): Promise<string | undefined>;
   /**
-   * The server did not accept what was sent (`refused`, undefined where nothing was). Resolves with another value that is
-   * worth one more try, or undefined: then a person has to log in. All who ask at one time share one answer. Never rejects.
+   * The server did not accept what was sent (`refused`, undefined where nothing was). All who ask at one time share one
+   * answer. Never rejects.
    */
-  renewed(refused: string | undefined, challenge: string | undefined): Promise<string | undefined>;
+  renewed(refused: string | undefined, challenge: string | undefined): Promise<Renewed>;
 }
+
+/** What there is in the place of a login that was refused. */
+export type Renewed =
+  /** Another value, worth one more try. */
+  { readonly kind: 'renewed'; readonly authorization: string } | NotRenewed;
+
+export type NotRenewed =
+  /** Nothing, until a person logs in. */
+  | { readonly kind: 'person' }
+  /**
+   * The server wants more rights than the login has: `scope` where it names them. A person can get them by logging in
+   * again; where `configured`, only after changing the configuration, which says what to ask for.
+   */
+  | { readonly kind: 'rights'; readonly scope: string | undefined; readonly configured: boolean }
+  /** Nothing now, and logging in would not help. The reason is the end of a sentence, without its full stop. */
+  | { readonly kind: 'unavailable'; readonly reason: string };

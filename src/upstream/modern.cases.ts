@@ -185,7 +185,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
       }),
       startHint: 'Look.',
       mayNotStart: () => undefined,
-      inTurn: (start) => start(),
+      inTurn: (_server, start) => start(),
       recall: () => options.recalled,
       remember: () => undefined,
       stateChanged: () => undefined,

@@ -14,6 +14,8 @@ export interface Negotiation {
   /** The server's name. */
   readonly server: string;
   readonly greeting: Greeting;
+  /** Hides what must not be shown in what the server says. */
+  readonly mask: (text: string) => string;
   /** Which eras are tried, in order. */
   readonly eras: readonly Era[];
   /** How long all of it may take, in milliseconds; whoever asks sees to that. */
@@ -28,6 +30,7 @@ export async function negotiate({
   peer,
   server,
   greeting,
+  mask,
   eras,
   patience,
 }: Negotiation): Promise<{ era: Era; info: SourceInfo }> {
@@ -37,8 +40,8 @@ export async function negotiate({
   for (const era of tries) {
     const reception: Reception =
       era === 'legacy'
-        ? await shakeHands(peer, server, greeting)
-        : await discover(peer, server, greeting, patience * (sure ? 1 : SILENCE));
+        ? await shakeHands(peer, server, greeting, mask)
+        : await discover(peer, server, greeting, mask, patience * (sure ? 1 : SILENCE));
     if (reception.kind === 'agreed') return { era, info: reception.info };
     sure = reception.sure === true;
     // It may have needed longer to start than it was given; by the time it refuses the handshake it listens.

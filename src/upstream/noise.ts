@@ -10,15 +10,18 @@ const LOGGED_SINGLY = 5;
 export class NoiseMeter {
   readonly #server: string;
   readonly #log: Logger;
+  /** Hides what must not be shown. */
+  readonly #mask: (text: string) => string;
   /** The beginning of the first line that was no message. */
   first: string | undefined;
   #lines = 0;
   #windowStart = 0;
   #windowBytes = 0;
 
-  constructor(server: string, log: Logger) {
+  constructor(server: string, log: Logger, mask: (text: string) => string) {
     this.#server = server;
     this.#log = log;
+    this.#mask = mask;
   }
 
   /** True when it has become a flood. */
@@ -26,7 +29,7 @@ export class NoiseMeter {
     this.#lines++;
     const logged = this.#lines <= LOGGED_SINGLY || this.#lines % 100 === 0;
     if (logged || this.first === undefined) {
-      const said = proseOf(bytes.text());
+      const said = proseOf(this.#mask(bytes.text()));
       this.first ??= said;
       if (logged)
         this.#log.warn('not a protocol message on stdout', {

@@ -38,10 +38,12 @@ export interface RemoteTarget {
   readonly url: string;
   /** The address as it may be shown: without what was filled in. */
   readonly shown: { readonly url: string };
-  /** Sent with every request. Never shown. */
+  /** Sent with every request; none of those that HTTP or the protocol set themselves. Never shown. */
   readonly headers: Readonly<Record<string, string>>;
   /** Default: there is none. */
   readonly login?: Login;
+  /** How a person logs in, as a whole sentence. Default `Run: switchboard auth` with the server's name. */
+  readonly loginHint?: string;
 }
 
 /** All in milliseconds. */

@@ -33,7 +33,7 @@ function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial
     greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
     startHint: 'Look.',
     mayNotStart: () => undefined,
-    inTurn: <T>(start: () => Promise<T>) => start(),
+    inTurn: <T>(_server: string, start: () => Promise<T>) => start(),
     recall: () => undefined,
     remember: () => undefined,
     stateChanged: () => undefined,

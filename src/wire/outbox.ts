@@ -8,6 +8,8 @@ import type { Message } from './message.ts';
 /** What is smaller than this is copied together into one write; what is larger is handed on where it lies. */
 const COPY_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
+/** The same where blocks are not used again: what is left of one is kept by a wire that may be idle for hours. */
+const SMALL_BLOCK_BYTES = 8 * 1024;
 /** Up to here a loop beats a call into native code. */
 const LOOP_BELOW = 192;
 const LOOP_TEXT_BELOW = 32;
@@ -124,7 +126,7 @@ export class Outbox {
     }
     if (this.#takesCopies && stream.writableLength === 0) this.#blockStart = this.#blockEnd = 0;
     // Otherwise a turn that begins near the end of a block would leave in two writes.
-    else if (this.#block.length - this.#blockEnd < BLOCK_BYTES / 4) {
+    else if (this.#block.length - this.#blockEnd < this.#block.length / 4) {
       this.#block = NO_BLOCK;
       this.#blockStart = this.#blockEnd = 0;
     }
@@ -214,7 +216,8 @@ export class Outbox {
   #reserve(bytes: number): void {
     if (this.#block.length - this.#blockEnd >= bytes) return;
     this.#closeBlock();
-    this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    const usual = this.#takesCopies ? BLOCK_BYTES : SMALL_BLOCK_BYTES;
+    this.#block = Buffer.allocUnsafeSlow(Math.max(usual, bytes));
     this.#blockStart = this.#blockEnd = 0;
   }
 

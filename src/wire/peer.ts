@@ -4,6 +4,7 @@ import type { Edit } from './edit.ts';
 import { Envelope, RpcCode } from './envelope.ts';
 import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
 import { Deframer, type Framing } from './framing.ts';
+import { hasUsableId, isUsableId } from './ids.ts';
 import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
 import { Outbox } from './outbox.ts';
 import type { Shape } from './scan.ts';
@@ -224,12 +225,10 @@ export class Peer {
   }
 
   #readCall(message: Message): void {
-    const { jsonrpc, id, method } = Envelope;
-    if (message.string(jsonrpc) !== '2.0') this.#refuse('bad-version', message);
-    else if (message.lead(method) !== 0x22) this.#refuse('bad-method', message);
-    else if (!message.has(id)) this.#events.notification(message);
-    else if (hasUsableId(message, id)) this.#events.request(message);
-    else this.#refuse('bad-id', message);
+    const fault = callFault(message);
+    if (fault !== undefined) this.#refuse(fault, message);
+    else if (message.has(Envelope.id)) this.#events.request(message);
+    else this.#events.notification(message);
   }
 
   #readAnswer(message: Message): void {
@@ -284,6 +283,13 @@ export class Peer {
   }
 }
 
+/** What keeps a message with a method from being a request or a notification, if anything. */
+export function callFault(message: Message): Fault | undefined {
+  if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';
+  if (message.lead(Envelope.method) !== 0x22) return 'bad-method';
+  return !message.has(Envelope.id) || hasUsableId(message) ? undefined : 'bad-id';
+}
+
 /** What a refusal means in JSON-RPC's own terms, for a peer that is told about it. */
 export function refusalError(refusal: Refusal | Fault): { code: number; message: string } {
   switch (refusal) {
@@ -326,19 +332,6 @@ export function refusalError(refusal: Refusal | Fault): { code: number; message:
 }
 
 const NO_EDITS: readonly Edit[] = [];
-const LONGEST_ID = 1024;
-
-/** A string or a number; its text is kept and handed back as it came, so nothing is ever rounded. */
-function isUsableId(text: string): boolean {
-  const lead = text.charCodeAt(0);
-  return (lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39)) && text.length <= LONGEST_ID;
-}
-
-function hasUsableId(message: Message, slot: number): boolean {
-  const lead = message.lead(slot);
-  const length = message.end(slot) - message.start(slot);
-  return (lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39)) && length <= LONGEST_ID;
-}
 
 /** Told by the first members, for messages that cannot be read to their end. */
 function looksLikeCall(head: string): boolean {

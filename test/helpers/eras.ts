@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Target } from './http-client.ts';
 import { startHttpGateway } from './http-gateway.ts';
 import type { RawClient, RpcMessage } from './raw-client.ts';
 import { killAll, marker, waitUntilGone, type Marker } from './processes.ts';
@@ -84,6 +85,36 @@ export class ModernCaller {
   static over(client: RawClient, capabilities?: object): ModernCaller {
     const send = (method: string, params: any, id?: number): Promise<RpcMessage> =>
       client.request(method, params, id === undefined ? {} : { id });
+    return new ModernCaller(send, capabilities);
+  }
+
+  /** Every request an exchange of its own, as over HTTP; `signal` closes those that are open. */
+  static overHttp(
+    { url, token }: Target,
+    { capabilities = ABLE, signal }: { capabilities?: object; signal?: AbortSignal } = {},
+  ): ModernCaller {
+    let lastId = 0;
+    const send = async (method: string, params: any, id = ++lastId): Promise<RpcMessage> => {
+      const name: unknown = params.name ?? params.uri;
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': MODERN,
+          'mcp-method': method,
+          ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      const text = await response.text();
+      if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true)
+        return JSON.parse(text) as RpcMessage;
+      const lines = text.split('\n').filter((line) => line.startsWith('data: {'));
+      return JSON.parse(lines.at(-1)!.slice('data: '.length)) as RpcMessage;
+    };
     return new ModernCaller(send, capabilities);
   }
 

@@ -51,7 +51,7 @@ function open(): { gateway: Gateway; home: ModernHome } {
         }),
         startHint: 'Look.',
         mayNotStart: () => undefined,
-        inTurn: (start) => start(),
+        inTurn: (_server, start) => start(),
         recall: () => undefined,
         remember: () => undefined,
         stateChanged: () => undefined,

@@ -109,7 +109,9 @@ const http = z
         { error: 'must be a list of origins' },
       )
       .default([])
-      .describe('Web pages that may reach us, by their origin.'),
+      .describe(
+        'Origins that clients may send. Pages in a browser cannot connect in any case: there is no CORS.',
+      ),
     maxSessions: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxSessions)
       .describe('How many clients may be connected at the same time.'),

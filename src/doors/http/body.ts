@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
-import { Envelope, inPieces, Message, readMessage, refusalError, RpcCode } from '../../wire/index.ts';
+import {
+  callFault,
+  Envelope,
+  inPieces,
+  Message,
+  readMessage,
+  refusalError,
+  RpcCode,
+} from '../../wire/index.ts';
 import { isJson } from './media.ts';
 import { replyError, replyErrorUnread } from './reply.ts';
 
@@ -70,31 +78,16 @@ function readOne(pieces: readonly Buffer[], response: ServerResponse): Message |
   return undefined;
 }
 
-type Fault = Parameters<typeof refusalError>[0];
+type Refusal = Parameters<typeof refusalError>[0];
 
-function refusalOf(why: Fault, pieces: readonly Buffer[]): Fault {
+function refusalOf(why: Refusal, pieces: readonly Buffer[]): Refusal {
   if (why !== 'not-an-object') return why;
   return Buffer.concat(pieces).toString('latin1').trimStart().startsWith('[') ? 'batch' : why;
 }
 
 /** What the core would refuse is refused here, where the exchange that it came in is at hand. */
-function faultOf(message: Message): Fault | undefined {
+function faultOf(message: Message): Refusal | undefined {
+  if (message.has(Client.method)) return callFault(message);
   if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';
-  if (message.has(Client.method)) {
-    if (message.lead(Client.method) !== QUOTE) return 'bad-method';
-    return !message.has(Client.id) || hasUsableId(message) ? undefined : 'bad-id';
-  }
   return message.has(Envelope.result) || message.has(Envelope.error) ? undefined : 'not-a-message';
-}
-
-const QUOTE = 0x22;
-const MINUS = 0x2d;
-const LONGEST_ID = 1024;
-
-function hasUsableId(message: Message): boolean {
-  const lead = message.lead(Client.id);
-  return (
-    (lead === QUOTE || lead === MINUS || (lead >= 0x30 && lead <= 0x39)) &&
-    message.end(Client.id) - message.start(Client.id) <= LONGEST_ID
-  );
 }

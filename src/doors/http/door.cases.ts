@@ -21,6 +21,8 @@ export interface TestDoor {
   readonly seats: { opened: number; closed: number };
   /** The same for requests of clients that have no session. */
   readonly modern: ModernSeats;
+  /** The gateways before each client, as the core was told. */
+  readonly passed: (readonly string[])[];
   readonly request: (options: RequestOptions) => Promise<Reply>;
   /** The same without waiting for its end. */
   readonly open: (options: RequestOptions) => Promise<EventReader>;
@@ -52,8 +54,13 @@ export interface Reply {
 }
 
 export async function openTestDoor(
-  options: Partial<Omit<HttpDoorOptions, 'limits'>> & { limits?: Partial<HttpDoorOptions['limits']> } = {},
+  given: Partial<Omit<HttpDoorOptions, 'limits'>> & {
+    limits?: Partial<HttpDoorOptions['limits']>;
+    /** The largest message that the core takes, in bytes. Default 16 MiB. */
+    messageBytes?: number;
+  } = {},
 ): Promise<TestDoor> {
+  const { messageBytes = 16 * 1024 * 1024, ...options } = given;
   const calls: Call[] = [];
   const waiting: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
@@ -66,6 +73,7 @@ export async function openTestDoor(
     ],
   });
   const seats = { opened: 0, closed: 0 };
+  const passed: (readonly string[])[] = [];
   const identity = { name: 'test', title: 'Test', version: '0', instructions: () => '' };
   const modern = modernSeats(gateway, identity);
   const door = await openHttpDoor({
@@ -74,15 +82,16 @@ export async function openTestDoor(
     guard: { token: TOKEN, allowedHosts: [], allowedOrigins: [] },
     log: silentLogger,
     health: () => ({ servers: 0 }),
-    open: (input, output) => {
+    open: (input, output, through) => {
       seats.opened++;
+      passed.push(through);
       const { client, peer } = openConversation({
         gateway,
         identity,
         input,
         output,
         log: silentLogger,
-        messageBytes: 16 * 1024 * 1024,
+        messageBytes,
         takesCopies: false,
         ended: () => undefined,
       });
@@ -119,6 +128,7 @@ export async function openTestDoor(
     door,
     seats,
     modern,
+    passed,
     request,
     open,
     nextCall: () => {
@@ -164,6 +174,15 @@ export function initialize(version = '2025-06-18'): JsonObject {
       clientInfo: { name: 'test', version: '0' },
     },
   };
+}
+
+/** Waits for something that no event tells. */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('It did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 /** A call of the tool, as a client sends it. */

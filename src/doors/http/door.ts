@@ -5,16 +5,19 @@ import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { RpcCode } from '../../wire/index.ts';
+import { within } from '../within.ts';
+import { EventStore } from './event-store.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { handlersFor } from './handlers.ts';
 import type { ModernSeat } from './modern-exchange.ts';
 import type { ParamHeader } from './modern-headers.ts';
 import { ModernPosts } from './modern-posts.ts';
 import { PACE, type Pace } from './pace.ts';
-import { replyError, replyErrorUnread } from './reply.ts';
+import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
 import { pathOf, ROUTES } from './routes.ts';
 import type { Seat, Session } from './session.ts';
 import { Sessions } from './sessions.ts';
+import type { TrailOptions } from './trail.ts';
 
 export type { ModernSeat } from './modern-exchange.ts';
 export type { Seat } from './session.ts';
@@ -27,16 +30,21 @@ export interface HttpDoorOptions {
   readonly guard: GuardOptions;
   readonly limits: HttpLimits;
   readonly log: Logger;
-  /** What one client gets: a conversation over two byte streams, newline-framed. Called once per session. */
-  readonly open: (input: Readable, output: Writable) => Seat;
+  /**
+   * What one client gets: a conversation over two byte streams, newline-framed. Called once per session. `passed` are
+   * the gateways that its messages come through, the one next to us last.
+   */
+  readonly open: (input: Readable, output: Writable, passed: readonly string[]) => Seat;
   /** The same for one request of a client that has no session. Called once per request. */
   readonly openModern: (input: Readable, output: Writable) => ModernSeat;
   /** The parameters of a tool, under the name it is shown by, that such a client repeats in headers. Default none. */
   readonly paramHeaders?: (tool: string) => readonly ParamHeader[];
   /** What /healthz tells beside the number of sessions. */
   readonly health: () => JsonObject;
-  /** The last client has left. */
+  /** The last client has left. Those whose greeting failed were none. */
   readonly emptied?: () => void;
+  /** How this gateway is kept from being its own client. Default: it is not. */
+  readonly trail?: TrailOptions;
   /** How long things may take. Default: as `PACE` says. */
   readonly pace?: Partial<Pace>;
 }
@@ -93,10 +101,17 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const handlers = handlersFor({
     sessions,
     modern,
-    host: { open, log, pace, left: (session: Session) => sessions.remove(session) },
+    host: {
+      open,
+      log,
+      pace,
+      events: new EventStore(),
+      left: (session: Session) => sessions.remove(session),
+    },
     bodyBytes: limits.bodyBytes,
     draining: () => draining,
     health,
+    trail: options.trail,
   });
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -171,7 +186,8 @@ const NO_PATH = 'Not found: the gateway is at /mcp.';
 const NO_METHOD = 'Method not allowed: see the Allow header.';
 
 function serverFor(pace: Pace, handle: (request: IncomingMessage, response: ServerResponse) => void): Server {
-  const last = new WeakMap<Duplex, ServerResponse>();
+  /** The responses of each connection that are not over. */
+  const open = new WeakMap<Duplex, Set<ServerResponse>>();
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: pace.headersMs,
@@ -182,8 +198,18 @@ function serverFor(pace: Pace, handle: (request: IncomingMessage, response: Serv
     requireHostHeader: false,
   });
   server.maxConnections = MAX_CONNECTIONS;
+  server.on('connection', (socket) => {
+    const responses = new Set<ServerResponse>();
+    open.set(socket, responses);
+    socket.on('close', () => {
+      // Only the one whose turn it is hears of it from Node; those that wait behind it would never.
+      for (const response of responses) if (response.socket === null) response.emit('close');
+    });
+  });
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    last.set(request.socket, response);
+    const responses = open.get(request.socket);
+    responses?.add(response);
+    response.on('close', () => responses?.delete(response));
     handle(request, response);
   };
   server.on('request', onRequest);
@@ -191,10 +217,16 @@ function serverFor(pace: Pace, handle: (request: IncomingMessage, response: Serv
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const answering = last.get(socket);
+    const answering = [...(open.get(socket) ?? [])].some(({ writableFinished }) => !writableFinished);
     // In the middle of an answer another one would be taken for a part of it.
-    if (!socket.writable || (answering !== undefined && !answering.writableFinished)) socket.destroy();
-    else socket.end(`HTTP/1.1 ${statusOf(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    if (!socket.writable || answering) {
+      socket.destroy();
+      return;
+    }
+    socket.end(`HTTP/1.1 ${statusOf(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    // That closes our side only. A client that keeps its own open would keep the connection, and needs no token for it.
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.on('close', () => clearTimeout(timer));
   });
   return server;
 }
@@ -239,13 +271,4 @@ function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([done, timeout]);
-  clearTimeout(timer);
 }

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import { cursorText, EventLog, readCursor } from './event-log.ts';
+import { EventStore } from './event-store.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
+const open = (): EventLog => new EventLog(new EventStore());
+const errorIn = (event: Buffer | undefined) => JSON.parse(/(?<=^data: ).*/m.exec(String(event))![0]);
 
 test('what came behind an event on its stream is given again, in order', () => {
-  const log = new EventLog();
+  const log = open();
   log.add({ stream: 1, event: 1 }, bytes('a'));
   log.add({ stream: 2, event: 2 }, bytes('b'));
   log.add({ stream: 1, event: 3 }, bytes('c'));
@@ -14,11 +17,48 @@ test('what came behind an event on its stream is given again, in order', () => {
 });
 
 test('the oldest are forgotten, by number and by size', () => {
-  const log = new EventLog();
+  const log = open();
   for (let event = 1; event <= 300; event++) log.add({ stream: 1, event }, bytes('x'));
   expect(log.after({ stream: 1, event: 0 })).toHaveLength(256);
   log.add({ stream: 1, event: 301 }, Buffer.alloc(2 * 1024 * 1024 - 10));
   expect(log.after({ stream: 1, event: 0 })).toHaveLength(11);
+});
+
+test('for an answer that was pushed out there is an error under its id', () => {
+  const log = open();
+  log.add({ stream: 1, event: 1 }, bytes('progress'));
+  log.add({ stream: 1, event: 2 }, bytes('answer'), '"a"');
+  for (let event = 3; event < 300; event++) log.add({ stream: 0, event }, bytes('x'));
+  const [lost, ...more] = log.after({ stream: 1, event: 1 });
+  expect(more).toEqual([]);
+  expect(String(lost)).toMatch(/^id: 1-2\nevent: message\ndata: .*\n\n$/);
+  expect(errorIn(lost)).toMatchObject({ jsonrpc: '2.0', id: 'a', error: { code: -32000 } });
+  // Who has seen it has nothing to come back for.
+  expect(log.after({ stream: 1, event: 2 })).toEqual([]);
+});
+
+test('of very many lost answers the oldest are forgotten', () => {
+  const log = open();
+  for (let event = 1; event <= 101; event++) log.lose({ stream: event, event }, String(event));
+  expect(log.after({ stream: 1, event: 0 })).toEqual([]);
+  expect(errorIn(log.after({ stream: 2, event: 0 })[0]).id).toBe(2);
+});
+
+test('what is old is dropped where its stream is over', () => {
+  const store = new EventStore();
+  const log = new EventLog(store);
+  log.add({ stream: 1, event: 1 }, bytes('open'));
+  log.add({ stream: 2, event: 2 }, bytes('over'), '5');
+  const isOpen = (stream: number): boolean => stream === 1;
+  log.dropBefore(performance.now() - 10_000, isOpen);
+  expect(log.after({ stream: 2, event: 0 }).map(String)).toEqual(['over']);
+  log.dropBefore(performance.now() + 1, isOpen);
+  expect(log.after({ stream: 1, event: 0 }).map(String)).toEqual(['open']);
+  expect(errorIn(log.after({ stream: 2, event: 0 })[0]).id).toBe(5);
+  expect(store.bytes).toBe(4);
+  log.clear();
+  expect(store.bytes).toBe(0);
+  expect(log.after({ stream: 1, event: 0 })).toEqual([]);
 });
 
 test('a cursor is read as it was written, and nothing else is', () => {

@@ -1,37 +1,103 @@
+import { RpcCode } from '../../wire/index.ts';
+import type { EventStore, StoredEvent } from './event-store.ts';
+
 /** Where a client was on a stream: `3-17` is event 17 on stream 3. */
 export interface Cursor {
   readonly stream: number;
   readonly event: number;
 }
 
+interface LoggedEvent extends Cursor, StoredEvent {
+  /** When it was said, by the clock that only counts up. */
+  readonly at: number;
+  /** The id of the request that it answers, as JSON text; the stream is over with it. */
+  readonly answers: string | undefined;
+}
+
+/** An answer that was given and is not kept. */
+interface LostAnswer extends Cursor {
+  readonly id: string;
+}
+
 const MOST_EVENTS = 256;
+const MOST_LOST = 100;
 /** A larger event is not kept. */
 export const MOST_BYTES = 2 * 1024 * 1024;
 
 /** The events that one client was sent last, so that it can have them again when it lost its connection. */
 export class EventLog {
-  readonly #events: (Cursor & { readonly bytes: Buffer })[] = [];
+  readonly #store: EventStore;
+  #events: LoggedEvent[] = [];
+  readonly #lost: LostAnswer[] = [];
   #bytes = 0;
   #last = 0;
+
+  constructor(store: EventStore) {
+    this.#store = store;
+  }
 
   /** The number of the next event. Numbers count up over all streams of a client, so none is used twice. */
   next(): number {
     return ++this.#last;
   }
 
-  add(cursor: Cursor, bytes: Buffer): void {
-    this.#events.push({ ...cursor, bytes });
+  /** `answers` is the id of the request that this is the answer to, as JSON text. */
+  add({ stream, event }: Cursor, bytes: Buffer, answers?: string): void {
+    const logged = { stream, event, bytes, answers, at: performance.now(), log: this };
+    this.#events.push(logged);
     this.#bytes += bytes.length;
-    while (this.#events.length > MOST_EVENTS || this.#bytes > MOST_BYTES)
-      this.#bytes -= this.#events.shift()!.bytes.length;
+    this.#store.add(logged);
+    while (this.#events.length > MOST_EVENTS || this.#bytes > MOST_BYTES) this.dropOldest();
   }
 
-  /** What came on that stream behind that event, as it was sent. */
-  after({ stream, event }: Cursor): Buffer[] {
-    return this.#events
-      .filter((logged) => logged.stream === stream && logged.event > event)
-      .map(({ bytes }) => bytes);
+  /** An answer that cannot be kept. Who comes back for it is told so, and does not wait for ever. */
+  lose({ stream, event }: Cursor, id: string): void {
+    this.#lost.push({ stream, event, id });
+    if (this.#lost.length > MOST_LOST) this.#lost.shift();
   }
+
+  dropOldest(): void {
+    const oldest = this.#events.shift();
+    if (oldest !== undefined) this.#dropped(oldest);
+  }
+
+  /** Drops what was said before that time, on streams that are not open. */
+  dropBefore(time: number, isOpen: (stream: number) => boolean): void {
+    const [oldest] = this.#events;
+    if (oldest === undefined || oldest.at >= time) return;
+    const old = new Set(this.#events.filter(({ at, stream }) => at < time && !isOpen(stream)));
+    if (old.size === 0) return;
+    this.#events = this.#events.filter((event) => !old.has(event));
+    for (const event of old) this.#dropped(event);
+  }
+
+  /** The client is gone. */
+  clear(): void {
+    for (const event of this.#events) this.#store.remove(event);
+    this.#events = [];
+    this.#lost.length = 0;
+    this.#bytes = 0;
+  }
+
+  /** What came on that stream behind that event, as it was sent; for an answer that is lost an error. */
+  after({ stream, event }: Cursor): Buffer[] {
+    const isBehind = (cursor: Cursor): boolean => cursor.stream === stream && cursor.event > event;
+    return [
+      ...this.#events.filter(isBehind).map(({ bytes }) => bytes),
+      ...this.#lost.filter(isBehind).map(lostText),
+    ];
+  }
+
+  #dropped(event: LoggedEvent): void {
+    this.#bytes -= event.bytes.length;
+    this.#store.remove(event);
+    if (event.answers !== undefined) this.lose(event, event.answers);
+  }
+}
+
+/** What stands before a message in an event. */
+export function eventHead(cursor: Cursor): string {
+  return `id: ${cursorText(cursor)}\nevent: message\ndata: `;
 }
 
 export function cursorText({ stream, event }: Cursor): string {
@@ -42,4 +108,15 @@ export function cursorText({ stream, event }: Cursor): string {
 export function readCursor(text: string | undefined): Cursor | undefined {
   const parts = text === undefined ? null : /^(\d{1,15})-(\d{1,15})$/.exec(text);
   return parts === null ? undefined : { stream: Number(parts[1]), event: Number(parts[2]) };
+}
+
+const LOST = JSON.stringify({
+  code: RpcCode.serverError,
+  message:
+    'The request was answered while the connection was gone, but the answer was too large or too old to be kept. ' +
+    'Send the request again if it may be carried out twice.',
+});
+
+function lostText({ id, ...cursor }: LostAnswer): Buffer {
+  return Buffer.from(`${eventHead(cursor)}{"jsonrpc":"2.0","id":${id},"error":${LOST}}\n\n`);
 }

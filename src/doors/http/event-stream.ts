@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { viewsOf, type Message } from '../../wire/index.ts';
-import { cursorText, MOST_BYTES, type EventLog } from './event-log.ts';
+import { cursorText, eventHead, MOST_BYTES, type EventLog } from './event-log.ts';
 import { EVENTS_TYPE } from './media.ts';
 
 export interface EventStreamOptions {
@@ -50,15 +50,20 @@ export class EventStream {
       this.#write(`id: ${cursorText({ stream: number, event: log.next() })}\ndata: \n\n`);
   }
 
-  send(message: Message): void {
+  /** `answers` is the id of the request that this is the answer to, as JSON text. */
+  send(message: Message, answers?: string): void {
     const { log, number } = this.#options;
     const cursor = { stream: number, event: log.next() };
-    const head = Buffer.from(`id: ${cursorText(cursor)}\n${MESSAGE_HEAD}`);
+    const head = Buffer.from(eventHead(cursor));
     if (message.length + OVERHEAD <= MOST_BYTES) {
       const event = joined(head, message);
-      log.add(cursor, event);
+      log.add(cursor, event, answers);
       this.#write(event);
-    } else if (this.#response) writeInPieces(this.#response, head, message, this.#options.sent);
+      return;
+    }
+    // Also where the client is there: it may lose its connection in the middle.
+    if (answers !== undefined) log.lose(cursor, answers);
+    if (this.#response) writeInPieces(this.#response, head, message, this.#options.sent);
   }
 
   /** Says something meaningless if nothing was said for so long. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { viewsOf, type Message } from '../../wire/index.ts';
+import { idKey, viewsOf, type Message } from '../../wire/index.ts';
 import { beginEvents, type EventStream } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
 import { isGone, replyError } from './reply.ts';
@@ -8,6 +8,8 @@ export interface ExchangeOptions {
   readonly response: ServerResponse;
   /** The id of the request, as JSON text. */
   readonly id: string;
+  /** How large the request is, in bytes. */
+  readonly size: number;
   /** The token under which the client wants to hear of progress, as JSON text. */
   readonly token: string | undefined;
   /** Makes the stream that it is answered on. Undefined: it is answered with JSON whatever happens. */
@@ -21,6 +23,7 @@ export interface ExchangeOptions {
  * of events that ends with it. A client that goes away has not cancelled its request.
  */
 export class Exchange {
+  /** The id and the token in one spelling. */
   readonly id: string;
   readonly token: string | undefined;
   readonly openedAt = performance.now();
@@ -30,9 +33,13 @@ export class Exchange {
   #stream: EventStream | undefined;
 
   constructor(options: ExchangeOptions) {
-    this.id = keyOf(options.id);
-    this.token = options.token === undefined ? undefined : keyOf(options.token);
+    this.id = idKey(options.id);
+    this.token = options.token === undefined ? undefined : idKey(options.token);
     this.#options = options;
+  }
+
+  get size(): number {
+    return this.#options.size;
   }
 
   get stream(): EventStream | undefined {
@@ -62,7 +69,7 @@ export class Exchange {
   /** The answer; nothing comes behind it. */
   answer(message: Message, headers?: Readonly<Record<string, string>>): void {
     if (this.#stream) {
-      this.#stream.send(message);
+      this.#stream.send(message, this.#options.id);
       this.#stream.end();
       return;
     }
@@ -99,8 +106,3 @@ export class Exchange {
 }
 
 const SESSION_ENDED = 'Not found: the session has ended. Begin a new one with initialize.';
-
-/** One spelling for each id and token: the other side may write the same string with other escapes. */
-export function keyOf(text: string): string {
-  return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text;
-}

@@ -1,12 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
 export interface GuardOptions {
   /** What every request has to show, as `Authorization: Bearer …`. */
   readonly token: string;
   /** Names in the Host header beside the loopback ones, with or without a port. */
   readonly allowedHosts: readonly string[];
-  /** Origins of web pages that may talk to us, such as `https://example.com`. */
+  /**
+   * Values of the Origin header that are let in, such as `https://example.com`. For clients outside a browser that send
+   * one: a page in a browser would need CORS as well, which there is not.
+   */
   readonly allowedOrigins: readonly string[];
 }
 
@@ -24,6 +28,8 @@ export class Guard {
   readonly #token: Buffer;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
+  /** What was accepted on each connection: clients send the same again and again, and a digest takes its time. */
+  readonly #accepted = new WeakMap<Socket, Buffer>();
 
   constructor({ token, allowedHosts, allowedOrigins }: GuardOptions) {
     this.#token = digest(token);
@@ -40,7 +46,7 @@ export class Guard {
     if (host === undefined || !this.#admitsHost(host)) return BAD_HOST;
     if (origin !== undefined && !this.#origins.has(origin)) return BAD_ORIGIN;
     if (authorization === undefined) return NO_TOKEN;
-    return this.#isToken(authorization) ? undefined : BAD_TOKEN;
+    return this.#isAccepted(authorization, request.socket) ? undefined : BAD_TOKEN;
   }
 
   #admitsHost(host: string): boolean {
@@ -48,8 +54,18 @@ export class Guard {
     return isLoopbackName(name) || this.#hosts.has(name) || this.#hosts.has(host.toLowerCase());
   }
 
+  #isAccepted(authorization: string, socket: Socket): boolean {
+    if (authorization.length > LONGEST_HEADER) return false;
+    const given = Buffer.from(authorization);
+    const accepted = this.#accepted.get(socket);
+    if (accepted?.length === given.length && timingSafeEqual(accepted, given)) return true;
+    if (!this.#isToken(authorization)) return false;
+    this.#accepted.set(socket, given);
+    return true;
+  }
+
   #isToken(authorization: string): boolean {
-    if (authorization.length < BEARER.length || authorization.length > LONGEST_HEADER) return false;
+    if (authorization.length < BEARER.length) return false;
     if (authorization.slice(0, BEARER.length).toLowerCase() !== BEARER) return false;
     // Digests have one length whatever was sent, and comparing them takes one time.
     return timingSafeEqual(digest(authorization.slice(BEARER.length).trim()), this.#token);
@@ -77,7 +93,9 @@ const BAD_HOST: GuardRefusal = {
 const BAD_ORIGIN: GuardRefusal = {
   status: 403,
   message:
-    'Forbidden: the Origin header is none that may talk to this gateway. To allow a web page, add its origin to http.allowedOrigins.',
+    'Forbidden: the Origin header is none that may talk to this gateway. ' +
+    'To allow a client that sends one, add it to http.allowedOrigins. ' +
+    'Pages in a browser cannot connect: they need CORS, which this gateway does not offer.',
 };
 const NO_TOKEN: GuardRefusal = {
   status: 401,

@@ -10,6 +10,7 @@ import type { Session, SessionHost } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import { SseSession } from './sse-session.ts';
 import { StreamableSession } from './streamable-session.ts';
+import { trailOf, type TrailOptions } from './trail.ts';
 
 export interface HandlersOptions {
   readonly sessions: Sessions;
@@ -21,6 +22,8 @@ export interface HandlersOptions {
   /** Whether the door is closing, so that nothing new is begun. */
   readonly draining: () => boolean;
   readonly health: () => JsonObject;
+  /** How clients are found that are this gateway itself. */
+  readonly trail: TrailOptions | undefined;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -33,13 +36,16 @@ export function handlersFor({
   bodyBytes,
   draining,
   health,
+  trail,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
-  /** Why there cannot be another session now, if so; the client has been told. */
-  const refuseSession = (response: ServerResponse, id?: string): boolean => {
+  /** The gateways before a new client; undefined where it cannot be let in, which it has been told. */
+  const admit = (response: ServerResponse, id?: string): readonly string[] | undefined => {
+    const passed = trailOf(response.req, trail);
     if (draining()) replyError(response, { ...STOPPING, id });
+    else if (passed === 'loop') replyError(response, { ...LOOP, id });
     else if (!sessions.makeRoom()) replyError(response, { ...NO_ROOM, id });
-    else return false;
-    return true;
+    else return passed;
+    return undefined;
   };
 
   /** Why a message cannot be taken now, if so; the client has been told. */
@@ -69,8 +75,9 @@ export function handlersFor({
       replyError(response, { ...NO_ID, id });
       return;
     }
-    if (refuseSession(response, id)) return;
-    const session = new StreamableSession(host);
+    const passed = admit(response, id);
+    if (passed === undefined) return;
+    const session = new StreamableSession(host, passed);
     sessions.add(session);
     session.begin(message, response);
   };
@@ -128,8 +135,9 @@ export function handlersFor({
         replyErrorUnread(request, response, NOT_EVENTS);
         return;
       }
-      if (refuseSession(response)) return;
-      const session = new SseSession(host, response);
+      const passed = admit(response);
+      if (passed === undefined) return;
+      const session = new SseSession(host, passed, response);
       sessions.add(session);
       session.begin('/message');
     },
@@ -165,6 +173,12 @@ const STOPPING = {
   status: 503,
   message: 'Service unavailable: the gateway is stopping and takes nothing new.',
   headers: RETRY,
+};
+const LOOP = {
+  status: 508,
+  message:
+    'Loop detected: this gateway is among its own servers, perhaps by way of another gateway. ' +
+    'Take the entry with its address out of the configuration.',
 };
 const NO_ROOM = {
   status: 503,

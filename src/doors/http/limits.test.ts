@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { createLogger } from '../../shared/log.ts';
-import { callTool, initialize, openTestDoor, progress, TOKEN, type TestDoor } from './door.cases.ts';
+import {
+  callTool,
+  eventually,
+  initialize,
+  openTestDoor,
+  progress,
+  TOKEN,
+  type TestDoor,
+} from './door.cases.ts';
 import { openHttpDoor } from './door.ts';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
-
-async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error('It did not happen');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 const initializeReply = (test: TestDoor) =>
   test.post('', initialize(), { headers: { 'mcp-session-id': undefined } });
@@ -60,6 +60,29 @@ test('an unused session is closed after a while, one in use is not', async () =>
   await eventually(() => test.door.sessions === 0);
   expect(emptied).toBe(1);
   expect(test.seats).toEqual({ opened: 2, closed: 2 });
+});
+
+test('what is too large for the core is answered, also where it cannot tell the id', async () => {
+  const test = await openTestDoor({ messageBytes: 50_000 });
+  const session = await test.greet();
+  const waiting = test.post(session, { ...callTool(1), pad: 'x'.repeat(30_000) });
+  const call = await test.nextCall();
+  const pad = 'x'.repeat(40_000);
+  const body = `{"jsonrpc":"2.0","method":"ping","a":"${pad}","id":"mid\\u0064le","b":"${pad}"}`;
+  const refused = await test.post(session, {}, { body });
+  expect(refused.json).toMatchObject({ id: 'middle', error: { code: -32600 } });
+  // What the core has taken is not mistaken for it.
+  call.succeed({ ok: true });
+  expect((await waiting).json).toMatchObject({ id: 1, result: { ok: true } });
+});
+
+test('so is a greeting that is, and there is no session', async () => {
+  const test = await openTestDoor({ messageBytes: 50_000 });
+  const pad = 'x'.repeat(40_000);
+  const body = `{"jsonrpc":"2.0","method":"initialize","a":"${pad}","id":7,"b":"${pad}"}`;
+  const reply = await test.post('', {}, { body, headers: { 'mcp-session-id': undefined } });
+  expect(reply.json).toMatchObject({ id: 7, error: { code: -32600 } });
+  expect(test.door.sessions).toBe(0);
 });
 
 test('while it drains the door takes nothing new, and what is under way is finished', async () => {

@@ -48,7 +48,7 @@ async function openDoorTo(
       greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: declared(gateway) }),
       startHint: 'Look.',
       mayNotStart: () => undefined,
-      inTurn: (start) => start(),
+      inTurn: (_server, start) => start(),
       recall: () => undefined,
       remember: () => undefined,
       stateChanged: () => undefined,

@@ -30,22 +30,25 @@ export class OpenPosts {
   /** The one that an answer with this id is for, which is no longer open then. */
   takeAnswered(id: string): Exchange | undefined {
     const oldest = this.#byId.get(id);
-    if (oldest === undefined) return undefined;
-    if (oldest.next) this.#byId.set(id, oldest.next);
-    else this.#byId.delete(id);
-    this.#forget(oldest);
+    if (oldest) this.#take(oldest);
     return oldest;
   }
 
   /** The one that a cancellation of this id means: of several the youngest. */
   takeCancelled(id: string): Exchange | undefined {
     let youngest = this.#byId.get(id);
-    if (youngest?.next === undefined) return this.takeAnswered(id);
-    let before = youngest;
-    for (youngest = youngest.next; youngest.next; youngest = youngest.next) before = youngest;
-    before.next = undefined;
-    this.#forget(youngest);
+    while (youngest?.next) youngest = youngest.next;
+    if (youngest) this.#take(youngest);
     return youngest;
+  }
+
+  /** The one whose request is the largest. */
+  takeLargest(): Exchange | undefined {
+    let largest: Exchange | undefined;
+    for (const exchange of this.#inOrder)
+      if (largest === undefined || exchange.size > largest.size) largest = exchange;
+    if (largest) this.#take(largest);
+    return largest;
   }
 
   withToken(token: string): Exchange | undefined {
@@ -72,9 +75,15 @@ export class OpenPosts {
     return all;
   }
 
-  #forget(exchange: Exchange): void {
+  #take(exchange: Exchange): void {
+    const { id, token, next } = exchange;
+    let older = this.#byId.get(id)!;
+    if (older !== exchange) {
+      while (older.next !== exchange) older = older.next!;
+      older.next = next;
+    } else if (next) this.#byId.set(id, next);
+    else this.#byId.delete(id);
     this.#inOrder.delete(exchange);
-    const { token } = exchange;
     if (token !== undefined && this.#byToken.get(token) === exchange) this.#byToken.delete(token);
   }
 }

@@ -12,6 +12,8 @@ export interface Pace {
   readonly stallMs: number;
   /** A session unused for so long may be closed to make room for another. */
   readonly evictMs: number;
+  /** What was sent on a stream that is over can be had again for so long. */
+  readonly resumeMs: number;
   /** What is left to send when the door closes gets so long. */
   readonly flushMs: number;
   /** How often all this is looked at. */
@@ -25,6 +27,7 @@ export const PACE: Pace = {
   keepAliveMs: 15_000,
   stallMs: 60_000,
   evictMs: 60_000,
+  resumeMs: 120_000,
   flushMs: 1000,
   tickMs: 1000,
 };

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { initialize, openTestDoor, TOKEN } from './door.cases.ts';
+import { once } from 'node:events';
+import { connect as connectTo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { callTool, eventually, initialize, openTestDoor, TOKEN } from './door.cases.ts';
 
 const GOOD = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
 const JSON_POST = `POST /mcp HTTP/1.1\r\n${GOOD}Content-Type: application/json\r\n`;
@@ -52,12 +54,83 @@ test('requests sent together are answered one after the other', async () => {
   expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(3);
 });
 
+test('the session of a stream that waits for its turn ends with the connection', async () => {
+  const { connect, greet, door, seats } = await openTestDoor();
+  const session = await greet();
+  const { socket } = await connect();
+  const listen = `GET /mcp HTTP/1.1\r\n${GOOD}Mcp-Session-Id: ${session}\r\n\r\n`;
+  socket.write(`${listen}GET /sse HTTP/1.1\r\n${GOOD}\r\n`);
+  await eventually(() => door.sessions === 2);
+  socket.destroy();
+  await eventually(() => door.sessions === 1);
+  expect(seats.closed).toBe(1);
+});
+
+test('so does one whose greeting waits', async () => {
+  const { connect, door } = await openTestDoor();
+  const { socket } = await connect();
+  const body = JSON.stringify(initialize());
+  socket.write(`GET /sse HTTP/1.1\r\n${GOOD}\r\n${JSON_POST}Content-Length: ${body.length}\r\n\r\n${body}`);
+  await eventually(() => door.sessions === 2);
+  socket.destroy();
+  await eventually(() => door.sessions === 0);
+});
+
+test('nothing is sent to a listener that waits on a connection that is gone', async () => {
+  const { connect, greet, listen, post, nextCall, door } = await openTestDoor();
+  const session = await greet();
+  const done = post(session, callTool(1));
+  const call = await nextCall();
+  call.succeed({});
+  await done;
+  const { socket } = await connect();
+  const sse = `GET /sse HTTP/1.1\r\n${GOOD}\r\n`;
+  const listening = `GET /mcp HTTP/1.1\r\n${GOOD}Mcp-Session-Id: ${session}\r\n\r\n`;
+  socket.write(sse + listening + sse);
+  await eventually(() => door.sessions === 3);
+  socket.destroy();
+  await eventually(() => door.sessions === 1);
+  call.session.client.notify('notifications/hello');
+  // Everything before it on the same wire has been dealt with when this is answered.
+  await post(session, { jsonrpc: '2.0', id: 2, method: 'ping' });
+  expect((await (await listen(session)).next())!.json.method).toBe('notifications/hello');
+});
+
+test('a token that was right is looked at again with every request', async () => {
+  const { connect } = await openTestDoor();
+  const { socket, sees, received, closed } = await connect();
+  const ask = (token: string) =>
+    socket.write(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token}\r\n\r\n`);
+  ask(`Bearer ${TOKEN}`);
+  ask(`bearer  ${TOKEN}`);
+  ask(`Bearer ${TOKEN}`);
+  ask(`Bearer ${TOKEN.slice(0, -1)}x`);
+  await sees('HTTP/1.1 401');
+  await closed;
+  expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(3);
+});
+
 test('headers that do not come to an end cost the connection', async () => {
   const { connect } = await openTestDoor({ pace: { headersMs: 200 } });
   const { socket, closed, received } = await connect();
   socket.write(`GET /healthz HTTP/1.1\r\nHost: loc`);
   await closed;
   expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test('also where the client keeps its side of it open', async () => {
+  const { door } = await openTestDoor({ pace: { headersMs: 200 } });
+  const sockets = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+  const before = sockets();
+  for (const part of ['', 'GET / HTT']) {
+    const socket = connectTo({ port: door.port, host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.write(part);
+    await once(socket.resume(), 'end');
+  }
+  // Our two ends of the connections; the door has none left.
+  await eventually(() => sockets() <= before + 2);
 });
 
 test('and so does a body that does not', async () => {

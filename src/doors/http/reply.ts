@@ -46,8 +46,8 @@ export function replyErrorUnread(
   request.on('close', end);
 }
 
-/** How long and for how many bytes. */
-const LINGER_MS = 500;
+/** How long a connection that is to end is kept, so that the client can read why, and for how many bytes. */
+export const LINGER_MS = 500;
 const LINGER_BYTES = 16 * 1024 * 1024;
 
 /** Answers an exchange that needs no words. */

@@ -5,6 +5,7 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { Message } from '../../wire/index.ts';
 import { BACKED_UP_BYTES, Conduit } from './conduit.ts';
+import type { EventStore } from './event-store.ts';
 import type { Pace } from './pace.ts';
 import { isGone } from './reply.ts';
 
@@ -22,9 +23,11 @@ export interface Seat {
 
 /** What sessions have in common. */
 export interface SessionHost {
-  readonly open: (input: Readable, output: Writable) => Seat;
+  readonly open: (input: Readable, output: Writable, passed: readonly string[]) => Seat;
   readonly log: Logger;
   readonly pace: Pace;
+  /** Where the events are kept that may be asked for again. */
+  readonly events: EventStore;
   /** The session is no more. */
   readonly left: (session: Session) => void;
 }
@@ -39,6 +42,8 @@ const ID_BYTES = 24;
 export abstract class Session {
   readonly id = randomBytes(ID_BYTES).toString('base64url');
   readonly seat: Seat;
+  /** Whether its greeting was answered, so that there is a client. Who only tried is none. */
+  greeted = false;
   protected readonly host: SessionHost;
   readonly #conduit: Conduit;
   /** Responses in which something may wait. */
@@ -49,7 +54,8 @@ export abstract class Session {
   #usedAt = performance.now();
   #closing: Promise<void> | undefined;
 
-  constructor(host: SessionHost) {
+  /** `passed` are the gateways that its messages come through. */
+  constructor(host: SessionHost, passed: readonly string[]) {
     this.host = host;
     this.#conduit = new Conduit({
       line: (message) => {
@@ -58,7 +64,7 @@ export abstract class Session {
       broken: (why) => this.#giveUp(why),
     });
     // The core says nothing before it is asked, so nothing is delivered while this is being made.
-    this.seat = host.open(this.#conduit.input, this.#conduit.output);
+    this.seat = host.open(this.#conduit.input, this.#conduit.output, passed);
   }
 
   /** Whether an exchange or a stream is open. */

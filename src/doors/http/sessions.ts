@@ -9,7 +9,7 @@ export interface SessionsOptions {
   readonly evictMs: number;
   /** How often they are looked after, in milliseconds. */
   readonly tickMs: number;
-  /** The last one has left. */
+  /** The last client has left. */
   readonly emptied: () => void;
 }
 
@@ -19,6 +19,8 @@ export class Sessions {
   readonly #options: SessionsOptions;
   /** Runs while there is anybody to look after. */
   #timer: NodeJS.Timeout | undefined;
+  /** Whether a client has been here since nobody was. */
+  #visited = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -50,8 +52,11 @@ export class Sessions {
       idlest = session;
       longest = idle;
     }
-    void idlest?.close();
-    return idlest !== undefined;
+    if (idlest === undefined) return false;
+    // Taken out first: with somebody else about to come for it, it is not the last.
+    this.#takeOut(idlest);
+    void idlest.close();
+    return true;
   }
 
   add(session: Session): void {
@@ -60,15 +65,22 @@ export class Sessions {
   }
 
   remove(session: Session): void {
-    if (!this.#byId.delete(session.id) || this.#byId.size > 0) return;
+    if (!this.#takeOut(session) || this.#byId.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    if (!this.#visited) return;
+    this.#visited = false;
     this.#options.emptied();
   }
 
   /** Ends them all. */
   async close(): Promise<void> {
     await Promise.all(this.all().map((session) => session.close()));
+  }
+
+  #takeOut(session: Session): boolean {
+    if (session.greeted) this.#visited = true;
+    return this.#byId.delete(session.id);
   }
 
   #tick(): void {

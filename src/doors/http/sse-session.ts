@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
 import { Session, type SessionHost } from './session.ts';
@@ -8,8 +9,8 @@ export class SseSession extends Session {
   readonly #response: ServerResponse;
   #sentAt = performance.now();
 
-  constructor(host: SessionHost, response: ServerResponse) {
-    super(host);
+  constructor(host: SessionHost, passed: readonly string[], response: ServerResponse) {
+    super(host, passed);
     this.#response = response;
     response.on('close', () => void this.close());
   }
@@ -26,6 +27,8 @@ export class SseSession extends Session {
 
   protected override deliver(message: Message): void {
     this.#sentAt = performance.now();
+    // The first thing that succeeds is its greeting.
+    if (!this.greeted) this.greeted = message.has(Server.result);
     writeEvent(this.#response, message, this.sent);
   }
 

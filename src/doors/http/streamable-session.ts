@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { Client, Server } from '../../protocol/index.ts';
-import type { Message } from '../../wire/index.ts';
+import { Client, Server, SERVER_SHAPE } from '../../protocol/index.ts';
+import { editedText, idKey, Message } from '../../wire/index.ts';
 import { EventLog, readCursor, type Cursor } from './event-log.ts';
 import { beginEvents, EventStream } from './event-stream.ts';
-import { Exchange, keyOf } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import { Kept } from './kept.ts';
 import { OpenPosts } from './open-posts.ts';
 import { replyEmpty } from './reply.ts';
-import { Session } from './session.ts';
+import { Session, type SessionHost } from './session.ts';
 
 /** The stream that the client listens on, beside those that its requests are answered on. */
 const LISTENING = 0;
@@ -17,7 +17,7 @@ const FIRST_PRIMED = '2025-11-25';
 /** A client of Streamable HTTP, and the switch that decides which of its exchanges a message goes to. */
 export class StreamableSession extends Session {
   readonly #posts = new OpenPosts();
-  readonly #log = new EventLog();
+  readonly #log: EventLog;
   readonly #kept = new Kept();
   #listening: EventStream | undefined;
   #streams = LISTENING;
@@ -25,13 +25,20 @@ export class StreamableSession extends Session {
   /** The POST with which it began, until that is answered. */
   #greeting: Exchange | undefined;
 
+  constructor(host: SessionHost, passed: readonly string[]) {
+    super(host, passed);
+    this.#log = new EventLog(host.events);
+  }
+
   /** The request with which the session begins. Its answer says under which id it goes on, or there is no session. */
   begin(initialize: Message, response: ServerResponse): void {
     const exchange = this.#open(initialize, response, false);
     this.#greeting = exchange;
     response.on('close', () => {
+      if (response.writableFinished) return;
       // Nobody has learnt the id.
-      if (!response.writableFinished) void this.close();
+      this.greeted = false;
+      void this.close();
     });
     this.take(initialize);
   }
@@ -48,7 +55,7 @@ export class StreamableSession extends Session {
     replyEmpty(response, 202);
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const cancelled = message.text(Client.requestId);
-    if (cancelled !== undefined) this.#posts.takeCancelled(keyOf(cancelled))?.withdraw();
+    if (cancelled !== undefined) this.#posts.takeCancelled(idKey(cancelled))?.withdraw();
   }
 
   /** The client listens, or goes on listening to a stream behind the event that it saw last. */
@@ -93,21 +100,24 @@ export class StreamableSession extends Session {
   protected override finish(): void {
     for (const exchange of this.#posts.takeAll()) exchange.abandon();
     this.#listening?.end();
+    this.#log.clear();
   }
 
   protected override attend(now: number): void {
-    const { silenceMs, keepAliveMs } = this.host.pace;
+    const { silenceMs, keepAliveMs, resumeMs } = this.host.pace;
     for (const exchange of this.#posts.all()) {
       if (now - exchange.openedAt >= silenceMs) exchange.becomeStream();
       exchange.stream?.keepAlive(now, keepAliveMs);
     }
     this.#listening?.keepAlive(now, keepAliveMs);
+    this.#log.dropBefore(now - resumeMs, (stream) => this.#posts.onStream(stream) !== undefined);
   }
 
   #open(request: Message, response: ServerResponse, mayStream: boolean): Exchange {
     const exchange = new Exchange({
       response,
       id: request.text(Client.id)!,
+      size: request.length,
       token: request.text(Client.progressToken),
       openStream: mayStream ? () => this.#newStream(++this.#streams) : undefined,
       sent: this.sent,
@@ -138,13 +148,28 @@ export class StreamableSession extends Session {
 
   #answer(message: Message): void {
     const id = message.text(Server.id);
-    const exchange = id === undefined ? undefined : this.#posts.takeAnswered(keyOf(id));
-    if (exchange === undefined) return;
-    if (exchange !== this.#greeting) exchange.answer(message);
-    else this.#greeted(exchange, message);
+    if (id === 'null' && message.has(Server.error)) this.#refused(message);
+    else if (id !== undefined) this.#give(this.#posts.takeAnswered(idKey(id)), message);
   }
 
-  #greeted(exchange: Exchange, answer: Message): void {
+  /**
+   * The core has refused a message without having read its id. What it could not read was too large for it, so of the
+   * requests that wait it is the largest: those that it has taken are all smaller.
+   */
+  #refused(refusal: Message): void {
+    const exchange = this.#posts.takeLargest();
+    if (exchange === undefined) return;
+    const edit = { start: refusal.start(Server.id), end: refusal.end(Server.id), with: exchange.id };
+    this.#give(exchange, Message.fromText(editedText(refusal, [edit]), SERVER_SHAPE));
+  }
+
+  #give(exchange: Exchange | undefined, answer: Message): void {
+    if (exchange === undefined) return;
+    if (exchange !== this.#greeting) exchange.answer(answer);
+    else this.#greet(exchange, answer);
+  }
+
+  #greet(exchange: Exchange, answer: Message): void {
     this.#greeting = undefined;
     if (answer.has(Server.error)) {
       exchange.answer(answer);
@@ -153,12 +178,13 @@ export class StreamableSession extends Session {
     }
     const { protocolVersion } = answer.value(Server.result) as { protocolVersion?: unknown };
     this.#primes = typeof protocolVersion === 'string' && protocolVersion >= FIRST_PRIMED;
+    this.greeted = true;
     exchange.answer(answer, { 'Mcp-Session-Id': this.id });
   }
 
   #progress(message: Message): void {
     const token = message.text(Server.progressToken);
-    const exchange = token === undefined ? undefined : this.#posts.withToken(keyOf(token));
+    const exchange = token === undefined ? undefined : this.#posts.withToken(idKey(token));
     if (exchange) exchange.send(message);
     else this.#sendListening(message, false);
   }

@@ -72,6 +72,7 @@ test.each([
   ['no message', '{"jsonrpc":"2.0","id":1}', -32600],
   ['another version', '{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
   ['a bad id', '{"jsonrpc":"2.0","id":[],"method":"ping"}', -32600],
+  ['an id that is too long', `{"jsonrpc":"2.0","id":"${'x'.repeat(2000)}","method":"ping"}`, -32600],
   ['a bad method', '{"jsonrpc":"2.0","id":1,"method":7}', -32600],
   ['a member twice', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32600],
   [

@@ -19,28 +19,34 @@ export function flat(naming: Naming): Exposure {
 }
 
 /** Tools stay the same objects as long as their list does; what is made of one is made once. */
-function presentedOnce(entry: CatalogEntry, tool: OfferedTool, naming: Naming): PresentedTool {
+function presentedOnce({ source }: CatalogEntry, tool: OfferedTool, naming: Naming): PresentedTool {
   const made = presented.get(tool);
-  if (made?.entry === entry) return made.tool;
-  const fresh = present(entry, tool, naming);
-  presented.set(tool, { entry, tool: fresh });
+  if (made?.server === source.name && made.naming === naming) return made.tool;
+  const fresh = present(source.name, tool, naming);
+  presented.set(tool, { server: source.name, naming, tool: fresh });
   return fresh;
 }
 
-const presented = new WeakMap<OfferedTool, { readonly entry: CatalogEntry; readonly tool: PresentedTool }>();
+interface Presented {
+  readonly server: string;
+  readonly naming: Naming;
+  readonly tool: PresentedTool;
+}
 
-function present({ source }: CatalogEntry, tool: OfferedTool, naming: Naming): PresentedTool {
-  const prefixed = `${source.name}__${tool.name}`;
+const presented = new WeakMap<OfferedTool, Presented>();
+
+function present(server: string, tool: OfferedTool, naming: Naming): PresentedTool {
+  const prefixed = `${server}__${tool.name}`;
   const original = JSON.stringify(tool.original);
-  const subject = (): string => `Tool '${tool.original}' of server '${source.name}'`;
+  const subject = (): string => `Tool '${tool.original}' of server '${server}'`;
   let defined: { readonly name: string; readonly text: string } | undefined;
   return {
     names: naming === 'prefixed' ? [prefixed] : [tool.name, prefixed],
     definition: (name) => {
-      if (defined?.name !== name) defined = { name, text: definition(source.name, tool, name, naming) };
+      if (defined?.name !== name) defined = { name, text: definition(server, tool, name, naming) };
       return defined.text;
     },
-    run: (call, name) => {
+    run: (call, name, source) => {
       call.subject = subject;
       const edits = callEdits(call.request, {
         name: name === tool.original ? undefined : original,
@@ -48,7 +54,7 @@ function present({ source }: CatalogEntry, tool: OfferedTool, naming: Naming): P
         presets: tool.presets,
       });
       if (edits instanceof SwitchboardError) call.fail(edits);
-      else source.request(edits, call);
+      else source!.request(edits, call);
     },
   };
 }

@@ -126,3 +126,10 @@ test('a server typed without https may be read, but gets no secrets', async () =
   await expect(guarding.checkEndpoint(new URL('http://10.0.0.5/token'))).rejects.toEqual(refused);
   await expect(guarding.checkDocument(new URL('http://10.0.0.5:81/x'))).rejects.toEqual(refused);
 });
+
+test('an address without a host is named by its kind', async () => {
+  const guarding = guard('https://mcp.example.com/mcp');
+  const message = 'The server leads the login to a file: address, which is not https.';
+  await expect(guarding.checkEndpoint(new URL('file:///etc/passwd'))).rejects.toMatchObject({ message });
+  await expect(guarding.checkDocument(new URL('file:///etc/passwd'))).rejects.toMatchObject({ message });
+});

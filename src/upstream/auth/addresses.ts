@@ -62,18 +62,23 @@ export function createAddressGuard(typed: URL, resolve: Resolve = addressesOf): 
   return {
     resolve: guarded,
     async checkDocument(url) {
-      if (url.origin !== typed.origin && !isSecure(url)) throw refused(url.host, 'is not https');
+      if (url.origin !== typed.origin && !isSecure(url)) throw refused(placeOf(url), 'is not https');
       await checkHost(url);
     },
     async checkEndpoint(url) {
-      if (!isSecure(url)) throw refused(url.host, 'is not https');
+      if (!isSecure(url)) throw refused(placeOf(url), 'is not https');
       await checkHost(url);
     },
   };
 }
 
-function refused(host: string, why: string): SwitchboardError {
-  return new SwitchboardError('ADDRESS_REFUSED', `The server leads the login to ${host}, which ${why}.`, {
+/** Addresses such as those of files have no host. */
+function placeOf({ host, protocol }: URL): string {
+  return host === '' ? `a ${protocol} address` : host;
+}
+
+function refused(where: string, why: string): SwitchboardError {
+  return new SwitchboardError('ADDRESS_REFUSED', `The server leads the login to ${where}, which ${why}.`, {
     hint: 'Ask whoever runs the server; nothing was sent there.',
   });
 }

@@ -9,6 +9,7 @@ import {
   type AuthServerSettings,
 } from '../../../test/servers/auth-server.mjs';
 import { createLogger } from '../../shared/log.ts';
+import type { Renewed } from '../login.ts';
 import { createLogin, login, loginState, logout, type AuthorizeOptions } from './index.ts';
 
 let directory: string;
@@ -60,6 +61,11 @@ const stored = (): any => {
   const [name] = readdirSync(folder).filter((each) => each.endsWith('.json'));
   return JSON.parse(readFileSync(join(folder, name!), 'utf8'));
 };
+
+/** What a renewal gave, to be sent. */
+function given(renewed: Renewed): string | undefined {
+  return renewed.kind === 'renewed' ? renewed.authorization : undefined;
+}
 
 async function whoami(url: string, authorization: string | undefined): Promise<any> {
   const answer = await fetch(url, {
@@ -158,7 +164,7 @@ test('a client that the user has registered is used, and its secret stays in the
   server.revokeAll('access');
   const one = createLogin(options);
   const renewed = await one.renewed(await one.authorization(), undefined);
-  expect((await whoami(server.url, renewed)).result.content[0].text).toBe('you came as mine');
+  expect((await whoami(server.url, given(renewed))).result.content[0].text).toBe('you came as mine');
   // A login as somebody else is none.
   expect(await createLogin({ ...options, oauth: { clientId: 'other' } }).authorization()).toBeUndefined();
 });
@@ -205,10 +211,88 @@ test.each<[string, Partial<AuthServerSettings>]>([
   const first = await one.authorization();
   expect(await whoami(server.url, first)).toHaveProperty('result');
   server.revokeAll('access');
-  const second = await one.renewed(first, undefined);
+  const second = given(await one.renewed(first, undefined));
   expect(second).not.toBe(first);
   expect(await whoami(server.url, second)).toHaveProperty('result');
 });
+
+test.each([[undefined], [['plain']], [[]]])(
+  'an issuer that does not say that it checks PKCE (%j) is not asked, nor registered with',
+  async (methods) => {
+    const server = await start({ metadataChanges: { code_challenge_methods_supported: methods } });
+    await expect(login(by(server.url))).rejects.toMatchObject({
+      code: 'AUTH_FAILED',
+      message: expect.stringContaining('PKCE (S256)'),
+    });
+    expect(server.counts).toMatchObject({ registrations: 0, authorizations: 0 });
+  },
+);
+
+test('rights that the server asked for later are asked for by the next login, and by those after it', async () => {
+  const server = await start({ challengeScope: 'read' });
+  const asked = (): (string | null)[] =>
+    server.requests.filter(({ path }) => path === '/authorize').map(({ query }) => query.get('scope'));
+  const options = by(server.url);
+  await login(options);
+  const one = createLogin(options);
+  const refusal = 'Bearer error="insufficient_scope", scope="write admin:all", error_description="no"';
+  const refused = await one.authorization();
+  expect(await one.renewed(refused, refusal)).toEqual({
+    kind: 'rights',
+    scope: 'write admin:all',
+    configured: false,
+  });
+  // It is still good for what it was good for.
+  expect(await one.authorization()).toBe(refused);
+  await login(by(server.url));
+  expect(asked()).toEqual(['read', 'read write admin:all']);
+  // Issuers may hold a client to the rights that it was registered for.
+  const registered = server.requests.filter(({ path }) => path === '/register');
+  expect(registered.map(({ body }) => JSON.parse(body).scope)).toEqual(['read', 'read write admin:all']);
+  expect(await one.renewed(refused, refusal)).toMatchObject({ kind: 'renewed' });
+  await login(by(server.url));
+  expect(asked()[2]).toBe('read write admin:all');
+  expect(server.counts.registrations).toBe(2);
+});
+
+test('rights beyond what the configuration names are not asked for', async () => {
+  const server = await start();
+  const options = by(server.url, { oauth: { scope: 'read' } });
+  await login(options);
+  const one = createLogin(options);
+  const refusal = 'Bearer error=insufficient_scope, scope=write';
+  expect(await one.renewed(await one.authorization(), refusal)).toEqual({
+    kind: 'rights',
+    scope: 'write',
+    configured: true,
+  });
+  await login(options);
+  const asked = server.requests.filter(({ path }) => path === '/authorize');
+  expect(asked.map(({ query }) => query.get('scope'))).toEqual(['read', 'read']);
+});
+
+test.each(['scope="a\\"b"', `scope="${'x'.repeat(3000)}"`, 'scope=""', ''])(
+  'what cannot be asked for is not kept: %s',
+  async (scope) => {
+    const server = await start();
+    const options = by(server.url);
+    await login(options);
+    const one = createLogin(options);
+    const refusal = `Bearer error="insufficient_scope", ${scope}`;
+    expect(await one.renewed(await one.authorization(), refusal)).toMatchObject({ scope: undefined });
+    expect(stored().wanted).toBeUndefined();
+  },
+);
+
+test.each([1e18, 0, -5])(
+  'an issuer that says that a token ends in %d s has not said when',
+  async (accessSeconds) => {
+    const server = await start({ accessSeconds });
+    const options = by(server.url);
+    expect((await login(options)).expiresAt).toBeUndefined();
+    expect(loginState(options)).toMatchObject({ kind: 'logged-in', expiresAt: undefined });
+  },
+);
 
 test('a person who says no is told what to do', async () => {
   const server = await start({ deny: 'access_denied' });

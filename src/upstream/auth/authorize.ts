@@ -5,9 +5,10 @@ import { printableLine } from '../../shared/printable.ts';
 import { openCallback, type Callback, type CallbackAnswer } from './callback.ts';
 import { asInformation, chooseClient } from './client.ts';
 import type { Credentials, KnownClient, Tokens } from './credentials.ts';
-import { discover, surroundingsOf, type Discovered, type Surroundings } from './discovery.ts';
+import { discover, isSameIssuer, surroundingsOf, type Discovered, type Surroundings } from './discovery.ts';
 import { codeOf, reasonOf } from './failure.ts';
 import { exchangeAuthorization, startAuthorization, validateAuthorizationResponseIssuer } from './oauth.ts';
+import { joined } from './rights.ts';
 import type { LoginOptions } from './settings.ts';
 import { createStore, type CredentialStore } from './store.ts';
 import { asTokens } from './tokens.ts';
@@ -49,7 +50,8 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   const stored = store.read();
   let callback: Callback | undefined;
   try {
-    const found = await discover(around, options.headers);
+    const found = withWanted(await discover(around, options.headers), stored);
+    checkProof(server, found);
     callback = await openCallback({ port: oauth.callbackPort, preferred: portOf(stored?.client), state });
     const client = await chooseClient(around, found, oauth, stored, callback.redirectUri);
     const attempt: Attempt = { options, around, found, client, callback, state };
@@ -58,7 +60,8 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
       const tokens = await redeem(attempt, answer, verifier);
       const { issuer, metadata, resource } = found;
       const endpoints = metadata === undefined ? 'assumed' : 'told';
-      const credentials: Credentials = { issuer, endpoints, resource, client, tokens };
+      const { wanted } = stored ?? {};
+      const credentials: Credentials = { issuer, endpoints, resource, client, tokens, wanted };
       await withFileLock(store.lock, () => store.write(credentials), { signal });
       answer.show({ ok: true, text: `Switchboard may now use the server “${server}” for you.` });
       const { scope, expiresAt, refresh } = tokens;
@@ -72,6 +75,32 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   } finally {
     await callback?.close();
   }
+}
+
+/** The server says to newcomers what all need; what this person needs beyond that, it said when it was used. */
+function withWanted(found: Discovered, stored: Credentials | undefined): Discovered {
+  if (stored?.wanted === undefined) return found;
+  const held = isSameIssuer(stored.issuer, found.issuer) ? stored.tokens?.scope : undefined;
+  return { ...found, scope: joined(found.scope, held, stored.wanted) };
+}
+
+/**
+ * Without PKCE whoever gets hold of the code is logged in, and an issuer that does not say that it checks it may not. One
+ * that says nothing at all of itself is from before there was anything to say; the protocol has such issuers take PKCE.
+ */
+function checkProof(server: string, { issuer, metadata }: Discovered): void {
+  if (metadata === undefined || metadata.code_challenge_methods_supported?.includes('S256') === true) return;
+  throw noFlow(server, issuer);
+}
+
+function noFlow(server: string, issuer: string, cause?: unknown): SwitchboardError {
+  const message =
+    `There is no way to log in to server '${server}': its issuer ${issuer} does not offer the authorization ` +
+    'code flow with PKCE (S256).';
+  return new SwitchboardError('AUTH_FAILED', message, {
+    hint: 'If the server takes another kind of token, put it into "headers" of its entry.',
+    cause,
+  });
 }
 
 /** One try to log in. */
@@ -99,13 +128,7 @@ async function askPerson(
     state,
     resource,
   }).catch((error: unknown) => {
-    const message =
-      `There is no way to log in to server '${options.server}': its issuer ${issuer} does not offer the authorization ` +
-      'code flow with PKCE (S256).';
-    throw new SwitchboardError('AUTH_FAILED', message, {
-      hint: 'If the server takes another kind of token, put it into "headers" of its entry.',
-      cause: error,
-    });
+    throw noFlow(options.server, issuer, error);
   });
   options.tell(authorizationUrl.href, callback.port);
   if (options.openBrowser) {

@@ -61,8 +61,8 @@ async function register(
       kind: 'registered',
       id: made.client_id,
       secret: made.client_secret,
-      // 0 says that it never ends.
-      secretExpiresAt: ends > 0 ? ends * 1000 : undefined,
+      // 0 says that it never ends, and so does what is no date.
+      secretExpiresAt: ends > 0 && ends <= 8.64e12 ? ends * 1000 : undefined,
       authMethod: made.token_endpoint_auth_method,
       redirectUri,
     };

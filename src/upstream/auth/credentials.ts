@@ -15,6 +15,8 @@ export interface Credentials {
   readonly client?: KnownClient | undefined;
   /** Undefined where the login is over. */
   readonly tokens?: Tokens | undefined;
+  /** What the server has asked for beyond what it says to newcomers; the next login asks for it too. Default nothing. */
+  readonly wanted?: string | undefined;
 }
 
 export interface KnownClient {
@@ -29,7 +31,10 @@ export interface KnownClient {
   readonly authMethod?: string | undefined;
   /** Where the issuer sends the browser back to. */
   readonly redirectUri: string;
-  /** Whether a login with it was begun and nobody came back: perhaps the issuer does not know it any more. Default false. */
+  /**
+   * Whether the next login is made as another one: because one was begun and nobody came back, so perhaps the issuer does
+   * not know it any more; or because it was registered for fewer rights than are needed. Default false.
+   */
   readonly doubtful?: boolean | undefined;
 }
 
@@ -59,12 +64,13 @@ export function isMadeFor({ clientId }: OAuthSettings, { client }: Credentials):
 
 /** What was read from a file, if it has the shape; undefined otherwise. */
 export function asCredentials(value: JsonObject): Credentials | undefined {
-  const { key, issuer, endpoints, resource, client, tokens } = value;
+  const { key, issuer, endpoints, resource, client, tokens, wanted } = value;
   if (typeof key !== 'string' || typeof issuer !== 'string' || typeof resource !== 'string') return undefined;
   if (endpoints !== 'told' && endpoints !== 'assumed') return undefined;
   if (client !== undefined && !isClient(client)) return undefined;
   if (tokens !== undefined && !isTokens(tokens)) return undefined;
-  return { key, issuer, endpoints, resource, client, tokens };
+  if (wanted !== undefined && typeof wanted !== 'string') return undefined;
+  return { key, issuer, endpoints, resource, client, tokens, wanted };
 }
 
 function isClient(value: unknown): value is KnownClient {
@@ -75,9 +81,14 @@ function isClient(value: unknown): value is KnownClient {
     typeof id === 'string' &&
     typeof redirectUri === 'string' &&
     (doubtful === undefined || typeof doubtful === 'boolean') &&
-    (secretExpiresAt === undefined || typeof secretExpiresAt === 'number') &&
+    (secretExpiresAt === undefined || isDate(secretExpiresAt)) &&
     [secret, authMethod].every((text) => text === undefined || typeof text === 'string')
   );
+}
+
+/** Whether it is one of the milliseconds that a date can be. */
+function isDate(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) <= 8.64e15;
 }
 
 function isTokens(value: unknown): value is Tokens {
@@ -86,7 +97,7 @@ function isTokens(value: unknown): value is Tokens {
   return (
     isToken(access) &&
     (refresh === undefined || isToken(refresh)) &&
-    (expiresAt === undefined || typeof expiresAt === 'number') &&
+    (expiresAt === undefined || isDate(expiresAt)) &&
     (scope === undefined || typeof scope === 'string')
   );
 }

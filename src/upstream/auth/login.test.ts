@@ -13,7 +13,7 @@ import {
 } from '../../../test/servers/auth-server.mjs';
 import { createLogger } from '../../shared/log.ts';
 import { until } from '../../../test/helpers/until.ts';
-import type { Login } from '../login.ts';
+import type { Login, Renewed } from '../login.ts';
 import { createLogin, login, loginState, type LoginOptions } from './index.ts';
 
 let directory: string;
@@ -43,12 +43,20 @@ async function personLogsIn(): Promise<void> {
   await login({ ...options(), openBrowser: false, signal, patience: 20_000, tell });
 }
 
+/** More than a busy machine needs for a renewal, in milliseconds. */
+const PATIENT = 30_000;
+
 /** A login that a person has made. */
 async function loggedIn(settings: Partial<AuthServerSettings> = {}): Promise<Login> {
   server = await startAuthServer(settings);
   await personLogsIn();
-  return createLogin(options());
+  return createLogin(options(), PATIENT);
 }
+
+const PERSON = { kind: 'person' };
+const another = { kind: 'renewed', authorization: expect.stringMatching(/^Bearer access-/) };
+const valueOf = (renewed: Renewed): string | undefined =>
+  renewed.kind === 'renewed' ? renewed.authorization : undefined;
 
 const file = (): string =>
   join(
@@ -67,12 +75,12 @@ test('without a login there is no token, until a person has made one elsewhere',
   server = await startAuthServer();
   const one = createLogin(options());
   expect(await one.authorization()).toBeUndefined();
-  expect(await one.renewed(undefined, 'Bearer')).toBeUndefined();
+  expect(await one.renewed(undefined, 'Bearer')).toEqual(PERSON);
   expect(server.requests).toEqual([]);
   await personLogsIn();
   const made = await one.authorization();
   expect(made).toMatch(/^Bearer access-/);
-  expect(await one.renewed(undefined, 'Bearer')).toBe(made);
+  expect(await one.renewed(undefined, 'Bearer')).toEqual({ kind: 'renewed', authorization: made });
   expect(lines.join('')).not.toContain('access-');
 });
 
@@ -99,7 +107,9 @@ test('twelve callers with a refused token lead to one refresh, and all get its t
   const one = await loggedIn();
   const refused = await one.authorization();
   server.revokeAll('access');
-  const all = await Promise.all(Array.from({ length: 12 }, () => one.renewed(refused, 'Bearer')));
+  const all = await Promise.all(
+    Array.from({ length: 12 }, () => one.renewed(refused, 'Bearer').then(valueOf)),
+  );
   expect(server.counts.refreshes).toBe(1);
   expect(new Set(all).size).toBe(1);
   expect(all[0]).toBe(await one.authorization());
@@ -110,8 +120,8 @@ test('several gateways share one refresh too', async () => {
   const one = await loggedIn();
   const refused = await one.authorization();
   server.revokeAll('access');
-  const gateways = Array.from({ length: 12 }, () => createLogin(options()));
-  const all = await Promise.all(gateways.map((each) => each.renewed(refused, undefined)));
+  const gateways = Array.from({ length: 12 }, () => createLogin(options(), PATIENT));
+  const all = await Promise.all(gateways.map((each) => each.renewed(refused, undefined).then(valueOf)));
   expect(server.counts.refreshes).toBe(1);
   expect(new Set(all).size).toBe(1);
   // The one that came before them hears of it by the file.
@@ -123,8 +133,8 @@ test('a refresh token that changes with each use is kept up to date', async () =
   for (let round = 0; round < 3; round++) {
     const refused = await one.authorization();
     server.revokeAll('access');
-    expect(await one.renewed(refused, undefined)).toMatch(/^Bearer access-/);
-    one = createLogin(options());
+    expect(await one.renewed(refused, undefined)).toEqual(another);
+    one = createLogin(options(), PATIENT);
   }
   expect(server.counts.refreshes).toBe(3);
   expect(warnings()).toEqual([]);
@@ -141,13 +151,13 @@ test('a revoked login is over: its tokens go, and the client stays for the next 
   const one = await loggedIn();
   const refused = await one.authorization();
   server.revokeAll();
-  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  expect(await one.renewed(refused, undefined)).toEqual(PERSON);
   expect(await one.authorization()).toBeUndefined();
   expect(stored()).toMatchObject({ client: { kind: 'registered' } });
   expect(stored().tokens).toBeUndefined();
   expect(warnings()).toEqual([expect.stringContaining('the login is over')]);
   expect(warnings()[0]).toContain('invalid_grant');
-  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  expect(await one.renewed(refused, undefined)).toEqual(PERSON);
   expect(server.counts.refreshes).toBe(1);
   expect(loginState(options())).toEqual({ kind: 'none' });
 });
@@ -155,20 +165,58 @@ test('a revoked login is over: its tokens go, and the client stays for the next 
 test('an issuer that has forgotten the client ends the login, and the next one registers anew', async () => {
   const one = await loggedIn();
   server.forgetClients();
-  expect(await one.renewed(await one.authorization(), undefined)).toBeUndefined();
+  expect(await one.renewed(await one.authorization(), undefined)).toEqual(PERSON);
   expect(stored().client).toBeUndefined();
 });
 
-test('an issuer in trouble costs nothing but time: the tokens are kept', async () => {
+const refreshes = (): number =>
+  server.requests.filter(({ body }) => body.includes('grant_type=refresh_token')).length;
+
+test('an issuer in trouble costs nothing but time: the tokens are kept, and the reason is told', async () => {
   const one = await loggedIn();
   const refused = await one.authorization();
   server.revokeAll('access');
   server.settings.tokenFault = { status: 503, body: 'overloaded, your token is secret-in-a-page' };
-  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  const reason = `its issuer ${server.origin}: it answered with status 503`;
+  expect(await one.renewed(refused, undefined)).toEqual({ kind: 'unavailable', reason });
   expect(warnings()).toEqual([expect.stringContaining('status 503')]);
   expect(lines.join('')).not.toContain('secret-in-a-page');
   server.settings.tokenFault = undefined;
-  expect(await one.renewed(refused, undefined)).toMatch(/^Bearer access-/);
+  await until(async () => (await one.renewed(refused, undefined)).kind === 'renewed', {
+    what: 'the issuer to be asked again',
+  });
+});
+
+test('an issuer in trouble is asked once, not by every request of a login that is over', async () => {
+  const one = await loggedIn();
+  change({ expiresAt: Date.now() - 1000 });
+  server.settings.tokenFault = { status: 503, body: '' };
+  const request = async (): Promise<Renewed> => {
+    expect(await one.authorization()).toBeUndefined();
+    return one.renewed(undefined, 'Bearer');
+  };
+  // All within the rest that follows a failure, though the machine be busy.
+  const all = await Promise.all(Array.from({ length: 12 }, request));
+  expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['unavailable']));
+  expect(refreshes()).toBe(1);
+});
+
+test('an issuer that never answers does not hold up requests for long', async () => {
+  await loggedIn();
+  const one = createLogin(options(), 200);
+  change({ expiresAt: Date.now() - 1000 });
+  server.settings.tokenFault = 'hang';
+  expect(await one.authorization()).toBeUndefined();
+  const late = { kind: 'unavailable', reason: 'its issuer has not answered yet' };
+  expect(await one.renewed(undefined, 'Bearer')).toEqual(late);
+  expect(await one.renewed(undefined, 'Bearer')).toEqual(late);
+  await until(() => refreshes() === 1, { what: 'the issuer to be asked' });
+  // The renewal goes on: its end, whatever it is, is told to those who ask then.
+  await server.close();
+  await until(
+    async () => (await one.renewed(undefined, 'Bearer')).kind === 'unavailable' && warnings().length > 0,
+  );
+  expect(stored().tokens.refresh).toMatch(/^refresh-/);
 });
 
 test('a token that is good for a moment is used while the issuer is in trouble, one that is over is not', async () => {
@@ -187,7 +235,7 @@ test('a login that cannot be renewed ends with its token', async () => {
   expect(await one.authorization()).toMatch(/^Bearer/);
   change({ expiresAt: Date.now() - 1000 });
   expect(await one.authorization()).toBeUndefined();
-  expect(await one.renewed(undefined, undefined)).toBeUndefined();
+  expect(await one.renewed(undefined, undefined)).toEqual(PERSON);
   expect(loginState(options()).kind).toBe('expired');
 });
 
@@ -195,7 +243,7 @@ test('a server that has changed its issuer needs a new login, and the old issuer
   const one = await loggedIn();
   const refused = await one.authorization();
   server.settings.issuers = ['http://127.0.0.1:9'];
-  expect(await one.renewed(refused, undefined)).toBeUndefined();
+  expect(await one.renewed(refused, undefined)).toEqual(PERSON);
   expect(server.counts.refreshes).toBe(0);
   expect(warnings()).toEqual([expect.stringContaining('another one')]);
 });
@@ -204,14 +252,15 @@ test('a refused server cannot lead a refresh astray by what it says', async () =
   const one = await loggedIn();
   const refused = await one.authorization();
   const challenge = 'Bearer resource_metadata="https://169.254.169.254/latest"';
-  expect(await one.renewed(refused, challenge)).toBeUndefined();
+  expect(await one.renewed(refused, challenge)).toMatchObject({ kind: 'unavailable' });
   expect(server.counts.refreshes).toBe(0);
 });
 
 test('more rights than were given are not had by a refresh', async () => {
   const one = await loggedIn();
   const refused = await one.authorization();
-  expect(await one.renewed(refused, 'Bearer error="insufficient_scope", scope="all"')).toBeUndefined();
+  const renewed = await one.renewed(refused, 'Bearer error="insufficient_scope", scope="all"');
+  expect(renewed).toMatchObject({ kind: 'rights', scope: 'all' });
   expect(server.counts.refreshes).toBe(0);
 });
 
@@ -228,8 +277,8 @@ async function renewer(): Promise<string> {
     import { createLogin } from './login.ts';
     import { silentLogger } from '../../shared/log.ts';
     const { refused, ...options } = JSON.parse(process.argv[2]);
-    const got = await createLogin({ ...options, log: silentLogger }).renewed(refused);
-    console.log(got ?? 'nothing');
+    const got = await createLogin({ ...options, log: silentLogger }, ${PATIENT}).renewed(refused);
+    console.log(got.authorization ?? got.kind);
   `;
   await build({
     stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
@@ -261,7 +310,7 @@ test('processes that renew at the same time refresh once between them', async ()
   server.revokeAll('access');
   const others = Array.from({ length: 3 }, () => renewIn(program, refused));
   const [ours] = await Promise.all([
-    one.renewed(refused, undefined),
+    one.renewed(refused, undefined).then(valueOf),
     ...others.map(({ child }) => once(child, 'close')),
   ]);
   expect(server.counts.refreshes).toBe(1);
@@ -281,7 +330,7 @@ test('a process that is killed while it renews does not stand in the way of othe
   await once(child, 'close');
   expect(readdirSync(join(directory, 'auth')).some((name) => name.endsWith('.lock'))).toBe(true);
   server.settings.tokenFault = undefined;
-  expect(await one.renewed(refused, undefined)).toMatch(/^Bearer access-/);
+  expect(await one.renewed(refused, undefined)).toEqual(another);
   expect(server.counts.refreshes).toBe(1);
   expect(readdirSync(join(directory, 'auth')).filter((name) => !name.endsWith('.json'))).toEqual([]);
 });

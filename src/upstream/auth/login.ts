@@ -1,8 +1,9 @@
 import { withFileLock } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { Login } from '../login.ts';
+import type { Login, NotRenewed, Renewed } from '../login.ts';
 import { endsWithin, isMadeFor, type Credentials } from './credentials.ts';
 import type { Renewal } from './renew.ts';
+import { joined, rightsIn, wantsRights } from './rights.ts';
 import type { LoginOptions } from './settings.ts';
 import { createStore } from './store.ts';
 
@@ -10,16 +11,26 @@ import { createStore } from './store.ts';
 const MARGIN = 60_000;
 /** After a renewal that failed, a token that is still good is not renewed again for so long, in milliseconds. */
 const PAUSE = 10_000;
+/** The same for one that is not good any more: not at every request, but soon. */
+const BRIEF_PAUSE = 2000;
+/**
+ * How long requests wait for a renewal, in milliseconds; less than a server may take to start, so that the reason is
+ * told. The renewal itself goes on.
+ */
+const PATIENCE = 5000;
+/** For writing down what the server wants, in milliseconds: a request waits for it. */
+const NOTE_PATIENCE = 1000;
 
 /**
  * The stored login to a server, renewed when it is time: once, however many ask, here or in other processes. A person is
- * never asked here; where one is needed there is no token. Costs nothing before it is used.
+ * never asked here; where one is needed there is no token. Costs nothing before it is used. Requests wait `patience`
+ * milliseconds for a renewal (default 5000).
  */
-export function createLogin(options: LoginOptions): Login {
+export function createLogin(options: LoginOptions, patience = PATIENCE): Login {
   const { server, oauth, log } = options;
   const store = createStore(options);
-  let renewing: Promise<string | undefined> | undefined;
-  let restingUntil = 0;
+  let renewing: Promise<Renewed> | undefined;
+  let failed: { readonly at: number; readonly reason: string } | undefined;
 
   const current = (): Credentials | undefined => {
     const stored = store.read();
@@ -27,44 +38,74 @@ export function createLogin(options: LoginOptions): Login {
   };
 
   /** What is stored now, if it is not the one that is no good and not over. */
-  const another = (stale: string | undefined): string | undefined => {
+  const another = (stale: string | undefined): Renewed | undefined => {
     const tokens = current()?.tokens;
     return tokens !== undefined && tokens.access !== stale && !endsWithin(tokens, 0)
-      ? tokens.access
+      ? renewedTo(tokens.access)
       : undefined;
   };
 
-  const renewUnderLock = async (
-    stale: string | undefined,
-    challenge?: string,
-  ): Promise<string | undefined> => {
+  /** Why nothing is tried now, where the last try failed less than so many milliseconds ago. */
+  const resting = (ms: number): string | undefined =>
+    failed !== undefined && performance.now() < failed.at + ms ? failed.reason : undefined;
+
+  const unavailable = (reason: string): NotRenewed => {
+    failed = { at: performance.now(), reason };
+    return { kind: 'unavailable', reason };
+  };
+
+  const renewUnderLock = async (stale: string | undefined, challenge?: string): Promise<Renewed> => {
     // Somebody else may have renewed it while we waited.
     const found = another(stale);
     if (found !== undefined) return found;
     const credentials = current();
-    if (credentials?.tokens?.refresh === undefined) return undefined;
-    const { renew } = await import('./renew.ts');
-    const renewal = await renew(options, credentials, challenge);
+    if (credentials?.tokens?.refresh === undefined) return PERSON;
+    const { renew: askIssuer } = await import('./renew.ts');
+    const renewal = await askIssuer(options, credentials, challenge);
     if (renewal.kind === 'renewed') {
       store.write({ ...credentials, tokens: renewal.tokens });
+      failed = undefined;
       log.debug('the login was renewed', { server });
-      return renewal.tokens.access;
+      return renewedTo(renewal.tokens.access);
     }
-    const { client, tokens, ...rest } = credentials;
-    if (renewal.kind === 'over') store.write({ ...rest, client: renewal.clientToo ? undefined : client });
-    else if (!endsWithin(tokens, 0)) restingUntil = performance.now() + PAUSE;
-    log.warn(said(renewal), { server, issuer: credentials.issuer });
-    return undefined;
+    const { client, issuer } = credentials;
+    log.warn(said(renewal), { server, issuer });
+    if (renewal.kind === 'failed') return unavailable(`its issuer ${issuer}: ${renewal.reason}`);
+    if (renewal.kind === 'over')
+      store.write({ ...credentials, tokens: undefined, client: renewal.clientToo ? undefined : client });
+    return PERSON;
   };
 
-  const renewed = (stale: string | undefined, challenge?: string): Promise<string | undefined> => {
-    renewing ??= withFileLock(store.lock, () => renewUnderLock(stale, challenge))
-      .catch((error: unknown) => {
-        log.warn('the login could not be renewed', { server, reason: messageOf(error) });
-        return undefined;
-      })
-      .finally(() => (renewing = undefined));
+  const renew = (stale: string | undefined, challenge?: string): Promise<Renewed> => {
+    renewing ??= bounded(
+      withFileLock(store.lock, () => renewUnderLock(stale, challenge))
+        .catch((error: unknown) => {
+          const reason = messageOf(error);
+          log.warn('the login could not be renewed', { server, reason });
+          return unavailable(reason.replace(/\.$/, ''));
+        })
+        .finally(() => (renewing = undefined)),
+      patience,
+    );
     return renewing;
+  };
+
+  /** Writes down what the server wants, so that the next login asks for it. */
+  const note = async (scope: string): Promise<void> => {
+    const isNoted = (stored: Credentials): boolean => joined(stored.wanted, scope) === stored.wanted;
+    const write = (): void => {
+      const stored = current();
+      if (stored === undefined || isNoted(stored)) return;
+      // Issuers may hold a client to the rights that it was registered for.
+      const client =
+        stored.client?.kind === 'registered' ? { ...stored.client, doubtful: true } : stored.client;
+      store.write({ ...stored, client, wanted: joined(stored.wanted, scope) });
+    };
+    const stored = current();
+    if (stored === undefined || isNoted(stored)) return;
+    await withFileLock(store.lock, write, { patience: NOTE_PATIENCE }).catch((error: unknown) => {
+      log.warn('what rights the server wants could not be kept', { server, reason: messageOf(error) });
+    });
   };
 
   return {
@@ -73,9 +114,9 @@ export function createLogin(options: LoginOptions): Login {
       if (tokens === undefined) return undefined;
       if (!endsWithin(tokens, MARGIN)) return header(tokens.access);
       const isOver = endsWithin(tokens, 0);
-      if (!isOver && performance.now() < restingUntil) return header(tokens.access);
-      const access = tokens.refresh === undefined ? undefined : await renewed(tokens.access);
-      if (access !== undefined) return header(access);
+      const rests = resting(isOver ? BRIEF_PAUSE : PAUSE) !== undefined;
+      const renewed = tokens.refresh === undefined || rests ? PERSON : await renew(tokens.access);
+      if (renewed.kind === 'renewed') return renewed.authorization;
       // It is good for a moment yet, unless it turned out to be revoked.
       const revoked = current()?.tokens?.access !== tokens.access;
       return isOver || revoked ? undefined : header(tokens.access);
@@ -83,14 +124,41 @@ export function createLogin(options: LoginOptions): Login {
     async renewed(refused, challenge) {
       const stale = refused?.replace(/^Bearer +/i, '');
       const found = another(stale);
-      if (found !== undefined) return header(found);
+      if (found !== undefined) return found;
       // More rights than were given come from a person only.
-      if (challenge !== undefined && /insufficient_scope/.test(challenge)) return undefined;
-      if (current()?.tokens?.refresh === undefined) return undefined;
-      const access = await renewed(stale, challenge);
-      return access === undefined || access === stale ? undefined : header(access);
+      if (wantsRights(challenge)) {
+        const scope = rightsIn(challenge);
+        const configured = oauth.scope !== undefined;
+        if (scope !== undefined && !configured) await note(scope);
+        return { kind: 'rights', scope, configured };
+      }
+      if (current()?.tokens?.refresh === undefined) return PERSON;
+      const reason = resting(BRIEF_PAUSE);
+      if (reason !== undefined) return { kind: 'unavailable', reason };
+      const renewed = await renew(stale, challenge);
+      return renewed.kind === 'renewed' && renewed.authorization === refused ? PERSON : renewed;
     },
   };
+}
+
+const PERSON: NotRenewed = { kind: 'person' };
+
+/** The same renewal for whoever asks; each hears of it no later than so many milliseconds after it began. */
+async function bounded(renewal: Promise<Renewed>, ms: number): Promise<Renewed> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Renewed>((resolve) => {
+    timer = setTimeout(resolve, ms, { kind: 'unavailable', reason: 'its issuer has not answered yet' });
+    timer.unref();
+  });
+  try {
+    return await Promise.race([renewal, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function renewedTo(access: string): Renewed {
+  return { kind: 'renewed', authorization: header(access) };
 }
 
 function header(access: string): string {

@@ -1,18 +1,8 @@
+import type { RemoteDefinition } from '../../config/index.ts';
 import type { Logger } from '../../shared/log.ts';
 
 /** What the configuration says about logging in to a server. */
-export interface OAuthSettings {
-  /** The client to log in as. Default: one is registered with the issuer. */
-  readonly clientId?: string | undefined;
-  /** Its secret. Default: it has none. */
-  readonly clientSecret?: string | undefined;
-  /** The address of a description of this client, for issuers that take one in the place of a registration. Default none. */
-  readonly clientMetadataUrl?: string | undefined;
-  /** What to ask for, with spaces between. Default: what the server says is needed. */
-  readonly scope?: string | undefined;
-  /** The port on this machine that the browser comes back to. Default: any that is free. */
-  readonly callbackPort?: number | undefined;
-}
+export type OAuthSettings = Exclude<RemoteDefinition['oauth'], false>;
 
 /** The server that a login is for. */
 export interface LoginOptions {

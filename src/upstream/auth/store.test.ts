@@ -86,6 +86,8 @@ test.each([
   '{"key":1}',
   '{"issuer":"x"}',
   JSON.stringify({ ...credentials(), key: 'k', tokens: { access: 'a b' } }),
+  JSON.stringify({ ...credentials(), key: 'k', tokens: { access: 'a', expiresAt: 1e21 } }),
+  JSON.stringify({ ...credentials(), key: 'k', wanted: 7 }),
 ])('a damaged file is set aside with a warning, and counts as none: %s', (content) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(file, content, { mode: 0o600 });

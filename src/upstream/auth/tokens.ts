@@ -2,6 +2,9 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { isToken, type Tokens } from './credentials.ts';
 import type { OAuthTokens } from './oauth.ts';
 
+/** A hundred years, in seconds: whoever says more, or nothing above zero, has not said when a token ends. */
+const LONGEST = 100 * 365 * 24 * 3600;
+
 /** What an issuer gave, as it is kept; throws for what cannot be sent as a bearer token. */
 export function asTokens(given: OAuthTokens, asked: string | undefined): Tokens {
   const { access_token: access, refresh_token: refresh, expires_in: seconds, scope = asked } = given;
@@ -12,7 +15,8 @@ export function asTokens(given: OAuthTokens, asked: string | undefined): Tokens 
   return {
     access,
     refresh,
-    expiresAt: seconds === undefined ? undefined : Date.now() + seconds * 1000,
+    expiresAt:
+      seconds !== undefined && seconds > 0 && seconds <= LONGEST ? Date.now() + seconds * 1000 : undefined,
     scope,
   };
 }

@@ -4,13 +4,15 @@ import type { Failure } from '../link.ts';
 import { EventStream } from './event-stream.ts';
 import { discard, Exchange, typeOf, type Outcome } from './exchange.ts';
 import { answeredBadly, badStatus, broken, causeOf, noAnswer, wrongType } from './failures.ts';
-import { errorAnswer, readIncoming } from './incoming.ts';
+import { answeredId, errorAnswer, readIncoming } from './incoming.ts';
 import type { Outgoing } from './outlet.ts';
 import { pauseAfter } from './pause.ts';
 import type { Refusal, TransportContext } from './transport.ts';
 import { refusalBody, wholeBody } from './whole-body.ts';
 
 export interface AskingEvents {
+  /** Whether others are with the server now, so that it is there though no connection was made for this one. */
+  othersServed(): boolean;
   /** The server took it; its answer follows. */
   accepted(response: IncomingMessage): void;
   /** A message came, the answer or another one. */
@@ -54,7 +56,6 @@ export class Asking {
   readonly #resumable: boolean;
   readonly #post: Exchange;
   #exchange: Exchange;
-  #waiting = true;
   #over = false;
   /** What the server sends now has been read to its end. */
   #read = false;
@@ -78,20 +79,21 @@ export class Asking {
     this.#hadSession = context.site.session !== undefined;
     const accept = 'application/json, text/event-stream';
     this.#resumable = resumable;
-    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body, headers });
+    const again = (): boolean => events.othersServed();
+    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body, headers, again });
     this.#exchange = this.#post;
     void this.#post.sent.then(() => message.sent());
     void this.#post.outcome.then((outcome) => this.#posted(outcome));
   }
 
-  /** True until the server has begun to answer. */
-  get waiting(): boolean {
-    return this.#waiting && !this.#over;
-  }
-
   /** True once the server can have seen something of it. */
   get connected(): boolean {
     return this.#post.connected;
+  }
+
+  /** True while the server may answer on a connection that is open now. */
+  get served(): boolean {
+    return this.#exchange.connected && !this.#read;
   }
 
   /** Resolves when the server can be taken to know of it. */
@@ -122,7 +124,6 @@ export class Asking {
   }
 
   #posted(outcome: Outcome): void {
-    this.#waiting = false;
     const { site } = this.#context;
     if (outcome.kind === 'answered') this.#begun(outcome.response, outcome.status);
     else if (outcome.kind === 'broken') this.#settle({ kind: 'failed', error: broken(site, outcome.cause) });
@@ -167,17 +168,19 @@ export class Asking {
 
   async #refused(response: IncomingMessage, status: number): Promise<void> {
     const { site, inlet } = this.#context;
-    if (status === 404 && this.#hadSession) {
-      discard(response);
-      this.#settle({ kind: 'forgotten', failure: { kind: 'not-taken' } });
-      return;
-    }
     const pieces = await refusalBody(response, inlet);
     this.#bodyEnded();
     if (this.#over) return;
     const text = textOf(pieces);
-    // What many servers say that have lost their sessions, though the specification has them say 404.
-    if (status === 400 && this.#hadSession && refusesSession(pieces, text)) {
+    // Whoever answers this very request has looked at it, whatever the status says: it is not sent again.
+    const given = readIncoming(pieces)?.find((message) => answeredId(message) === this.message.id);
+    if (given !== undefined) {
+      this.#events.arrived(given);
+      return;
+    }
+    // The second is what many servers say that have lost their sessions, though the specification has them say 404.
+    const forgotten = status === 404 || (status === 400 && refusesSession(pieces, text));
+    if (forgotten && this.#hadSession) {
       this.#settle({ kind: 'forgotten', failure: { kind: 'not-taken' } });
       return;
     }
@@ -282,10 +285,15 @@ export class Asking {
 
 const BROKE_OFF = 'broke off its event stream, which could not be taken up again';
 
+/** Only a JSON-RPC error without an id that speaks of the session's id: anything else may come from a call that ran. */
 function refusesSession(pieces: readonly Buffer[], text: string): boolean {
-  if (!/session/i.test(text)) return false;
+  if (
+    !/mcp-session-id|(no|in)valid session|session id|(unknown|no such) session|session not found/i.test(text)
+  )
+    return false;
   const [message] = readIncoming(pieces) ?? [];
-  return message === undefined || !message.has(Envelope.id) || message.text(Envelope.id) === 'null';
+  if (message === undefined || !message.has(Envelope.error)) return false;
+  return !message.has(Envelope.id) || message.text(Envelope.id) === 'null';
 }
 
 function textOf(pieces: readonly Buffer[]): string {

@@ -1,6 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { badRedirect, loginNeeded, unsendable } from './failures.ts';
 import type { Site } from './site.ts';
@@ -19,6 +20,8 @@ export interface Asked {
   readonly lastEventId?: string | undefined;
   /** The most that may pass until the answer begins, in milliseconds. Default any time. */
   readonly patience?: number;
+  /** Asked where no connection was made: whether to try again after a while. Default no. */
+  readonly again?: () => boolean;
 }
 
 /** How an exchange came out. */
@@ -40,6 +43,8 @@ const SEND_PATIENCE = 30_000;
 /** How long a server may take to read what the network holds for it, in milliseconds. */
 const READ_PATIENCE = 200;
 const REDIRECTS = 3;
+/** How long to wait before each further try to connect, in milliseconds. */
+const RECONNECT_PAUSES = [500, 2000];
 const DISCARD_BYTES = 64 * 1024;
 /** In milliseconds. */
 const DISCARD_PATIENCE = 1000;
@@ -117,11 +122,18 @@ export class Exchange {
     const { login } = site;
     let authorization = login === undefined ? undefined : await login.authorization();
     let renewed = false;
+    let lasting = true;
+    let tries = 0;
     let url = this.#asked.url ?? site.url;
     for (let redirects = 0; ;) {
       if (this.#dropped) return { kind: 'dropped' };
       site.authorization = authorization;
       const outcome = await this.#once(url, authorization);
+      const pause = outcome.kind === 'unreachable' ? RECONNECT_PAUSES[tries++] : undefined;
+      if (pause !== undefined && this.#asked.again?.() === true) {
+        await sleep(pause, undefined, { ref: false });
+        continue;
+      }
       if (outcome.kind !== 'answered') return outcome;
       const { response, status } = outcome;
       if (status >= 300 && status < 400 && status !== 304) {
@@ -130,16 +142,21 @@ export class Exchange {
         const follows = this.#follows(status) && target?.origin === url.origin && ++redirects <= REDIRECTS;
         if (!follows) return { kind: 'refused', error: badRedirect(site, status, target) };
         url = target;
-        // The next request need not take the same detour.
-        if (this.#asked.url === undefined && this.#asked.method === 'POST') site.url = target;
+        // The next request need not take the same detour, unless the server has called it one.
+        lasting &&= status === 308;
+        if (lasting && this.#asked.url === undefined && this.#asked.method === 'POST') site.url = target;
       } else if (asksForLogin(response, status)) {
         discard(response);
         const challenge = response.headers['www-authenticate'];
-        const next = renewed ? undefined : await login?.renewed(authorization, challenge);
-        if (next === undefined || next === authorization)
-          return { kind: 'refused', error: loginNeeded(site, status, authorization !== undefined) };
+        const sent = authorization !== undefined;
+        // A login that was new a moment ago is not renewed again; it may still have too few rights.
+        const next = renewed && status === 401 ? undefined : await login?.renewed(authorization, challenge);
+        if (next?.kind !== 'renewed')
+          return { kind: 'refused', error: loginNeeded(site, status, sent, next) };
+        if (renewed || next.authorization === authorization)
+          return { kind: 'refused', error: loginNeeded(site, status, sent, undefined) };
         renewed = true;
-        authorization = next;
+        authorization = next.authorization;
       } else return outcome;
     }
   }

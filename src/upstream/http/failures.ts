@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
+import type { NotRenewed } from '../login.ts';
 import type { Site } from './site.ts';
 import type { Refusal } from './transport.ts';
 
@@ -46,6 +47,14 @@ export function notStarted(site: Site, cause: unknown): SwitchboardError {
         : 'Check that it is running and that its url is right.';
   return new SwitchboardError('START_FAILED', `Server '${site.server}' ${unreachable(site, cause)}.`, {
     hint,
+    cause,
+  });
+}
+
+/** The same for a later request, while others are being answered: only this one fails. */
+export function notConnected(site: Site, cause: unknown): SwitchboardError {
+  return new SwitchboardError('SERVER_LOST', `Server '${site.server}' ${unreachable(site, cause)}.`, {
+    hint: 'The request was not sent; try again.',
     cause,
   });
 }
@@ -111,27 +120,48 @@ function statusText(site: Site, status: number, text: string): string {
   return `HTTP ${status}${shown === '' ? '' : ` (${shown})`}`;
 }
 
-/** Nobody gets in without a login, or without another one. */
-export function loginNeeded(site: Site, status: number, sent: boolean): SwitchboardError {
-  const { server } = site;
+/** Nobody gets in without a login, or without another one. `sent`: one was sent. `next`: what there is instead of it. */
+export function loginNeeded(
+  site: Site,
+  status: number,
+  sent: boolean,
+  next: NotRenewed | undefined,
+): SwitchboardError {
+  const { server, loginHint } = site;
   if (site.ownAuthorization !== undefined) {
     const what =
-      site.ownAuthorization === 'header'
-        ? 'the Authorization header of its configuration'
-        : 'the user name and password in its url';
-    return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' refused ${what} (HTTP ${status}).`, {
-      hint: 'Correct it in the configuration.',
-    });
+      site.ownAuthorization === 'header' ? 'the Authorization header' : 'the user name and password';
+    return new SwitchboardError(
+      'LOGIN_NEEDED',
+      `Server '${server}' refused ${what} of its configuration (HTTP ${status}).`,
+      { hint: 'Correct it in the configuration.' },
+    );
   }
   if (site.login === undefined) {
     return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' asks for a login (HTTP ${status}).`, {
       hint: 'Give it an Authorization header in the configuration.',
     });
   }
+  if (next?.kind === 'unavailable') {
+    return new SwitchboardError(
+      'LOGIN_UNAVAILABLE',
+      `Server '${server}' asks for a login, and the one that is stored cannot be renewed now: ${said(next.reason)}.`,
+      { hint: 'Try again later: the login is kept, and a new one would come from the same issuer.' },
+    );
+  }
+  if (next?.kind === 'rights') {
+    const which = next.scope === undefined ? '' : `: ${said(next.scope)}`;
+    const first = next.configured
+      ? 'Add them to "scope" under "oauth" in its entry. Then log in again. '
+      : '';
+    return new SwitchboardError(
+      'LOGIN_NEEDED',
+      `Server '${server}' asks for rights that the login does not have${which}.`,
+      { hint: `${first}${loginHint}` },
+    );
+  }
   const how = sent ? 'does not accept the login any more' : 'asks for a login';
-  return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' ${how}.`, {
-    hint: `Run: switchboard auth ${server}`,
-  });
+  return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' ${how}.`, { hint: loginHint });
 }
 
 /** It sends us elsewhere, where our headers must not go. */

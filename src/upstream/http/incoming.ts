@@ -3,6 +3,7 @@ import {
   defineShape,
   Envelope,
   ENVELOPE,
+  inPieces,
   itemsOf,
   Message,
   readMessage,
@@ -14,15 +15,15 @@ import {
  * where it is none. Line breaks between tokens are blanks in what is returned, so that each fits a line.
  */
 export function readIncoming(pieces: readonly Buffer[]): Message[] | undefined {
-  const bytes = inOrder(withoutMark(pieces));
-  const read = readMessage(bytes, SHAPE, 'content-length');
+  const bare = withoutMark(pieces);
+  const read = readMessage(inPieces(bare), SHAPE, 'content-length');
   if (read instanceof Message) return isMessage(read) ? [read] : undefined;
   if (read.why !== 'not-an-object') return undefined;
-  const text = Buffer.concat(viewsOf(bytes)).toString().trim();
+  const text = Buffer.concat(bare).toString().trim();
   if (!text.startsWith('[')) return undefined;
   const messages: Message[] = [];
   for (const item of itemsOf(text)) {
-    const one = readMessage(inOrder([Buffer.from(item)]), SHAPE, 'content-length');
+    const one = readMessage(inPieces([Buffer.from(item)]), SHAPE, 'content-length');
     if (!(one instanceof Message) || !isMessage(one)) return undefined;
     messages.push(one);
   }
@@ -65,11 +66,6 @@ export function idOfOversize(head: Buffer, tail: Buffer): number | undefined {
   return Number(found?.[1] ?? 0);
 }
 
-/** The bytes of a message, piece by piece. */
-export function viewsOf(bytes: Message['bytes']): readonly Buffer[] {
-  return bytes.buffer ? [bytes.buffer.subarray(bytes.from, bytes.to)] : bytes.pieces;
-}
-
 const SHAPE = defineShape({ ...ENVELOPE });
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -79,12 +75,6 @@ function namesNoRequest(message: Message): boolean {
 
 function isMessage(message: Message): boolean {
   return message.has(Envelope.method) || message.has(Envelope.result) || message.has(Envelope.error);
-}
-
-function inOrder(pieces: readonly Buffer[]): Message['bytes'] {
-  const [only] = pieces;
-  if (pieces.length === 1) return { buffer: only!, from: 0, to: only!.length };
-  return { pieces, from: 0, to: pieces.reduce((sum, piece) => sum + piece.length, 0) };
 }
 
 /** Some servers write a byte order mark in front of JSON, where it means nothing. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Message } from '../../wire/index.ts';
-import { viewsOf } from './incoming.ts';
+import { viewsOf, type Message } from '../../wire/index.ts';
 
 /** What waits here unread before the bodies are no longer read, in bytes. */
 const HIGH_WATER = 256 * 1024;
@@ -27,7 +26,8 @@ export class Inlet {
   put(message: Message): void {
     const { stream } = this;
     if (stream.destroyed) return;
-    const views = [...viewsOf(message.bytes), NEWLINE];
+    const { bytes } = message;
+    const views = [...viewsOf(bytes, bytes.from, bytes.to), NEWLINE];
     // A line in one piece is the quickest to read; what is larger is not copied for that.
     if (message.length < COPY_BELOW) views.splice(0, views.length, Buffer.concat(views));
     let room = true;

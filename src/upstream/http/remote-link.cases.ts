@@ -1,5 +1,5 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
 import type { Failure, Link, LinkEnd } from '../link.ts';
@@ -66,6 +66,18 @@ export async function serve(handler: Handler) {
     connections: () =>
       new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count))),
   };
+}
+
+/** Whether a connection to the server is refused. */
+export function turnedAway(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once('error', () => resolve(true));
+  });
 }
 
 /** A link with all that it told. */

@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../shared/log.ts';
-import type { Login } from '../login.ts';
+import type { Login, NotRenewed } from '../login.ts';
 import {
   call,
   events,
@@ -11,6 +12,7 @@ import {
   json,
   open,
   serve,
+  turnedAway,
   until,
   withoutStream,
   type Handler,
@@ -117,6 +119,89 @@ describe('a server that cannot be reached', () => {
     expect(await rig.failure(5)).toEqual({ kind: 'not-taken' });
   });
 
+  /** A link with one call at work, and a server that takes no more connections. */
+  async function besetLink() {
+    const held: ServerResponse[] = [];
+    const server = await serve(
+      withoutStream((seen, response) => {
+        if (seen.message.id === 2) held.push(response);
+        else json(response, result(seen.message.id));
+      }),
+    );
+    // So that no connection is kept, whose end might be seen late.
+    server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
+    const rig = await greeted(server.url);
+    await until(() => server.seen.some((seen) => seen.method === 'GET'));
+    rig.write(call(2));
+    await until(() => held.length === 1);
+    server.server.close();
+    await until(async () => (await server.connections()) === 1);
+    return { server, rig, answer: () => json(held[0]!, result(2)) };
+  }
+
+  test('a moment without connections costs nobody anything while another call is at work', async () => {
+    const { server, rig, answer } = await besetLink();
+    rig.write(call(3));
+    // Behind ours, so that ours was turned away too.
+    await until(() => turnedAway(server.url));
+    await server.again();
+    await rig.answer(3);
+    answer();
+    await rig.answer(2);
+    expect(rig.failures).toEqual([]);
+    expect(rig.ends).toEqual([]);
+    expect(rig.link.open).toBe(true);
+  });
+
+  test('a call that cannot connect fails alone, and the one at work is answered', async () => {
+    const { server, rig, answer } = await besetLink();
+    rig.write(call(3));
+    expect(await rig.sentence(3)).toBe(
+      `SERVER_LOST: Server 'far' cannot be reached at ${server.url}: connection refused. The request was not sent; try again.`,
+    );
+    expect(rig.ends).toEqual([]);
+    answer();
+    await rig.answer(2);
+    // With nobody there any more it is the end, and what was not taken may be sent again.
+    rig.write(call(4));
+    expect(await rig.failure(4)).toEqual({ kind: 'not-taken' });
+    await until(() => rig.ends.length === 1);
+    expect(rig.ends).toMatchObject([{ kind: 'lost' }]);
+  });
+
+  test('a call that waits for its connection can be cancelled, and the link ended', async () => {
+    const { server, rig } = await besetLink();
+    rig.write(call(3));
+    rig.write(call(4));
+    rig.write(cancelled(3));
+    await until(() => turnedAway(server.url));
+    await rig.link.stop();
+    await server.again();
+    expect(rig.failures).toEqual([]);
+    expect(server.seen.some((seen) => [3, 4].includes(seen.message?.id))).toBe(false);
+  });
+
+  test('calls that have lost their own connection do not keep up a link that can make none', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        events(response, 'retry: 60000\nid: a1\ndata:\n\n');
+        if (seen.message.id === 2) response.end();
+      }),
+    );
+    server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => server.seen.some((seen) => seen.message?.id === 2));
+    await until(async () => (await server.connections()) === 0);
+    await server.close();
+    rig.write(call(3));
+    await until(() => rig.ends.length === 1);
+    expect(await rig.failure(3)).toEqual({ kind: 'not-taken' });
+    expect(await rig.sentence(2)).toMatch(
+      /^SERVER_LOST: Server 'far' cannot be reached at .*: connection refused\. The request may have been carried out/,
+    );
+  });
+
   test('an IPv6 address works', async () => {
     const server = await serve((seen, response) => json(response, result(seen.message.id)));
     await server.close();
@@ -160,6 +245,67 @@ describe('a session that the server forgot', () => {
     expect(rig.ends).toHaveLength(1);
   });
 
+  test.each<[string, number, (id: number) => object]>([
+    [
+      'HTTP 404 with an error for it',
+      404,
+      (id) => ({ id, error: { code: -32601, message: 'Unknown tool' } }),
+    ],
+    ['HTTP 404 with a result', 404, (id) => ({ id, result: { found: false } })],
+    [
+      'HTTP 400 with an error for it that speaks of a session',
+      400,
+      (id) => ({ id, error: { code: -32000, message: 'Invalid session id' } }),
+    ],
+  ])('is not told by %s: that is the answer', async (_, status, body) => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        response.writeHead(status, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', ...body(seen.message.id) }));
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    expect(await rig.answer(2)).toMatchObject(body(2));
+    expect(rig.ends).toEqual([]);
+    expect(rig.failures).toEqual([]);
+  });
+
+  test.each([
+    'Your database session has expired',
+    '{"error":"browser session crashed"}',
+    'Invalid session id',
+  ])('is not told by HTTP 400 with %s: that may come from a call that ran', async (text) => {
+    const server = await serve(withoutStream((_, response) => response.writeHead(400).end(text)));
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    expect(await rig.sentence(2)).toMatch(/^SERVER_ANSWERED_BADLY: .*HTTP 400/);
+    expect(rig.ends).toEqual([]);
+  });
+
+  test('does not take away an answer that has begun', async () => {
+    let begun: ServerResponse | undefined;
+    const server = await serve(
+      withoutStream((seen, response) => {
+        if (seen.message.id === 3) response.writeHead(404).end();
+        else {
+          events(response, ': working\n\n');
+          begun = response;
+        }
+      }),
+    );
+    const rig = await greeted(server.url);
+    rig.write(call(2));
+    await until(() => begun !== undefined);
+    rig.write(call(3));
+    expect(await rig.failure(3)).toEqual({ kind: 'not-taken' });
+    begun!.end(`data: ${JSON.stringify(result(2))}\n\n`);
+    await rig.answer(2);
+    await until(() => rig.ends.length === 1);
+    expect(rig.ends).toEqual([{ kind: 'forgotten' }]);
+    expect(rig.failures).toHaveLength(1);
+  });
+
   test('one that hears nothing does not hold up the news for ever', async () => {
     const server = await serve(
       withoutStream((seen, response) => {
@@ -173,7 +319,10 @@ describe('a session that the server forgot', () => {
     expect(await rig.failure(3)).toEqual({ kind: 'not-taken' });
     expect(rig.link.open).toBe(false);
     await until(() => rig.ends.length === 1);
-    expect(rig.failures).toHaveLength(1);
+    expect(await rig.sentence(2)).toMatch(
+      /^SERVER_LOST: Server 'far' has forgotten the session before it had answered\. .*may have been carried out/,
+    );
+    expect(rig.failures).toHaveLength(2);
   });
 });
 
@@ -349,8 +498,8 @@ describe('an answer of no use', () => {
 });
 
 describe('a login', () => {
-  /** Gives the tokens in order, a new one for each refusal. */
-  const loginWith = (...tokens: (string | undefined)[]) => {
+  /** Gives the tokens in order, a new one for each refusal, and `then` behind the last. */
+  const loginThen = (then: NotRenewed, ...tokens: (string | undefined)[]) => {
     const asked: { refused: string | undefined; challenge: string | undefined }[] = [];
     let current = 0;
     const login: Login = {
@@ -358,11 +507,13 @@ describe('a login', () => {
       renewed: (refused, challenge) => {
         asked.push({ refused, challenge });
         current = Math.min(current + 1, tokens.length);
-        return Promise.resolve(tokens[current]);
+        const authorization = tokens[current];
+        return Promise.resolve(authorization === undefined ? then : { kind: 'renewed', authorization });
       },
     };
     return { login, asked };
   };
+  const loginWith = (...tokens: (string | undefined)[]) => loginThen({ kind: 'person' }, ...tokens);
   const guarded = (valid: string): Handler => {
     const inside = withoutStream((seen, response) => json(response, result(seen.message.id)));
     return (seen, response, request) => {
@@ -401,6 +552,28 @@ describe('a login', () => {
     expect(server.seen).toHaveLength(Math.min(tokens.length, 2));
   });
 
+  test('that cannot be renewed now is told with the reason, not as one that a person should make anew', async () => {
+    const server = await serve(guarded('Bearer good'));
+    const reason = 'its issuer https://issuer.example: it answered with status 503';
+    const { login } = loginThen({ kind: 'unavailable', reason }, undefined);
+    const rig = open({ url: server.url, login });
+    rig.write(initialize);
+    const sentence = await rig.sentence(1);
+    expect(sentence).toMatch(
+      /^LOGIN_UNAVAILABLE: Server 'far' asks for a login, .*: its issuer https:\/\/issuer/,
+    );
+    expect(sentence).toContain('status 503. Try again later');
+    expect(sentence).not.toContain('switchboard auth');
+  });
+
+  test('is made as the hint of the target says', async () => {
+    const server = await serve(guarded('Bearer good'));
+    const loginHint = "Run: mcp-proxy-server auth 'far away' --config here.json";
+    const rig = open({ url: server.url, login: loginWith(undefined).login, loginHint });
+    rig.write(initialize);
+    expect(await rig.sentence(1)).toBe(`LOGIN_NEEDED: Server 'far' asks for a login. ${loginHint}`);
+  });
+
   test('is never shown, even where the server repeats it', async () => {
     const server = await serve((seen, response) =>
       response.writeHead(500).end(`bad token ${seen.headers.authorization} for ${seen.path}`),
@@ -411,6 +584,31 @@ describe('a login', () => {
     expect(await rig.sentence(1)).toContain(
       "Server 'far' answered with HTTP 500 (bad token *** for /mcp?***)",
     );
+  });
+
+  test.each<[NotRenewed, RegExp]>([
+    [
+      { kind: 'rights', scope: 'files:write\u0007', configured: false },
+      /^LOGIN_NEEDED: Server 'far' asks for rights that the login does not have: files:write\\x07\. Run: switchboard auth far$/,
+    ],
+    [
+      { kind: 'rights', scope: undefined, configured: true },
+      /^LOGIN_NEEDED: .* rights that the login does not have\. Add them to "scope" under "oauth".* Run: switchboard auth far$/,
+    ],
+  ])('that has too few rights is told with those that are missing: %j', async (then, expected) => {
+    const challenge = 'Bearer error="insufficient_scope", scope="files:write"';
+    const inside = guarded('Bearer renewed');
+    const server = await serve((seen, response, request) => {
+      if (seen.message?.method !== 'tools/call') inside(seen, response, request);
+      else response.writeHead(403, { 'WWW-Authenticate': challenge }).end();
+    });
+    // Also right behind a renewal.
+    const { login, asked } = loginThen(then, 'Bearer old', 'Bearer renewed');
+    const rig = await greeted({ url: server.url, login });
+    rig.write(call(2));
+    expect(await rig.sentence(2)).toMatch(expected);
+    expect(asked.at(-1)).toEqual({ refused: 'Bearer renewed', challenge });
+    expect(rig.link.open).toBe(true);
   });
 
   test('too small a scope counts as refused, another 403 does not', async () => {
@@ -444,6 +642,22 @@ describe('a login', () => {
       /^LOGIN_NEEDED: Server 'far' refused the Authorization header of its configuration \(HTTP 401\)\./,
     );
     expect(asked).toEqual([]);
+  });
+
+  test('by user name and password is called that, and the password is not shown', async () => {
+    const server = await serve((seen, response) => {
+      if (seen.path === '/mcp') response.writeHead(401).end();
+      else response.writeHead(500).end('no such password: hunter22');
+    });
+    const headers = { Authorization: `Basic ${Buffer.from('me:hunter22').toString('base64')}` };
+    const refused = open({ url: server.url, headers });
+    refused.write(initialize);
+    expect(await refused.sentence(1)).toMatch(
+      /^LOGIN_NEEDED: Server 'far' refused the user name and password of its configuration \(HTTP 401\)\./,
+    );
+    const repeated = open({ url: `${server.origin}/other`, headers });
+    repeated.write(initialize);
+    expect(await repeated.sentence(1)).toContain('(no such password: ***)');
   });
 });
 

@@ -12,21 +12,6 @@ import type { RemoteTarget } from '../server.ts';
  */
 const KEPT_FOR = 4000;
 
-/** Set by what carries the messages, never by a configuration. */
-const OURS = new Set([
-  'accept',
-  'connection',
-  'content-length',
-  'content-type',
-  'host',
-  'last-event-id',
-  'mcp-method',
-  'mcp-name',
-  'mcp-protocol-version',
-  'mcp-session-id',
-  'transfer-encoding',
-]);
-
 /** The place where a server answers: its address, what every request to it carries, and the connections to it. */
 export class Site {
   readonly server: string;
@@ -41,30 +26,31 @@ export class Site {
   readonly agent: http.Agent;
   /** Asked only where the configuration has no Authorization of its own. */
   readonly login: Login | undefined;
-  /** Where the Authorization comes from that is sent without asking. */
-  readonly ownAuthorization: 'header' | 'url' | undefined;
+  /** What the configuration has to get in with, in the place of a login. */
+  readonly ownAuthorization: 'header' | 'password' | undefined;
+  /** How a person logs in. */
+  readonly loginHint: string;
   /** What the login gave us last. */
   authorization: string | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #secrets: readonly string[];
 
   /** Throws a TypeError where the address is none. */
-  constructor(server: string, { url, shown, headers, login }: RemoteTarget) {
+  constructor(server: string, { url, shown, headers, login, loginHint }: RemoteTarget) {
     this.server = server;
     this.shown = shown.url;
     this.url = new URL(url);
     const own: Record<string, string> = { 'user-agent': `switchboard/${VERSION}` };
-    for (const [name, value] of Object.entries(headers)) {
-      if (!OURS.has(name.toLowerCase())) own[name.toLowerCase()] = value;
-    }
-    const basic = basicFrom(this.url);
-    this.ownAuthorization = 'authorization' in own ? 'header' : basic === undefined ? undefined : 'url';
-    if (basic !== undefined && !('authorization' in own)) own.authorization = basic;
+    for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
+    const password = passwordIn(own.authorization);
+    this.ownAuthorization =
+      own.authorization === undefined ? undefined : password === undefined ? 'header' : 'password';
     this.login = this.ownAuthorization === undefined ? login : undefined;
+    this.loginHint = loginHint ?? `Run: switchboard auth ${server}`;
     this.#headers = own;
     this.#secrets = [
       ...Object.values(headers),
-      decodeURIComponent(this.url.password),
+      password ?? '',
       ...this.url.search.slice(1).split('&'),
       ...this.url.searchParams.values(),
     ];
@@ -107,8 +93,10 @@ export class Site {
   }
 }
 
-function basicFrom({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined;
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return `Basic ${Buffer.from(pair).toString('base64')}`;
+/** The password in a header; it may have been written in the address, which the configuration makes a header of. */
+function passwordIn(authorization: string | undefined): string | undefined {
+  const [, pair] = /^basic +(.*)$/i.exec(authorization ?? '') ?? [];
+  if (pair === undefined) return undefined;
+  const text = Buffer.from(pair, 'base64').toString();
+  return text.slice(text.indexOf(':') + 1);
 }

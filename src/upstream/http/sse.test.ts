@@ -9,6 +9,7 @@ import {
   json,
   open,
   serve,
+  turnedAway,
   until,
   type Handler,
 } from './remote-link.cases.ts';
@@ -85,6 +86,47 @@ describe('HTTP+SSE', () => {
     expect(rig.ends).toEqual([{ kind: 'lost', how: 'closed its event stream' }]);
     rig.write(call(2));
     expect(await rig.failure(2)).toEqual({ kind: 'not-taken' });
+  });
+
+  test('what was at work when the stream ended may have been carried out', async () => {
+    const server = await serveOld((_, __, response) => response.writeHead(202).end());
+    const rig = await greetedOld(server.url);
+    rig.write(call(2));
+    await until(() => server.seen.some((seen) => seen.message?.id === 2));
+    server.stream().end();
+    expect(await rig.sentence(2)).toMatch(
+      /^SERVER_LOST: Server 'far' closed its event stream before it had answered\. .*may have been carried out/,
+    );
+    await until(() => rig.ends.length === 1);
+    expect(rig.failures).toHaveLength(1);
+  });
+
+  test('a call that cannot connect is tried again, then fails alone; the one at work is answered', async () => {
+    const server = await serveOld((message, say, response) => {
+      if (message.id === 2) response.writeHead(202).end();
+      else accepting(message, say, response);
+    });
+    // So that each message needs a connection of its own.
+    server.server.prependListener('request', (request, response) => {
+      if (request.method === 'POST') response.setHeader('Connection', 'close');
+    });
+    const rig = await greetedOld(server.url);
+    rig.write(call(2));
+    await until(() => server.seen.some((seen) => seen.message?.id === 2));
+    server.server.close();
+    await until(async () => (await server.connections()) === 1);
+    rig.write(call(3));
+    expect(await rig.sentence(3)).toMatch(
+      /^SERVER_LOST: Server 'far' cannot be reached at .*: connection refused\. The request was not sent; try again\./,
+    );
+    rig.write(call(4));
+    await until(() => turnedAway(server.url));
+    await server.again();
+    await rig.answer(4);
+    server.say(result(2));
+    await rig.answer(2);
+    expect(rig.failures).toHaveLength(1);
+    expect(rig.ends).toEqual([]);
   });
 
   test('a refused message fails its request, an error in JSON-RPC is its answer', async () => {

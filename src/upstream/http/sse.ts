@@ -10,6 +10,8 @@ import {
   broken,
   causeOf,
   neither,
+  noAnswer,
+  notConnected,
   notReady,
   notStarted,
   unreachable,
@@ -173,7 +175,7 @@ export class Sse implements Transport {
       accept: 'application/json, text/event-stream',
       body: message.body,
       url: this.#endpoint!,
-      ...(id > 0 ? {} : { patience: TELL_PATIENCE }),
+      ...(id > 0 ? { again: () => this.#othersServed(id) } : { patience: TELL_PATIENCE }),
     });
     this.#posts.add(exchange);
     if (id > 0) this.#calls.set(id, exchange);
@@ -200,10 +202,12 @@ export class Sse implements Transport {
         return;
       }
       case 'unreachable':
-        if (this.#state === 'over') return;
-        if (this.#calls.delete(message.id))
-          this.#context.events.unanswered(message.id, { kind: 'not-taken' });
-        if (message.id > 0) this.#lose(unreachable(site, outcome.cause));
+        if (this.#othersServed(message.id)) this.#unsent(message, notConnected(site, outcome.cause));
+        else if (message.id > 0) {
+          if (this.#calls.delete(message.id))
+            this.#context.events.unanswered(message.id, { kind: 'not-taken' });
+          this.#lose(unreachable(site, outcome.cause));
+        }
         return;
       case 'broken':
         this.#unsent(message, broken(site, outcome.cause));
@@ -213,6 +217,11 @@ export class Sse implements Transport {
         return;
       case 'dropped':
     }
+  }
+
+  /** Whether calls but this one are with the server, which answers them on its stream. */
+  #othersServed(id: number): boolean {
+    return [...this.#calls].some(([other, exchange]) => other !== id && exchange?.connected !== false);
   }
 
   #unsent(message: Outgoing, error: SwitchboardError): void {
@@ -238,9 +247,16 @@ export class Sse implements Transport {
 
   #lose(how: string): void {
     if (this.#state === 'over') return;
+    const { site, events } = this.#context;
     this.#finish();
-    this.#context.events.closed();
-    this.#context.events.ended({ kind: 'lost', how });
+    events.closed();
+    const error = noAnswer(site, `${how} before it had answered`);
+    for (const [id, exchange] of this.#calls)
+      events.unanswered(
+        id,
+        exchange?.connected === false ? { kind: 'not-taken' } : { kind: 'failed', error },
+      );
+    events.ended({ kind: 'lost', how });
   }
 
   #finish(): void {

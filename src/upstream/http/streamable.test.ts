@@ -41,7 +41,7 @@ describe('what is sent', () => {
     const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
     const rig = await greeted({
       url: server.url,
-      headers: { 'X-Key': 'k', Authorization: 'Bearer own', Accept: 'nothing', 'Content-Length': '3' },
+      headers: { 'X-Key': 'k', Authorization: 'Bearer own' },
     });
     rig.write(call(2));
     await rig.answer(2);
@@ -112,24 +112,28 @@ describe('what is sent', () => {
     expect(rig.failures).toEqual([]);
   });
 
-  test('user name and password in the address become a header', async () => {
-    const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
-    await greeted({ url: server.url.replace('//', '//me:s%40cret@'), shown: { url: server.url } });
-    const expected = `Basic ${Buffer.from('me:s@cret').toString('base64')}`;
-    expect(server.seen[0]!.headers.authorization).toBe(expected);
-  });
-
-  test('redirects within the origin are followed, and remembered', async () => {
+  test.each([
+    ['remembered where they are lasting', { '/mcp': 308 }, ['/mcp', '/mcp/', '/mcp/', '/mcp/']],
+    ['forgotten where they are not', { '/mcp': 307 }, ['/mcp', '/mcp/', '/mcp', '/mcp/', '/mcp', '/mcp/']],
+    [
+      'remembered up to the first that is not',
+      { '/mcp': 308, '/mcp/': 307, '/now': 308 },
+      ['/mcp', '/mcp/', '/now', '/here', '/mcp/', '/now', '/here', '/mcp/', '/now', '/here'],
+    ],
+  ])('redirects within the origin are followed, and %s', async (_, statuses, expected) => {
+    const next: Record<string, string> = { '/mcp': '/mcp/', '/mcp/': '/now', '/now': '/here' };
+    const inside = withoutStream((seen, response) => json(response, result(seen.message.id)));
     const server = await serve((seen, response, request) => {
-      if (seen.path === '/mcp') response.writeHead(307, { Location: '/mcp/' }).end();
-      else withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
+      const status = (statuses as Record<string, number>)[seen.path];
+      if (seen.method !== 'POST' || status === undefined) inside(seen, response, request);
+      else response.writeHead(status, { Location: next[seen.path] }).end();
     });
     const rig = await greeted(server.url);
     rig.write(call(2));
     await rig.answer(2);
-    const posts = server.seen.filter((seen) => seen.method === 'POST').map((seen) => seen.path);
-    expect(posts).toEqual(['/mcp', '/mcp/', '/mcp/', '/mcp/']);
-    expect(server.seen[1]!.body).toBe(JSON.stringify(initialize));
+    const posts = server.seen.filter((seen) => seen.method === 'POST');
+    expect(posts.map((seen) => seen.path)).toEqual(expected);
+    expect(posts[1]!.body).toBe(JSON.stringify(initialize));
   });
 
   test('output that the server does not read waits, and goes on when it does', async () => {

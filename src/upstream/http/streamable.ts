@@ -5,15 +5,15 @@ import { tagged } from '../stream-tag.ts';
 import { Asking, type Settled } from './asking.ts';
 import { EventStream } from './event-stream.ts';
 import { discard, Exchange, typeOf } from './exchange.ts';
-import { broken, notStarted, unreachable } from './failures.ts';
+import { broken, noAnswer, notConnected, notStarted, unreachable } from './failures.ts';
 import { agreedVersion, answeredId, readIncoming } from './incoming.ts';
 import { Listening } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
 import type { Outgoing } from './outlet.ts';
 import { TELL_PATIENCE, type Transport, type TransportContext } from './transport.ts';
 
-/** How long others may take to be refused as well once the session is gone, in milliseconds. */
-const LAST_NEWS = 1000;
+/** How long others may take to be answered, or refused as well, once the session is gone, in milliseconds. */
+const LAST_NEWS = 2000;
 /** How long the server may take over our farewell, in milliseconds. */
 const FAREWELL = 1000;
 
@@ -73,6 +73,7 @@ export class Streamable implements Transport {
       message,
       this.#context,
       {
+        othersServed: () => this.#othersServed(message.id),
         accepted: (response) => {
           if (first) this.#context.site.session = sessionOf(response);
         },
@@ -126,6 +127,8 @@ export class Streamable implements Transport {
         // Whoever listens tries again for as long as anybody cares; only a call has to know that nobody is there.
         else if (message.method === 'subscriptions/listen')
           events.unanswered(id, { kind: 'failed', error: broken(site, end.cause) });
+        else if (this.#state === 'open' && this.#othersServed(id))
+          events.unanswered(id, { kind: 'failed', error: notConnected(site, end.cause) });
         else {
           events.unanswered(id, { kind: 'not-taken' });
           this.#lose(end.cause);
@@ -135,6 +138,11 @@ export class Streamable implements Transport {
         events.unanswered(id, end);
     }
     this.#maybeForgotten();
+  }
+
+  /** Whether calls but this one are with the server. They have their own connections, and must not end with another's. */
+  #othersServed(id: number): boolean {
+    return [...this.#calls].some(([other, asking]) => other !== id && asking.served);
   }
 
   /** Sends what has no answer. Resolves when the server has taken it or never will. */
@@ -205,7 +213,7 @@ export class Streamable implements Transport {
     });
   }
 
-  /** The server does not know our session any more. Others who wait are about to hear the same. */
+  /** The server does not know our session any more. Others are about to hear the same, or their answer is on its way. */
   #forget(): void {
     this.#known = false;
     if (this.#state !== 'open') return;
@@ -218,19 +226,12 @@ export class Streamable implements Transport {
 
   #maybeForgotten(): void {
     if (this.#state !== 'forgotten') return;
-    for (const asking of this.#calls.values()) if (asking.waiting) return;
-    this.#end({ kind: 'forgotten' });
+    if (this.#calls.size === 0) this.#end({ kind: 'forgotten' });
   }
 
-  /** No connection can be made any more. What has not left yet was not taken; the rest is told by the end. */
+  /** No connection can be made any more, and nobody has one. */
   #lose(cause: unknown): void {
-    if (this.#state === 'over') return;
     this.#known = false;
-    for (const [id, asking] of [...this.#calls]) {
-      if (asking.connected) continue;
-      asking.drop();
-      this.#context.events.unanswered(id, { kind: 'not-taken' });
-    }
     if (this.#state !== 'open') return;
     this.#state = 'forgotten';
     this.#context.events.closed();
@@ -239,8 +240,14 @@ export class Streamable implements Transport {
 
   #end(end: LinkEnd): void {
     if (this.#state === 'over') return;
+    const { site, events } = this.#context;
+    const left = [...this.#calls];
     this.#finish();
-    this.#context.events.ended(end);
+    const how = end.kind === 'lost' ? end.how : 'has forgotten the session before it had answered';
+    const error = noAnswer(site, how);
+    for (const [id, { connected }] of left)
+      events.unanswered(id, connected ? { kind: 'failed', error } : { kind: 'not-taken' });
+    events.ended(end);
   }
 
   #finish(): void {

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import type * as Crypto from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { Guard } from './guard.ts';
+
+vi.mock('node:crypto', async (original) => {
+  const crypto = await original<typeof Crypto>();
+  return { ...crypto, createHash: vi.fn(crypto.createHash) };
+});
+
+test('what was accepted on a connection is not digested again there, and anything else is', () => {
+  const guard = new Guard({ token: 'right', allowedHosts: [], allowedOrigins: [] });
+  const check = (socket: Socket, authorization: string) =>
+    guard.check({
+      url: '/mcp',
+      rawHeaders: [],
+      headers: { host: 'localhost', authorization },
+      socket,
+    } as unknown as IncomingMessage);
+  const digested = (): number => vi.mocked(createHash).mock.calls.length;
+  const [one, two] = [new Socket(), new Socket()];
+  expect(check(one, 'Bearer wrong')).toMatchObject({ status: 401 });
+  expect(check(one, 'Bearer right')).toBeUndefined();
+  const before = digested();
+  expect(check(one, 'Bearer right')).toBeUndefined();
+  expect(digested()).toBe(before);
+  expect(check(one, 'Bearer wrong')).toMatchObject({ status: 401 });
+  expect(check(two, 'Bearer wrong')).toMatchObject({ status: 401 });
+  expect(check(two, 'Bearer right')).toBeUndefined();
+  expect(digested()).toBe(before + 3);
+});

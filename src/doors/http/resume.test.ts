@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, get, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { silentLogger } from '../../shared/log.ts';
+import { callTool, eventually, openTestDoor } from './door.cases.ts';
+import { EventStore } from './event-store.ts';
+import { PACE } from './pace.ts';
+import { StreamableSession } from './streamable-session.ts';
+
+const SOON = { tickMs: 10, silenceMs: 20 };
+const LARGE = { content: [{ type: 'text', text: 'x'.repeat(3_000_000) }] };
+
+test('who comes back for an answer that was too large to be kept is told so', async () => {
+  const { greet, stream, listen, nextCall } = await openTestDoor({ pace: SOON });
+  const session = await greet('2025-11-25');
+  const lost = await stream(session, callTool('a'));
+  const call = await nextCall();
+  const { id } = (await lost.next())!;
+  lost.hangUp();
+  call.succeed(LARGE);
+  const resumed = await listen(session, id);
+  expect(resumed.status).toBe(200);
+  const event = (await resumed.next())!;
+  expect(event.json).toMatchObject({ id: 'a', error: { message: expect.stringContaining('too large') } });
+  expect(await resumed.next()).toBeUndefined();
+  expect((await listen(session, event.id)).status).toBe(204);
+});
+
+test('who has such an answer has nothing to come back for; who has half of it is told', async () => {
+  const { greet, stream, listen, nextCall } = await openTestDoor({ pace: SOON });
+  const session = await greet('2025-11-25');
+  const events = await stream(session, callTool(1));
+  const call = await nextCall();
+  const { id } = (await events.next())!;
+  call.succeed(LARGE);
+  const answer = (await events.next())!;
+  expect(answer.json.result).toEqual(LARGE);
+  expect((await listen(session, answer.id)).status).toBe(204);
+  expect((await (await listen(session, id)).next())!).toMatchObject({ id: answer.id, json: { id: 1 } });
+});
+
+test('what was sent on a stream that is over is kept for a while only', async () => {
+  const { greet, stream, listen, nextCall } = await openTestDoor({ pace: { ...SOON, resumeMs: 50 } });
+  const session = await greet('2025-11-25');
+  const events = await stream(session, callTool(1));
+  const call = await nextCall();
+  const { id } = (await events.next())!;
+  call.succeed({ ok: true });
+  await events.whole();
+  await eventually(async () => {
+    const { text } = await (await listen(session, id)).whole();
+    return text.includes('too old');
+  });
+});
+
+test('what is kept for a client goes with it', async () => {
+  const store = new EventStore();
+  let core: Writable | undefined;
+  const seat = {
+    running: 0,
+    idle: () => Promise.resolve(),
+    failAll: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const session = new StreamableSession(
+    {
+      open: (_input, output) => {
+        core = output;
+        return seat;
+      },
+      log: silentLogger,
+      pace: PACE,
+      events: store,
+      left: () => undefined,
+    },
+    [],
+  );
+  const server = createServer((_request, response: ServerResponse) => session.listen(response, undefined));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  get({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }, (response) => response.resume());
+  await once(server, 'request');
+  core!.write('{"jsonrpc":"2.0","method":"notifications/hello"}\n');
+  expect(store.bytes).toBeGreaterThan(0);
+  await session.close();
+  expect(store.bytes).toBe(0);
+});

@@ -1,0 +1,25 @@
+import { Envelope } from './envelope.ts';
+import type { Message } from './message.ts';
+
+const LONGEST_ID = 1024;
+
+/** A string or a number; its text is kept and handed back as it came, so nothing is ever rounded. */
+export function isUsableId(text: string): boolean {
+  return begins(text.charCodeAt(0)) && text.length <= LONGEST_ID;
+}
+
+/** The same of the id of a message, without taking it out. */
+export function hasUsableId(message: Message): boolean {
+  const { id } = Envelope;
+  return begins(message.lead(id)) && message.end(id) - message.start(id) <= LONGEST_ID;
+}
+
+/** One spelling for each id and token, given as JSON text: the other side may write a string with other escapes. */
+export function idKey(text: string): string {
+  return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text;
+}
+
+/** A quote, a minus or a digit. */
+function begins(lead: number): boolean {
+  return lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39);
+}
