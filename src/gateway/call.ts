@@ -8,6 +8,8 @@ import type { Source } from './source.ts';
 /** Whoever runs a call at the moment; told when nobody wants its answer any more. */
 export interface Runner {
   cancelled(reason: string | undefined): void;
+  /** The client has been asked something and is away with it, or is back: nobody works at the call meanwhile. */
+  waits?(away: boolean): void;
 }
 
 /**

@@ -21,6 +21,8 @@ export interface ClientLink {
   withdraw(id: number, reason: string): void;
   /** What the client said it can do, as it said it. */
   readonly capabilities: JsonObject;
+  /** Who it is for, where requests of one person come over several links. Default: nobody else. */
+  readonly person?: object;
   /** Whether it speaks the version without a handshake, and so takes answers that ask it for something. Default false. */
   readonly modern?: boolean;
   fail(call: Call, error: SwitchboardError): void;

@@ -131,6 +131,10 @@ export class Connection {
       messageBytes: server.limits.messageBytes,
       deadlines,
       landed: (answered) => this.#landed(answered),
+      waiting: (away) => {
+        this.#inFlight += away ? -1 : 1;
+        if (away && this.#queue.size > 0) this.#drainQueue();
+      },
       lossReason: () => this.#lossReason,
       lossHint: () =>
         this.#state.kind === 'stopped'

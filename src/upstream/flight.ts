@@ -26,6 +26,8 @@ export interface FlightControl {
   abandoned(flight: Flight): void;
   /** The call was answered with a task, which goes on reporting progress under this token. */
   continues(token: number, task: Task): void;
+  /** The client of a call that is under way is away, or back. */
+  waiting(away: boolean): void;
   /** The server has not looked at the call. Returns whether it will be sent again. */
   returned(call: Call, edits: Edit[]): boolean;
   /** False where other clients use the server too: then it is not held up for one that reads slowly. */
@@ -55,6 +57,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
   #progress: ProgressGate | undefined;
+  #away = false;
   readonly #reviewed: boolean;
   /** What was to be changed in the request before it was made ready for this server. */
   edits: Edit[] = NO_EDITS;
@@ -153,6 +156,13 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#peer.notify('notifications/cancelled', { requestId: this.#id, reason });
   }
 
+  /** As long as the client is away, another call may be sent in its place. */
+  waits(away: boolean): void {
+    if (this.#away === away) return;
+    this.#away = away;
+    this.#control.waiting(away);
+  }
+
   /** What it waited for was not the server's doing: its time begins anew. */
   restartClock(): void {
     const { timeouts, deadlines } = this.#control;
@@ -214,6 +224,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   #land(answered = false): void {
     clearTimeout(this.#progress?.timer);
     this.#control.deadlines.remove(this);
+    this.waits(false);
     this.#control.landed(answered);
   }
 

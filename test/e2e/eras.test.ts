@@ -3,13 +3,14 @@
  * official servers of each era, over each wire; and everything that the two ends may have to say to each other.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   ABLE,
   CHILDREN,
   LOG_LEVEL,
   MODERN,
   startWorld,
+  usualAnswer,
   type ChildName,
   type Era,
   type EraCallOptions,
@@ -23,6 +24,7 @@ import { until } from '../helpers/until.ts';
 interface Pair {
   readonly world: EraWorld;
   readonly client: Era;
+  readonly clientWire: Wire;
   readonly child: ChildName;
   readonly childEra: Era;
   readonly call: (tool: string, args?: object, options?: EraCallOptions) => Promise<string>;
@@ -184,26 +186,6 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    title: 'a call is cancelled while its question is open',
-    run: async ({ call, world }) => {
-      const giving = new AbortController();
-      let withdrawn = false;
-      world.answer = async ({ signal }) => {
-        giving.abort(new Error('no longer wanted'));
-        await until(() => signal.aborted, { what: 'the question to be withdrawn' });
-        withdrawn = true;
-        return { action: 'cancel' };
-      };
-      const running = call('ask', { kinds: ['form'] }, { signal: giving.signal }).catch(
-        (error: unknown) => error,
-      );
-      expect(await running).toBeInstanceOf(Error);
-      await until(() => withdrawn, { what: 'the question to be withdrawn' });
-      world.answer = undefined;
-      expect(JSON.parse(await call('ask', { kinds: ['form'] }))).toHaveLength(1);
-    },
-  },
-  {
     title: 'a line is logged, at the level that was asked for',
     run: async ({ call, world, client, child }) => {
       const said = randomUUID();
@@ -262,6 +244,33 @@ const CASES: readonly Case[] = [
       expect(updated().slice(before)).toEqual([one]);
     },
   },
+  {
+    // The last, for what it leaves behind: between two turns a modern client has nothing that it could cancel, so its call
+    // stays with a server of the older era until its time is over. Over HTTP the next may be somebody else's, and what
+    // that server asks meanwhile may be about either of them.
+    title: 'a call is given up while its question is open',
+    run: async ({ call, ask, world, client, clientWire, childEra }) => {
+      const giving = new AbortController();
+      let withdrawn = false;
+      world.answer = async ({ signal }) => {
+        giving.abort(new Error('no longer wanted'));
+        await until(() => signal.aborted, { what: 'the question to be withdrawn' });
+        withdrawn = true;
+        return { action: 'cancel' };
+      };
+      const running = call('ask', { kinds: ['form'] }, { signal: giving.signal }).catch(
+        (error: unknown) => error,
+      );
+      expect(await running).toBeInstanceOf(Error);
+      await until(() => withdrawn, { what: 'the question to be withdrawn' });
+      world.answer = undefined;
+      const { answers } = await ask(['form']);
+      const stays = client === 'modern' && clientWire === 'http' && childEra === 'legacy';
+      expect(answers).toEqual([
+        { form: stays ? { error: -32000 } : usualAnswer({ method: '', params: {} }) },
+      ]);
+    },
+  },
 ];
 
 const CLIENTS: readonly { readonly era: Era; readonly wire: Wire }[] = [
@@ -276,8 +285,8 @@ for (const { era, wire } of CLIENTS)
     let world: EraWorld;
     beforeAll(async () => {
       world = await startWorld(era, wire);
+      return () => world.close();
     });
-    afterAll(() => world.close());
 
     for (const { name, era: childEra, wire: childWire } of CHILDREN)
       describe(`and a ${childEra} child over ${childWire}`, () => {
@@ -286,6 +295,7 @@ for (const { era, wire } of CLIENTS)
             return world;
           },
           client: era,
+          clientWire: wire,
           child: name,
           childEra,
           call: (...asked) => world.call(name, ...asked),

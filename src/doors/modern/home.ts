@@ -2,6 +2,7 @@ import type { Logger } from '../../shared/log.ts';
 import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
 import { severity, type JsonObject } from '../../protocol/index.ts';
 import type { ServerIdentity } from '../legacy.ts';
+import { Desk } from './desk.ts';
 import { Parked, type ParkedOptions } from './parked.ts';
 import type { ModernRequest } from './request.ts';
 import type { ServerInfo } from './stamp.ts';
@@ -30,6 +31,7 @@ export class ModernHome {
   readonly parked: Parked<ModernRequest>;
   readonly #session: Session;
   readonly #onePerson: boolean;
+  readonly #desk: Desk | undefined;
   readonly #nobody: ClientLink;
   #joined = false;
 
@@ -38,6 +40,7 @@ export class ModernHome {
     this.identity = identity;
     this.log = log;
     this.#onePerson = onePerson;
+    this.#desk = onePerson ? new Desk() : undefined;
     const { name, title, version } = identity;
     this.info = { name, title, version };
     this.parked = new Parked(parked);
@@ -46,9 +49,19 @@ export class ModernHome {
     this.#session.ready();
   }
 
+  /** Whose a request is: everybody's here are one person's, or each is somebody else's. */
+  personOf(client: ClientLink): object {
+    return this.#onePerson ? this : client;
+  }
+
+  /** Where the questions to the client of a request lie. */
+  deskFor(): Desk {
+    return this.#desk ?? new Desk();
+  }
+
   /** A session for one request. */
   sessionFor(client: ClientLink): Session {
-    const session = new Session(client, this.#session, this.#onePerson ? this : undefined);
+    const session = new Session(client, this.#session, this.personOf(client));
     session.ready();
     return session;
   }

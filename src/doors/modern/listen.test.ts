@@ -33,7 +33,7 @@ test('the first that comes says what will be told', async () => {
   expect(world.messages[0]).toBe(acknowledged);
 });
 
-test.each([undefined, null, 7, [], { toolsListChanged: 'yes' }])(
+test.each([[undefined], [null], [7], [[]], [{ toolsListChanged: 'yes' }]])(
   'who wants nothing that there is (%j) is told nothing',
   async (notifications) => {
     const world = openModern();

@@ -1,4 +1,3 @@
-import type { SwitchboardError } from '../../shared/errors.ts';
 import { Session, type Call, type ClientLink } from '../../gateway/index.ts';
 import {
   Client,
@@ -148,7 +147,7 @@ export class Listen implements ClientLink {
     this.answer(call);
   }
 
-  fail(call: Call, _error: SwitchboardError): void {
+  fail(call: Call): void {
     this.#subscribing.get(call)?.(false);
     this.#subscribing.delete(call);
   }

@@ -17,6 +17,14 @@ export interface ParkedOptions {
   readonly mostBytes?: number;
 }
 
+interface Place<W> {
+  readonly waiting: W;
+  /** What it held when it came. */
+  readonly bytes: number;
+  /** On the performance clock. */
+  readonly until: number;
+}
+
 /** What every state of ours begins with, so that it is told apart from those that servers give out. */
 const MARK = 'switchboard.';
 const ID_BYTES = 32;
@@ -30,7 +38,7 @@ export class Parked<W extends Waiting> {
   readonly #most: number;
   readonly #mostBytes: number;
   /** Oldest first. */
-  readonly #byState = new Map<string, { readonly waiting: W; readonly until: number }>();
+  readonly #byState = new Map<string, Place<W>>();
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -51,21 +59,22 @@ export class Parked<W extends Waiting> {
 
   /** Returns the state to come back with; undefined where there is no room. */
   add(waiting: W): string | undefined {
-    if (this.#byState.size >= this.#most || this.#bytes + waiting.bytes > this.#mostBytes) return undefined;
+    const { bytes } = waiting;
+    if (this.#byState.size >= this.#most || this.#bytes + bytes > this.#mostBytes) return undefined;
     const state = MARK + randomBytes(ID_BYTES).toString('base64url');
-    this.#byState.set(state, { waiting, until: performance.now() + this.#ageMs });
-    this.#bytes += waiting.bytes;
+    this.#byState.set(state, { waiting, bytes, until: performance.now() + this.#ageMs });
+    this.#bytes += bytes;
     this.#arm();
     return state;
   }
 
   /** Takes out what waits under a state; it is good for once. */
   take(state: string): W | undefined {
-    const found = this.#byState.get(state)?.waiting;
+    const found = this.#byState.get(state);
     if (found === undefined) return undefined;
     this.#byState.delete(state);
     this.#bytes -= found.bytes;
-    return found;
+    return found.waiting;
   }
 
   /** Nobody will come back any more. */

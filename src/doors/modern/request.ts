@@ -1,27 +1,29 @@
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { wireAnswer, type Call, type ClientLink, type Session } from '../../gateway/index.ts';
-import { Client, CLIENT_SHAPE, MAY_ASK, Server, severity, type JsonObject } from '../../protocol/index.ts';
+import {
+  Client,
+  isJsonObject,
+  MAY_ASK,
+  Server,
+  severity,
+  type JsonObject,
+} from '../../protocol/index.ts';
 import {
   memberText,
   membersOf,
-  Message,
+  type Message,
   withMembers,
   type AnswerListener,
   type Edit,
   type Peer,
 } from '../../wire/index.ts';
 import type { ModernHome } from './home.ts';
+import type { Carrier, Desk } from './desk.ts';
 import type { Waiting } from './parked.ts';
 import { stamped, stampedResult, stampedText } from './stamp.ts';
 
 /** Questions that come so close together are put in one answer, in milliseconds. */
 const TOGETHER = 10;
-
-interface Question {
-  readonly key: string;
-  readonly request: Message;
-  readonly listener: AnswerListener;
-}
 
 /** Where a request came from and where its answer goes. */
 export interface Turn {
@@ -35,8 +37,9 @@ export interface Turn {
  * One request of a modern client, over all the turns it takes. When its server asks something, the request is answered
  * with the question and the call goes on waiting; the client brings the answer with its next turn, a request of its own.
  */
-export class ModernRequest implements ClientLink, Waiting {
+export class ModernRequest implements Carrier, ClientLink, Waiting {
   readonly modern = true;
+  readonly person: object;
   readonly capabilities: JsonObject;
   readonly session: Session;
   readonly #home: ModernHome;
@@ -47,8 +50,7 @@ export class ModernRequest implements ClientLink, Waiting {
   readonly #call: Call;
   /** Undefined while the client is away. */
   #turn: Turn | undefined;
-  readonly #questions = new Map<number, Question>();
-  #lastId = 0;
+  readonly #desk: Desk;
   #asking: NodeJS.Timeout | undefined;
   /** What came while the client was away. */
   #kept: ((turn: Turn) => void) | undefined;
@@ -56,11 +58,14 @@ export class ModernRequest implements ClientLink, Waiting {
   constructor(home: ModernHome, turn: Turn, capabilities: JsonObject, logLevel: string | undefined) {
     const { request } = turn;
     this.#home = home;
+    this.person = home.personOf(this);
     this.#turn = turn;
     this.capabilities = capabilities;
     this.#logLevel = logLevel;
     this.#method = request.string(Client.method)!;
     this.#subject = subjectOf(request);
+    this.#desk = home.deskFor();
+    this.#desk.join(this);
     this.session = home.sessionFor(this);
     this.session.logLevel = logLevel;
     this.#call = this.session.open(request, this.#method);
@@ -73,7 +78,7 @@ export class ModernRequest implements ClientLink, Waiting {
 
   get bytes(): number {
     let bytes = this.#call.request.length;
-    for (const { request } of this.#questions.values()) bytes += request.length;
+    for (const { request } of this.#desk.for(this)) bytes += request.length;
     return bytes;
   }
 
@@ -98,29 +103,23 @@ export class ModernRequest implements ClientLink, Waiting {
     const given = new Map(
       (responses?.startsWith('{') === true ? membersOf(responses) : []).map(({ key, valueText }) => [
         key,
-        valueText,
+        oneLine(valueText),
       ]),
     );
-    for (const [id, { key, listener }] of [...this.#questions]) {
-      const text = given.get(key);
-      if (text === undefined) continue;
-      this.#questions.delete(id);
-      listener.answered(
-        Message.fromText(`{"jsonrpc":"2.0","id":${id},"result":${oneLine(text)}}`, CLIENT_SHAPE),
-      );
-    }
+    this.#call.runner?.waits?.(false);
+    this.#desk.answered(this, given);
     const kept = this.#kept;
     this.#kept = undefined;
     if (kept) this.#settle(kept);
-    else if (this.#questions.size > 0) this.#askSoon();
+    else if (this.#desk.for(this).length > 0) this.bring();
   }
 
   /** The client does not want it any more. */
   cancel(reason: string | undefined): void {
     clearTimeout(this.#asking);
     this.#turn = undefined;
+    this.#desk.leave(this);
     this.#call.cancel(reason);
-    this.#refuseAll();
   }
 
   /** The client has not come back. */
@@ -134,15 +133,11 @@ export class ModernRequest implements ClientLink, Waiting {
   }
 
   ask(request: Message, listener: AnswerListener): number {
-    const id = ++this.#lastId;
-    this.#questions.set(id, { key: `question_${id}`, request, listener });
-    if (MAY_ASK.has(this.#method)) this.#askSoon();
-    else setImmediate(() => this.#refuse(id));
-    return id;
+    return this.#desk.ask(request, listener, this);
   }
 
   withdraw(id: number): void {
-    this.#questions.delete(id);
+    this.#desk.withdraw(id);
   }
 
   /** Lists are listened to by a request of their own. */
@@ -215,25 +210,34 @@ export class ModernRequest implements ClientLink, Waiting {
     this.#turn = undefined;
     answer(turn);
     turn.over();
-    this.#refuseAll();
+    this.#desk.leave(this);
   }
 
-  #askSoon(): void {
+  get mayAsk(): boolean {
+    return MAY_ASK.has(this.#method) && this.#kept === undefined;
+  }
+
+  get present(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** There is a question; others may follow in the same breath. */
+  bring(): void {
     if (this.#turn !== undefined) this.#asking ??= setTimeout(() => this.#askNow(), TOGETHER);
   }
 
   #askNow(): void {
     this.#asking = undefined;
     const turn = this.#turn;
-    if (turn === undefined || this.#questions.size === 0) return;
+    const questions = this.#desk.for(this);
+    if (turn === undefined || questions.length === 0) return;
     const state = this.#home.parked.add(this);
     if (state === undefined) {
-      this.#refuseAll();
+      // There is no room for one more to wait.
+      this.#desk.refuse(this);
       return;
     }
-    const requests = [...this.#questions.values()].map(
-      ({ key, request }) => `${JSON.stringify(key)}:${asInput(request)}`,
-    );
+    const requests = questions.map(({ key, request }) => `${JSON.stringify(key)}:${asInput(request)}`);
     const result = stampedText(
       `{"resultType":"input_required","inputRequests":{${requests.join(',')}},"requestState":${JSON.stringify(state)}}`,
       'input_required',
@@ -242,16 +246,8 @@ export class ModernRequest implements ClientLink, Waiting {
     this.#turn = undefined;
     turn.peer.answerText(turn.request.text(Client.id)!, result);
     turn.over();
-  }
-
-  #refuse(id: number): void {
-    const question = this.#questions.get(id);
-    this.#questions.delete(id);
-    question?.listener.unanswered('closed');
-  }
-
-  #refuseAll(): void {
-    for (const id of [...this.#questions.keys()]) this.#refuse(id);
+    // Its server works at nothing as long as the client is away.
+    this.#call.runner?.waits?.(true);
   }
 }
 
@@ -268,12 +264,19 @@ function asInput(request: Message): string {
 function subjectOf(request: Message): string {
   const params = request.text(Client.params) ?? '';
   const args = params.startsWith('{') ? memberText(params, 'arguments') : undefined;
-  return JSON.stringify([
+  return canonical([
     request.string(Client.method),
     request.string(Client.name),
     request.string(Client.uri),
     args === undefined ? undefined : JSON.parse(args),
   ]);
+}
+
+/** The same text for the same value, in whatever order its members were written. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
 }
 
 function oneLine(json: string): string {
