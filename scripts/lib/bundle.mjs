@@ -1,6 +1,6 @@
 import { context } from 'esbuild';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -40,7 +40,7 @@ export async function createBundler({ built = () => undefined } = {}) {
         name: 'swap-in',
         setup: ({ onEnd }) =>
           onEnd(async ({ errors, outputFiles }) => {
-            if (errors.length === 0) await swapIn(outputFiles);
+            if (errors.length === 0) await swapIn(withoutEmptyImports(outputFiles));
             await built(errors.length);
           }),
       },
@@ -66,6 +66,24 @@ const startInOnePiece = {
     );
   },
 };
+
+/**
+ * The few lines with which esbuild makes module objects stand in a file of their own, and files that need nothing of it
+ * import it all the same, for its effects. It has none, and each file that a start has to read costs a host time.
+ */
+function withoutEmptyImports(files) {
+  const texts = files.map(({ path, contents }) => ({ path, text: Buffer.from(contents).toString() }));
+  const helpers = texts.filter(
+    ({ path, text }) => path.includes('/chunk-') && /^var __defProp\b/.test(text) && text.length < 500,
+  );
+  return texts.map(({ path, text }) => ({
+    path,
+    contents: helpers.reduce(
+      (rest, helper) => rest.replaceAll(new RegExp(`import"[^"]*${basename(helper.path)}";`, 'g'), ''),
+      text,
+    ),
+  }));
+}
 
 /** Beside its place and then swapped in, so that a program that starts meanwhile finds a whole one. */
 async function swapIn(files) {

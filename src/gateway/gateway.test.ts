@@ -8,8 +8,12 @@ import { Session, type ClientLink } from './session.ts';
 /** An entry whose exposure shows these names; each tool answers with the name it was called by. */
 function entry(source: string, ...names: string[]): CatalogEntry {
   return {
-    // Only its name is asked for here.
-    source: { name: source, listen: () => undefined } as unknown as CatalogEntry['source'],
+    // Nothing more is asked of it here.
+    source: {
+      name: source,
+      state: { kind: 'idle' },
+      listen: () => undefined,
+    } as unknown as CatalogEntry['source'],
     rules: { admits: () => true, shapes: new Map() },
     offers: new Set(['tools']),
     naming: 'plain',

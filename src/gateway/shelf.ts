@@ -98,11 +98,12 @@ export class Shelf {
 
   /**
    * Lists of these kinds in which something may stand that is not known: those on their way, those nobody has asked for
-   * yet, and those that could not be had, for what was wrong may have been put right.
+   * yet of a source that runs or is wanted anyway, and those that could not be had, for what was wrong may have been put
+   * right. Nobody is started for a name that nobody may have.
    */
   sought(...kinds: KeptKind[]): Awaited[] {
     return kinds.flatMap((kind) => {
-      const awaited = this.awaited(kind) ?? this.#underWay.get(kind);
+      const awaited = this.#underWay.get(kind) ?? (this.#comesUp ? this.awaited(kind) : undefined);
       if (awaited) return [awaited];
       const missing =
         kind === 'tools' &&
@@ -113,6 +114,11 @@ export class Shelf {
         this.#entry.volatile !== true;
       return missing ? [this.refresh('tools')] : [];
     });
+  }
+
+  get #comesUp(): boolean {
+    const { kind } = this.source.state;
+    return kind === 'running' || kind === 'starting' || this.#entry.exposure.needsTools;
   }
 
   /** The source runs anew: its lists may be others now. */
