@@ -81,6 +81,8 @@ function readRefusal(answer: Message, server: string, mask: (text: string) => st
 /** It knows how to be asked, and does not speak our version: there may be an older one that both know. */
 function other(versions: readonly unknown[], server: string): Reception {
   const error = unknownVersions(server, versions);
+  // It names the very version that it was asked in: it is asked once more.
+  if (versions.includes(MODERN_VERSION)) return { kind: 'refused', error, again: true };
   if (!versions.some(isLegacyVersion)) throw error;
   return { kind: 'refused', error, sure: true };
 }

@@ -24,13 +24,14 @@ export type Reception =
   | { readonly kind: 'agreed'; readonly info: SourceInfo }
   /**
    * Not in these words; `sure` where the server says itself that it speaks the other era, `silent` where it said
-   * nothing, which may only mean that it has not begun to listen.
+   * nothing, which may only mean that it has not begun to listen, `again` where it asks to be asked once more.
    */
   | {
       readonly kind: 'refused';
       readonly error: SwitchboardError;
       readonly sure?: boolean;
       readonly silent?: boolean;
+      readonly again?: boolean;
     };
 
 /** Opens the conversation as a client does: `initialize`, and once it is answered `initialized`. */

@@ -37,13 +37,15 @@ export async function negotiate({
   let failure: SwitchboardError | undefined;
   let sure = false;
   const tries = [...eras];
-  for (const era of tries) {
+  for (let at = 0; at < tries.length; at++) {
+    const era = tries[at]!;
     const reception: Reception =
       era === 'legacy'
         ? await shakeHands(peer, server, greeting, mask)
         : await discover(peer, server, greeting, mask, patience * (sure ? 1 : SILENCE));
     if (reception.kind === 'agreed') return { era, info: reception.info };
     sure = reception.sure === true;
+    if (reception.again === true && tries.indexOf(era) === at) tries.splice(at + 1, 0, era);
     // It may have needed longer to start than it was given; by the time it refuses the handshake it listens.
     if (reception.silent === true && tries.length === eras.length && eras[0] === 'modern')
       tries.push('modern');

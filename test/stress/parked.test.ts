@@ -122,7 +122,9 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
     expect(home.parked.size).toBe(CALLS);
 
     // There is no room for one more: its server is told that nobody answers, and it goes on without.
+    const asked = performance.now();
     const refused = await ask('s0__ask_form', { tag: 'one too many' });
+    expect(performance.now() - asked).toBeLessThan(AGE_MS / 2);
     expect(JSON.parse(refused.content[0].text)).toHaveProperty('error');
 
     const since = performance.now();

@@ -1,3 +1,4 @@
+import type { CatalogEntry } from '../../gateway/index.ts';
 import type { KeptKind } from '../../protocol/index.ts';
 import {
   Client,
@@ -26,6 +27,18 @@ const GONE = new Set([
   'tasks/list',
   'tasks/result',
 ]);
+
+/** Requests of an extension, for clients that have it. */
+const TASKS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
+const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+function hasTasks({ extensions }: JsonObject): boolean {
+  return isJsonObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
+}
+
+/** How long the answer to who we are waits for servers that nobody knows yet, and how often it looks, in milliseconds. */
+const ACQUAINT_MS = 1500;
+const LOOK_AGAIN_MS = 25;
 
 /** How long a client may take us at our word about what we are, in milliseconds. */
 const DISCOVER_TTL = 60_000;
@@ -65,8 +78,17 @@ export class ModernClient {
         RpcCode.invalidParams,
         `Invalid params: _meta needs "io.modelcontextprotocol/${missing}".`,
       );
-    } else if (method === 'server/discover') this.#peer.answerText(id, this.#discover());
-    else if (GONE.has(method)) this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method}`);
+    } else if (method === 'server/discover')
+      void this.#acquaint().then(() => this.#peer.answerText(id, this.#discover()));
+    else if (TASKS.has(method) && !hasTasks(capabilities)) {
+      const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
+      this.#peer.fail(
+        id,
+        ModernCode.missingCapability,
+        `${method} needs the extension ${TASKS_EXTENSION}.`,
+        data,
+      );
+    } else if (GONE.has(method)) this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method}`);
     else this.#run(message, id, method, capabilities);
   }
 
@@ -154,6 +176,19 @@ export class ModernClient {
     this.#running.delete(id);
     if (this.#onIdle.length > 0 && this.#busy === 0)
       for (const listener of this.#onIdle.splice(0)) listener();
+  }
+
+  /**
+   * What servers can do beyond the protocol is known only from themselves. One that starts with the first request anyway
+   * is waited for a moment, the first time ever.
+   */
+  async #acquaint(): Promise<void> {
+    this.#home.join();
+    const until = performance.now() + ACQUAINT_MS;
+    const isStranger = ({ source, exposure }: CatalogEntry): boolean =>
+      exposure.needsTools && source.about() === undefined && source.state.kind !== 'crashed';
+    while (this.#home.gateway.catalog.entries.some(isStranger) && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
 
   #discover(): string {

@@ -1,13 +1,6 @@
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { wireAnswer, type Call, type ClientLink, type Session } from '../../gateway/index.ts';
-import {
-  Client,
-  isJsonObject,
-  MAY_ASK,
-  Server,
-  severity,
-  type JsonObject,
-} from '../../protocol/index.ts';
+import { Client, isJsonObject, MAY_ASK, Server, severity, type JsonObject } from '../../protocol/index.ts';
 import {
   memberText,
   membersOf,
