@@ -1,7 +1,8 @@
+import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { Client } from '../protocol/index.ts';
-import type { Message, Peer } from '../wire/index.ts';
+import { RpcCode, type Message, type Peer } from '../wire/index.ts';
 import { LegacyClient, type ServerIdentity } from './legacy.ts';
 import type { ModernClient } from './modern/client.ts';
 import type { ModernHome } from './modern/home.ts';
@@ -83,7 +84,7 @@ export class DualClient {
   #load(first: Message): void {
     this.#era = 'modern';
     this.#held = [first];
-    void Promise.all([import('./modern/client.ts'), import('./modern/home.ts')]).then(
+    Promise.all([import('./modern/client.ts'), import('./modern/home.ts')]).then(
       ([{ ModernClient }, { ModernHome }]) => {
         this.#home = new ModernHome({
           gateway: this.#gateway,
@@ -99,7 +100,23 @@ export class DualClient {
           else this.notification(message);
         }
       },
+      (error: unknown) => this.#cannotLoad(error),
     );
+  }
+
+  /** The program was replaced on the disk while it runs. */
+  #cannotLoad(error: unknown): void {
+    this.#log.error('the code for modern clients could not be loaded', { reason: messageOf(error) });
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    this.#era = 'open';
+    for (const message of held)
+      if (message.has(Client.id))
+        this.#peer.fail(
+          message.text(Client.id),
+          RpcCode.internalError,
+          'Internal error: start the gateway again.',
+        );
   }
 }
 

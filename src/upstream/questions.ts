@@ -20,7 +20,7 @@ export interface QuestionsOptions {
 }
 
 /** Requests of one server that may wait for a client; more are refused. */
-const MOST = 1000;
+const MOST = 64;
 /** And so many bytes of them together. */
 const MOST_BYTES = 64 * 1024 * 1024;
 

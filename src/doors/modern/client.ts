@@ -79,7 +79,7 @@ export class ModernClient {
         `Invalid params: _meta needs "io.modelcontextprotocol/${missing}".`,
       );
     } else if (method === 'server/discover')
-      void this.#acquaint().then(() => this.#peer.answerText(id, this.#discover()));
+      void this.#acquaint(capabilities).then(() => this.#peer.answerText(id, this.#discover()));
     else if (TASKS.has(method) && !hasTasks(capabilities)) {
       const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
       this.#peer.fail(
@@ -182,7 +182,8 @@ export class ModernClient {
    * What servers can do beyond the protocol is known only from themselves. One that starts with the first request anyway
    * is waited for a moment, the first time ever.
    */
-  async #acquaint(): Promise<void> {
+  async #acquaint(capabilities: JsonObject): Promise<void> {
+    this.#home.declared(capabilities);
     this.#home.join();
     const until = performance.now() + ACQUAINT_MS;
     const isStranger = ({ source, exposure }: CatalogEntry): boolean =>
