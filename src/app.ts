@@ -10,8 +10,10 @@ import { isRuntimeServer, type LoadedConfig, type ServerDefinition } from './con
 import {
   openConversation,
   openHttp,
+  openModernHome,
   openStdioDoor,
   type HttpDoor,
+  type OpenHome,
   type Seat,
   type StdioDoor,
 } from './doors/index.ts';
@@ -33,7 +35,13 @@ import type { Logger } from './shared/log.ts';
 import { didYouMean } from './shared/nearest.ts';
 import { stateDirectory } from './shared/paths.ts';
 import { VERSION } from './shared/version.ts';
-import { createMemory, createServerSource, memoryKey, type Surroundings } from './upstream/index.ts';
+import {
+  createMemory,
+  createServerSource,
+  headersIn,
+  memoryKey,
+  type Surroundings,
+} from './upstream/index.ts';
 
 export interface AppOptions {
   readonly config: LoadedConfig;
@@ -114,6 +122,7 @@ export function createApp(options: AppOptions): App {
   /** Many clients may want servers at the same moment; one does not wait for itself. */
   let spawnGate: StartGate | undefined;
   const workspaces = new Set<Workspace>();
+  const modernHomes = new Set<OpenHome>();
 
   const surroundingsFor = (capabilities: () => JsonObject): Surroundings => ({
     family,
@@ -214,19 +223,17 @@ export function createApp(options: AppOptions): App {
       takesCopies: false,
       ended: () => undefined,
     });
-    const { session } = client;
     return {
       get running() {
-        return session.running;
+        return client.running;
       },
-      idle: () => session.idle(),
+      idle: () => client.idle(),
       failAll: () => {
-        session.failAll();
+        client.failAll();
         peer.outbox.flush();
       },
       close: async () => {
         workspaces.delete(workspace);
-        session.abandonAll();
         client.leave();
         peer.close();
         await workspace.close();
@@ -269,6 +276,16 @@ export function createApp(options: AppOptions): App {
         messageBytes: current.settings.limits.messageBytes,
       }),
     openHttp: async ({ host, port, token, emptied }) => {
+      // Clients without sessions are one to us: the token is all we know of them.
+      const workspace = open(true);
+      const { messageBytes } = current.settings.limits;
+      const home = await openModernHome({
+        gateway: workspace.gateway,
+        identity: workspace.identity,
+        log,
+        messageBytes,
+      });
+      modernHomes.add(home);
       const { allowedHosts, allowedOrigins, maxSessions, maxProcesses, sessionIdleMs } =
         current.settings.http;
       mostProcesses = maxProcesses;
@@ -286,6 +303,8 @@ export function createApp(options: AppOptions): App {
         log,
         trail: { header: TRAIL, self },
         open: seat,
+        openModern: home.open,
+        paramHeaders: (tool) => paramHeadersOf(workspace.gateway, tool),
         health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
         ...(emptied === undefined ? {} : { emptied }),
       });
@@ -297,6 +316,7 @@ export function createApp(options: AppOptions): App {
         kill: Math.max(5000 - already, 500),
       };
       memory.save();
+      for (const home of modernHomes) home.close();
       const closed = Promise.all([
         ...[...workspaces].map((workspace) => workspace.close()),
         sharedServers.close(),
@@ -319,10 +339,9 @@ function namesOf(host: string): string[] {
   return [host.includes(':') ? `[${host}]` : host];
 }
 
-/** What servers are told that their client can do: what the one client there is can do. Several are not mixed up. */
+/** What servers are told that their client can do: what the one whose workspace this is has said, in all its sessions. */
 function capabilitiesOf({ sessions }: Gateway): JsonObject {
-  const [only, another] = sessions;
-  return only !== undefined && another === undefined ? only.client.capabilities : {};
+  return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
 }
 
 function keyOf({ name, target }: Parameters<Surroundings['recall']>[0]): string {
@@ -339,6 +358,13 @@ function loginOf(program: string, configPath: string | undefined, server: string
     'auth',
     quoted(server),
   ].join(' ');
+}
+
+/** The arguments of a tool that its server wants to see in headers as well. */
+function paramHeadersOf(gateway: Gateway, name: string): Exclude<ReturnType<typeof headersIn>, string> {
+  const definition = gateway.tool(name)?.definition;
+  const found = definition === undefined ? [] : headersIn(definition);
+  return typeof found === 'string' ? [] : found;
 }
 
 function tooManyProcesses(most: number): SwitchboardError {

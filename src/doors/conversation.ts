@@ -3,7 +3,8 @@ import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { CLIENT_SHAPE } from '../protocol/index.ts';
 import { Peer, refusalError } from '../wire/index.ts';
-import { LegacyClient, type ServerIdentity } from './legacy.ts';
+import { DualClient } from './dual.ts';
+import type { ServerIdentity } from './legacy.ts';
 
 export interface ConversationOptions {
   readonly gateway: Gateway;
@@ -20,7 +21,7 @@ export interface ConversationOptions {
 }
 
 export interface Conversation {
-  readonly client: LegacyClient;
+  readonly client: DualClient;
   readonly peer: Peer;
 }
 
@@ -54,6 +55,6 @@ export function openConversation(options: ConversationOptions): Conversation {
     },
     { shape: CLIENT_SHAPE, messageBytes, takesCopies },
   );
-  const client = new LegacyClient(peer, gateway, identity, log);
+  const client = new DualClient(peer, gateway, identity, log);
   return { client, peer };
 }

@@ -59,8 +59,8 @@ export function openStdioDoor({
   return {
     ended,
     async drain(ms) {
-      await within(ms, client.session.idle());
-      client.session.failAll();
+      await within(ms, client.idle());
+      client.failAll();
       peer.outbox.flush();
     },
     flushed: () =>

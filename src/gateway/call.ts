@@ -8,6 +8,8 @@ import type { Source } from './source.ts';
 /** Whoever runs a call at the moment; told when nobody wants its answer any more. */
 export interface Runner {
   cancelled(reason: string | undefined): void;
+  /** The client has been asked something and is away with it, or is back: nobody works at the call meanwhile. */
+  waits?(away: boolean): void;
 }
 
 /**
@@ -60,6 +62,8 @@ export class Call {
     if (this.source !== undefined && this.method === 'tools/call')
       this.session.learnLinks(answer, this.source);
     if (answer.has(Server.task)) this.session.claimTask(answer.string(Server.taskId), this.source);
+    else if (this.session.client.modern === true && answer.string(Server.resultType) === 'task')
+      this.session.claimTask(answer.string(Server.modernTaskId), this.source);
     if (!(edits instanceof SwitchboardError) && !answer.has(Server.error)) this.undo = undefined;
     this.#close();
     const { client } = this.session;

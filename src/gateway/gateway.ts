@@ -95,6 +95,11 @@ export class Gateway {
     return [...this.#current().tools.values()];
   }
 
+  /** The tool that clients know by this name. */
+  tool(name: string): ExposedTool | undefined {
+    return this.#current().tools.get(name);
+  }
+
   get sessions(): ReadonlySet<Session> {
     return this.#sessions;
   }
@@ -176,6 +181,12 @@ export class Gateway {
   /** Takes a call that is not about the connection itself to where it is answered. */
   handle(call: Call): void {
     this.#router.handle(call);
+  }
+
+  /** A client wants to hear more or less than before; sources that run are told. */
+  logLevelChanged(): void {
+    for (const shelf of this.#shelves.values())
+      if (shelf.source.state.kind === 'running') passLogLevel(shelf, this.#sessions);
   }
 
   /** A client's notification that belongs to no call: all sources that run hear of it, where that makes sense. */

@@ -83,6 +83,7 @@ export class Router {
         case 'tasks/get':
         case 'tasks/result':
         case 'tasks/cancel':
+        case 'tasks/update':
           this.#task(call);
           break;
         default:

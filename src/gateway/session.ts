@@ -21,6 +21,10 @@ export interface ClientLink {
   withdraw(id: number, reason: string): void;
   /** What the client said it can do, as it said it. */
   readonly capabilities: JsonObject;
+  /** Who it is for, where requests of one person come over several links. Default: nobody else. */
+  readonly person?: object;
+  /** Whether it speaks the version without a handshake, and so takes answers that ask it for something. Default false. */
+  readonly modern?: boolean;
   fail(call: Call, error: SwitchboardError): void;
   /** True while the client takes its messages more slowly than they come. */
   readonly congested: boolean;
@@ -43,8 +47,10 @@ export class Session {
   readonly awaiting = new Set<KeptKind>();
   /** The least severe log messages it wants; undefined where it has not said. */
   logLevel: string | undefined;
-  readonly #tasks = new Map<string, Source>();
-  readonly #links = new Map<string, Source>();
+  /** Who it is for, where that is more than one session: questions to any of them reach the same person. */
+  readonly person: object;
+  readonly #tasks: Map<string, Source>;
+  readonly #links: Map<string, Source>;
   /** What waits for the client to be ready; undefined once it is. */
   #waitingForReady: (() => void)[] | undefined = [];
   // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
@@ -55,8 +61,12 @@ export class Session {
   #running = 0;
   #onIdle: (() => void)[] = [];
 
-  constructor(client: ClientLink) {
+  /** With a `home`, what it learns of tasks and links is known there and to all others of that home. */
+  constructor(client: ClientLink, home?: Session, person?: object) {
     this.client = client;
+    this.#tasks = home ? home.#tasks : new Map<string, Source>();
+    this.#links = home ? home.#links : new Map<string, Source>();
+    this.person = person ?? this;
   }
 
   open(request: Message, method: string): Call {

@@ -12,8 +12,10 @@ export function clientMeant(
   callers: ReadonlySet<Session>,
   sessions: ReadonlySet<Session>,
 ): Session | undefined {
-  const candidates = callers.size > 0 ? callers : sessions;
-  return candidates.size === 1 ? candidates.values().next().value : undefined;
+  const candidates = [...(callers.size > 0 ? callers : sessions)];
+  const last = candidates.at(-1);
+  // Several requests of one person are as good as one: the youngest is asked.
+  return candidates.every((each) => each.person === last?.person) ? last : undefined;
 }
 
 /** Takes a source's request to the client it belongs to, if that client can answer it. */

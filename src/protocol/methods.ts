@@ -17,6 +17,7 @@ const ROUTED = new Set([
   'tasks/get',
   'tasks/result',
   'tasks/cancel',
+  'tasks/update',
 ]);
 
 export function isRoutedMethod(method: string): boolean {

@@ -1,4 +1,5 @@
 import { defineShape, Envelope, ENVELOPE } from '../wire/index.ts';
+import { Meta } from './modern.ts';
 
 /**
  * What is read of every message from a client: what it is routed by, and what is rewritten on the way. Rare members
@@ -21,6 +22,14 @@ export const CLIENT_SHAPE = defineShape(
       taskId: true,
       progressToken: true,
       ref: { type: true, name: true, uri: true },
+      requestState: true,
+      inputResponses: true,
+      _meta: {
+        [Meta.protocolVersion]: true,
+        [Meta.clientInfo]: true,
+        [Meta.clientCapabilities]: true,
+        [Meta.logLevel]: true,
+      },
     },
   },
 );
@@ -47,6 +56,15 @@ export const Client = {
   refType: CLIENT_SHAPE.slot('params.ref.type'),
   refName: CLIENT_SHAPE.slot('params.ref.name'),
   refUri: CLIENT_SHAPE.slot('params.ref.uri'),
+  /** What a modern client has kept for whoever asked it something, as it got it. */
+  requestState: CLIENT_SHAPE.slot('params.requestState'),
+  /** What it was asked for, by the keys it was asked under. */
+  inputResponses: CLIENT_SHAPE.slot('params.inputResponses'),
+  meta: CLIENT_SHAPE.slot('params._meta'),
+  version: CLIENT_SHAPE.slot(`params._meta.${Meta.protocolVersion}`),
+  clientInfo: CLIENT_SHAPE.slot(`params._meta.${Meta.clientInfo}`),
+  capabilities: CLIENT_SHAPE.slot(`params._meta.${Meta.clientCapabilities}`),
+  logLevel: CLIENT_SHAPE.slot(`params._meta.${Meta.logLevel}`),
 } as const;
 
 /** What is read of every message from a server: whom it belongs to, and whether a tool result has the shape of one. */
@@ -57,8 +75,24 @@ export const SERVER_SHAPE = defineShape(
     result: { content: true, task: true },
   },
   {
-    params: { _meta: { progressToken: true }, uri: true, requestId: true, mode: true, level: true },
-    result: { contents: true, task: { taskId: true } },
+    params: {
+      _meta: { progressToken: true, [Meta.subscriptionId]: true },
+      uri: true,
+      requestId: true,
+      mode: true,
+      level: true,
+    },
+    result: {
+      contents: true,
+      task: { taskId: true },
+      resultType: true,
+      taskId: true,
+      inputRequests: true,
+      requestState: true,
+      ttlMs: true,
+      cacheScope: true,
+      _meta: { [Meta.serverInfo]: true },
+    },
   },
 );
 
@@ -81,4 +115,17 @@ export const Server = {
   task: SERVER_SHAPE.slot('result.task'),
   taskId: SERVER_SHAPE.slot('result.task.taskId'),
   error: Envelope.error,
+  /** What kind of result it is, where a modern server says so. */
+  resultType: SERVER_SHAPE.slot('result.resultType'),
+  /** What the task is called that a modern server answered with. */
+  modernTaskId: SERVER_SHAPE.slot('result.taskId'),
+  inputRequests: SERVER_SHAPE.slot('result.inputRequests'),
+  requestState: SERVER_SHAPE.slot('result.requestState'),
+  ttlMs: SERVER_SHAPE.slot('result.ttlMs'),
+  cacheScope: SERVER_SHAPE.slot('result.cacheScope'),
+  resultMeta: SERVER_SHAPE.slot('result._meta'),
+  serverInfo: SERVER_SHAPE.slot(`result._meta.${Meta.serverInfo}`),
+  /** `_meta` of a notification, and the stream that it belongs to there. */
+  meta: SERVER_SHAPE.slot('params._meta'),
+  subscriptionId: SERVER_SHAPE.slot(`params._meta.${Meta.subscriptionId}`),
 } as const;

@@ -85,6 +85,13 @@ export class Asked implements Question, AnswerListener, Deadline {
     if (this.#settle()) this.#client?.withdraw(this.#id, reason);
   }
 
+  /** Nobody is asked any more, though the server has not taken it back: it must not wait for ever. */
+  giveUp(reason: string): void {
+    if (!this.#open) return;
+    this.#client?.withdraw(this.#id, reason);
+    this.refuse(RpcCode.serverError, reason);
+  }
+
   /** Progress that the client reports, passed on under the server's own token. */
   progress(notification: Message): void {
     const { request } = this;

@@ -1,4 +1,4 @@
-import type { Deadline, Deadlines } from '../shared/deadline.ts';
+import type { Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type {
   Call,
@@ -10,13 +10,18 @@ import type {
   SourceState,
 } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
-import { kindsChangedBy, Server, type JsonObject, type KeptKind } from '../protocol/index.ts';
-import type { Edit, Framing, Message } from '../wire/index.ts';
+import type { JsonObject, KeptKind } from '../protocol/index.ts';
+import type { Edit, Framing, Message, Peer } from '../wire/index.ts';
 import { CallQueue } from './call-queue.ts';
-import { callersAt, Flight, type FlightControl } from './flight.ts';
+import { Flight, type FlightControl } from './flight.ts';
+import { Hearing } from './hearing.ts';
 import { Incarnation, StartTimeout, type Findings, type Surroundings } from './incarnation.ts';
+import type { Modern } from './modern.ts';
+import { ModernCalls } from './modern-calls.ts';
+import { askOwn } from './own-request.ts';
 import { startPatience, type ProcessTarget, type UpstreamServer } from './server.ts';
 import { Tasks } from './tasks.ts';
+import type { ToolHeaders } from './tool-headers.ts';
 
 export interface ConnectionEvents {
   /** The server says that a list of its has changed. */
@@ -30,6 +35,8 @@ export interface ConnectionEvents {
   asked(question: Question): void;
   /** Whether somebody waits to hear from the server. */
   inUse(): boolean;
+  /** Asks the server for its tools, now. */
+  relist(): Promise<unknown>;
 }
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
@@ -63,7 +70,9 @@ export class Connection {
   #about: SourceInfo | undefined;
   /** Starts since it last ran. */
   #attempts = 0;
-  readonly #findings: Findings = {};
+  readonly #findings: Findings;
+  readonly #modernCalls: ModernCalls;
+  readonly #hearing: Hearing;
   /** Calls that a server did not take and that were sent again. */
   readonly #resent = new WeakSet<Call>();
   /** When a crashed server may be started again, on the performance clock. */
@@ -78,8 +87,6 @@ export class Connection {
   #awaitingDrain = false;
   /** Whether a call has been answered in this life. */
   #answered = false;
-  /** True once a server that asks without reading has been told of. */
-  #unheard = false;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
   /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
@@ -92,9 +99,11 @@ export class Connection {
     server: UpstreamServer,
     surroundings: Surroundings,
     deadlines: Deadlines,
+    headers: ToolHeaders,
     events: ConnectionEvents,
   ) {
     this.#server = server;
+    this.#findings = { headers };
     this.#backoff = createBackoff(server.target.kind === 'process' ? { first: 100 } : REMOTE_BACKOFF);
     this.#surroundings = surroundings;
     this.#deadlines = deadlines;
@@ -102,11 +111,30 @@ export class Connection {
     this.#retiring = server.startsAfter;
     this.#idleMs = server.timeouts.idleMs;
     this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
+    this.#hearing = new Hearing({
+      server: server.name,
+      log: surroundings.log,
+      shared: server.shared === true,
+      tasks: this.#tasks,
+      unreadLimit: UNREAD_LIMIT,
+      changed: (kind) => events.changed(kind),
+      notified: (notification, callers) => events.notified(notification, callers),
+      othersAtWork: () => this.#othersAtWork(),
+    });
+    this.#modernCalls = new ModernCalls({
+      deadlines,
+      again: (call, edits) => this.relay(edits, call),
+      relist: server.target.kind === 'remote' ? () => events.relist() : undefined,
+    });
     this.#control = {
       timeouts: server.timeouts,
       messageBytes: server.limits.messageBytes,
       deadlines,
       landed: (answered) => this.#landed(answered),
+      waiting: (away) => {
+        this.#inFlight += away ? -1 : 1;
+        if (away && this.#queue.size > 0) this.#drainQueue();
+      },
       lossReason: () => this.#lossReason,
       lossHint: () =>
         this.#state.kind === 'stopped'
@@ -124,6 +152,7 @@ export class Connection {
       continues: (token, task) => this.#tasks.add(token, task),
       returned: (call, edits) => this.#returned(call, edits),
       mayPause: server.shared !== true,
+      review: (answer, flight) => this.#modernCalls.review(answer, flight),
     };
   }
 
@@ -167,40 +196,17 @@ export class Connection {
     params: JsonObject | undefined,
   ): Promise<Message | 'not-taken'> {
     this.#used = true;
-    return new Promise((resolve, reject) => {
-      const { name, timeouts } = this.#server;
-      const { peer } = incarnation;
-      const deadline: Deadline = {
-        at: performance.now() + timeouts.rpcMs,
-        place: -1,
-        expired: () => {
-          if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
-          reject(
-            new SwitchboardError(
-              'CALL_TIMEOUT',
-              `Server '${name}' did not answer ${method} within ${timeouts.rpcMs} ms.`,
-              { hint: 'If it needs longer, raise timeouts.rpcMs in the configuration.' },
-            ),
-          );
-        },
-      };
-      const id = peer.request(method, params, {
-        answered: (answer) => {
-          this.#deadlines.remove(deadline);
-          resolve(answer);
-        },
-        unanswered: (reason, error) => {
-          this.#deadlines.remove(deadline);
-          const why = reason === 'closed' ? this.#lossReason : `Its answer was ${reason.replace('-', ' ')}.`;
-          if (reason === 'not-taken') resolve(reason);
-          else
-            reject(
-              error ??
-                new SwitchboardError('SERVER_LOST', `Server '${name}' did not answer ${method}. ${why}`),
-            );
-        },
-      });
-      this.#deadlines.add(deadline);
+    const { peer, modern } = incarnation;
+    const known = modern?.answerTo(method, params);
+    if (known) return known;
+    return askOwn({
+      server: this.#server.name,
+      peer,
+      method,
+      params: modern ? modern.stamped(params) : params,
+      deadlines: this.#deadlines,
+      patience: this.#server.timeouts.rpcMs,
+      lossReason: () => this.#lossReason,
     });
   }
 
@@ -217,7 +223,8 @@ export class Connection {
 
   /** Passes a client's notification on, if the server runs. */
   tell(notification: Message): void {
-    if (this.#current && this.#current.peer.outbox.backlog < UNREAD_LIMIT)
+    // A modern server is told nothing but that a request is cancelled.
+    if (this.#current && !this.#current.modern && this.#current.peer.outbox.backlog < UNREAD_LIMIT)
       this.#current.peer.outbox.forward(notification, []);
   }
 
@@ -251,6 +258,7 @@ export class Connection {
       (started) => started.stop(),
       () => undefined,
     );
+    this.#modernCalls.close(this.#stoppedError().message);
     if (drainMs > 0 && this.#inFlight > 0) await this.#drained(drainMs);
     const current = this.#current;
     this.#current = undefined;
@@ -360,9 +368,10 @@ export class Connection {
       this.#surroundings,
       this.#deadlines,
       {
-        request: (message) => this.#asked(incarnation, message),
-        notification: (message) => this.#notified(incarnation, message),
+        request: (message) => this.#hearing.asked(incarnation, message),
+        notification: (message) => this.#hearing.notified(incarnation, message),
         asked: (question) => this.#events.asked(question),
+        changed: (kind) => this.#events.changed(kind),
         othersAtWork: () => this.#othersAtWork(),
         lost: (error) => {
           lost = error;
@@ -514,8 +523,18 @@ export class Connection {
   }
 
   #dispatch(incarnation: Incarnation, call: Call, edits: Edit[]): void {
+    if (incarnation.modern === undefined) {
+      this.#inFlight++;
+      new Flight(call, incarnation.peer, this.#control).send(edits);
+    } else this.#dispatchModern(incarnation.modern, incarnation.peer, call, edits);
+  }
+
+  #dispatchModern(modern: Modern, peer: Peer, call: Call, edits: Edit[]): void {
+    const ready = this.#modernCalls.prepare(modern, call, edits);
+    if (ready === undefined) return;
     this.#inFlight++;
-    new Flight(call, incarnation.peer, this.#control).send(edits);
+    const latest = this.#modernCalls.carried(call)?.latest;
+    new Flight(call, peer, this.#control, true, latest).send(edits, ready);
   }
 
   #landed(answered: boolean): void {
@@ -551,43 +570,6 @@ export class Connection {
     }
   }
 
-  /** Requests of the server's own: most are for a client. */
-  #asked({ peer, questions }: Incarnation, message: Message): void {
-    if (peer.outbox.backlog > UNREAD_LIMIT) {
-      if (!this.#unheard)
-        this.#surroundings.log.warn('asks without reading answers', { server: this.#server.name });
-      this.#unheard = true;
-      return;
-    }
-    if (message.string(Server.method) === 'ping') peer.answer(message.text(Server.id)!, {});
-    else questions.ask(message);
-  }
-
-  #notified(incarnation: Incarnation, message: Message): void {
-    const method = message.string(Server.method)!;
-    if (method === 'notifications/progress') {
-      const token = message.integer(Server.progressToken);
-      const listener = incarnation.peer.waitingFor(token);
-      if (listener instanceof Flight) listener.progress(message);
-      else if (listener === undefined) this.#tasks.get(token)?.progress(message);
-    } else if (method === 'notifications/cancelled') {
-      const id = message.text(Server.requestId);
-      if (id !== undefined) incarnation.questions.withdraw(id, 'The server withdrew its request.');
-    } else {
-      const kinds = kindsChangedBy(method);
-      if (kinds.length > 0) for (const kind of kinds) this.#events.changed(kind);
-      else {
-        const callers = (): Set<Session> =>
-          new Set([...callersAt(incarnation.peer), ...this.#othersAtWork()]);
-        const slow = this.#events.notified(message, callers);
-        if (slow === undefined || this.#server.shared === true) return;
-        // A client that reads slowly slows the server down, not our memory up.
-        incarnation.peer.pause();
-        slow.whenDrained(() => incarnation.peer.resume());
-      }
-    }
-  }
-
   #noteLingering(session: Session): void {
     const now = performance.now();
     for (const [each, until] of this.#lingering) if (until < now) this.#lingering.delete(each);
@@ -616,7 +598,9 @@ export class Connection {
   #idle(): void {
     const current = this.#current;
     if (current === undefined) return;
-    const busy = this.#inFlight > 0 || this.#queue.size > 0 || current.peer.waiting > 0;
+    // Listening is no use by itself; whoever wants to hear something says so.
+    const asked = current.peer.waiting - (current.modern?.listening.streams ?? 0);
+    const busy = this.#inFlight > 0 || this.#queue.size > 0 || asked > 0 || this.#modernCalls.waiting > 0;
     if (this.#used || busy || current.questions.size > 0 || this.#tasks.working || this.#events.inUse()) {
       this.#armIdle();
       return;

@@ -11,3 +11,10 @@ export function errorCode(answer: Message): unknown {
   const error = answer.value(Server.error);
   return isJsonObject(error) ? error.code : undefined;
 }
+
+/** The versions that an error names as those the server speaks; undefined where it names none. */
+export function versionsSupported(answer: Message): readonly unknown[] | undefined {
+  const error = answer.value(Server.error);
+  const data = isJsonObject(error) ? error.data : undefined;
+  return isJsonObject(data) && Array.isArray(data.supported) ? (data.supported as unknown[]) : undefined;
+}

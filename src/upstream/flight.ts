@@ -26,10 +26,14 @@ export interface FlightControl {
   abandoned(flight: Flight): void;
   /** The call was answered with a task, which goes on reporting progress under this token. */
   continues(token: number, task: Task): void;
+  /** The client of a call that is under way is away, or back. */
+  waiting(away: boolean): void;
   /** The server has not looked at the call. Returns whether it will be sent again. */
   returned(call: Call, edits: Edit[]): boolean;
   /** False where other clients use the server too: then it is not held up for one that reads slowly. */
   readonly mayPause: boolean;
+  /** Looks at an answer of a modern server. Returns what the client gets; undefined: nothing yet. */
+  review(answer: Message, flight: Flight): Message | undefined;
   /** Why the connection was lost, for calls that were under way. */
   lossReason(): string;
   /** What to do about it, where something can be done. */
@@ -48,36 +52,43 @@ export class Flight implements AnswerListener, Deadline, Runner {
   readonly #peer: Peer;
   /** When it was sent, on the performance clock. */
   readonly since: number;
-  readonly #latest: number;
+  /** When it is over at the latest, on the performance clock. */
+  readonly latest: number;
   /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
   #progress: ProgressGate | undefined;
-  #edits: Edit[] = NO_EDITS;
+  #away = false;
+  readonly #reviewed: boolean;
+  /** What was to be changed in the request before it was made ready for this server. */
+  edits: Edit[] = NO_EDITS;
 
-  constructor(call: Call, peer: Peer, control: FlightControl) {
+  /** `reviewed`: its answer is looked at first. `latest`: where it is not the first flight of its call. */
+  constructor(call: Call, peer: Peer, control: FlightControl, reviewed = false, latest?: number) {
     this.call = call;
     this.#peer = peer;
+    this.#reviewed = reviewed;
     this.#control = control;
     const now = performance.now();
     const { rpcMs, callMaxMs } = control.timeouts;
     this.since = now;
-    this.#latest = now + callMaxMs;
-    this.at = now + Math.min(rpcMs, callMaxMs);
+    this.latest = latest ?? now + callMaxMs;
+    this.at = Math.min(now + rpcMs, this.latest);
   }
 
-  send(edits: Edit[]): void {
+  /** `ready`: the edits with those that this server needs; default the same. */
+  send(edits: Edit[], ready = edits): void {
     const { request } = this.call;
     const token = request.start(Client.progressToken);
-    this.#edits = edits;
+    this.edits = edits;
     if (token >= 0) {
       // The ones given stay as they are, in case it has to be sent again.
-      edits = [...edits];
+      ready = [...ready];
       // Two clients may use one token; our ids are our own.
       const own = String(this.#peer.upcomingId);
-      addEdit(edits, { start: token, end: request.end(Client.progressToken), with: own });
+      addEdit(ready, { start: token, end: request.end(Client.progressToken), with: own });
       this.#progress = new ProgressGate();
     }
-    this.#id = this.#peer.relay(request, edits, this);
+    this.#id = this.#peer.relay(request, ready, this);
     this.#control.deadlines.add(this);
     this.call.runner = this;
   }
@@ -86,6 +97,11 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#land(true);
     const gate = this.#progress;
     if (gate) this.#passHeld(gate);
+    if (this.#reviewed) {
+      const reviewed = this.#review(answer);
+      if (reviewed === undefined) return;
+      answer = reviewed;
+    }
     if (answer.has(Server.task)) this.#control.continues(this.#id, new Task(this.call, answer, gate));
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
@@ -96,7 +112,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
 
   unanswered(reason: Unanswered, error?: SwitchboardError): void {
     this.#land();
-    if (reason === 'not-taken' && this.#control.returned(this.call, this.#edits)) return;
+    if (reason === 'not-taken' && this.#control.returned(this.call, this.edits)) return;
     this.call.fail(this.#explain(reason, error));
   }
 
@@ -104,7 +120,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   progress(notification: Message): void {
     const now = performance.now();
     const { timeouts, deadlines } = this.#control;
-    deadlines.move(this, Math.min(now + timeouts.rpcMs, this.#latest));
+    deadlines.move(this, Math.min(now + timeouts.rpcMs, this.latest));
     const gate = this.#progress;
     if (gate === undefined) return;
     if (gate.admits(notification, now)) this.#pass(notification, gate);
@@ -115,10 +131,10 @@ export class Flight implements AnswerListener, Deadline, Runner {
   expired(): void {
     const { timeouts, deadlines } = this.#control;
     const now = performance.now();
-    const whole = now >= this.#latest;
+    const whole = now >= this.latest;
     if (!whole && this.#control.asking(this)) {
       // The server is not slow: it waits for somebody's answer.
-      this.at = Math.min(now + timeouts.rpcMs, this.#latest);
+      this.at = Math.min(now + timeouts.rpcMs, this.latest);
       deadlines.add(this);
       return;
     }
@@ -140,22 +156,40 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.#peer.notify('notifications/cancelled', { requestId: this.#id, reason });
   }
 
+  /** As long as the client is away, another call may be sent in its place. */
+  waits(away: boolean): void {
+    if (this.#away === away) return;
+    this.#away = away;
+    this.#control.waiting(away);
+  }
+
   /** What it waited for was not the server's doing: its time begins anew. */
   restartClock(): void {
     const { timeouts, deadlines } = this.#control;
-    deadlines.move(this, Math.min(performance.now() + timeouts.rpcMs, this.#latest));
+    deadlines.move(this, Math.min(performance.now() + timeouts.rpcMs, this.latest));
+  }
+
+  #review(answer: Message): Message | undefined {
+    try {
+      return this.#control.review(answer, this);
+    } catch (cause) {
+      this.#failed(cause);
+      return undefined;
+    }
   }
 
   #deliver(answer: Message): void {
     try {
       this.call.relay(answer);
     } catch (cause) {
-      // A bug on our side costs this call only, not the program and every other server.
-      this.call.fail(
-        new SwitchboardError('INTERNAL', 'Switchboard failed to handle this answer.', { cause }),
-      );
+      this.#failed(cause);
     }
     this.#yieldTo();
+  }
+
+  /** A bug on our side costs this call only, not the program and every other server. */
+  #failed(cause: unknown): void {
+    this.call.fail(new SwitchboardError('INTERNAL', 'Switchboard failed to handle this answer.', { cause }));
   }
 
   #passHeld(gate: ProgressGate): void {
@@ -190,6 +224,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   #land(answered = false): void {
     clearTimeout(this.#progress?.timer);
     this.#control.deadlines.remove(this);
+    this.waits(false);
     this.#control.landed(answered);
   }
 

@@ -4,11 +4,13 @@ import {
   isJsonObject,
   isLegacyVersion,
   LATEST_LEGACY_VERSION,
+  MODERN_VERSION,
+  ModernCode,
   Server,
   type JsonObject,
 } from '../protocol/index.ts';
-import type { Message, Peer } from '../wire/index.ts';
-import { errorText } from './error-answer.ts';
+import type { Message, Peer, Unanswered } from '../wire/index.ts';
+import { errorCode, errorText, versionsSupported } from './error-answer.ts';
 
 export interface Greeting {
   /** What we call ourselves towards servers. */
@@ -17,55 +19,105 @@ export interface Greeting {
   readonly capabilities: JsonObject;
 }
 
+/** How a greeting was taken. What cannot be helped by another greeting is thrown instead. */
+export type Reception =
+  | { readonly kind: 'agreed'; readonly info: SourceInfo }
+  /**
+   * Not in these words; `sure` where the server says itself that it speaks the other era, `silent` where it said
+   * nothing, which may only mean that it has not begun to listen, `again` where it asks to be asked once more.
+   */
+  | {
+      readonly kind: 'refused';
+      readonly error: SwitchboardError;
+      readonly sure?: boolean;
+      readonly silent?: boolean;
+      readonly again?: boolean;
+    };
+
 /** Opens the conversation as a client does: `initialize`, and once it is answered `initialized`. */
 export function shakeHands(
   peer: Peer,
   server: string,
   { clientInfo, capabilities }: Greeting,
   mask: (text: string) => string,
-): Promise<SourceInfo> {
+): Promise<Reception> {
   return new Promise((resolve, reject) => {
     const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
     peer.request('initialize', params, {
       answered: (answer) => {
         try {
-          const info = readGreeting(answer, server, mask);
-          peer.notify('notifications/initialized');
-          resolve(info);
+          const reception = readGreeting(answer, server, mask);
+          if (reception.kind === 'agreed') peer.notify('notifications/initialized');
+          resolve(reception);
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
         }
       },
-      unanswered: (reason, error) =>
-        reject(
-          error ??
-            new SwitchboardError('START_FAILED', `Server '${server}' did not answer initialize (${reason}).`),
-        ),
+      unanswered: (reason, error) => {
+        const reception = unheard(server, 'initialize', reason, error);
+        if (reception instanceof SwitchboardError) reject(reception);
+        else resolve(reception);
+      },
     });
   });
 }
 
-function readGreeting(answer: Message, server: string, mask: (text: string) => string): SourceInfo {
+/** What it means that a greeting got no answer: an error where another greeting would get none either. */
+export function unheard(
+  server: string,
+  method: string,
+  reason: Unanswered,
+  error: SwitchboardError | undefined,
+): Reception | SwitchboardError {
+  const why =
+    error ?? new SwitchboardError('START_FAILED', `Server '${server}' did not answer ${method} (${reason}).`);
+  // Nobody is there, or nobody is let in.
+  const final =
+    reason === 'closed' ||
+    reason === 'not-taken' ||
+    (reason === 'failed' && (why.code === 'START_FAILED' || why.code === 'LOGIN_NEEDED'));
+  return final ? why : { kind: 'refused', error: why };
+}
+
+function readGreeting(answer: Message, server: string, mask: (text: string) => string): Reception {
   if (answer.has(Server.error)) {
     const said = mask(errorText(answer));
-    throw new SwitchboardError(
+    const error = new SwitchboardError(
       'START_FAILED',
       `Server '${server}' refused initialize: ${said.slice(0, 500)}`,
     );
+    const unsupported = errorCode(answer) === ModernCode.unsupportedVersion;
+    const supported = unsupported ? versionsSupported(answer) : undefined;
+    if (supported !== undefined && !supported.includes(MODERN_VERSION))
+      throw unknownVersions(server, supported);
+    return { kind: 'refused', error, sure: unsupported };
   }
   const result = answer.value(Server.result);
   const version = isJsonObject(result) ? result.protocolVersion : undefined;
   if (!isJsonObject(result) || !isLegacyVersion(version)) {
-    throw new SwitchboardError(
-      'START_FAILED',
-      `Server '${server}' speaks protocol version ${version === undefined ? 'none' : JSON.stringify(version)}, which Switchboard does not know.`,
-      { hint: 'A newer Switchboard or another version of that server may help.' },
-    );
+    const error = unknownVersions(server, version === undefined ? [] : [version]);
+    // It named the version that has another greeting.
+    if (version === MODERN_VERSION) return { kind: 'refused', error, sure: true };
+    throw error;
   }
-  return {
+  const info = {
     protocolVersion: version,
     serverInfo: isJsonObject(result.serverInfo) ? result.serverInfo : {},
     capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
   };
+  return { kind: 'agreed', info };
+}
+
+/** The server speaks, but nothing that we do. */
+export function unknownVersions(server: string, versions: readonly unknown[]): SwitchboardError {
+  const named = versions
+    .slice(0, 5)
+    .map((version) => JSON.stringify(version).slice(0, 100))
+    .join(', ');
+  return new SwitchboardError(
+    'START_FAILED',
+    `Server '${server}' speaks protocol version ${named === '' ? 'none' : named}, which Switchboard does not know.`,
+    { hint: 'A newer Switchboard or another version of that server may help.' },
+  );
 }

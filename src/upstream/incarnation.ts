@@ -4,20 +4,25 @@ import type { Logger } from '../shared/log.ts';
 import { secretMask } from '../shared/secrets.ts';
 import type { Listing, Question, Session, SourceInfo } from '../gateway/index.ts';
 import type { Family } from '../process/index.ts';
-import { SERVER_SHAPE, type Kind } from '../protocol/index.ts';
+import { SERVER_SHAPE, type KeptKind, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
-import { shakeHands, type Greeting } from './handshake.ts';
+import type { Greeting } from './handshake.ts';
 import type { Failure, Link, LinkEnd, LinkEvents } from './link.ts';
+import { Modern } from './modern.ts';
+import { eraOf, erasOf, negotiate, type Era } from './negotiate.ts';
 import { NoiseMeter } from './noise.ts';
 import { openProcessLink } from './process-link.ts';
 import { Questions } from './questions.ts';
 import type { UpstreamServer } from './server.ts';
+import type { ToolHeaders } from './tool-headers.ts';
 
 export interface IncarnationEvents {
   request(message: Message): void;
   notification(message: Message): void;
   /** It wants something of a client. */
   asked(question: Question): void;
+  /** It may have another list of this kind than before. */
+  changed(kind: KeptKind): void;
   /** Clients for whom it may be at work though they have no call running. */
   othersAtWork(): ReadonlySet<Session>;
   /** It is over, and not because it was asked to be. Told once. */
@@ -54,6 +59,10 @@ export interface Findings {
   framing?: Framing;
   /** The transport that answered. */
   transport?: 'http' | 'sse';
+  /** The era it was of. */
+  era?: Era;
+  /** What its tools want to see in headers; only asked over HTTP. */
+  readonly headers: ToolHeaders;
 }
 
 /** One life of a server: a link to it and the conversation over it. A new start is a new one. */
@@ -62,6 +71,9 @@ export class Incarnation {
   readonly link: Link;
   /** Its requests to a client that are not answered yet. */
   readonly questions: Questions;
+  /** Set once it turned out to be of the modern era. */
+  modern: Modern | undefined = undefined;
+  readonly #findings: Findings;
   readonly #server: UpstreamServer;
   readonly #surroundings: Surroundings;
   readonly #events: IncarnationEvents;
@@ -87,13 +99,14 @@ export class Incarnation {
       ended: (end) => incarnation().#ended(end),
       unanswered: (id, failure) => incarnation().#unanswered(id, failure),
     });
-    const begun = new Incarnation(server, framing, link, mask, surroundings, deadlines, events);
+    const begun = new Incarnation(server, framing, findings, link, mask, surroundings, deadlines, events);
     return begun;
   }
 
   private constructor(
     server: UpstreamServer,
     framing: Framing,
+    findings: Findings,
     link: Link,
     mask: (text: string) => string,
     surroundings: Surroundings,
@@ -103,6 +116,7 @@ export class Incarnation {
     const { name } = server;
     const { log } = surroundings;
     this.#server = server;
+    this.#findings = findings;
     this.#surroundings = surroundings;
     this.#events = events;
     this.link = link;
@@ -157,15 +171,47 @@ export class Incarnation {
       );
     });
     try {
-      const info = await Promise.race([
-        shakeHands(this.peer, this.#server.name, this.#surroundings.greeting(), this.mask),
-        timeout,
-      ]);
+      const { era, info } = await Promise.race([this.#negotiate(patience), timeout]);
       this.#greeted = true;
+      if (era === 'modern') this.#becomeModern(info);
       return info;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async #negotiate(patience: number): Promise<{ era: Era; info: SourceInfo }> {
+    const { name } = this.#server;
+    const { log, greeting, recall } = this.#surroundings;
+    const findings = this.#findings;
+    const before = findings.era ?? eraOf(recall(this.#server));
+    const eras = erasOf(this.#server, before, findings.transport);
+    const agreed = await negotiate({
+      peer: this.peer,
+      server: name,
+      greeting: greeting(),
+      mask: this.mask,
+      eras,
+      patience,
+    });
+    if (before !== undefined && before !== agreed.era)
+      log.info('speaks another era now', { server: name, era: agreed.era });
+    findings.era = agreed.era;
+    return agreed;
+  }
+
+  #becomeModern(info: SourceInfo): void {
+    const { log, greeting } = this.#surroundings;
+    if (this.#over) return;
+    this.modern = new Modern({
+      server: this.#server.name,
+      peer: this.peer,
+      info,
+      greeting,
+      log,
+      remote: this.#server.target.kind === 'remote',
+      changed: (kind) => this.#events.changed(kind),
+    });
   }
 
   /** Ends it on our own account; nobody is told that it was lost. */
@@ -184,6 +230,7 @@ export class Incarnation {
 
   #becomeOver(): void {
     this.#over = true;
+    this.modern?.stop();
     for (const listener of this.#onOver.splice(0)) listener();
   }
 
@@ -264,7 +311,14 @@ function openLink(
   // Loaded when the first remote server is used: most configurations have none.
   return import('./http/index.ts').then(({ openRemoteLink }) =>
     openRemoteLink(
-      { server: name, target, messageBytes: server.limits.messageBytes, log, verdict: findings },
+      {
+        server: name,
+        target,
+        messageBytes: server.limits.messageBytes,
+        log,
+        verdict: findings,
+        headers: findings.headers,
+      },
       events,
     ),
   );

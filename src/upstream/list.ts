@@ -21,14 +21,24 @@ export interface Asker {
   mask(text: string): string;
 }
 
-/** Everything of one kind that a server has, page by page to the end, or to a bound. */
-export async function listAll(asker: Asker, kind: Kind, server: string, log: Logger): Promise<Listing> {
+/**
+ * Everything of one kind that a server has, page by page to the end, or to a bound. `screen` says why one of them cannot
+ * be used; those are left out.
+ */
+export async function listAll(
+  asker: Asker,
+  kind: Kind,
+  server: string,
+  log: Logger,
+  screen?: (key: string, text: string) => string | undefined,
+): Promise<Listing> {
   const { method, member } = KINDS[kind];
   const components: Component[] = [];
   const byKey = new Map<string, Component>();
   const started = performance.now();
   let bytes = 0;
   let skipped = 0;
+  const unusable = new Map<string, string>();
   const repaired = new Map<string, readonly string[]>();
   let cursor: string | undefined;
   for (let page = 1; ; page++) {
@@ -38,7 +48,9 @@ export async function listAll(asker: Asker, kind: Kind, server: string, log: Log
     for (const item of items.slice(0, MAX_ENTRIES)) {
       if (components.length === MAX_COMPONENTS) break;
       const component = readComponent(item, kind, repaired);
-      if (component !== undefined && !byKey.has(component.key)) {
+      const bad = component && screen?.(component.key, component.text);
+      if (bad !== undefined) unusable.set(component!.key, bad);
+      else if (component !== undefined && !byKey.has(component.key)) {
         byKey.set(component.key, component);
         components.push(component);
       } else skipped++;
@@ -57,6 +69,8 @@ export async function listAll(asker: Asker, kind: Kind, server: string, log: Log
       });
     for (const [key, bad] of [...repaired].slice(0, MAX_TOLD))
       log.warn(`left out what no client would take`, { server, [kind]: key, members: bad.join(',') });
+    for (const [key, why] of [...unusable].slice(0, MAX_TOLD))
+      log.warn(`left out what cannot be used`, { server, [kind]: key, reason: why });
     if (reason !== undefined) log.warn(`incomplete list of ${member}`, { server, reason });
     return { components, byKey, incomplete: reason };
   }

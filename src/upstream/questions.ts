@@ -1,6 +1,6 @@
 import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
-import type { Question, Session } from '../gateway/index.ts';
+import type { ClientLink, Question, Session } from '../gateway/index.ts';
 import { Server } from '../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../wire/index.ts';
 import { Asked, type AskedControl } from './asked.ts';
@@ -21,6 +21,8 @@ export interface QuestionsOptions {
 
 /** Requests of one server that may wait for a client; more are refused. */
 const MOST = 64;
+/** And so many bytes of them together. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /** What one process of a server wants to know of clients and has not been told yet. */
 export class Questions {
@@ -28,6 +30,7 @@ export class Questions {
   readonly #control: AskedControl;
   /** By the server's id for them, as JSON text. */
   readonly #open = new Map<string, Asked>();
+  #bytes = 0;
 
   constructor(options: QuestionsOptions) {
     const { peer, deadlines, patience } = options;
@@ -48,7 +51,7 @@ export class Questions {
     const { peer, log, server, asked: pass } = this.#options;
     const id = request.text(Server.id)!;
     const method = request.string(Server.method) ?? '';
-    if (this.#open.size >= MOST || this.#open.has(id)) {
+    if (this.#open.size >= MOST || this.#bytes + request.length > MOST_BYTES || this.#open.has(id)) {
       const why = this.#open.has(id) ? 'a request with this id is still open' : 'too many requests wait';
       const message = `Busy: ${method.slice(0, 200)} was refused, ${why}.`;
       peer.fail(id, RpcCode.serverError, message);
@@ -56,6 +59,7 @@ export class Questions {
     }
     const asked = new Asked(request, method, peer, this.#control);
     this.#open.set(id, asked);
+    this.#bytes += request.length;
     try {
       pass(asked);
     } catch (error) {
@@ -86,13 +90,16 @@ export class Questions {
     const others = flightsAt(this.#options.peer).filter((each) => each !== flight);
     for (const asked of [...this.#open.values()]) {
       if (mayBeAbout(asked, flight) && !others.some((other) => mayBeAbout(asked, other)))
-        asked.withdraw('The call it belongs to was cancelled.');
+        asked.giveUp('The call it belongs to was cancelled.');
     }
   }
 
   #settled(asked: Asked): void {
     const id = asked.request.text(Server.id)!;
-    if (this.#open.get(id) === asked) this.#open.delete(id);
+    if (this.#open.get(id) === asked) {
+      this.#open.delete(id);
+      this.#bytes -= asked.request.length;
+    }
     // The time somebody took to answer was not the server's.
     for (const flight of flightsAt(this.#options.peer)) if (mayBeAbout(asked, flight)) flight.restartClock();
   }
@@ -100,5 +107,11 @@ export class Questions {
 
 /** A question may be about a call of the client that is asked, if the call was running when the question came. */
 function mayBeAbout(asked: Asked, { call, since }: Flight): boolean {
-  return since <= asked.since && (asked.client === undefined || call.session.client === asked.client);
+  const { client } = call.session;
+  return since <= asked.since && (asked.client === undefined || isSame(asked.client, client));
+}
+
+/** Whether two links lead to the same person. */
+function isSame(one: ClientLink, other: ClientLink): boolean {
+  return one === other || (one.person !== undefined && one.person === other.person);
 }

@@ -6,12 +6,13 @@ import {
   type SourceListener,
   type SourceState,
 } from '../gateway/index.ts';
-import { KEPT_KINDS, KINDS, type KeptKind, type Kind } from '../protocol/index.ts';
+import { KEPT_KINDS, KINDS, MODERN_VERSION, type KeptKind, type Kind } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 import { Connection } from './connection.ts';
 import type { Surroundings } from './incarnation.ts';
 import { listAll } from './list.ts';
 import type { UpstreamServer } from './server.ts';
+import { ToolHeaders } from './tool-headers.ts';
 
 /** How long a list is used at least, in milliseconds, whatever its server says. */
 const RELIST_EVERY = 250;
@@ -26,6 +27,7 @@ export function createServerSource(
   let connection: Connection | undefined;
   let listener: SourceListener | undefined;
   let closed = false;
+  let headers: ToolHeaders | undefined;
   const listOf = (kind: KeptKind): KeptList => {
     lists ??= new Map(KEPT_KINDS.map((each) => [each, new KeptList()]));
     return lists.get(kind)!;
@@ -33,7 +35,8 @@ export function createServerSource(
   // Made when it is needed: of many configured servers most are never used, and a host waits for all of them.
   const connect = (): Connection => {
     if (connection) return connection;
-    connection = new Connection(server, surroundings, deadlines, {
+    headers = new ToolHeaders();
+    connection = new Connection(server, surroundings, deadlines, headers, {
       gone: () => {
         for (const list of lists?.values() ?? []) list.forget();
         listener?.gone();
@@ -46,10 +49,19 @@ export function createServerSource(
         else question.refuse(RpcCode.methodNotFound, `Method not found: ${question.method}`);
       },
       inUse: () => listener?.inUse() ?? false,
+      relist: async () => {
+        listOf('tools').forget();
+        await source.list('tools');
+        listener?.changed('tools');
+      },
     });
     if (closed) void connection.close();
     return connection;
   };
+
+  /** What a modern server wants in headers has to be known before its tools can be used. */
+  const screen = (name: string, tool: string): string | undefined =>
+    connection?.about?.protocolVersion === MODERN_VERSION ? headers?.learn(name, tool) : undefined;
 
   const fetch = async (kind: Kind): Promise<Listing> => {
     // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
@@ -57,7 +69,8 @@ export function createServerSource(
       const { capabilities } = await connect().greeted();
       if (capabilities[KINDS[kind].capability] === undefined) return EMPTY_LISTING;
     }
-    const listing = await listAll(connect(), kind, server.name, surroundings.log);
+    const screened = kind === 'tools' && server.target.kind === 'remote' ? screen : undefined;
+    const listing = await listAll(connect(), kind, server.name, surroundings.log, screened);
     surroundings.log.info('listed', { server: server.name, [kind]: listing.components.length });
     surroundings.listed(server.name, kind, listing);
     return listing;

@@ -118,7 +118,9 @@ describe('before initialize', () => {
     expect((await client.request('tools/list')).error?.code).toBe(-32600);
     expect((await client.call('echo_suite', { action: 'introspect' })).error?.code).toBe(-32600);
     expect((await client.request('ping')).result).toEqual({});
-    expect((await client.request('server/discover')).error?.code).toBe(-32601);
+    expect((await client.request('vendor/anything')).error?.code).toBe(-32601);
+    // It opens the other era, in which every request says what it is.
+    expect((await client.request('server/discover')).error?.code).toBe(-32602);
     expect(processesWith(client.marker)).toHaveLength(1);
   });
 

@@ -8,6 +8,7 @@ import { SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
 import { openConversation } from '../conversation.ts';
 import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from './door.ts';
+import { modernSeats, type ModernSeats } from './modern-seats.cases.ts';
 
 export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 
@@ -18,6 +19,8 @@ export interface TestDoor {
   readonly nextCall: () => Promise<Call>;
   /** How many seats the core has given away, and how many are left. */
   readonly seats: { opened: number; closed: number };
+  /** The same for requests of clients that have no session. */
+  readonly modern: ModernSeats;
   /** The gateways before each client, as the core was told. */
   readonly passed: (readonly string[])[];
   readonly request: (options: RequestOptions) => Promise<Reply>;
@@ -72,6 +75,7 @@ export async function openTestDoor(
   const seats = { opened: 0, closed: 0 };
   const passed: (readonly string[])[] = [];
   const identity = { name: 'test', title: 'Test', version: '0', instructions: () => '' };
+  const modern = modernSeats(gateway, identity);
   const door = await openHttpDoor({
     host: '127.0.0.1',
     port: 0,
@@ -93,10 +97,10 @@ export async function openTestDoor(
       });
       return {
         get running() {
-          return client.session.running;
+          return client.running;
         },
-        idle: () => client.session.idle(),
-        failAll: () => client.session.failAll(),
+        idle: () => client.idle(),
+        failAll: () => client.failAll(),
         close: () => {
           seats.closed++;
           client.leave();
@@ -105,6 +109,7 @@ export async function openTestDoor(
         },
       };
     },
+    openModern: (input, output) => modern.open(input, output),
     ...options,
     limits: { bodyBytes: 4 * 1024 * 1024, sessions: 100, sessionIdleMs: 60_000, ...options.limits },
   });
@@ -122,6 +127,7 @@ export async function openTestDoor(
   return {
     door,
     seats,
+    modern,
     passed,
     request,
     open,
@@ -201,6 +207,7 @@ function toyEntry(run: (call: Call) => void): CatalogEntry {
       name: 'toy',
       listen: () => undefined,
       tell: () => undefined,
+      about: () => undefined,
     } as unknown as CatalogEntry['source'],
     rules: { admits: () => true, shapes: new Map() },
     offers: new Set(['tools']),

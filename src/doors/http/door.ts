@@ -9,6 +9,9 @@ import { within } from '../within.ts';
 import { EventStore } from './event-store.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { handlersFor } from './handlers.ts';
+import type { ModernSeat } from './modern-exchange.ts';
+import type { ParamHeader } from './modern-headers.ts';
+import { ModernPosts } from './modern-posts.ts';
 import { PACE, type Pace } from './pace.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
@@ -17,6 +20,7 @@ import type { Seat, Session } from './session.ts';
 import { Sessions } from './sessions.ts';
 import type { TrailOptions } from './trail.ts';
 
+export type { ModernSeat } from './modern-exchange.ts';
 export type { Seat } from './session.ts';
 
 export interface HttpDoorOptions {
@@ -32,6 +36,10 @@ export interface HttpDoorOptions {
    * the gateways that its messages come through, the one next to us last.
    */
   readonly open: (input: Readable, output: Writable, passed: readonly string[]) => Seat;
+  /** The same for one request of a client that has no session. Called once per request. */
+  readonly openModern: (input: Readable, output: Writable) => ModernSeat;
+  /** The parameters of a tool, under the name it is shown by, that such a client repeats in headers. Default none. */
+  readonly paramHeaders?: (tool: string) => readonly ParamHeader[];
   /** What /healthz tells beside the number of sessions. */
   readonly health: () => JsonObject;
   /** The last client has left. Those whose greeting failed were none. */
@@ -45,7 +53,7 @@ export interface HttpDoorOptions {
 export interface HttpLimits {
   /** The largest body of a request, in bytes. */
   readonly bodyBytes: number;
-  /** How many sessions there may be at a time. */
+  /** How many sessions there may be at a time, and how many requests of clients that have none. */
   readonly sessions: number;
   /** A session that is unused for so long is closed, in milliseconds. */
   readonly sessionIdleMs: number;
@@ -86,8 +94,16 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       if (!closing) emptied?.();
     },
   });
+  const modern = new ModernPosts({
+    open: options.openModern,
+    paramHeaders: options.paramHeaders,
+    limit: limits.sessions,
+    log,
+    pace,
+  });
   const handlers = handlersFor({
     sessions,
+    modern,
     host: {
       open,
       log,
@@ -150,11 +166,12 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     async drain(ms) {
       draining = true;
       const all = sessions.all();
-      await within(ms, Promise.all(all.map(({ seat }) => seat.idle())));
+      await within(ms, Promise.all([modern.idle(), ...all.map(({ seat }) => seat.idle())]));
       for (const { seat } of all) seat.failAll();
+      modern.failAll();
       // What the core says in one turn it writes at the end of it.
       await new Promise((resolve) => setImmediate(resolve));
-      await within(pace.flushMs, Promise.all(all.map((session) => session.flushed())));
+      await within(pace.flushMs, Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]));
     },
     async close() {
       draining = true;
@@ -163,9 +180,11 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
         server.close(() => resolve());
       });
       const all = sessions.all();
+      modern.failAll();
       await sessions.close();
-      await within(pace.flushMs, Promise.all(all.map((session) => session.flushed())));
+      await within(pace.flushMs, Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]));
       server.closeAllConnections();
+      modern.close();
       await closed;
     },
   };

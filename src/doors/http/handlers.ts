@@ -1,8 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Client, isJsonObject, isLegacyVersion, type JsonObject } from '../../protocol/index.ts';
+import {
+  Client,
+  isJsonObject,
+  isLegacyVersion,
+  isModernVersion,
+  type JsonObject,
+} from '../../protocol/index.ts';
 import { RpcCode, type Message } from '../../wire/index.ts';
 import { readPost } from './body.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
+import { ModernPosts } from './modern-posts.ts';
 import { replyEmpty, replyError, replyErrorUnread } from './reply.ts';
 import type { RouteName } from './routes.ts';
 import type { Session, SessionHost } from './session.ts';
@@ -13,6 +20,8 @@ import { trailOf, type TrailOptions } from './trail.ts';
 
 export interface HandlersOptions {
   readonly sessions: Sessions;
+  /** What comes from clients that have no session. */
+  readonly modern: ModernPosts;
   readonly host: SessionHost;
   /** The largest body taken, in bytes. */
   readonly bodyBytes: number;
@@ -28,6 +37,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void | Pr
 /** What each route does with a request that has been let in. */
 export function handlersFor({
   sessions,
+  modern,
   host,
   bodyBytes,
   draining,
@@ -81,19 +91,28 @@ export function handlersFor({
     });
   };
 
+  /** Each request says for itself which era it is of; those of the modern one need no session. */
+  const takeModern = (message: Message, request: IncomingMessage, response: ServerResponse): void => {
+    const id = isRequest(message) ? message.text(Client.id) : undefined;
+    if (draining()) replyError(response, { ...STOPPING, code: RpcCode.internalError, id });
+    else if (trailOf(request, trail) === 'loop') replyError(response, { ...LOOP, id });
+    else modern.take(message, request, response);
+  };
+
   return {
     async send(request, response) {
       if (!accepts(request.headers.accept, JSON_TYPE, EVENTS_TYPE)) {
         replyErrorUnread(request, response, NOT_BOTH);
         return;
       }
-      if (refuseVersion(request, response)) return;
-      const id = sessionIdOf(request);
+      const claimsModern = ModernPosts.claims(request);
+      const id = claimsModern ? undefined : sessionIdOf(request);
       const session = id === undefined ? undefined : sessionOf(request, response, id);
       if (id !== undefined && session === undefined) return;
       const message = await readPost(request, response, bodyBytes);
       if (message === undefined) return;
-      if (session === undefined) begin(message, response);
+      if (claimsModern || ModernPosts.carries(message)) takeModern(message, request, response);
+      else if (session === undefined) begin(message, response);
       // While the body came it may have ended.
       else if (sessions.find(session.id, StreamableSession) === undefined) replyError(response, NO_SESSION);
       else if (!refuseMessage(message, session, response)) session.receive(message, response);
@@ -207,6 +226,11 @@ const NOT_EVENTS = {
   status: 406,
   message: 'Not acceptable: the Accept header must allow text/event-stream.',
 };
+const NO_STREAM = {
+  status: 405,
+  message: 'Method not allowed: in this version of the protocol there is only POST.',
+  headers: { Allow: 'POST' },
+};
 const BAD_VERSION = {
   status: 400,
   code: RpcCode.invalidRequest,
@@ -232,10 +256,10 @@ function sessionIdOf({ headers }: IncomingMessage): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Whether the request names a version that we do not speak; the client has been told then. */
+/** Whether the request names a version that we do not speak, or not in this way; the client has been told then. */
 function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
   const version = request.headers['mcp-protocol-version'];
   if (version === undefined || isLegacyVersion(version)) return false;
-  replyErrorUnread(request, response, BAD_VERSION);
+  replyErrorUnread(request, response, isModernVersion(version) ? NO_STREAM : BAD_VERSION);
   return true;
 }

@@ -176,6 +176,9 @@ test('a port that is taken, and an address that is not ours, are told by name', 
       open: () => {
         throw new Error('nobody comes');
       },
+      openModern: () => {
+        throw new Error('nobody comes');
+      },
       health: () => ({}),
     });
   await expect(open('127.0.0.1', door.port)).rejects.toMatchObject({

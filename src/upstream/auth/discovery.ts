@@ -1,7 +1,7 @@
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import { VERSION } from '../../shared/version.ts';
-import { LATEST_LEGACY_VERSION } from '../../protocol/index.ts';
+import { LATEST_LEGACY_VERSION, Meta, MODERN_VERSION } from '../../protocol/index.ts';
 import { createAddressGuard, type AddressGuard } from './addresses.ts';
 import { createGuardedFetch, type Fetch } from './fetch.ts';
 import {
@@ -75,6 +75,19 @@ export async function discover(
   };
 }
 
+const MODERN_LIST = {
+  jsonrpc: '2.0',
+  id: 3,
+  method: 'tools/list',
+  params: {
+    _meta: {
+      [Meta.protocolVersion]: MODERN_VERSION,
+      [Meta.clientCapabilities]: {},
+      [Meta.clientInfo]: { name: 'switchboard', version: VERSION },
+    },
+  },
+};
+
 /** What the server says to somebody who has not logged in. */
 async function challengeOf(
   { url, fetch }: Surroundings,
@@ -90,16 +103,31 @@ async function challengeOf(
       clientInfo: { name: 'switchboard', version: VERSION },
     },
   };
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: {
-      ...headers,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    },
-    body: JSON.stringify(greeting),
-    headOnly: true,
-  });
+  const post = (message: object, more: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        ...more,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(message),
+      headOnly: true,
+    });
+  const answer = await post(greeting);
+  if (answer.status === 401) return answer;
+  // Some greet anybody, and ask who it is when something is wanted of them.
+  const session = answer.headers.get('mcp-session-id');
+  const tried = [
+    await post(
+      { jsonrpc: '2.0', id: 2, method: 'tools/list' },
+      session === null ? {} : { 'mcp-session-id': session },
+    ),
+    await post(MODERN_LIST, { 'mcp-protocol-version': MODERN_VERSION, 'mcp-method': 'tools/list' }),
+  ];
+  const refusal = tried.find(({ status }) => status === 401);
+  if (refusal) return refusal;
   if (answer.status !== 404 && answer.status !== 405) return answer;
   // Older servers are greeted on a stream, and know nothing else at this address.
   return fetch(url, { headers: { ...headers, accept: 'text/event-stream' }, headOnly: true });

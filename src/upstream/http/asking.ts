@@ -31,6 +31,13 @@ export type Settled =
   | { readonly kind: 'unsuitable'; readonly refusal: Refusal }
   | Failure;
 
+export interface AskingOptions {
+  /** Headers of this request alone. Default none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a stream that breaks off can be taken up again. Default true. */
+  readonly resumable?: boolean;
+}
+
 /** How long an event stream may stay open behind the answer, in milliseconds. */
 const LINGER = 1000;
 /** An answer that broke off is taken up again so many times in a row without any news. */
@@ -46,6 +53,7 @@ export class Asking {
   readonly #context: TransportContext;
   readonly #events: AskingEvents;
   readonly #hadSession: boolean;
+  readonly #resumable: boolean;
   readonly #post: Exchange;
   #exchange: Exchange;
   #over = false;
@@ -59,14 +67,20 @@ export class Asking {
   /** It sent something that is no message. */
   #babbled = false;
 
-  constructor(message: Outgoing, context: TransportContext, events: AskingEvents) {
+  constructor(
+    message: Outgoing,
+    context: TransportContext,
+    events: AskingEvents,
+    { headers = {}, resumable = true }: AskingOptions = {},
+  ) {
     this.message = message;
     this.#context = context;
     this.#events = events;
     this.#hadSession = context.site.session !== undefined;
     const accept = 'application/json, text/event-stream';
+    this.#resumable = resumable;
     const again = (): boolean => events.othersServed();
-    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body, again });
+    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body, headers, again });
     this.#exchange = this.#post;
     void this.#post.sent.then(() => message.sent());
     void this.#post.outcome.then((outcome) => this.#posted(outcome));
@@ -214,7 +228,7 @@ export class Asking {
     const how = whole
       ? 'ended its event stream without an answer'
       : 'broke off its event stream before it had answered';
-    if (this.#lastEventId !== undefined) this.#resume(how);
+    if (this.#lastEventId !== undefined && this.#resumable) this.#resume(how);
     else if (this.#babbled)
       this.#settle({
         kind: 'failed',

@@ -14,6 +14,8 @@ export interface Asked {
   readonly body?: readonly Buffer[];
   /** Where to go instead of the site's own address; of the same origin. */
   readonly url?: URL;
+  /** Beside those that every request has; stronger than those. Default none. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Where an event stream goes on. Default at its beginning. */
   readonly lastEventId?: string | undefined;
   /** The most that may pass until the answer begins, in milliseconds. Default any time. */
@@ -220,9 +222,10 @@ export class Exchange {
   }
 
   #headers(authorization: string | undefined): Record<string, string> {
-    const { accept, body, lastEventId } = this.#asked;
+    const { accept, body, lastEventId, headers } = this.#asked;
     return {
       ...this.#site.headers(),
+      ...headers,
       ...(authorization === undefined ? {} : { authorization }),
       ...(accept === undefined ? {} : { accept }),
       ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),

@@ -13,6 +13,8 @@ export interface Outgoing {
   readonly method: string | undefined;
   /** The request that it cancels, else 0. */
   readonly cancels: number;
+  /** What it says; undefined where it could not be read. */
+  readonly read: Message | undefined;
   /** Its bytes are with the network, or will never be. May be told more than once. */
   sent(): void;
 }
@@ -21,8 +23,19 @@ export interface Outgoing {
 const UNSENT = 1024 * 1024;
 const LF = 0x0a;
 /** As little as possible: a member that we look for and that stands twice would make a message unreadable. */
-const SHAPE = defineShape({ ...ENVELOPE }, { params: { requestId: true } });
+const SHAPE = defineShape(
+  { ...ENVELOPE },
+  { params: { requestId: true, name: true, uri: true, taskId: true, arguments: true } },
+);
 const REQUEST_ID = SHAPE.slot('params.requestId');
+
+/** Members of what is sent, looked for only where somebody asks. */
+export const Sent = {
+  name: SHAPE.slot('params.name'),
+  uri: SHAPE.slot('params.uri'),
+  taskId: SHAPE.slot('params.taskId'),
+  arguments: SHAPE.slot('params.arguments'),
+} as const;
 
 /** Cuts what is written into messages, and takes no more while too much of it waits to be sent. */
 export class Outlet {
@@ -70,6 +83,7 @@ export class Outlet {
       length,
       id: known === undefined || method === undefined ? 0 : known.integer(Envelope.id),
       method,
+      read: known,
       cancels: method === 'notifications/cancelled' ? known!.integer(REQUEST_ID) : 0,
       sent: () => {
         if (!waiting) return;

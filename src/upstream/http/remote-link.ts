@@ -3,6 +3,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { Link, LinkEvents } from '../link.ts';
 import type { RemoteTarget } from '../server.ts';
+import type { ToolHeaders } from '../tool-headers.ts';
 import { badStatus } from './failures.ts';
 import { Inlet } from './inlet.ts';
 import { Outlet, type Outgoing } from './outlet.ts';
@@ -20,6 +21,8 @@ export interface RemoteLinkOptions {
   readonly log: Logger;
   /** Which transport answered last time, where the target leaves it open; written when it is found, kept over several lives. */
   readonly verdict: { transport?: 'http' | 'sse' };
+  /** What the server's tools want to see in headers. Default nothing. */
+  readonly headers?: ToolHeaders;
 }
 
 /** Opens the way to a remote server. Nothing is sent before something is written to `output`. */
@@ -41,7 +44,7 @@ class RemoteLink implements Link {
   #transport: Transport | undefined;
   /** Messages behind `notifications/initialized` while that is under way. */
   #held: Outgoing[] | undefined;
-  /** The server has answered `initialize`. */
+  /** The server has answered a greeting. */
   #suited = false;
   #stopping: Promise<void> | undefined;
   #over = false;
@@ -100,7 +103,12 @@ class RemoteLink implements Link {
       if (message.cancels > 0 && this.#withdraw(message)) message.sent();
       else this.#held.push(message);
     } else if (message.method === 'notifications/initialized') this.#greet(message);
-    else void this.#transport!.send(message);
+    else {
+      // A greeting of the other era after a failure of the older transport: that one does not have it.
+      if (message.method === 'server/discover' && this.#transport instanceof Sse)
+        this.#transport = new Streamable(this.#context(this.#site));
+      void this.#transport!.send(message);
+    }
   }
 
   #unanswerable(message: Outgoing, error: SwitchboardError): void {
@@ -135,12 +143,13 @@ class RemoteLink implements Link {
   }
 
   #context(site: Site): TransportContext {
-    const { messageBytes, log, target, verdict } = this.#options;
+    const { messageBytes, log, target, verdict, headers } = this.#options;
     return {
       site,
       inlet: this.#inlet,
       messageBytes,
       log,
+      headers,
       events: {
         unanswered: (id, failure) => {
           // One that does not work as it did last time may have become another.

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import type { Message } from '../../wire/index.ts';
+import { Envelope, type Message } from '../../wire/index.ts';
 import type { LinkEnd } from '../link.ts';
+import { tagged } from '../stream-tag.ts';
 import { Asking, type Settled } from './asking.ts';
 import { EventStream } from './event-stream.ts';
 import { discard, Exchange, typeOf } from './exchange.ts';
-import { noAnswer, notConnected, notStarted, unreachable } from './failures.ts';
+import { broken, noAnswer, notConnected, notStarted, unreachable } from './failures.ts';
 import { agreedVersion, answeredId, readIncoming } from './incoming.ts';
 import { Listening } from './listening.ts';
+import { modernHeaders } from './modern-headers.ts';
 import type { Outgoing } from './outlet.ts';
 import { TELL_PATIENCE, type Transport, type TransportContext } from './transport.ts';
 
@@ -25,6 +27,8 @@ export class Streamable implements Transport {
   #lastNews: NodeJS.Timeout | undefined;
   /** The session still exists, as far as we know. */
   #known = true;
+  /** The era that was greeted in last: a modern server has no session and no stream of its own. */
+  #modern = false;
 
   constructor(context: TransportContext) {
     this.#context = context;
@@ -42,7 +46,11 @@ export class Streamable implements Transport {
     }
     const cancelled = this.#calls.get(message.cancels);
     if (message.id > 0) this.#ask(message);
-    else if (cancelled === undefined) await this.#tell(message);
+    else if (this.#modern) {
+      // Nothing but requests goes to a modern server, and one is cancelled by not listening to it any more.
+      message.sent();
+      cancelled?.drop();
+    } else if (cancelled === undefined) await this.#tell(message);
     else await this.#cancel(message, cancelled);
   }
 
@@ -56,21 +64,41 @@ export class Streamable implements Transport {
 
   #ask(message: Outgoing): void {
     const first = message.method === 'initialize';
-    const asking = new Asking(message, this.#context, {
-      othersServed: () => this.#othersServed(message.id),
-      accepted: (response) => {
-        if (first) this.#context.site.session = sessionOf(response);
+    const modernFirst = message.method === 'server/discover';
+    if (first || modernFirst) this.#begin(modernFirst);
+    const options = this.#modern
+      ? { headers: modernHeaders(message, this.#context.headers), resumable: false }
+      : undefined;
+    const asking = new Asking(
+      message,
+      this.#context,
+      {
+        othersServed: () => this.#othersServed(message.id),
+        accepted: (response) => {
+          if (first) this.#context.site.session = sessionOf(response);
+        },
+        arrived: (arrived) => {
+          if (first && answeredId(arrived) === message.id) {
+            this.#context.site.version = agreedVersion(arrived);
+            this.#context.events.suits();
+          }
+          if (modernFirst && answeredId(arrived) === message.id && arrived.has(Envelope.result))
+            this.#context.events.suits();
+          const log = this.#modern && arrived.string(Envelope.method) === 'notifications/message';
+          this.#arrived(log ? tagged(arrived, message.id) : arrived);
+        },
+        settled: (end) => this.#settled(message, end),
       },
-      arrived: (arrived) => {
-        if (first && answeredId(arrived) === message.id) {
-          this.#context.site.version = agreedVersion(arrived);
-          this.#context.events.suits();
-        }
-        this.#arrived(arrived);
-      },
-      settled: (end) => this.#settled(message, end),
-    });
+      options,
+    );
     this.#calls.set(message.id, asking);
+  }
+
+  /** A greeting decides how everything behind it is sent. */
+  #begin(modern: boolean): void {
+    const { site } = this.#context;
+    this.#modern = modern;
+    site.session = site.version = undefined;
   }
 
   #arrived(message: Message): void {
@@ -94,8 +122,11 @@ export class Streamable implements Transport {
         events.unsuitable(message, end.refusal);
         break;
       case 'unreachable':
-        if (message.method === 'initialize')
+        if (message.method === 'initialize' || message.method === 'server/discover')
           events.unanswered(id, { kind: 'failed', error: notStarted(site, end.cause) });
+        // Whoever listens tries again for as long as anybody cares; only a call has to know that nobody is there.
+        else if (message.method === 'subscriptions/listen')
+          events.unanswered(id, { kind: 'failed', error: broken(site, end.cause) });
         else if (this.#state === 'open' && this.#othersServed(id))
           events.unanswered(id, { kind: 'failed', error: notConnected(site, end.cause) });
         else {

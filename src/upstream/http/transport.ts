@@ -1,5 +1,6 @@
 import type { Logger } from '../../shared/log.ts';
 import type { Failure, LinkEnd } from '../link.ts';
+import type { ToolHeaders } from '../tool-headers.ts';
 import type { Inlet } from './inlet.ts';
 import type { Outgoing } from './outlet.ts';
 import type { Site } from './site.ts';
@@ -19,7 +20,7 @@ export interface TransportEvents {
   /** It takes no more messages; its end follows. */
   closed(): void;
   ended(end: LinkEnd): void;
-  /** The server has answered `initialize`: this is how to speak to it. */
+  /** The server has answered a greeting: this is how to speak to it. */
   suits(): void;
   /** `initialize` was answered in a way that says that the server does not speak so. */
   unsuitable(initialize: Outgoing, refusal: Refusal): void;
@@ -37,6 +38,8 @@ export interface TransportContext {
   /** The largest message taken, in bytes. */
   readonly messageBytes: number;
   readonly log: Logger;
+  /** What the server's tools want to see in headers. Default nothing. */
+  readonly headers?: ToolHeaders | undefined;
   readonly events: TransportEvents;
 }
 

@@ -1,0 +1,156 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { printableLine } from '../../shared/printable.ts';
+import { Client, isJsonObject, isModernVersion } from '../../protocol/index.ts';
+import type { Message } from '../../wire/index.ts';
+
+/** A parameter of a tool that stands in a header as well. */
+export interface ParamHeader {
+  /** What follows `Mcp-Param-`. */
+  readonly header: string;
+  /** Where in the arguments it stands. */
+  readonly path: readonly string[];
+}
+
+/**
+ * What is wrong with the headers of a modern request, as a sentence; undefined where nothing is. They repeat what the
+ * body says, for those on the way who do not read bodies. Where the two differ, somebody has decided about another
+ * request than the one that would run.
+ */
+export function headerFault(
+  headers: IncomingHttpHeaders,
+  request: Message,
+  paramHeaders: (tool: string) => readonly ParamHeader[],
+): string | undefined {
+  const method = request.string(Client.method)!;
+  const version = request.string(Client.version);
+  // A request without a version, or of one that we do not speak, is refused for that.
+  if (version === undefined) return undefined;
+  const fault = sameFault('MCP-Protocol-Version', version, headers);
+  if (fault !== undefined || !isModernVersion(version)) return fault;
+  return (
+    sameFault('Mcp-Method', method, headers) ??
+    nameFault(headers, request, method) ??
+    (method === 'tools/call' ? paramsFault(headers, request, paramHeaders) : undefined)
+  );
+}
+
+/** Where a method says what it is about, which stands in Mcp-Name as well. */
+const NAMES: ReadonlyMap<string, { readonly slot: number; readonly required: boolean }> = new Map([
+  ['tools/call', { slot: Client.name, required: true }],
+  ['prompts/get', { slot: Client.name, required: true }],
+  ['resources/read', { slot: Client.uri, required: true }],
+  // Tasks are an extension, which not every client follows to the letter.
+  ['tasks/get', { slot: Client.taskId, required: false }],
+  ['tasks/update', { slot: Client.taskId, required: false }],
+  ['tasks/cancel', { slot: Client.taskId, required: false }],
+]);
+
+function sameFault(header: string, wanted: string, headers: IncomingHttpHeaders): string | undefined {
+  const given = valueOf(headers, header);
+  if (given === wanted) return undefined;
+  return given === undefined
+    ? `the ${header} header is missing; the body says ${shown(wanted)}`
+    : `the ${header} header says ${shown(given)}, the body ${shown(wanted)}`;
+}
+
+function nameFault(headers: IncomingHttpHeaders, request: Message, method: string): string | undefined {
+  const rule = NAMES.get(method);
+  const wanted = rule && request.string(rule.slot);
+  // Without a name it fails for that where it is handled.
+  if (rule === undefined || wanted === undefined) return undefined;
+  const given = valueOf(headers, NAME);
+  if (given === undefined)
+    return rule.required ? `the ${NAME} header is missing; the body says ${shown(wanted)}` : undefined;
+  const plain = decoded(given);
+  if (plain === undefined) return unreadable(NAME);
+  return plain === wanted ? undefined : `the ${NAME} header says ${shown(plain)}, the body ${shown(wanted)}`;
+}
+
+const NAME = 'Mcp-Name';
+
+function paramsFault(
+  headers: IncomingHttpHeaders,
+  request: Message,
+  paramHeaders: (tool: string) => readonly ParamHeader[],
+): string | undefined {
+  const tool = request.string(Client.name);
+  const params = tool === undefined ? [] : paramHeaders(tool);
+  if (params.length === 0) return undefined;
+  const args = request.value(Client.arguments);
+  for (const { header, path } of params) {
+    const fault = paramFault(headers, `Mcp-Param-${header}`, path, path.reduce(memberOf, args));
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** Says which parameter it is about and not what stands there: arguments may be nobody else's business. */
+function paramFault(
+  headers: IncomingHttpHeaders,
+  header: string,
+  path: readonly string[],
+  value: unknown,
+): string | undefined {
+  const given = valueOf(headers, header);
+  const name = shown(header);
+  const where = shown(`arguments.${path.join('.')}`);
+  if (value === undefined || value === null)
+    return given === undefined ? undefined : `the header ${name} is there, but ${where} is not`;
+  if (given === undefined)
+    return fitsHeader(value) ? `the header ${name} is missing; it must say what ${where} says` : undefined;
+  const plain = decoded(given);
+  if (plain === undefined) return unreadable(name);
+  return saysSame(plain, value) ? undefined : `the header ${name} says something else than ${where}`;
+}
+
+/** Whether a client can put it in a header: nobody agrees on how a larger number is written. */
+function fitsHeader(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
+  return typeof value === 'string' || typeof value === 'boolean';
+}
+
+function saysSame(header: string, value: unknown): boolean {
+  if (typeof value === 'number') return DECIMAL.test(header) && Number(header) === value;
+  return typeof value === 'boolean' ? header === String(value) : header === value;
+}
+
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
+/** What a header says: as it is, or from the Base64 between its marks. Undefined where it is no text. */
+function decoded(value: string): string | undefined {
+  if (!PLAIN.test(value)) return undefined;
+  const base64 = MARKED.exec(value)?.[1];
+  if (base64 === undefined) return value;
+  const bytes = Buffer.from(base64, 'base64');
+  // Node skips what is no Base64.
+  if (bytes.toString('base64') !== base64) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const PLAIN = /^[\t\x20-\x7e]*$/;
+const MARKED = /^=\?base64\?(.*)\?=$/;
+
+function unreadable(header: string): string {
+  return `the ${header} header is no printable ASCII, or no Base64 of UTF-8 between =?base64? and ?=`;
+}
+
+/** Names of headers are the same in any case; Node has them in small letters. */
+function valueOf(headers: IncomingHttpHeaders, header: string): string | undefined {
+  const value = headers[header.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+const LONGEST_SHOWN = 100;
+
+function shown(text: string): string {
+  const cut = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+  return `'${printableLine(cut)}'`;
+}

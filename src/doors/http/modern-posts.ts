@@ -1,0 +1,158 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../../shared/log.ts';
+import {
+  Client,
+  isLegacyVersion,
+  isModernVersion,
+  LEGACY_VERSIONS,
+  Meta,
+  MODERN_VERSION,
+  ModernCode,
+  type JsonObject,
+} from '../../protocol/index.ts';
+import { RpcCode, type Message } from '../../wire/index.ts';
+import { JSON_TYPE } from './media.ts';
+import { ModernExchange, type ModernExchangeHost, type ModernSeat } from './modern-exchange.ts';
+import { headerFault, type ParamHeader } from './modern-headers.ts';
+import type { Pace } from './pace.ts';
+import { isGone, replyEmpty } from './reply.ts';
+
+export interface ModernPostsOptions {
+  readonly open: (input: Readable, output: Writable) => ModernSeat;
+  /** The parameters of a tool that stand in headers as well. Default none. */
+  readonly paramHeaders?: ((tool: string) => readonly ParamHeader[]) | undefined;
+  /** How many may be under way at a time. */
+  readonly limit: number;
+  readonly log: Logger;
+  readonly pace: Pace;
+}
+
+/** What clients of the modern era send. Nobody has a session: every POST stands for itself. */
+export class ModernPosts {
+  readonly #host: ModernExchangeHost;
+  readonly #paramHeaders: (tool: string) => readonly ParamHeader[];
+  readonly #limit: number;
+  readonly #exchanges = new Set<ModernExchange>();
+  /** Runs while there is anything to look after. */
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ open, paramHeaders = none, limit, log, pace }: ModernPostsOptions) {
+    this.#paramHeaders = paramHeaders;
+    this.#limit = limit;
+    this.#host = { open, log, pace, left: (exchange) => this.#left(exchange) };
+  }
+
+  /** Whether a request is of the modern era by its header alone: it names a version that opens with no handshake. */
+  static claims({ headers }: IncomingMessage): boolean {
+    const version = headers['mcp-protocol-version'];
+    return version !== undefined && !isLegacyVersion(version);
+  }
+
+  /** The same by its body, whatever the header says. */
+  static carries(message: Message): boolean {
+    // The second look costs as much as reading the message did.
+    return message.mentions(Meta.protocolVersion) && message.has(Client.version);
+  }
+
+  take(message: Message, request: IncomingMessage, response: ServerResponse): void {
+    const id = message.text(Client.id);
+    if (!message.has(Client.method)) refuse(response, undefined, NO_ANSWERS);
+    // The era has none for us: whoever wants to cancel closes the exchange.
+    else if (id === undefined) replyEmpty(response, 202);
+    else {
+      const refusal = this.#refusal(message, request);
+      if (refusal) refuse(response, id, refusal);
+      // A client that has left meanwhile would never tell us again.
+      else if (!isGone(response)) this.#begin(message, response);
+    }
+  }
+
+  /** Resolves when nothing waits for an answer any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#exchanges].map((exchange) => exchange.idle()));
+  }
+
+  /** Answers everything that is under way, and ends what only listens. */
+  failAll(): void {
+    for (const exchange of [...this.#exchanges]) exchange.failAll();
+  }
+
+  /** Resolves when all answers are sent. */
+  async flushed(): Promise<void> {
+    await Promise.all([...this.#exchanges].map((exchange) => exchange.flushed()));
+  }
+
+  /** Gives up what is left. */
+  close(): void {
+    for (const exchange of [...this.#exchanges]) exchange.close();
+  }
+
+  #refusal(message: Message, request: IncomingMessage): Refusal | undefined {
+    const named = request.headers['mcp-protocol-version'];
+    // A version that only the header names is one that we do not know how to read the body of.
+    if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
+      return unsupported(named);
+    const fault = headerFault(request.headers, message, this.#paramHeaders);
+    if (fault !== undefined)
+      return { status: 400, code: ModernCode.headerMismatch, message: `Header mismatch: ${fault}.` };
+    return this.#exchanges.size < this.#limit ? undefined : NO_ROOM;
+  }
+
+  #begin(message: Message, response: ServerResponse): void {
+    this.#exchanges.add(new ModernExchange(message, response, this.#host));
+    this.#timer ??= setInterval(() => this.#tick(), this.#host.pace.tickMs).unref();
+  }
+
+  #left(exchange: ModernExchange): void {
+    if (!this.#exchanges.delete(exchange) || this.#exchanges.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const exchange of [...this.#exchanges]) exchange.tick(now);
+  }
+}
+
+const none = (): readonly ParamHeader[] => [];
+
+interface Refusal {
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  readonly data?: JsonObject;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+const NO_ANSWERS: Refusal = {
+  status: 400,
+  code: RpcCode.invalidRequest,
+  message:
+    'Invalid request: only requests and notifications are taken. What a server asks is answered with inputResponses.',
+};
+const NO_ROOM: Refusal = {
+  status: 503,
+  code: RpcCode.internalError,
+  message: 'Service unavailable: as many requests are under way as http.maxSessions allows. Try again later.',
+  headers: { 'Retry-After': '1' },
+};
+
+function unsupported(requested: string): Refusal {
+  return {
+    status: 400,
+    code: ModernCode.unsupportedVersion,
+    message: 'Unsupported protocol version',
+    data: { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: requested.slice(0, 200) },
+  };
+}
+
+/** The era has no id that is null: where there is none, it is left out. */
+function refuse(response: ServerResponse, id: string | undefined, refusal: Refusal): void {
+  const { status, code, message, data, headers } = refusal;
+  const error = JSON.stringify({ code, message, data });
+  const body = Buffer.from(`{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"error":${error}}`);
+  response.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': body.length, ...headers });
+  response.end(body);
+}

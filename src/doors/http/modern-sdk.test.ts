@@ -1,0 +1,280 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../../../test/helpers/until.ts';
+import { flat } from '../../exposure/index.ts';
+import { Gateway, type CatalogEntry } from '../../gateway/index.ts';
+import { createFamily } from '../../process/index.ts';
+import { KEPT_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
+import { Deadlines } from '../../shared/deadline.ts';
+import { silentLogger } from '../../shared/log.ts';
+import { createServerSource } from '../../upstream/index.ts';
+import type { HttpDoor } from './door.ts';
+import { openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
+import type { ParamHeader } from './modern-headers.ts';
+import { modernPost, modernRequest } from './modern-requests.cases.ts';
+import { modernSeats, type ModernSeats } from './modern-seats.cases.ts';
+
+interface Rig {
+  readonly door: HttpDoor;
+  readonly seats: ModernSeats;
+  readonly request: TestDoor['request'];
+}
+
+/** A door to a gateway with one real server of the older era, started over stdin and stdout. */
+async function openDoorTo(
+  args: readonly string[],
+  paramHeaders: (tool: string) => readonly ParamHeader[] = () => [],
+): Promise<Rig> {
+  const family = createFamily({ log: silentLogger });
+  const source = createServerSource(
+    {
+      name: 'child',
+      target: {
+        kind: 'process',
+        command: process.execPath,
+        args: args.map((arg) => (arg.endsWith('.mjs') ? `test/servers/${arg}` : arg)),
+        cwd: process.cwd(),
+        env: () => process.env as Record<string, string>,
+        shown: { command: 'node', cwd: '.' },
+        framing: 'newline',
+      },
+      timeouts: { childSpawnMs: 20_000, rpcMs: 20_000, callMaxMs: 60_000, idleMs: 'never' },
+      limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 1000 },
+    },
+    {
+      family,
+      log: silentLogger,
+      stderr: () => undefined,
+      greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: declared(gateway) }),
+      startHint: 'Look.',
+      mayNotStart: () => undefined,
+      inTurn: (_server, start) => start(),
+      recall: () => undefined,
+      remember: () => undefined,
+      stateChanged: () => undefined,
+      listed: () => undefined,
+    },
+    new Deadlines(),
+  );
+  const entry: CatalogEntry = {
+    source,
+    rules: { admits: () => true, shapes: new Map() },
+    exposure: flat('plain'),
+    offers: new Set(KEPT_KINDS),
+    naming: 'plain',
+  };
+  const gateway: Gateway = new Gateway({ entries: [entry] });
+  onTestFinished(async () => {
+    await gateway.close();
+    await family.stopAll({ term: 0, kill: 500 });
+  });
+  const identity = { name: 'gateway', title: 'Gateway', version: '1', instructions: () => 'Be kind.' };
+  const seats = modernSeats(gateway, identity);
+  const { door, request } = await openTestDoor({
+    openModern: (input, output) => seats.open(input, output),
+    paramHeaders,
+  });
+  return { door, seats, request };
+}
+
+/** What all clients of a gateway can do, taken together. */
+function declared({ sessions }: Gateway): JsonObject {
+  return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
+}
+
+/** The official client, connected. */
+async function connect(
+  { door }: Rig,
+  prepare: (client: Client) => void = () => undefined,
+  mode: 'auto' | { pin: string } = { pin: MODERN_VERSION },
+): Promise<Client> {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    {
+      capabilities: { elicitation: { form: {} }, sampling: {}, roots: {} },
+      versionNegotiation: { mode },
+    },
+  );
+  onTestFinished(() => client.close());
+  prepare(client);
+  const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(door.url), { requestInit }));
+  return client;
+}
+
+async function call(client: Client, name: string, args: object = {}): Promise<string> {
+  const { content } = await client.callTool({ name, arguments: { ...args } });
+  return (content[0] as { text: string }).text;
+}
+
+/** A schema that lets everything through. */
+const anything = {
+  '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) },
+};
+
+test.each(['auto', { pin: MODERN_VERSION }] as const)(
+  'the official client comes along with the mode %j',
+  async (mode) => {
+    const rig = await openDoorTo(['echo.mjs']);
+    const client = await connect(rig, undefined, mode);
+    expect(client.getProtocolEra()).toBe('modern');
+    expect(client.getInstructions()).toBe('Be kind.');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
+    expect(await call(client, 'echo', { text: 'Grüße 世界' })).toBe('Grüße 世界');
+    expect(await client.callTool({ name: 'fail', arguments: { message: 'no' } })).toMatchObject({
+      isError: true,
+    });
+    await expect(client.callTool({ name: 'reject', arguments: { code: -32001 } })).rejects.toMatchObject({
+      code: -32001,
+    });
+    await expect(client.callTool({ name: 'reject', arguments: { code: -32601 } })).rejects.toMatchObject({
+      code: -32601,
+    });
+    await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 });
+    // It looks no further than the status, which has to be that.
+    await expect(client.request({ method: 'nobody/knows' }, anything)).rejects.toThrow('-32601');
+    expect(rig.door.sessions).toBe(0);
+  },
+);
+
+test('questions of a server become rounds, which the client sees to by itself', async () => {
+  const rig = await openDoorTo(['asks.mjs']);
+  const client = await connect(rig, (each) => {
+    each.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name: 'Ada' } }));
+    each.setRequestHandler('sampling/createMessage', () => ({
+      model: 'm',
+      role: 'assistant',
+      content: { type: 'text', text: 'sampled' },
+    }));
+    each.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///here', name: 'here' }] }));
+  });
+  expect(JSON.parse(await call(client, 'ask_elicitation'))).toMatchObject({
+    result: { action: 'accept', content: { name: 'Ada' } },
+  });
+  expect(await call(client, 'ask_sampling')).toContain('sampled');
+  expect(await call(client, 'ask_roots')).toContain('file:///here');
+  expect(rig.seats.home.parked.size).toBe(0);
+});
+
+test('a question that may be anybody’s is put to nobody', async () => {
+  const rig = await openDoorTo(['asks.mjs']);
+  let answer: () => void = () => undefined;
+  let asked: () => void = () => undefined;
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const first = await connect(rig, (each) =>
+    each.setRequestHandler('elicitation/create', async () => {
+      asked();
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return { action: 'accept', content: { name: 'first' } };
+    }),
+  );
+  const second = await connect(rig, (each) =>
+    each.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name: 'second' } })),
+  );
+  const waiting = call(first, 'ask_elicitation');
+  await isAsked;
+  expect(JSON.parse(await call(second, 'ask_elicitation'))).toHaveProperty('error');
+  answer();
+  expect(await waiting).toContain('first');
+});
+
+test('progress is heard on the way', async () => {
+  const client = await connect(await openDoorTo(['progress.mjs']));
+  const heard: number[] = [];
+  await client.callTool(
+    { name: 'steps', arguments: { n: 3, ms: 50 } },
+    { onprogress: ({ progress }) => heard.push(progress) },
+  );
+  // It drops what comes together with the answer.
+  expect(heard.slice(0, 2)).toEqual([1, 2]);
+});
+
+test('whoever gives a call up has cancelled it, down to the server', async () => {
+  const rig = await openDoorTo(['slow.mjs']);
+  const client = await connect(rig);
+  const control = new AbortController();
+  const hanging = client.callTool({ name: 'hang' }, { signal: control.signal });
+  await until(async () => (await call(client, 'running_count')) === '1', { what: 'the call to run' });
+  control.abort();
+  await expect(hanging).rejects.toThrow();
+  await until(async () => (await call(client, 'cancelled_count')) === '1', { what: 'the cancellation' });
+  expect(JSON.parse(await call(client, 'cancellations'))).toMatchObject([{ known: true }]);
+});
+
+test('a client that vanishes with its connection has cancelled what it waits for', async () => {
+  const rig = await openDoorTo(['slow.mjs']);
+  const [leaving, staying] = [await connect(rig), await connect(rig)];
+  const hanging = leaving.callTool({ name: 'hang' });
+  hanging.catch(() => undefined);
+  await until(async () => (await call(staying, 'running_count')) === '1', { what: 'the call to run' });
+  await leaving.close();
+  await until(async () => (await call(staying, 'cancelled_count')) === '1', { what: 'the cancellation' });
+});
+
+test('whoever listens is told of lists and resources, until the door stops', async () => {
+  const rig = await openDoorTo(['offering.mjs', '--resources=mem://one,mem://two']);
+  const seen: string[] = [];
+  const client = await connect(rig, (each) => {
+    each.setNotificationHandler('notifications/tools/list_changed', () => void seen.push('tools'));
+    each.setNotificationHandler(
+      'notifications/resources/updated',
+      ({ params }) => void seen.push(params.uri),
+    );
+  });
+  await client.listTools();
+  const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['mem://one'] });
+  expect(subscription.honoredFilter).toEqual({
+    toolsListChanged: true,
+    resourceSubscriptions: ['mem://one'],
+  });
+  expect(JSON.parse(await call(client, 'state'))).toMatchObject({ subscribed: ['mem://one'] });
+  await call(client, 'touch', { uri: 'mem://two' });
+  await call(client, 'touch', { uri: 'mem://one' });
+  await until(() => seen.includes('mem://one'), { what: 'the update' });
+  await call(client, 'add', { kind: 'tool', names: ['grown'] });
+  await until(() => seen.includes('tools'), { what: 'the new tool' });
+  expect(seen).not.toContain('mem://two');
+  const other = await client.listen({ promptsListChanged: true });
+  await other.close();
+  expect(await other.closed).toBe('local');
+  await rig.door.drain(10_000);
+  expect(await subscription.closed).toBe('graceful');
+});
+
+test('whoever stops to listen is not subscribed any more', async () => {
+  const rig = await openDoorTo(['offering.mjs', '--resources=mem://one']);
+  const client = await connect(rig);
+  const subscription = await client.listen({ resourceSubscriptions: ['mem://one'] });
+  await subscription.close();
+  await until(async () => (await call(client, 'state')).includes('"subscribed":[]'), {
+    what: 'the end of it',
+  });
+});
+
+test('parameters that a tool wants in headers are sent there and checked', async () => {
+  const rig = await openDoorTo(['conformance.mjs', '--era=legacy'], (tool) =>
+    tool === 'test_x_mcp_header' ? [{ header: 'Region', path: ['region'] }] : [],
+  );
+  const client = await connect(rig);
+  await client.listTools();
+  expect(await call(client, 'test_x_mcp_header', { region: 'Grüße' })).toContain('Grüße');
+  const message = modernRequest(1, 'tools/call', { name: 'test_x_mcp_header', arguments: { region: 'eu' } });
+  expect((await rig.request(modernPost(message))).json.error.code).toBe(-32020);
+});
+
+test('a hundred requests with one id go through one server and come back to their senders', async () => {
+  const { request, seats } = await openDoorTo(['echo.mjs']);
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, (_, n) =>
+      request(modernPost(modernRequest(1, 'tools/call', { name: 'canary', arguments: { n } }))),
+    ),
+  );
+  expect(replies.map(({ json }) => json.result?.content[0].text)).toEqual(
+    Array.from({ length: 100 }, (_, n) => `canary ${n}`),
+  );
+  await until(() => seats.count.left === 100, { what: 'all to be over' });
+});

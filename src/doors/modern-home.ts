@@ -1,0 +1,67 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../shared/log.ts';
+import type { Gateway } from '../gateway/index.ts';
+import { CLIENT_SHAPE } from '../protocol/index.ts';
+import { Peer, refusalError } from '../wire/index.ts';
+import type { ModernSeat } from './http.ts';
+import type { ServerIdentity } from './legacy.ts';
+
+export interface OpenHomeOptions {
+  readonly gateway: Gateway;
+  readonly identity: ServerIdentity;
+  readonly log: Logger;
+  /** The largest message taken, in bytes. */
+  readonly messageBytes: number;
+}
+
+/** Where all requests of clients without sessions come together. */
+export interface OpenHome {
+  /** Takes one request, over a pair of streams of its own. */
+  readonly open: (input: Readable, output: Writable) => ModernSeat;
+  close(): void;
+}
+
+/** Opens the home of the clients of an HTTP door that have no sessions. */
+export async function openModernHome({
+  gateway,
+  identity,
+  log,
+  messageBytes,
+}: OpenHomeOptions): Promise<OpenHome> {
+  const [{ ModernClient }, { ModernHome }] = await Promise.all([
+    import('./modern/client.ts'),
+    import('./modern/home.ts'),
+  ]);
+  const home = new ModernHome({ gateway, identity, log });
+  return {
+    open: (input, output) => {
+      const peer: Peer = new Peer(
+        input,
+        output,
+        {
+          request: (message) => client.request(message),
+          notification: (message) => client.notification(message),
+          refused: (refusal, id) => {
+            const { code, message } = refusalError(refusal);
+            peer.fail(id, code, message);
+          },
+          dropped: (why) => log.debug('dropped a message of a client', { why }),
+          ended: () => undefined,
+        },
+        { shape: CLIENT_SHAPE, messageBytes, takesCopies: false },
+      );
+      const client = new ModernClient(peer, home);
+      return {
+        failAll: () => {
+          client.failAll();
+          peer.outbox.flush();
+        },
+        leave: () => {
+          client.leave();
+          peer.close();
+        },
+      };
+    },
+    close: () => home.close(),
+  };
+}

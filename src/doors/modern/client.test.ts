@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest';
+import { LEGACY_VERSIONS, Meta, MODERN_VERSION } from '../../protocol/index.ts';
+import { askDuring, openModern, said } from './modern.cases.ts';
+
+const DONE = { id: 0, result: { content: [] } };
+const REFUSED = { code: -32602, message: expect.stringContaining('requestState') };
+
+describe('every request must say', () => {
+  test('its version, and one that we speak', async () => {
+    const world = openModern();
+    const missing = await world.ask(1, 'tools/list', { _meta: { [Meta.protocolVersion]: undefined } });
+    expect(missing.error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('protocolVersion'),
+    });
+    const strange = await world.ask(2, 'tools/list', { _meta: { [Meta.protocolVersion]: '1999-01-01' } });
+    expect(strange.error).toMatchObject({
+      code: -32022,
+      data: { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: '1999-01-01' },
+    });
+    const long = await world.ask(3, 'tools/list', { _meta: { [Meta.protocolVersion]: 'x'.repeat(10_000) } });
+    expect(JSON.stringify(long).length).toBeLessThan(1000);
+  });
+
+  test.each([[undefined], [null], ['all'], [7], [[]]])(
+    'what its client can do, and not with %j',
+    async (capabilities) => {
+      const world = openModern();
+      const { error } = await world.ask(1, 'tools/list', {
+        _meta: { [Meta.clientCapabilities]: capabilities },
+      });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('clientCapabilities') });
+    },
+  );
+
+  test('a level that there is, where it wants to hear the log', async () => {
+    const world = openModern();
+    for (const level of ['loud', 7, null]) {
+      const { error } = await world.ask(`${level}`, 'tools/list', { _meta: { [Meta.logLevel]: level } });
+      expect(error, `${level}`).toMatchObject({ code: -32602 });
+    }
+    expect((await world.ask(1, 'tools/list', { _meta: { [Meta.logLevel]: 'debug' } })).result).toBeDefined();
+  });
+});
+
+test('discover says who we are and what we speak', async () => {
+  const world = openModern();
+  const { result } = await world.ask(1, 'server/discover');
+  expect(result).toMatchObject({
+    resultType: 'complete',
+    supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
+    capabilities: { tools: { listChanged: true } },
+    instructions: 'Be brief.',
+    ttlMs: expect.any(Number),
+    cacheScope: 'private',
+    _meta: { [Meta.serverInfo]: { name: 'test', title: 'Test', version: '0' } },
+  });
+});
+
+test('lists say for how long they hold', async () => {
+  const world = openModern();
+  const { result } = await world.ask(1, 'tools/list');
+  expect(result).toMatchObject({
+    resultType: 'complete',
+    tools: [{ name: 'hold' }],
+    ttlMs: expect.any(Number),
+    cacheScope: 'private',
+  });
+});
+
+test.each(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'tasks/result', 'nobody/knows'])(
+  '%s is no method of this era',
+  async (method) => {
+    const world = openModern();
+    expect((await world.ask(1, method)).error).toMatchObject({ code: -32601 });
+  },
+);
+
+test('ids are the client’s own: a number and a text that look alike are two', async () => {
+  const world = openModern();
+  world.call(1);
+  const one = await world.nextCall();
+  world.call('1');
+  const two = await world.nextCall();
+  world.say({ method: 'notifications/cancelled', params: { requestId: '1' } });
+  await expect.poll(() => two.open).toBe(false);
+  expect(one.open).toBe(true);
+  one.relay(said(DONE));
+  expect(await world.answerTo(1)).toMatchObject({ id: 1 });
+  expect(world.messages).toHaveLength(1);
+});
+
+test('a cancellation of what does not run, or of nothing, changes nothing', async () => {
+  const world = openModern();
+  world.say({ method: 'notifications/cancelled', params: { requestId: 9 } });
+  world.say({ method: 'notifications/cancelled', params: {} });
+  world.say({ method: 'notifications/cancelled' });
+  world.say({ method: 'notifications/anything' });
+  expect((await world.ask(1, 'tools/list')).result).toBeDefined();
+});
+
+test('a state that nobody gave out is refused, and reaches no server', async () => {
+  const world = openModern();
+  for (const requestState of ['switchboard.', `switchboard.${'A'.repeat(43)}`, 'switchboard.constructor']) {
+    const { error } = await world.ask(requestState, 'tools/call', {
+      name: 'hold',
+      arguments: {},
+      requestState,
+      inputResponses: {},
+    });
+    expect(error).toMatchObject(REFUSED);
+  }
+  expect(world.client.running).toBe(0);
+});
+
+test('a state of a server’s own passes: it is not ours to judge', async () => {
+  const world = openModern();
+  world.call(1, {}, { requestState: 'theirs', inputResponses: {} });
+  const call = await world.nextCall();
+  expect(call.request.toString()).toContain('"requestState":"theirs"');
+  call.relay(said(DONE));
+  await world.answerTo(1);
+});
+
+test.each<[string, object]>([
+  ['other arguments', { arguments: { n: 2 } }],
+  ['no arguments', { arguments: undefined }],
+  ['another name', { name: 'hold_2' }],
+])('a state that comes back with %s ends both', async (_, change) => {
+  const world = openModern();
+  world.call(1, { n: 1 });
+  const call = await world.nextCall();
+  const asked = askDuring(call);
+  const { requestState } = (await world.answerTo(1)).result;
+  const params = { name: 'hold', arguments: { n: 1 }, requestState };
+  expect((await world.ask(2, 'tools/call', { ...params, ...change })).error).toMatchObject(REFUSED);
+  expect(call.open).toBe(false);
+  expect(await asked.outcome).toEqual({ unanswered: 'closed' });
+  expect((await world.ask(3, 'tools/call', params)).error).toMatchObject(REFUSED);
+});
+
+test('a state that comes back with the same arguments, written otherwise, is the same', async () => {
+  const world = openModern();
+  world.call(1, { n: 1, text: 'ü', deep: { a: 1, b: 2 } });
+  const call = await world.nextCall();
+  const asked = askDuring(call);
+  const { requestState } = (await world.answerTo(1)).result;
+  // The members of an object have no order.
+  world.call(
+    2,
+    { deep: { b: 2, a: 1 }, text: '\u00fc', n: 1 },
+    { requestState, inputResponses: { question_1: { action: 'decline' } } },
+  );
+  expect((await asked.outcome).result).toEqual({ action: 'decline' });
+  call.relay(said(DONE));
+  await world.answerTo(2);
+});
+
+test('a client that leaves gives up what runs; what waits for its next turn stays', async () => {
+  const world = openModern();
+  world.call(1);
+  const waiting = await world.nextCall();
+  const asked = askDuring(waiting);
+  const { requestState } = (await world.answerTo(1)).result;
+  world.call(2);
+  const running = await world.nextCall();
+  world.client.leave();
+  expect(running.open).toBe(false);
+  expect(waiting.open).toBe(true);
+  expect(world.home.parked.size).toBe(1);
+  world.call(3, {}, { requestState, inputResponses: { question_1: { action: 'accept' } } });
+  await asked.outcome;
+  waiting.relay(said(DONE));
+  expect((await world.answerTo(3)).result.resultType).toBe('complete');
+});
+
+test('the home that closes ends what waits there', async () => {
+  const world = openModern();
+  world.call(1);
+  const call = await world.nextCall();
+  const asked = askDuring(call);
+  await world.answerTo(1);
+  world.home.close();
+  expect(await asked.outcome).toEqual({ unanswered: 'closed' });
+  expect(call.open).toBe(false);
+});
+
+test('it is idle when nothing waits for an answer, whoever listens', async () => {
+  const world = openModern();
+  await world.client.idle();
+  world.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+  await world.next(({ method }) => method === 'notifications/subscriptions/acknowledged');
+  await world.client.idle();
+  world.call(1);
+  const call = await world.nextCall();
+  let idle = false;
+  const waiting = world.client.idle().then(() => (idle = true));
+  expect(world.client.running).toBe(2);
+  expect(idle).toBe(false);
+  call.relay(said(DONE));
+  await waiting;
+});
+
+test('what still runs at the end is answered with an error, and who listens is told that it is over', async () => {
+  const world = openModern();
+  world.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+  await world.next(({ method }) => method === 'notifications/subscriptions/acknowledged');
+  world.call(1);
+  const call = await world.nextCall();
+  world.client.failAll();
+  const failed = await world.answerTo(1);
+  expect(failed.error ?? failed.result.isError).toBeTruthy();
+  expect((await world.answerTo('l')).result).toMatchObject({
+    resultType: 'complete',
+    _meta: { [Meta.subscriptionId]: 'l' },
+  });
+  expect(call.open).toBe(false);
+  expect(world.client.running).toBe(0);
+});
+
+test('many calls that wait for clients that never come back are all given up in time', async () => {
+  const world = openModern({ parked: { ageMs: 200 } });
+  const outcomes: Promise<any>[] = [];
+  const calls = [];
+  for (let n = 0; n < 300; n++) {
+    world.call(n);
+    const call = await world.nextCall();
+    calls.push(call);
+    outcomes.push(askDuring(call).outcome);
+  }
+  for (const outcome of await Promise.all(outcomes)) expect(outcome).toEqual({ unanswered: 'closed' });
+  expect(calls.every(({ open }) => !open)).toBe(true);
+  expect(world.home.parked.size).toBe(0);
+  expect(world.client.running).toBe(0);
+});

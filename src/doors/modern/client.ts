@@ -1,0 +1,234 @@
+import type { CatalogEntry } from '../../gateway/index.ts';
+import type { KeptKind } from '../../protocol/index.ts';
+import {
+  Client,
+  isJsonObject,
+  isModernVersion,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  ModernCode,
+  severity,
+  type JsonObject,
+} from '../../protocol/index.ts';
+import { RpcCode, type Message, type Peer } from '../../wire/index.ts';
+import type { ModernHome } from './home.ts';
+import { Listen } from './listen.ts';
+import { Parked } from './parked.ts';
+import { ModernRequest, type Turn } from './request.ts';
+import { stampedResult } from './stamp.ts';
+
+/** Requests of the older era that have no place in this one. */
+const GONE = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/list',
+  'tasks/result',
+]);
+
+/** Requests of an extension, for clients that have it. */
+const TASKS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
+const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+function hasTasks({ extensions }: JsonObject): boolean {
+  return isJsonObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
+}
+
+/** How long the answer to who we are waits for servers that nobody knows yet, and how often it looks, in milliseconds. */
+const ACQUAINT_MS = 1500;
+const LOOK_AGAIN_MS = 25;
+
+/** How long a client may take us at our word about what we are, in milliseconds. */
+const DISCOVER_TTL = 60_000;
+
+type Running = ModernRequest | Listen;
+
+/** One connection of a client that speaks the version without a handshake: every request stands for itself. */
+export class ModernClient {
+  readonly #peer: Peer;
+  readonly #home: ModernHome;
+  /** What waits for an answer, by the id of its request as JSON text. */
+  readonly #running = new Map<string, Running>();
+  #onIdle: (() => void)[] = [];
+
+  constructor(peer: Peer, home: ModernHome) {
+    this.#peer = peer;
+    this.#home = home;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  request(message: Message): void {
+    const id = message.text(Client.id)!;
+    const method = message.string(Client.method)!;
+    const version = message.string(Client.version);
+    const capabilities =
+      message.lead(Client.capabilities) === BRACE ? message.value(Client.capabilities) : undefined;
+    if (version !== undefined && !isModernVersion(version)) {
+      const data = { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: version.slice(0, 200) };
+      this.#peer.fail(id, ModernCode.unsupportedVersion, 'Unsupported protocol version', data);
+    } else if (version === undefined || !isJsonObject(capabilities)) {
+      const missing = version === undefined ? 'protocolVersion' : 'clientCapabilities';
+      this.#peer.fail(
+        id,
+        RpcCode.invalidParams,
+        `Invalid params: _meta needs "io.modelcontextprotocol/${missing}".`,
+      );
+    } else if (method === 'server/discover')
+      void this.#acquaint(capabilities).then(() => this.#peer.answerText(id, this.#discover()));
+    else if (TASKS.has(method) && !hasTasks(capabilities)) {
+      const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
+      this.#peer.fail(
+        id,
+        ModernCode.missingCapability,
+        `${method} needs the extension ${TASKS_EXTENSION}.`,
+        data,
+      );
+    } else if (GONE.has(method)) this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method}`);
+    else this.#run(message, id, method, capabilities);
+  }
+
+  notification(message: Message): void {
+    // The one notification that the era has for us; over HTTP it is the end of the exchange instead.
+    if (message.string(Client.method) !== 'notifications/cancelled') return;
+    const id = message.text(Client.requestId);
+    const running = id === undefined ? undefined : this.#running.get(id);
+    if (id === undefined || running === undefined) return;
+    this.#over(id);
+    const { reason } = message.value(Client.params) as JsonObject;
+    running.cancel(typeof reason === 'string' ? reason : undefined);
+  }
+
+  /** The client is gone. What it asked for is not wanted any more; calls that wait for its next turn do. */
+  leave(): void {
+    for (const [id, running] of [...this.#running]) {
+      this.#over(id);
+      running.cancel('The client has left.');
+    }
+  }
+
+  /** Resolves when nothing waits for an answer; who only listens does not count. */
+  idle(): Promise<void> {
+    if (this.#busy === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onIdle.push(resolve));
+  }
+
+  /** Gives up on what still runs, and says so. */
+  failAll(): void {
+    for (const running of [...this.#running.values()]) {
+      if (running instanceof Listen) running.end();
+      else running.session.failAll();
+    }
+  }
+
+  get #busy(): number {
+    let busy = 0;
+    for (const running of this.#running.values()) if (!(running instanceof Listen)) busy++;
+    return busy;
+  }
+
+  #run(message: Message, id: string, method: string, capabilities: JsonObject): void {
+    const level = message.has(Client.logLevel) ? message.string(Client.logLevel) : undefined;
+    if (message.has(Client.logLevel) && severity(level) < 0) {
+      this.#peer.fail(id, RpcCode.invalidParams, 'Invalid params: unknown log level.');
+      return;
+    }
+    this.#home.declared(capabilities);
+    this.#home.join();
+    const turn: Turn = { peer: this.#peer, request: message, over: () => this.#over(id) };
+    if (method === 'subscriptions/listen') {
+      this.#running.set(id, new Listen(this.#home, turn));
+      return;
+    }
+    const state = message.string(Client.requestState);
+    if (state !== undefined && Parked.isOurs(state)) {
+      this.#resume(state, turn, id);
+      return;
+    }
+    if (level !== undefined) this.#home.wantLog(level);
+    const request = new ModernRequest(this.#home, turn, capabilities, level);
+    this.#running.set(id, request);
+    request.run();
+  }
+
+  /** A client comes back with the answer to a question. */
+  #resume(state: string, turn: Turn, id: string): void {
+    const parked = this.#home.parked.take(state);
+    if (parked?.concerns(turn.request) === true) {
+      this.#running.set(id, parked);
+      parked.resume(turn);
+      return;
+    }
+    // It is good for once, and for what it was given for; whoever tries it on something else ends both.
+    parked?.expire();
+    this.#peer.fail(
+      id,
+      RpcCode.invalidParams,
+      'Invalid params: requestState is unknown, has been used or is too old. Send the request again without it.',
+    );
+  }
+
+  #over(id: string): void {
+    this.#running.delete(id);
+    if (this.#onIdle.length > 0 && this.#busy === 0)
+      for (const listener of this.#onIdle.splice(0)) listener();
+  }
+
+  /**
+   * What servers can do beyond the protocol is known only from themselves. One that starts with the first request anyway
+   * is waited for a moment, the first time ever.
+   */
+  async #acquaint(capabilities: JsonObject): Promise<void> {
+    this.#home.declared(capabilities);
+    this.#home.join();
+    const until = performance.now() + ACQUAINT_MS;
+    const isStranger = ({ source, exposure }: CatalogEntry): boolean =>
+      exposure.needsTools && source.about() === undefined && source.state.kind !== 'crashed';
+    while (this.#home.gateway.catalog.entries.some(isStranger) && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+
+  #discover(): string {
+    const { identity, gateway, info } = this.#home;
+    const instructions = identity.instructions();
+    return stampedResult(
+      {
+        supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
+        capabilities: capabilitiesOf(gateway.kinds, this.#extensions()),
+        ...(instructions === '' ? {} : { instructions }),
+        ttlMs: DISCOVER_TTL,
+        cacheScope: 'private',
+      },
+      'server/discover',
+      info,
+    );
+  }
+
+  /** What servers beyond us have that goes beyond the protocol; it passes through. */
+  #extensions(): JsonObject {
+    const all: JsonObject = {};
+    for (const { source } of this.#home.gateway.catalog.entries) {
+      const extensions = source.about()?.capabilities.extensions;
+      if (isJsonObject(extensions)) Object.assign(all, extensions);
+    }
+    return all;
+  }
+}
+
+const BRACE = 0x7b;
+
+/** What we declare: everything that a server may have, for they are not asked first. */
+function capabilitiesOf(kinds: ReadonlySet<KeptKind>, extensions: JsonObject): JsonObject {
+  return {
+    tools: { listChanged: true },
+    ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
+    ...(kinds.has('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(kinds.has('prompts') || kinds.has('resources') ? { completions: {} } : {}),
+    ...(kinds.size > 0 ? { logging: {} } : {}),
+    ...(Object.keys(extensions).length > 0 ? { extensions } : {}),
+  };
+}

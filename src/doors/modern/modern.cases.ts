@@ -1,0 +1,214 @@
+import { PassThrough } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { silentLogger } from '../../shared/log.ts';
+import { Gateway, type Call, type CatalogEntry } from '../../gateway/index.ts';
+import { CLIENT_SHAPE, Meta, MODERN_VERSION, SERVER_SHAPE } from '../../protocol/index.ts';
+import { Message, Peer } from '../../wire/index.ts';
+import { ModernClient } from './client.ts';
+import { ModernHome, type ModernHomeOptions } from './home.ts';
+
+/** What the clients here can do. */
+const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+
+/** One connection of a modern client. */
+export interface ModernConnection {
+  readonly client: ModernClient;
+  readonly peer: Peer;
+  /** Everything the client was sent, in order. */
+  readonly messages: any[];
+  /** Sends a request of the era; further members of `params._meta` may be given, and undefined takes one away. */
+  readonly request: (id: string | number, method: string, params?: any) => void;
+  /** The same for a call of a tool: `hold`, unless another one is named. */
+  readonly call: (id: string | number, args?: object, more?: object) => void;
+  /** A request and its answer. */
+  readonly ask: (id: string | number, method: string, params?: any) => Promise<any>;
+  /** The answer to this id, whether it has come or will. */
+  readonly answerTo: (id: string | number) => Promise<any>;
+  /** The first message like this, whether it has come or will. */
+  readonly next: (wanted: (message: any) => boolean) => Promise<any>;
+  /** Says something without waiting, as it stands. */
+  readonly say: (message: object) => void;
+  /** It is gone. */
+  readonly vanish: () => void;
+}
+
+/** A modern client before a gateway with one tool, `hold`, whose calls the test answers itself. */
+export interface ModernWorld extends ModernConnection {
+  readonly gateway: Gateway;
+  readonly home: ModernHome;
+  /** The next call of the tool. */
+  readonly nextCall: () => Promise<Call>;
+}
+
+export const IDENTITY = { name: 'test', title: 'Test', version: '0', instructions: () => 'Be brief.' };
+
+export function openModern(options: Partial<ModernHomeOptions> = {}): ModernWorld {
+  const calls: Call[] = [];
+  const takers: ((call: Call) => void)[] = [];
+  const gateway = new Gateway({
+    entries: [
+      toy('toy', (call) => {
+        const taker = takers.shift();
+        if (taker) taker(call);
+        else calls.push(call);
+      }),
+    ],
+  });
+  const home = new ModernHome({
+    gateway,
+    identity: IDENTITY,
+    log: silentLogger,
+    onePerson: true,
+    ...options,
+  });
+  const connection = connectTo(home);
+  onTestFinished(() => {
+    connection.vanish();
+    home.close();
+  });
+  return {
+    ...connection,
+    gateway,
+    home,
+    nextCall: () => {
+      const call = calls.shift();
+      return call ? Promise.resolve(call) : new Promise((resolve) => takers.push(resolve));
+    },
+  };
+}
+
+/** A connection to a home. Whoever opens it lets it vanish again. */
+export function connectTo(home: ModernHome): ModernConnection {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const peer: Peer = new Peer(
+    input,
+    output,
+    {
+      request: (message) => client.request(message),
+      notification: (message) => client.notification(message),
+      refused: () => undefined,
+      dropped: () => undefined,
+      ended: () => undefined,
+    },
+    { shape: CLIENT_SHAPE, takesCopies: false },
+  );
+  const client = new ModernClient(peer, home);
+  const { messages, next } = reading(output);
+  const say = (message: object): void => {
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  };
+  const answerTo = (id: string | number): Promise<any> =>
+    next((message) => message.id === id && message.method === undefined);
+  const request: ModernConnection['request'] = (id, method, params = {}) =>
+    say({ id, method, params: { ...params, _meta: { ...envelope(), ...params._meta } } });
+  return {
+    client,
+    peer,
+    messages,
+    request,
+    call: (id, args = {}, more = {}) => request(id, 'tools/call', { name: 'hold', arguments: args, ...more }),
+    ask: (id, method, params) => {
+      request(id, method, params);
+      return answerTo(id);
+    },
+    answerTo,
+    next,
+    say,
+    vanish: () => {
+      client.leave();
+      peer.close();
+      input.destroy();
+      output.destroy();
+    },
+  };
+}
+
+/** What a request of the era must carry. */
+export function envelope(capabilities: object = ABLE): Record<string, unknown> {
+  return {
+    [Meta.protocolVersion]: MODERN_VERSION,
+    [Meta.clientInfo]: { name: 'raw', version: '0' },
+    [Meta.clientCapabilities]: capabilities,
+  };
+}
+
+/** Something a server says. */
+export function said(message: object): Message {
+  return Message.from({ jsonrpc: '2.0', ...message }, SERVER_SHAPE);
+}
+
+/** A question of a server, and what became of it. */
+export interface Asked {
+  readonly id: number;
+  /** What was answered; `unanswered` with a reason where nothing can come any more. */
+  readonly outcome: Promise<any>;
+}
+
+/** The server of a call asks its client something. */
+export function askDuring(
+  call: Call,
+  method = 'elicitation/create',
+  params: object = { message: 'Well?' },
+): Asked {
+  let id = 0;
+  const outcome = new Promise<any>((resolve) => {
+    id = call.session.client.ask(said({ id: 'q', method, params }), {
+      answered: (answer) => resolve(JSON.parse(answer.toString())),
+      unanswered: (reason) => resolve({ unanswered: reason }),
+    });
+  });
+  return { id, outcome };
+}
+
+/** An entry with one tool that does as told. */
+export function toy(name: string, run: (call: Call) => void, tool = 'hold'): CatalogEntry {
+  return {
+    // Only its name is asked for here, whether it runs, and whether it minds what clients tell it.
+    source: {
+      name,
+      state: { kind: 'idle' },
+      listen: () => undefined,
+      tell: () => undefined,
+      about: () => undefined,
+    } as unknown as CatalogEntry['source'],
+    rules: { admits: () => true, shapes: new Map() },
+    offers: new Set(['tools']),
+    naming: 'plain',
+    exposure: {
+      needsTools: false,
+      present: () => [
+        {
+          names: [tool],
+          definition: (shown) => JSON.stringify({ name: shown, inputSchema: { type: 'object' } }),
+          run,
+        },
+      ],
+    },
+  };
+}
+
+function reading(output: PassThrough): Pick<ModernWorld, 'messages' | 'next'> {
+  const messages: any[] = [];
+  const watchers = new Set<() => void>();
+  let rest = '';
+  output.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop()!;
+    messages.push(...lines.map((line) => JSON.parse(line) as unknown));
+    for (const watcher of [...watchers]) watcher();
+  });
+  return {
+    messages,
+    next: (wanted) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const found: unknown = messages.find(wanted);
+          if (found === undefined) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+      }),
+  };
+}

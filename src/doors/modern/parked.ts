@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+
+/** Something that waits for its client to come back. */
+export interface Waiting {
+  /** How much it holds, in bytes, roughly. */
+  readonly bytes: number;
+  /** The client has not come back in time, or there are too many: nobody waits for it any more. */
+  expire(): void;
+}
+
+export interface ParkedOptions {
+  /** How long a client may take to come back, in milliseconds. Default ten minutes: often a person has to answer. */
+  readonly ageMs?: number;
+  /** How many may wait at one time. Default 1000. */
+  readonly most?: number;
+  /** How much they may hold together, in bytes. Default 64 MiB. */
+  readonly mostBytes?: number;
+}
+
+interface Place<W> {
+  readonly waiting: W;
+  /** What it held when it came. */
+  readonly bytes: number;
+  /** On the performance clock. */
+  readonly until: number;
+}
+
+/** What every state of ours begins with, so that it is told apart from those that servers give out. */
+const MARK = 'switchboard.';
+const ID_BYTES = 32;
+
+/**
+ * Calls that have been answered with a question, until their client comes back with the answer. The state it brings
+ * back is a name that cannot be guessed and is good for once.
+ */
+export class Parked<W extends Waiting> {
+  readonly #ageMs: number;
+  readonly #most: number;
+  readonly #mostBytes: number;
+  /** Oldest first. */
+  readonly #byState = new Map<string, Place<W>>();
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ ageMs = 600_000, most = 1000, mostBytes = 64 * 1024 * 1024 }: ParkedOptions = {}) {
+    this.#ageMs = ageMs;
+    this.#most = most;
+    this.#mostBytes = mostBytes;
+  }
+
+  get size(): number {
+    return this.#byState.size;
+  }
+
+  /** Whether a state was given out by one of us; then no server is asked about it. */
+  static isOurs(state: string): boolean {
+    return state.startsWith(MARK);
+  }
+
+  /** Returns the state to come back with; undefined where there is no room. */
+  add(waiting: W): string | undefined {
+    const { bytes } = waiting;
+    if (this.#byState.size >= this.#most || this.#bytes + bytes > this.#mostBytes) return undefined;
+    const state = MARK + randomBytes(ID_BYTES).toString('base64url');
+    this.#byState.set(state, { waiting, bytes, until: performance.now() + this.#ageMs });
+    this.#bytes += bytes;
+    this.#arm();
+    return state;
+  }
+
+  /** Takes out what waits under a state; it is good for once. */
+  take(state: string): W | undefined {
+    const found = this.#byState.get(state);
+    if (found === undefined) return undefined;
+    this.#byState.delete(state);
+    this.#bytes -= found.bytes;
+    return found.waiting;
+  }
+
+  /** Nobody will come back any more. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const state of [...this.#byState.keys()]) this.take(state)?.expire();
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined) return;
+    const oldest = this.#byState.values().next().value;
+    if (oldest === undefined) return;
+    this.#timer = setTimeout(() => this.#sweep(), Math.max(oldest.until - performance.now(), 0) + 1);
+    this.#timer.unref();
+  }
+
+  #sweep(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    for (const [state, { until }] of [...this.#byState]) {
+      if (until > now) break;
+      this.take(state)?.expire();
+    }
+    this.#arm();
+  }
+}

@@ -1,0 +1,321 @@
+import { expect, test } from 'vitest';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { Meta } from '../../protocol/index.ts';
+import { askDuring, openModern, said, type ModernWorld } from './modern.cases.ts';
+
+const ACCEPT = { action: 'accept', content: { a: 1 } };
+
+/** A call that has asked something and waits for its client. */
+async function parked(world: ModernWorld, id: string | number = 1) {
+  world.call(id, { n: 1 });
+  const call = await world.nextCall();
+  const asked = askDuring(call);
+  const { result } = await Promise.race([world.answerTo(id), asked.outcome]);
+  expect(result?.resultType).toBe('input_required');
+  return { call, asked, state: result.requestState as string, inputs: result.inputRequests as object };
+}
+
+const back = (state: string, inputResponses?: unknown): object => ({
+  requestState: state,
+  ...(inputResponses === undefined ? {} : { inputResponses }),
+});
+
+const text = (value: string): ReturnType<typeof said> =>
+  said({ id: 0, result: { content: [{ type: 'text', text: value }] } });
+
+test('a call that asks nothing is answered in its first turn', async () => {
+  const world = openModern();
+  world.call('one');
+  (await world.nextCall()).relay(text('done'));
+  expect((await world.answerTo('one')).result).toEqual({
+    resultType: 'complete',
+    _meta: { [Meta.serverInfo]: { name: 'test', title: 'Test', version: '0' } },
+    content: [{ type: 'text', text: 'done' }],
+  });
+  expect(world.client.running).toBe(0);
+});
+
+test('a question is an answer, and the answer to it comes with a request of its own', async () => {
+  const world = openModern();
+  const { call, asked, state, inputs } = await parked(world);
+  expect(inputs).toEqual({ question_1: { method: 'elicitation/create', params: { message: 'Well?' } } });
+  expect(world.home.parked.size).toBe(1);
+  expect(world.client.running).toBe(0);
+  world.call('later', { n: 1 }, back(state, { question_1: ACCEPT }));
+  expect((await asked.outcome).result).toEqual(ACCEPT);
+  expect(world.home.parked.size).toBe(0);
+  call.relay(text('done'));
+  expect((await world.answerTo('later')).result.content).toEqual([{ type: 'text', text: 'done' }]);
+  expect(world.messages).toHaveLength(2);
+});
+
+test('questions that come together go out together; one that comes later has another turn', async () => {
+  const world = openModern();
+  world.call(1, { n: 1 });
+  const call = await world.nextCall();
+  const asked = [
+    askDuring(call),
+    askDuring(call, 'roots/list', {}),
+    askDuring(call, 'sampling/createMessage'),
+  ];
+  const { result } = await world.answerTo(1);
+  expect(Object.values<any>(result.inputRequests).map(({ method }) => method)).toEqual([
+    'elicitation/create',
+    'roots/list',
+    'sampling/createMessage',
+  ]);
+  const keys = Object.keys(result.inputRequests);
+  const answers = Object.fromEntries(keys.map((key) => [key, { from: key }]));
+  world.call(2, { n: 1 }, back(result.requestState, answers));
+  const outcomes = await Promise.all(asked.map(({ outcome }) => outcome));
+  expect(outcomes.map((outcome) => outcome.result.from)).toEqual(keys);
+  const another = askDuring(call);
+  const second = (await world.answerTo(2)).result;
+  expect(Object.keys(second.inputRequests)).toEqual(['question_4']);
+  world.call(3, { n: 1 }, back(second.requestState, { question_4: ACCEPT }));
+  await another.outcome;
+  call.relay(text('done'));
+  expect((await world.answerTo(3)).result.resultType).toBe('complete');
+});
+
+test('what comes while the client is away is asked when it is back', async () => {
+  const world = openModern();
+  const { call, asked, state } = await parked(world);
+  const later = askDuring(call, 'roots/list', {});
+  world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
+  await asked.outcome;
+  const { result } = await world.answerTo(2);
+  expect(result.inputRequests).toEqual({ question_2: { method: 'roots/list', params: {} } });
+  world.call(3, { n: 1 }, back(result.requestState, { question_2: { roots: [] } }));
+  expect((await later.outcome).result).toEqual({ roots: [] });
+});
+
+test('a call that is parked again and again does not use up the room', async () => {
+  const world = openModern({ parked: { mostBytes: 2000 } });
+  for (let n = 0; n < 30; n++) {
+    const { call, asked, state } = await parked(world, `call ${n}`);
+    // It holds less than when it was parked.
+    call.session.client.withdraw(asked.id, 'never mind');
+    world.call(`back ${n}`, { n: 1 }, back(state));
+    await expect.poll(() => world.client.running).toBe(1);
+    call.relay(text('done'));
+    await world.answerTo(`back ${n}`);
+  }
+});
+
+test('what was asked without params has none', async () => {
+  const world = openModern();
+  world.call(1);
+  const call = await world.nextCall();
+  call.session.client.ask(said({ id: 1, method: 'roots/list' }), {
+    answered: () => undefined,
+    unanswered: () => undefined,
+  });
+  const { result } = await world.answerTo(1);
+  expect(result.inputRequests).toEqual({ question_1: { method: 'roots/list' } });
+});
+
+test.each([
+  ['nothing', undefined],
+  ['a null', null],
+  ['a list', []],
+  ['a text', 'question_1'],
+  ['another key', { question_2: ACCEPT }],
+])('who comes back with %s is asked again', async (_, responses) => {
+  const world = openModern();
+  const { asked, state, inputs } = await parked(world);
+  world.call(2, { n: 1 }, back(state, responses));
+  const { result } = await world.answerTo(2);
+  expect(result.inputRequests).toEqual(inputs);
+  expect(result.requestState).not.toBe(state);
+  world.call(3, { n: 1 }, back(result.requestState, { question_1: ACCEPT }));
+  expect((await asked.outcome).result).toEqual(ACCEPT);
+});
+
+test('an answer that is no object is passed on as it is: whoever asked has to judge it', async () => {
+  const world = openModern();
+  const { asked, state } = await parked(world);
+  world.call(2, { n: 1 }, back(state, { question_1: null }));
+  expect((await asked.outcome).result).toBeNull();
+});
+
+test('the answer that came while the client was away is there when it is back', async () => {
+  const world = openModern();
+  const { call, asked, state } = await parked(world);
+  call.relay(text('without you'));
+  world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
+  expect((await world.answerTo(2)).result.content[0].text).toBe('without you');
+  await asked.outcome;
+  expect(world.client.running).toBe(0);
+  expect(world.home.parked.size).toBe(0);
+});
+
+test('so is the failure', async () => {
+  const world = openModern();
+  const { call, state } = await parked(world);
+  call.fail(new SwitchboardError('SERVER_CRASHED', "Server 'toy' crashed."));
+  world.call(2, { n: 1 }, back(state));
+  expect(JSON.stringify(await world.answerTo(2))).toContain('crashed');
+});
+
+test('a question that was taken back is not asked any more', async () => {
+  const world = openModern();
+  world.call(1, { n: 1 });
+  const call = await world.nextCall();
+  const gone = askDuring(call);
+  call.session.client.withdraw(gone.id, 'never mind');
+  askDuring(call, 'roots/list', {});
+  const { result } = await world.answerTo(1);
+  expect(Object.keys(result.inputRequests)).toEqual(['question_2']);
+});
+
+test('a turn in which all questions were taken back waits for the answer', async () => {
+  const world = openModern();
+  const { call, asked, state } = await parked(world);
+  call.session.client.withdraw(asked.id, 'never mind');
+  world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
+  await expect.poll(() => world.client.running).toBe(1);
+  call.relay(text('done'));
+  expect((await world.answerTo(2)).result.content[0].text).toBe('done');
+});
+
+test('a call that is cancelled while it asks takes its questions along', async () => {
+  const world = openModern();
+  const cancelled: (string | undefined)[] = [];
+  world.call(1, { n: 1 });
+  const call = await world.nextCall();
+  call.runner = { cancelled: (reason) => cancelled.push(reason) };
+  const asked = askDuring(call);
+  world.say({ method: 'notifications/cancelled', params: { requestId: 1, reason: 'enough' } });
+  expect(await asked.outcome).toEqual({ unanswered: 'closed' });
+  expect(cancelled).toEqual(['enough']);
+  expect(world.messages).toEqual([]);
+  expect(world.client.running).toBe(0);
+});
+
+test('a call whose client never comes back is cancelled', async () => {
+  const world = openModern({ parked: { ageMs: 30 } });
+  const { call, asked, state } = await parked(world);
+  const reason = new Promise<string | undefined>((resolve) => {
+    call.runner = { cancelled: resolve };
+  });
+  expect(await reason).toMatch(/did not come back/);
+  expect(await asked.outcome).toEqual({ unanswered: 'closed' });
+  expect(call.open).toBe(false);
+  expect(
+    (await world.ask(2, 'tools/call', { name: 'hold', arguments: { n: 1 }, ...back(state) })).error,
+  ).toMatchObject({ code: -32602 });
+});
+
+test('where there is no room to wait, the server is told that nobody answers', async () => {
+  const world = openModern({ parked: { most: 1 } });
+  await parked(world, 'first');
+  world.call('second');
+  const call = await world.nextCall();
+  expect(await askDuring(call).outcome).toEqual({ unanswered: 'closed' });
+  call.relay(text('so be it'));
+  expect((await world.answerTo('second')).result.content[0].text).toBe('so be it');
+});
+
+test('a request that may not ask for input does not', async () => {
+  const world = openModern();
+  // Completions go to a server, too; here nobody has any, so the link is asked directly.
+  world.call(1);
+  const call = await world.nextCall();
+  const { client } = call.session;
+  expect(client.modern).toBe(true);
+  call.relay(text('done'));
+  const late = new Promise((resolve) => {
+    client.ask(said({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
+  });
+  await world.answerTo(1);
+  // Whoever asks after the end gets no answer that could be mistaken for one.
+  const outcome = await Promise.race([late, new Promise((resolve) => setTimeout(resolve, 200, 'nothing'))]);
+  expect(['closed', 'nothing']).toContain(outcome);
+  expect(world.messages).toHaveLength(1);
+});
+
+test('progress goes on under the token of the turn the client is in, and nowhere while it is away', async () => {
+  const world = openModern();
+  world.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
+  const call = await world.nextCall();
+  const report = (progress: number): void =>
+    call.notify(said({ method: 'notifications/progress', params: { progressToken: 'old', progress } }), []);
+  report(1);
+  askDuring(call);
+  const { result } = await world.answerTo(1);
+  report(2);
+  world.call(
+    2,
+    { n: 1 },
+    { ...back(result.requestState, { question_1: ACCEPT }), _meta: { progressToken: 7 } },
+  );
+  await expect.poll(() => world.client.running).toBe(1);
+  report(3);
+  call.relay(text('done'));
+  await world.answerTo(2);
+  const reports = world.messages.filter(({ method }) => method === 'notifications/progress');
+  expect(reports.map(({ params }) => params)).toEqual([
+    { progressToken: 'old', progress: 1 },
+    { progressToken: 7, progress: 3 },
+  ]);
+});
+
+test('a turn without a token hears of no progress', async () => {
+  const world = openModern();
+  world.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
+  const call = await world.nextCall();
+  askDuring(call);
+  const { result } = await world.answerTo(1);
+  world.call(2, { n: 1 }, back(result.requestState, { question_1: ACCEPT }));
+  await expect.poll(() => world.client.running).toBe(1);
+  call.notify(said({ method: 'notifications/progress', params: { progressToken: 'old', progress: 3 } }), []);
+  call.relay(text('done'));
+  await world.answerTo(2);
+  expect(world.messages.every(({ method }) => method === undefined)).toBe(true);
+});
+
+test('log lines are told to whoever wants them, and as few as wanted', async () => {
+  const world = openModern();
+  const log = (level: string): ReturnType<typeof said> =>
+    said({ method: 'notifications/message', params: { level, data: level } });
+  world.call('deaf');
+  const deaf = await world.nextCall();
+  world.call('hears', {}, { _meta: { [Meta.logLevel]: 'warning' } });
+  const hears = await world.nextCall();
+  for (const call of [deaf, hears]) {
+    for (const level of ['info', 'warning', 'error']) call.notify(log(level), []);
+    call.relay(text('done'));
+  }
+  await Promise.all([world.answerTo('deaf'), world.answerTo('hears')]);
+  const lines = world.messages.filter(({ method }) => method === 'notifications/message');
+  expect(lines.map(({ params }) => params.data)).toEqual(['warning', 'error']);
+});
+
+test('what our own answer is, is stamped as well', async () => {
+  const world = openModern();
+  world.call(1);
+  (await world.nextCall()).succeed({ content: [] });
+  expect((await world.answerTo(1)).result).toMatchObject({ resultType: 'complete', content: [] });
+});
+
+test('line breaks in what is asked and answered do not break the wire', async () => {
+  const world = openModern();
+  world.call(1, { n: 1 });
+  const call = await world.nextCall();
+  const outcome = new Promise<any>((resolve) => {
+    const pretty = JSON.stringify(
+      { jsonrpc: '2.0', id: 1, method: 'roots/list', params: { a: 'b\nc' } },
+      null,
+      2,
+    );
+    call.session.client.ask(said(JSON.parse(pretty)), {
+      answered: (answer) => resolve(JSON.parse(answer.toString())),
+      unanswered: resolve,
+    });
+  });
+  const { result } = await world.answerTo(1);
+  expect(result.inputRequests.question_1.params).toEqual({ a: 'b\nc' });
+  world.call(2, { n: 1 }, back(result.requestState, { question_1: { roots: ['x\ny'] } }));
+  expect((await outcome).result).toEqual({ roots: ['x\ny'] });
+});

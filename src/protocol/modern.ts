@@ -1,0 +1,26 @@
+/** The version without a handshake: every request says for itself what it is. */
+export const MODERN_VERSION = '2026-07-28';
+
+export function isModernVersion(version: unknown): boolean {
+  return version === MODERN_VERSION;
+}
+
+/** Members of `_meta` that the protocol itself has, in the modern era. */
+export const Meta = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+} as const;
+
+/** Error codes that the modern era has added. */
+export const ModernCode = {
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+} as const;
+
+/** Requests whose answer may be that the client has to give something first. */
+export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);

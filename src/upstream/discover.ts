@@ -1,0 +1,88 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import {
+  isJsonObject,
+  isLegacyVersion,
+  Meta,
+  MODERN_VERSION,
+  ModernCode,
+  Server,
+} from '../protocol/index.ts';
+import type { Message, Peer } from '../wire/index.ts';
+import { stampedParams } from './envelope.ts';
+import { errorCode, errorText, versionsSupported } from './error-answer.ts';
+import { unheard, unknownVersions, type Greeting, type Reception } from './handshake.ts';
+
+/**
+ * Asks a server of the modern era what it is. One that is not of it says anything at all, or nothing: it counts as
+ * having refused after `patience` milliseconds.
+ */
+export function discover(
+  peer: Peer,
+  server: string,
+  greeting: Greeting,
+  mask: (text: string) => string,
+  patience: number,
+): Promise<Reception> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
+      const message = `Server '${server}' did not answer server/discover within ${Math.round(patience)} ms.`;
+      resolve({ kind: 'refused', error: new SwitchboardError('START_FAILED', message), silent: true });
+    }, patience);
+    const id = peer.request('server/discover', stampedParams(undefined, greeting), {
+      answered: (answer) => {
+        clearTimeout(timer);
+        try {
+          resolve(readDiscovery(answer, server, mask));
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      },
+      unanswered: (reason, error) => {
+        clearTimeout(timer);
+        const reception = unheard(server, 'server/discover', reason, error);
+        if (reception instanceof SwitchboardError) reject(reception);
+        else resolve(reception);
+      },
+    });
+  });
+}
+
+function readDiscovery(answer: Message, server: string, mask: (text: string) => string): Reception {
+  if (answer.has(Server.error)) return readRefusal(answer, server, mask);
+  const result = answer.value(Server.result);
+  if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
+    const message = `Server '${server}' answered server/discover with something else.`;
+    return { kind: 'refused', error: new SwitchboardError('START_FAILED', message) };
+  }
+  const versions = result.supportedVersions as unknown[];
+  if (!versions.includes(MODERN_VERSION)) return other(versions, server);
+  const meta = isJsonObject(result._meta) ? result._meta : {};
+  const serverInfo = meta[Meta.serverInfo];
+  const info = {
+    protocolVersion: MODERN_VERSION,
+    serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
+    capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
+    instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+  };
+  return { kind: 'agreed', info };
+}
+
+/** Only errors that the modern era has brought show a modern server; older ones answer with any code there is. */
+function readRefusal(answer: Message, server: string, mask: (text: string) => string): Reception {
+  const code = errorCode(answer);
+  const said = mask(errorText(answer)).slice(0, 500);
+  const error = new SwitchboardError('START_FAILED', `Server '${server}' refused server/discover: ${said}`);
+  if (code === ModernCode.unsupportedVersion) return other(versionsSupported(answer) ?? [], server);
+  if (code === ModernCode.headerMismatch || code === ModernCode.missingCapability) throw error;
+  return { kind: 'refused', error };
+}
+
+/** It knows how to be asked, and does not speak our version: there may be an older one that both know. */
+function other(versions: readonly unknown[], server: string): Reception {
+  const error = unknownVersions(server, versions);
+  // It names the very version that it was asked in: it is asked once more.
+  if (versions.includes(MODERN_VERSION)) return { kind: 'refused', error, again: true };
+  if (!versions.some(isLegacyVersion)) throw error;
+  return { kind: 'refused', error, sure: true };
+}

@@ -1,0 +1,174 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { Client, Meta, MODERN_VERSION, type JsonObject } from '../protocol/index.ts';
+import { addEdit, byteAt, defineShape, ENVELOPE, Message, readMessage, type Edit } from '../wire/index.ts';
+import type { Greeting } from './handshake.ts';
+
+/** What a relayed request says to a modern server of itself. */
+export interface Stamp {
+  /** What the client behind us can do, as it said it. */
+  readonly capabilities: JsonObject;
+  /** What we call ourselves, as JSON text. */
+  readonly clientInfo: string;
+  /** The least severe log messages that are wanted; undefined where nothing was said. */
+  readonly logLevel: string | undefined;
+  /** The client is of the modern era: what its request says already stays, but for the name. */
+  readonly keeps: boolean;
+  /** Members of params beside `_meta` that are set, as JSON texts; default none. */
+  readonly more?: ReadonlyMap<'inputResponses' | 'requestState', string>;
+}
+
+/**
+ * The edits of a request together with those that put the modern envelope on it. In a modern message every request says
+ * for itself which version it is of and what its client can do; where it says so, it must say so once. One in which
+ * such a member stands twice is refused: we would replace one and the server might read the other.
+ */
+export function stampEdits(
+  request: Message,
+  edits: readonly Edit[],
+  stamp: Stamp,
+): Edit[] | SwitchboardError {
+  const places = placesOf(request);
+  if (places === undefined) return DOUBLED;
+  const { message, slots } = places;
+  const all = [...edits];
+  /** Sets members that are there in place; returns the others, as text to be put in. */
+  const set = (wanted: readonly Wanted[]): string[] =>
+    wanted.flatMap(({ key, slot, text }) => {
+      if (!message.has(slot)) return [`${JSON.stringify(key)}:${text}`];
+      addEdit(all, { start: message.start(slot), end: message.end(slot), with: text });
+      return [];
+    });
+
+  const meta = wantedMeta(message, slots, stamp);
+  const more = [...(stamp.more ?? [])].map(([key, text]) => ({ key, slot: slots[key], text }));
+  const missing = set(more);
+  if (message.lead(slots.meta) === BRACE) insertInto(message, slots.meta, set(meta), all);
+  else {
+    const whole = `{${meta.map(({ key, text }) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
+    missing.push(...set([{ key: '_meta', slot: slots.meta, text: whole }]));
+  }
+  if (missing.length === 0) return all;
+  const params = `{${missing.join(',')}}`;
+  if (message.lead(slots.params) === BRACE) insertInto(message, slots.params, missing, all);
+  else if (message.text(slots.params) === 'null')
+    addEdit(all, { start: message.start(slots.params), end: message.end(slots.params), with: params });
+  else if (message.has(slots.params)) return NO_OBJECT;
+  else {
+    const end = request.end(Client.method);
+    addEdit(all, { start: end, end, with: `,"params":${params}` });
+  }
+  return all;
+}
+
+/** The params of a request of our own with the envelope on them. */
+export function stampedParams(params: JsonObject | undefined, greeting: Greeting): JsonObject {
+  return {
+    ...params,
+    _meta: {
+      ...(params?._meta as object | undefined),
+      [Meta.protocolVersion]: MODERN_VERSION,
+      [Meta.clientInfo]: greeting.clientInfo,
+      [Meta.clientCapabilities]: greeting.capabilities,
+    },
+  };
+}
+
+interface Wanted {
+  readonly key: string;
+  readonly slot: number;
+  readonly text: string;
+}
+
+type Slots = Readonly<
+  Record<
+    | 'params'
+    | 'meta'
+    | 'version'
+    | 'clientInfo'
+    | 'capabilities'
+    | 'logLevel'
+    | 'requestState'
+    | 'inputResponses',
+    number
+  >
+>;
+
+function wantedMeta(message: Message, slots: Slots, stamp: Stamp): Wanted[] {
+  const wanted: Wanted[] = [];
+  const stays = (slot: number): boolean => stamp.keeps && message.has(slot);
+  if (!stays(slots.version)) wanted.push({ key: Meta.protocolVersion, slot: slots.version, text: VERSION });
+  wanted.push({ key: Meta.clientInfo, slot: slots.clientInfo, text: stamp.clientInfo });
+  if (!stays(slots.capabilities))
+    wanted.push({ key: Meta.clientCapabilities, slot: slots.capabilities, text: textOf(stamp.capabilities) });
+  if (stamp.logLevel !== undefined && !stamp.keeps)
+    wanted.push({ key: Meta.logLevel, slot: slots.logLevel, text: JSON.stringify(stamp.logLevel) });
+  return wanted;
+}
+
+/**
+ * Where the members stand. The door of a modern client has looked for them already, and where it found one the whole
+ * look was good. Else they are looked for here, for a look that failed cannot be told from one that found nothing.
+ */
+function placesOf(request: Message): { message: Message; slots: Slots } | undefined {
+  if (request.has(Client.version)) return { message: request, slots: Client };
+  const read = readMessage(request.bytes, SHAPE, 'content-length');
+  return read instanceof Message ? { message: read, slots: OWN } : undefined;
+}
+
+/** Puts members in front of those that an object has. */
+function insertInto(message: Message, slot: number, members: readonly string[], edits: Edit[]): void {
+  if (members.length === 0) return;
+  const start = message.start(slot) + 1;
+  let next = start;
+  while (byteAt(message.bytes, next) <= SPACE) next++;
+  const comma = byteAt(message.bytes, next) === CLOSE_BRACE ? '' : ',';
+  addEdit(edits, { start, end: start, with: members.join(',') + comma });
+}
+
+/** A client's capabilities stay the same object; they are written once. */
+const texts = new WeakMap<object, string>();
+
+function textOf(value: object): string {
+  let text = texts.get(value);
+  if (text === undefined) {
+    text = JSON.stringify(value);
+    texts.set(value, text);
+  }
+  return text;
+}
+
+const VERSION = JSON.stringify(MODERN_VERSION);
+const SPACE = 0x20;
+const BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+const SHAPE = defineShape({
+  ...ENVELOPE,
+  params: {
+    _meta: {
+      [Meta.protocolVersion]: true,
+      [Meta.clientInfo]: true,
+      [Meta.clientCapabilities]: true,
+      [Meta.logLevel]: true,
+    },
+    requestState: true,
+    inputResponses: true,
+  },
+});
+
+const OWN: Slots = {
+  params: SHAPE.slot('params'),
+  meta: SHAPE.slot('params._meta'),
+  version: SHAPE.slot(`params._meta.${Meta.protocolVersion}`),
+  clientInfo: SHAPE.slot(`params._meta.${Meta.clientInfo}`),
+  capabilities: SHAPE.slot(`params._meta.${Meta.clientCapabilities}`),
+  logLevel: SHAPE.slot(`params._meta.${Meta.logLevel}`),
+  requestState: SHAPE.slot('params.requestState'),
+  inputResponses: SHAPE.slot('params.inputResponses'),
+};
+
+const DOUBLED = new SwitchboardError(
+  'PARAMS_INVALID',
+  'Invalid params: a member of _meta that belongs to the protocol stands twice.',
+);
+const NO_OBJECT = new SwitchboardError('PARAMS_INVALID', 'Invalid params: params must be an object.');

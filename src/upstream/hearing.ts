@@ -1,0 +1,102 @@
+import type { Logger } from '../shared/log.ts';
+import type { ClientLink, Session } from '../gateway/index.ts';
+import { kindsChangedBy, Server, type KeptKind } from '../protocol/index.ts';
+import type { Message } from '../wire/index.ts';
+import { callersAt, Flight } from './flight.ts';
+import type { Incarnation } from './incarnation.ts';
+import type { Modern } from './modern.ts';
+import { untagged } from './stream-tag.ts';
+import type { Tasks } from './tasks.ts';
+
+export interface HearingOptions {
+  /** The server's name. */
+  readonly server: string;
+  readonly log: Logger;
+  /** Whether several clients use the server, so that it is not held up for one of them. */
+  readonly shared: boolean;
+  readonly tasks: Tasks;
+  /** Output waiting for the server beyond which it gets no more answers, in bytes. */
+  readonly unreadLimit: number;
+  /** A list of the server's has changed. */
+  readonly changed: (kind: KeptKind) => void;
+  /** A notification that belongs to no call. Returns a client that cannot keep up. */
+  readonly notified: (notification: Message, callers: () => ReadonlySet<Session>) => ClientLink | undefined;
+  /** Clients for whom the server may be at work though they have no call running. */
+  readonly othersAtWork: () => ReadonlySet<Session>;
+}
+
+/** What a server says on its own account, and where that goes. */
+export class Hearing {
+  readonly #options: HearingOptions;
+  /** True once a server that asks without reading has been told of. */
+  #unheard = false;
+
+  constructor(options: HearingOptions) {
+    this.#options = options;
+  }
+
+  /** Requests of the server's own: most are for a client. */
+  asked({ peer, questions, modern }: Incarnation, message: Message): void {
+    const { server, log, unreadLimit } = this.#options;
+    if (peer.outbox.backlog > unreadLimit) {
+      if (!this.#unheard) log.warn('asks without reading answers', { server });
+      this.#unheard = true;
+      return;
+    }
+    if (modern) modern.asked(message);
+    else if (message.string(Server.method) === 'ping') peer.answer(message.text(Server.id)!, {});
+    else questions.ask(message);
+  }
+
+  notified(incarnation: Incarnation, message: Message): void {
+    const { modern } = incarnation;
+    if (modern && message.string(Server.method) === 'notifications/message') {
+      this.#slowedBy(this.#logged(modern, message), incarnation);
+      return;
+    }
+    const heard = modern ? modern.listening.heard(message) : message;
+    if (heard !== undefined) this.#heard(incarnation, heard);
+  }
+
+  #heard(incarnation: Incarnation, message: Message): void {
+    const { peer, questions, modern } = incarnation;
+    const { tasks, changed, notified, othersAtWork } = this.#options;
+    const method = message.string(Server.method)!;
+    if (method === 'notifications/progress') {
+      const token = message.integer(Server.progressToken);
+      const listener = peer.waitingFor(token);
+      if (listener instanceof Flight) listener.progress(message);
+      else if (listener === undefined) tasks.get(token)?.progress(message);
+    } else if (method === 'notifications/cancelled') {
+      const id = message.text(Server.requestId);
+      if (modern) modern.listening.cancelled(message.integer(Server.requestId));
+      else if (id !== undefined) questions.withdraw(id, 'The server withdrew its request.');
+    } else {
+      const kinds = kindsChangedBy(method);
+      if (kinds.length > 0) for (const kind of kinds) changed(kind);
+      else {
+        const callers = (): Set<Session> => new Set([...callersAt(peer), ...othersAtWork()]);
+        this.#slowedBy(notified(message, callers), incarnation);
+      }
+    }
+  }
+
+  /** A log message of a modern server belongs to a call that asked for such; where none did, nobody gets it. */
+  #logged(modern: Modern, message: Message): ClientLink | undefined {
+    const call = modern.logged(message);
+    const plain = untagged(message);
+    if (call === undefined) {
+      const listeners = modern.listeners();
+      return listeners.size === 0 ? undefined : this.#options.notified(plain, () => listeners);
+    }
+    call.notify(plain, []);
+    return call.session.client.congested ? call.session.client : undefined;
+  }
+
+  /** A client that reads slowly slows the server down, not our memory up. */
+  #slowedBy(slow: ClientLink | undefined, { peer }: Incarnation): void {
+    if (slow === undefined || this.#options.shared) return;
+    peer.pause();
+    slow.whenDrained(() => peer.resume());
+  }
+}

@@ -1,0 +1,93 @@
+import type { Deadlines } from '../shared/deadline.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import type { Call } from '../gateway/index.ts';
+import { ModernCode, Server } from '../protocol/index.ts';
+import type { Edit, Message } from '../wire/index.ts';
+import { errorCode } from './error-answer.ts';
+import type { Flight } from './flight.ts';
+import { isModern, type Modern } from './modern.ts';
+import { legacyAnswer, resultKind, unknownKind } from './modern-answer.ts';
+import { Rounds, type Carried } from './rounds.ts';
+
+export interface ModernCallsOptions {
+  readonly deadlines: Deadlines;
+  /** Sends a call to the server again, as soon as that is possible. */
+  readonly again: (call: Call, edits: Edit[]) => void;
+  /** Asks the server for its tools anew; undefined where that changes nothing. */
+  readonly relist: (() => Promise<unknown>) | undefined;
+}
+
+/** What happens to calls because the server they go to is of the modern era; over all its lives. */
+export class ModernCalls {
+  readonly #options: ModernCallsOptions;
+  readonly #rounds: Rounds;
+  /** Calls whose headers did not fit what the server's tools ask for, and that were sent again. */
+  readonly #relisted = new WeakSet<Call>();
+
+  constructor(options: ModernCallsOptions) {
+    this.#options = options;
+    this.#rounds = new Rounds(options);
+  }
+
+  /** Calls that wait for something other than the server. */
+  get waiting(): number {
+    return this.#rounds.size;
+  }
+
+  /** The server is stopped for good; the sentence says why. */
+  close(why: string): void {
+    this.#rounds.close(why);
+  }
+
+  /** What a call carries beside what its client said. */
+  carried(call: Call): Carried | undefined {
+    return this.#rounds.carried(call);
+  }
+
+  /** The edits with which a call goes out; undefined where it needs not, or must not. */
+  prepare(modern: Modern, call: Call, edits: Edit[]): Edit[] | undefined {
+    // Whoever kept it until now has nothing more to do with it, also where it is not sent.
+    call.runner = undefined;
+    if (modern.answers(call, edits)) return undefined;
+    const stamped = modern.stampEdits(call, edits, this.carried(call));
+    if (!(stamped instanceof SwitchboardError)) return stamped;
+    call.fail(stamped);
+    return undefined;
+  }
+
+  /** Looks at an answer before its client gets it. Returns what the client gets; undefined: nothing yet. */
+  review(answer: Message, { call, edits, latest }: Flight): Message | undefined {
+    if (!call.open) return answer;
+    if (answer.has(Server.error)) return this.#mismatched(answer, call, edits) ? undefined : answer;
+    // A modern client knows all of it.
+    if (isModern(call)) return answer;
+    switch (resultKind(answer)) {
+      case 'complete':
+        return legacyAnswer(answer);
+      case 'other':
+        return unknownKind(call, answer);
+      case 'input_required':
+        this.#rounds.begin(call, edits, answer, latest);
+        return undefined;
+    }
+  }
+
+  /** The server wants other headers than its tools asked for when they were listed: they are listed again, once. */
+  #mismatched(answer: Message, call: Call, edits: Edit[]): boolean {
+    const { relist, again } = this.#options;
+    if (relist === undefined || call.method !== 'tools/call' || this.#relisted.has(call)) return false;
+    if (errorCode(answer) !== ModernCode.headerMismatch) return false;
+    this.#relisted.add(call);
+    call.runner = undefined;
+    relist().then(
+      () => {
+        if (call.open) again(call, edits);
+      },
+      (error: unknown) => {
+        const message = `${call.subject()} was not run: the server wants other headers and could not list its tools. ${messageOf(error)}`;
+        call.fail(new SwitchboardError('LIST_FAILED', message, { cause: error }));
+      },
+    );
+    return true;
+  }
+}

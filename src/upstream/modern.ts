@@ -1,0 +1,154 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Call, Session, SourceInfo } from '../gateway/index.ts';
+import { Client, Server, SERVER_SHAPE, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import { insertedText, Message, RpcCode, type Edit, type Peer } from '../wire/index.ts';
+import { stampedParams, stampEdits } from './envelope.ts';
+import { Flight, flightsAt } from './flight.ts';
+import type { Greeting } from './handshake.ts';
+import { Listening } from './listening.ts';
+import type { Carried } from './rounds.ts';
+
+export interface ModernOptions {
+  /** The server's name. */
+  readonly server: string;
+  readonly peer: Peer;
+  readonly info: SourceInfo;
+  readonly greeting: () => Greeting;
+  readonly log: Logger;
+  /** Over HTTP a request of the server's own gets no answer: there is no way to send one. */
+  readonly remote: boolean;
+  /** A list of the server's may have changed. */
+  readonly changed: (kind: KeptKind) => void;
+}
+
+/** What is different about one life of a server that is of the modern era. */
+export class Modern {
+  readonly listening: Listening;
+  readonly #options: ModernOptions;
+  readonly #clientInfo: string;
+  /** True once it was told of that the server asks, which it must not. */
+  #asks = false;
+
+  constructor(options: ModernOptions) {
+    const { server, peer, log, info, changed } = options;
+    this.#options = options;
+    this.#clientInfo = JSON.stringify(options.greeting().clientInfo);
+    this.listening = new Listening({
+      server,
+      peer,
+      log,
+      capabilities: info.capabilities,
+      stamped: (params) => this.stamped(params),
+      changed,
+    });
+  }
+
+  /** The params of a request of our own, with the envelope on them. */
+  stamped(params: JsonObject | undefined): JsonObject {
+    return stampedParams(params, this.#options.greeting());
+  }
+
+  /** The edits with which a client's call goes out. */
+  stampEdits(call: Call, edits: readonly Edit[], carried: Carried | undefined): Edit[] | SwitchboardError {
+    const { client, logLevel } = call.session;
+    return stampEdits(call.request, edits, {
+      capabilities: client.capabilities,
+      clientInfo: this.#clientInfo,
+      logLevel,
+      keeps: isModern(call),
+      ...(carried === undefined ? {} : { more: carried.params }),
+    });
+  }
+
+  /** Answers what the server has no method for any more. Returns whether that was the case. */
+  answers(call: Call, edits: readonly Edit[]): boolean {
+    const answer = this.#own(call.method, () => editedUri(call.request, edits));
+    if (answer === undefined) return false;
+    void answer.then((problem) => {
+      if (problem) call.fail(problem);
+      else call.succeed({});
+    });
+    return true;
+  }
+
+  /** The same for requests of our own. */
+  answerTo(method: string, params: JsonObject | undefined): Promise<Message> | undefined {
+    const uri = params?.uri;
+    const answer = this.#own(method, () => (typeof uri === 'string' ? uri : undefined));
+    return answer?.then((problem) => {
+      if (problem) throw problem;
+      return Message.from({ jsonrpc: '2.0', id: 0, result: {} }, SERVER_SHAPE);
+    });
+  }
+
+  #own(method: string, uriOf: () => string | undefined): Promise<SwitchboardError | undefined> | undefined {
+    switch (method) {
+      case 'ping':
+      case 'logging/setLevel':
+        return Promise.resolve(undefined);
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return this.#subscription(method, uriOf());
+    }
+    return undefined;
+  }
+
+  async #subscription(method: string, uri: string | undefined): Promise<SwitchboardError | undefined> {
+    if (uri === undefined)
+      return new SwitchboardError('PARAMS_INVALID', `${method} needs a uri, as a string.`);
+    if (!this.listening.canSubscribe) {
+      const message = `Server '${this.#options.server}' does not tell of changes to single resources.`;
+      return new SwitchboardError('METHOD_UNKNOWN', message);
+    }
+    if (method === 'resources/subscribe') await this.listening.subscribe(uri);
+    else this.listening.unsubscribe(uri);
+    return undefined;
+  }
+
+  /** A request of the server's own, which this era does not have. */
+  asked(request: Message): void {
+    const { server, peer, log, remote } = this.#options;
+    const method = request.string(Server.method)!.slice(0, 200);
+    if (!this.#asks)
+      log.warn('asks its client, which its version of the protocol forbids', { server, method });
+    this.#asks = true;
+    if (!remote) peer.fail(request.text(Server.id), RpcCode.methodNotFound, `Method not found: ${method}`);
+  }
+
+  /** The clients that a log message may be for: those of running calls that wanted any. */
+  listeners(): ReadonlySet<Session> {
+    return new Set(this.#wantingLogs().map((call) => call.session));
+  }
+
+  /** The call that a log message belongs to: that of its stream, or the only one that wanted any. */
+  logged(message: Message): Call | undefined {
+    const listener = this.#options.peer.waitingFor(message.integer(Server.subscriptionId));
+    if (listener instanceof Flight) return listener.call;
+    const [call, another] = this.#wantingLogs();
+    return another === undefined ? call : undefined;
+  }
+
+  #wantingLogs(): Call[] {
+    return flightsAt(this.#options.peer)
+      .map((flight) => flight.call)
+      .filter((call) => (isModern(call) ? call.request.has(Client.logLevel) : call.session.logLevel));
+  }
+
+  stop(): void {
+    this.listening.stop();
+  }
+}
+
+/** Whether the client of a call is of the modern era. */
+export function isModern({ session }: Call): boolean {
+  return session.client.modern === true;
+}
+
+/** The URI a request will have when its edits are done. */
+function editedUri(request: Message, edits: readonly Edit[]): string | undefined {
+  const edit = edits.find(({ start }) => start === request.start(Client.uri));
+  if (edit === undefined) return request.string(Client.uri);
+  const uri: unknown = JSON.parse(insertedText(edit.with));
+  return typeof uri === 'string' ? uri : undefined;
+}

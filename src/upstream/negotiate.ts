@@ -1,0 +1,80 @@
+import type { SwitchboardError } from '../shared/errors.ts';
+import type { SourceInfo } from '../gateway/index.ts';
+import { MODERN_VERSION } from '../protocol/index.ts';
+import type { Peer } from '../wire/index.ts';
+import { discover } from './discover.ts';
+import { shakeHands, type Greeting, type Reception } from './handshake.ts';
+import type { UpstreamServer } from './server.ts';
+
+/** How a server is spoken to: with a handshake and a session, or with every request standing for itself. */
+export type Era = 'legacy' | 'modern';
+
+export interface Negotiation {
+  readonly peer: Peer;
+  /** The server's name. */
+  readonly server: string;
+  readonly greeting: Greeting;
+  /** Hides what must not be shown in what the server says. */
+  readonly mask: (text: string) => string;
+  /** Which eras are tried, in order. */
+  readonly eras: readonly Era[];
+  /** How long all of it may take, in milliseconds; whoever asks sees to that. */
+  readonly patience: number;
+}
+
+/** The part of the patience that a server may stay silent to a greeting before it gets the other one. */
+const SILENCE = 1 / 3;
+
+/** Greets a server in one era and, where it does not understand, in the other, over the same link. */
+export async function negotiate({
+  peer,
+  server,
+  greeting,
+  mask,
+  eras,
+  patience,
+}: Negotiation): Promise<{ era: Era; info: SourceInfo }> {
+  let failure: SwitchboardError | undefined;
+  let sure = false;
+  const tries = [...eras];
+  for (let at = 0; at < tries.length; at++) {
+    const era = tries[at]!;
+    const reception: Reception =
+      era === 'legacy'
+        ? await shakeHands(peer, server, greeting, mask)
+        : await discover(peer, server, greeting, mask, patience * (sure ? 1 : SILENCE));
+    if (reception.kind === 'agreed') return { era, info: reception.info };
+    sure = reception.sure === true;
+    if (reception.again === true && tries.indexOf(era) === at) tries.splice(at + 1, 0, era);
+    // It may have needed longer to start than it was given; by the time it refuses the handshake it listens.
+    if (reception.silent === true && tries.length === eras.length && eras[0] === 'modern')
+      tries.push('modern');
+    // Most servers know only the handshake, so what they say to that tells most.
+    if (era === 'legacy' || failure === undefined) failure = reception.error;
+  }
+  throw failure!;
+}
+
+/**
+ * The eras to try, the likelier first: what was found last time, else the handshake for programs, which nearly all of
+ * them know, and the modern greeting over HTTP, where a server that does not know it says so at once.
+ */
+export function erasOf(
+  { target }: UpstreamServer,
+  found: Era | undefined,
+  transport?: 'http' | 'sse',
+): Era[] {
+  if (target.kind === 'remote' && (target.transport === 'sse' || isSse(target.transport, transport)))
+    return ['legacy'];
+  const first = found ?? (target.kind === 'remote' ? 'modern' : 'legacy');
+  return first === 'modern' ? ['modern', 'legacy'] : ['legacy', 'modern'];
+}
+
+/** The era of a server by what it said of itself. */
+export function eraOf(info: SourceInfo | undefined): Era | undefined {
+  return info === undefined ? undefined : info.protocolVersion === MODERN_VERSION ? 'modern' : 'legacy';
+}
+
+function isSse(configured: 'auto' | 'http' | 'sse', found: 'http' | 'sse' | undefined): boolean {
+  return configured === 'auto' && found === 'sse';
+}

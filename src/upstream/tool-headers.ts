@@ -1,0 +1,89 @@
+import { isJsonObject } from '../protocol/index.ts';
+
+/** A parameter of a tool that goes into a header as well: the header's name, and where in the arguments it stands. */
+export interface ParamHeader {
+  readonly header: string;
+  readonly path: readonly string[];
+}
+
+/** Which parameters of a server's tools its schemas want to see in headers. Kept over its lives. */
+export class ToolHeaders {
+  readonly #byTool = new Map<string, readonly ParamHeader[]>();
+
+  /** Notes what a tool's description asks for. Returns why the tool cannot be used, where it asks for nonsense. */
+  learn(name: string, tool: string): string | undefined {
+    const found = headersIn(tool);
+    if (typeof found === 'string') return found;
+    if (found.length > 0) this.#byTool.set(name, found);
+    else this.#byTool.delete(name);
+    return undefined;
+  }
+
+  of(name: string): readonly ParamHeader[] {
+    return this.#byTool.get(name) ?? NONE;
+  }
+}
+
+/** The headers that a tool asks for, or why what it asks for cannot be. */
+export function headersIn(tool: string): readonly ParamHeader[] | string {
+  if (!tool.includes(KEY) && !tool.includes('\\u')) return NONE;
+  const { inputSchema } = JSON.parse(tool) as { inputSchema?: unknown };
+  const found: ParamHeader[] = [];
+  const problem = walk(inputSchema, [], found);
+  return problem ?? found;
+}
+
+const NONE: readonly ParamHeader[] = [];
+const KEY = 'x-mcp-header';
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const PRIMITIVE = new Set<unknown>(['string', 'integer', 'boolean']);
+/** Keywords whose members are schemas by a name that is nobody's keyword. */
+const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+/** Keywords that hold data, in which everything is possible and means nothing. */
+const DATA = new Set(['const', 'default', 'enum', 'examples', 'required']);
+
+/** `path` is undefined where the way there leads over more than properties. Returns what is wrong. */
+function walk(node: unknown, path: readonly string[] | undefined, found: ParamHeader[]): string | undefined {
+  if (Array.isArray(node)) return firstProblem(node, (item) => walk(item, undefined, found));
+  if (!isJsonObject(node)) return undefined;
+  if (node[KEY] !== undefined) {
+    const problem = annotation(node, path, found);
+    if (problem !== undefined) return problem;
+  }
+  return firstProblem(Object.entries(node), ([key, inner]) => {
+    if (key === KEY || DATA.has(key)) return undefined;
+    if (!BY_NAME.has(key) || !isJsonObject(inner)) return walk(inner, undefined, found);
+    return firstProblem(Object.entries(inner), ([name, schema]) =>
+      walk(schema, key === 'properties' && path ? [...path, name] : undefined, found),
+    );
+  });
+}
+
+function annotation(
+  node: Readonly<Record<string, unknown>>,
+  path: readonly string[] | undefined,
+  found: ParamHeader[],
+): string | undefined {
+  const header = node[KEY];
+  if (typeof header !== 'string' || !TOKEN.test(header)) return `an ${KEY} is no name for a header`;
+  if (path === undefined || path.length === 0) return `an ${KEY} stands where no parameter is`;
+  const types: unknown[] = Array.isArray(node.type) ? node.type : [node.type];
+  const named = types.filter((type) => type !== 'null');
+  if (named.length === 0 || !named.every((type) => PRIMITIVE.has(type)))
+    return `the parameter for header ${header.slice(0, 100)} is no string, integer or boolean`;
+  if (found.some((other) => other.header.toLowerCase() === header.toLowerCase()))
+    return `two parameters want the header ${header.slice(0, 100)}`;
+  found.push({ header, path });
+  return undefined;
+}
+
+function firstProblem<T>(
+  items: readonly T[],
+  problemOf: (item: T) => string | undefined,
+): string | undefined {
+  for (const item of items) {
+    const problem = problemOf(item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

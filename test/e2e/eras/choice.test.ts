@@ -1,0 +1,85 @@
+/** Which era is spoken where both ends could speak either. */
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ABLE, MODERN, ModernCaller, startRemoteSdk } from '../../helpers/eras.ts';
+import { startGateway } from '../../helpers/gateway.ts';
+import { marker, waitUntilGone } from '../../helpers/processes.ts';
+import { textOf } from '../../helpers/raw-client.ts';
+import { createProject, nodeServer, ROOT, serverPath } from '../../helpers/temp-project.ts';
+
+const remoteSdk = async (...args: string[]): Promise<any> => {
+  const { url, close } = await startRemoteSdk(args);
+  onTestFinished(close);
+  return { url };
+};
+
+const said = async (answer: Promise<any>): Promise<any> => JSON.parse(textOf(await answer));
+
+test('a child of both eras is greeted with a handshake over stdio, and without one over HTTP', async () => {
+  const servers = {
+    pipe: nodeServer('sdk-v2', '--era=both', '--name=pipe'),
+    net: await remoteSdk('--era=both', '--name=net'),
+  };
+  const { call } = await startGateway(servers, { capabilities: ABLE, version: '2025-11-25' });
+  expect(await said(call('pipe', 'about'))).toMatchObject({ era: 'legacy', version: '2025-11-25' });
+  expect(await said(call('net', 'about'))).toMatchObject({ era: 'modern', version: MODERN });
+});
+
+test('what its era was is still known when the gateway is started again, and a change of it is met', async () => {
+  const project = createProject();
+  const env = { SWITCHBOARD_STATE_DIR: project.path('state') };
+  for (const era of ['modern', 'modern', 'legacy', 'both', 'modern'] as const) {
+    // The definition stays the same: what it starts has changed.
+    const flags = `process.argv.push('--era=${era}', '--name=pipe');`;
+    const file = project.write(
+      'pipe.mjs',
+      `${flags}\nawait import(${JSON.stringify(serverPath('sdk-v2'))});\n`,
+    );
+    const servers = { pipe: { command: process.execPath, args: [file] } };
+    const { call, client } = await startGateway(servers, { capabilities: ABLE, env });
+    expect((await said(call('pipe', 'about'))).era, era).toBe(era === 'both' ? 'legacy' : era);
+    await client.close();
+  }
+});
+
+test('one wire serves either: a client that tries the modern era first stays with it', async () => {
+  const project = createProject({
+    'switchboard.config.json': { mcpServers: { pipe: nodeServer('sdk-v2', '--era=legacy', '--name=pipe') } },
+  });
+  const mark = marker();
+  const client = new Client(
+    { name: 'auto', version: '1' },
+    { capabilities: {}, versionNegotiation: { mode: 'auto' } },
+  );
+  onTestFinished(async () => {
+    await client.close();
+    await waitUntilGone(mark);
+  });
+  const env = { ...(process.env as Record<string, string>), SWITCHBOARD_STATE_DIR: project.path('.state') };
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [join(ROOT, 'dist/index.js')],
+      cwd: project.dir,
+      env: { ...env, ...mark.env },
+      stderr: 'ignore',
+    }),
+  );
+  expect(client.getNegotiatedProtocolVersion()).toBe(MODERN);
+  const called: any = await client.callTool({
+    name: 'pipe_suite',
+    arguments: { action: 'call', subtool: 'about', args: {} },
+  });
+  expect(JSON.parse(called.content[0].text).era).toBe('legacy');
+});
+
+test('a client that has asked what we are may still turn to the handshake', async () => {
+  const servers = { pipe: nodeServer('sdk-v2', '--era=legacy', '--name=pipe') };
+  const { client, call } = await startGateway(servers, { raw: true });
+  const modern = ModernCaller.over(client);
+  expect((await modern.request('server/discover')).result.supportedVersions).toContain(MODERN);
+  expect((await client.initialize('2025-11-25', ABLE)).result.protocolVersion).toBe('2025-11-25');
+  expect((await said(call('pipe', 'about'))).era).toBe('legacy');
+});
