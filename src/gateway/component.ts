@@ -32,6 +32,8 @@ export interface Listing {
   readonly byKey: ReadonlyMap<string, Component>;
   /** Why the list is not everything, where it is not. */
   readonly incomplete: string | undefined;
+  /** How long it may be kept, in milliseconds; undefined where the server does not say. */
+  readonly ttlMs?: number | undefined;
 }
 
 export const EMPTY_LISTING: Listing = { components: [], byKey: new Map(), incomplete: undefined };

@@ -114,3 +114,28 @@ test('a request in the clothes of a notification reaches no source', () => {
   notify('notifications/vendor/anything');
   expect(told).toHaveLength(1);
 });
+
+test('a list may be kept as long as the server that says least; one that does not say allows nothing', async () => {
+  const lists = (ttlMs: number | undefined): CatalogEntry => {
+    const { source, ...rest } = entry(`s${ttlMs}`, 'tool');
+    const listing = { components: [], byKey: new Map(), incomplete: undefined, ttlMs };
+    const listed = {
+      state: { kind: 'running' },
+      list: () => Promise.resolve(listing),
+      about: () => undefined,
+    };
+    return {
+      ...rest,
+      source: { ...source, ...listed } as unknown as CatalogEntry['source'],
+      exposure: { ...rest.exposure, needsTools: true },
+    };
+  };
+  const freshFor = async (...ttls: (number | undefined)[]): Promise<number> => {
+    const gateway = new Gateway({ entries: ttls.map(lists) });
+    for (const each of gateway.catalog.entries) await gateway.listNow(each.source);
+    return gateway.freshFor('tools');
+  };
+  expect(await freshFor(5000, 300)).toBe(300);
+  expect(await freshFor(5000, undefined)).toBe(0);
+  expect(await freshFor()).toBe(0);
+});

@@ -7,6 +7,7 @@ import { Arrivals } from './arrivals.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { Claims } from './claims.ts';
+import { EMPTY_LISTING } from './component.ts';
 import { Departed, type Loss } from './departed.ts';
 import type { OverallExposure } from './exposure.ts';
 import { passLogLevel } from './log-level.ts';
@@ -98,6 +99,18 @@ export class Gateway {
   /** The tool that clients know by this name. */
   tool(name: string): ExposedTool | undefined {
     return this.#current().tools.get(name);
+  }
+
+  /** How long a client may keep a list of ours, in milliseconds: as long as the server that says least. */
+  freshFor(kind: KeptKind): number {
+    let shortest = Infinity;
+    for (const { entry, listings } of this.#shelves.values()) {
+      // What we say of a whole server changes only with the configuration.
+      const counts = entry.offers.has(kind) && (kind !== 'tools' || entry.exposure.needsTools);
+      if (!counts || listings[kind] === EMPTY_LISTING) continue;
+      shortest = Math.min(shortest, listings[kind]?.ttlMs ?? 0);
+    }
+    return shortest === Infinity ? 0 : shortest;
   }
 
   get sessions(): ReadonlySet<Session> {

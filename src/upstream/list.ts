@@ -41,10 +41,13 @@ export async function listAll(
   const unusable = new Map<string, string>();
   const repaired = new Map<string, readonly string[]>();
   let cursor: string | undefined;
+  /** Of all pages; a page that does not say makes it unknown. */
+  let shortest: number | undefined = Infinity;
   for (let page = 1; ; page++) {
     const answer = await asker.ask(method, cursor === undefined ? undefined : { cursor });
     bytes += answer.length;
-    const { items, next } = readPage(answer, kind, server, (text) => asker.mask(text));
+    const { items, next, ttlMs } = readPage(answer, kind, server, (text) => asker.mask(text));
+    shortest = ttlMs === undefined || shortest === undefined ? undefined : Math.min(shortest, ttlMs);
     for (const item of items.slice(0, MAX_ENTRIES)) {
       if (components.length === MAX_COMPONENTS) break;
       const component = readComponent(item, kind, repaired);
@@ -72,7 +75,7 @@ export async function listAll(
     for (const [key, why] of [...unusable].slice(0, MAX_TOLD))
       log.warn(`left out what cannot be used`, { server, [kind]: key, reason: why });
     if (reason !== undefined) log.warn(`incomplete list of ${member}`, { server, reason });
-    return { components, byKey, incomplete: reason };
+    return { components, byKey, incomplete: reason, ttlMs: shortest };
   }
 }
 
@@ -119,7 +122,7 @@ function readPage(
   kind: Kind,
   server: string,
   mask: (text: string) => string,
-): { items: readonly string[]; next: string | undefined } {
+): { items: readonly string[]; next: string | undefined; ttlMs?: number | undefined } {
   const { method, member } = KINDS[kind];
   if (answer.has(Server.error)) {
     // A server without any need not know the method, whatever it declared.
@@ -140,5 +143,7 @@ function readPage(
   }
   const cursor = memberText(result, 'nextCursor');
   const next: unknown = cursor === undefined ? undefined : JSON.parse(cursor);
-  return { items: itemsOf(list), next: typeof next === 'string' && next !== '' ? next : undefined };
+  const kept = memberText(result, 'ttlMs');
+  const ttlMs = kept === undefined ? undefined : Math.max(Number(kept) || 0, 0);
+  return { items: itemsOf(list), next: typeof next === 'string' && next !== '' ? next : undefined, ttlMs };
 }

@@ -1,6 +1,14 @@
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { wireAnswer, type Call, type ClientLink, type Session } from '../../gateway/index.ts';
-import { Client, isJsonObject, MAY_ASK, Server, severity, type JsonObject } from '../../protocol/index.ts';
+import {
+  Client,
+  isJsonObject,
+  kindListedBy,
+  MAY_ASK,
+  Server,
+  severity,
+  type JsonObject,
+} from '../../protocol/index.ts';
 import {
   memberText,
   membersOf,
@@ -149,7 +157,9 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   }
 
   answerText(_call: Call, resultText: string): void {
-    this.#settleWith(stampedText(resultText, this.#method, this.#home.info));
+    const kind = kindListedBy(this.#method);
+    const ttlMs = kind === undefined || kind === 'tasks' ? undefined : this.#home.gateway.freshFor(kind);
+    this.#settleWith(stampedText(resultText, this.#method, this.#home.info, ttlMs));
   }
 
   fail(call: Call, error: SwitchboardError): void {

@@ -21,11 +21,15 @@ const NOT_FOUND = '-32602';
 export type ServerInfo = Readonly<{ name: string; title: string; version: string }>;
 
 /** Members that the modern era requires of a result, as JSON text without braces. */
-function required(method: string, has: { resultType: boolean; ttl: boolean; scope: boolean }): string[] {
+function required(
+  method: string,
+  has: { resultType: boolean; ttl: boolean; scope: boolean },
+  ttlMs = 0,
+): string[] {
   const members = has.resultType ? [] : ['"resultType":"complete"'];
   // What a server of the older era answers may change at any moment; it has other ways to say so.
   if (CACHEABLE.has(method)) {
-    if (!has.ttl) members.push('"ttlMs":0');
+    if (!has.ttl) members.push(`"ttlMs":${ttlMs}`);
     if (!has.scope) members.push('"cacheScope":"private"');
   }
   return members;
@@ -66,12 +70,13 @@ export function stamped(
 }
 
 /** The same for a result of our own, as JSON text. */
-export function stampedText(result: string, method: string, info: ServerInfo): string {
-  const members = required(method, {
+export function stampedText(result: string, method: string, info: ServerInfo, ttlMs?: number): string {
+  const has = {
     resultType: memberText(result, 'resultType') !== undefined,
     ttl: memberText(result, 'ttlMs') !== undefined,
     scope: memberText(result, 'cacheScope') !== undefined,
-  });
+  };
+  const members = required(method, has, ttlMs);
   const meta = memberText(result, '_meta');
   const changed = meta?.startsWith('{')
     ? withMembers(result, { _meta: withMembers(meta, { [Meta.serverInfo]: JSON.stringify(info) }) })
