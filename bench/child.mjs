@@ -3,17 +3,19 @@
  * prepared once, one write per answer.
  *
  * Tools: echo {bytes} answers with one text of that length; structured {bytes} with many small members instead. With
- * --tools=N there are others beside them, N in all, that nobody calls.
+ * --tools=N there are others beside them, N in all, that nobody calls. With --modern it speaks 2026-07-28 only.
  */
 import { readSync, writeSync } from 'node:fs';
-import { structuredResult, textResult } from './lib/results.mjs';
+import { COMPLETE, modernResult, structuredResult, textResult } from './lib/results.mjs';
 
+const MODERN = process.argv.includes('--modern');
 const SLACK = 64;
 const prepared = new Map();
 
 /** An answer without its beginning; the id is written into the room before it, so that nothing is copied per call. */
 function prepare(tool, bytes) {
-  const result = tool === 'structured' ? structuredResult(bytes) : textResult(bytes);
+  const plain = MODERN ? modernResult : textResult;
+  const result = tool === 'structured' ? structuredResult(bytes) : plain(bytes);
   const tail = Buffer.from(`,"result":${JSON.stringify(result)}}\n`);
   const whole = Buffer.concat([Buffer.alloc(SLACK), tail]);
   prepared.set(`${tool} ${bytes}`, whole);
@@ -36,6 +38,10 @@ function answer(line) {
     const start = SLACK - head.length;
     whole.latin1Write(head, start);
     send(whole, start);
+    return;
+  }
+  if (MODERN) {
+    send(Buffer.from(`{"jsonrpc":"2.0","id":${id},${modernBody(method)}}\n`), 0);
     return;
   }
   const body =
@@ -74,6 +80,18 @@ const RESULTS = {
   },
   ping: {},
 };
+
+function modernBody(method) {
+  const kept = { ...COMPLETE, ttlMs: 60_000, cacheScope: 'private' };
+  if (method === 'server/discover')
+    return `"result":${JSON.stringify({ ...kept, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })}`;
+  if (method === 'tools/list') return `"result":${JSON.stringify({ ...kept, ...RESULTS['tools/list'] })}`;
+  const refusal =
+    method === 'initialize'
+      ? { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2026-07-28'] } }
+      : { code: -32601, message: 'Method not found' };
+  return `"error":${JSON.stringify(refusal)}`;
+}
 
 const chunk = Buffer.allocUnsafe(64 * 1024);
 let rest = '';

@@ -1,5 +1,5 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|list|memory|http] [--json] [--out FILE] [--entry FILE]
+ * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http] [--json] [--out FILE] [--entry FILE]
  *
  * Measures the built program and prints tables. Nothing is written but with --out; nothing is left running.
  */
@@ -9,6 +9,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { FLAT, measureCalls } from './call.mjs';
+import { measureEras } from './eras.mjs';
 import { measureHttp } from './http.mjs';
 import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
@@ -24,7 +25,7 @@ const { values: options } = parseArgs({
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'call', 'list', 'memory', 'http'];
+const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http'];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -50,6 +51,10 @@ if (wanted('startup')) {
 if (wanted('call')) {
   results.call = await measureCalls({ entry, rounds: quick ? 5 : 25, warmUp: quick ? 500 : 3000 });
   say(callTables(results.call));
+}
+if (wanted('eras')) {
+  results.eras = await measureEras({ entry, rounds: quick ? 5 : 25, warmUp: quick ? 500 : 3000 });
+  say(erasTable(results.eras));
 }
 if (wanted('list')) {
   results.list = await measureLists({ entry, rounds: quick ? 3 : 15 });
@@ -122,6 +127,22 @@ function callTables({ core, cells }) {
     }),
   );
   return `${cpu}\n${time}`;
+}
+
+function erasTable({ core, cells }) {
+  return table(
+    `Gateway CPU per call in µs between peers of one era, ${core === undefined ? 'unpinned' : `all on core ${core}`}, median of rounds`,
+    ['', 'handshake: relay', 'gateway', 'ratio', '2026-07-28: relay', 'gateway', 'ratio'],
+    cells.map(({ bytes, inFlight, legacyRelay, legacy, modernRelay, modern }) => [
+      `${sizeOf(bytes)}, ${inFlight} in flight, suite`,
+      figure(legacyRelay),
+      figure(legacy),
+      times(legacy / legacyRelay),
+      figure(modernRelay),
+      figure(modern),
+      times(modern / modernRelay),
+    ]),
+  );
 }
 
 function listTable({ tools, bytes, rows }) {

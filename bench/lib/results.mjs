@@ -10,6 +10,26 @@ export function textResult(bytes) {
   };
 }
 
+const INFO = { name: 'bench', version: '1.0.0' };
+
+/** What every request of the modern era carries. */
+export const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': INFO,
+};
+
+/** What every result of the modern era carries. */
+export const COMPLETE = {
+  resultType: 'complete',
+  _meta: { 'io.modelcontextprotocol/serverInfo': INFO },
+};
+
+/** The same text as a result of the modern era. */
+export function modernResult(bytes) {
+  return { ...COMPLETE, ...textResult(bytes) };
+}
+
 /** A tool result of about the given length in many small members: the dearest there is for whoever reads JSON. */
 export function structuredResult(bytes) {
   const rows = [];

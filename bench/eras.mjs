@@ -1,0 +1,84 @@
+import { deepStrictEqual } from 'node:assert';
+import { RawClient, Requests } from './lib/client.mjs';
+import { CHILD, project, RELAY } from './lib/project.mjs';
+import { cpuTime, pin, start, stop, within } from './lib/processes.mjs';
+import { ENVELOPE, modernResult, textResult } from './lib/results.mjs';
+import { median } from './lib/stats.mjs';
+
+const CELLS = [
+  { bytes: 100, inFlight: 1, calls: 400 },
+  { bytes: 100, inFlight: 16, calls: 1600 },
+  { bytes: 100, inFlight: 64, calls: 1600 },
+  { bytes: 10_000, inFlight: 1, calls: 400 },
+];
+
+/**
+ * What a call costs between a client and a server of the same era: of the handshake, and of 2026-07-28. Each beside a bare
+ * relay that carries the same bytes; all four take turns, round by round, on one core.
+ */
+export async function measureEras({ entry, rounds, warmUp }) {
+  const pinned = pin();
+  const subjects = [
+    await open('legacy', 'relay', [RELAY, process.execPath, CHILD]),
+    await open('legacy', 'gateway', [entry], project(1)),
+    await open('modern', 'relay', [RELAY, process.execPath, CHILD, '--modern']),
+    await open('modern', 'gateway', [entry], project(1, 'config', { args: ['--modern'] })),
+  ];
+  try {
+    for (const subject of subjects)
+      for (const { bytes } of CELLS) await run(subject, { bytes, inFlight: 4, calls: warmUp });
+    const cells = [];
+    for (const cell of CELLS) cells.push(await measureCell(cell, subjects, rounds));
+    return { core: pinned.core, cells };
+  } finally {
+    for (const { child } of subjects) await stop(child);
+    pinned.release();
+  }
+}
+
+async function open(era, what, args, cwd) {
+  const child = start(args, cwd);
+  const client = new RawClient(child);
+  const greeted =
+    era === 'legacy' ? client.handshake() : client.request('hello', 'server/discover', { _meta: ENVELOPE });
+  await within(30_000, `starting ${what}, ${era}`, greeted);
+  return { era, what, child, client };
+}
+
+function paramsOf({ era, what }, bytes) {
+  const call =
+    what === 'relay'
+      ? { name: 'echo', arguments: { bytes } }
+      : { name: 'bench_suite', arguments: { action: 'call', subtool: 'echo', args: { bytes } } };
+  return era === 'legacy' ? call : { ...call, _meta: ENVELOPE };
+}
+
+/** What the server says to the first of the prepared requests, byte for byte, with or without a gateway between. */
+function expectedAnswer({ era }, bytes) {
+  const result = era === 'legacy' ? textResult(bytes) : modernResult(bytes);
+  return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id: 1_000_000, result })}\n`);
+}
+
+function run(subject, { bytes, inFlight, calls }) {
+  const requests = new Requests(paramsOf(subject, bytes));
+  const { length } = expectedAnswer(subject, bytes);
+  return within(120_000, 'calls', subject.client.run(requests, calls, inFlight, length));
+}
+
+async function measureCell(cell, subjects, rounds) {
+  const seen = subjects.map(() => []);
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, subject] of subjects.entries()) {
+      const before = cpuTime(subject.child.pid);
+      await run(subject, cell);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      if (round >= 0) seen[index].push((cpuTime(subject.child.pid) - before) / 1000 / cell.calls);
+    }
+  }
+  for (const subject of subjects) {
+    const answer = await subject.client.exchange(new Requests(paramsOf(subject, cell.bytes)).bytes(0));
+    deepStrictEqual(answer, JSON.parse(expectedAnswer(subject, cell.bytes).toString()));
+  }
+  const [legacyRelay, legacy, modernRelay, modern] = seen.map((each) => median(each));
+  return { ...cell, legacyRelay, legacy, modernRelay, modern };
+}
