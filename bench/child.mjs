@@ -3,18 +3,20 @@
  * prepared once, one write per answer.
  *
  * Tools: echo {bytes} answers with one text of that length; structured {bytes} with many small members instead. With
- * --tools=N there are others beside them, N in all, that nobody calls. With --modern it speaks 2026-07-28 only.
+ * --tools=N there are others beside them, N in all, that nobody calls. With --modern it speaks 2026-07-28 only; with
+ * --stamped it speaks the handshake, and its results carry as much as those of 2026-07-28.
  */
 import { readSync, writeSync } from 'node:fs';
 import { COMPLETE, modernResult, structuredResult, textResult } from './lib/results.mjs';
 
 const MODERN = process.argv.includes('--modern');
+const STAMPED = MODERN || process.argv.includes('--stamped');
 const SLACK = 64;
 const prepared = new Map();
 
 /** An answer without its beginning; the id is written into the room before it, so that nothing is copied per call. */
 function prepare(tool, bytes) {
-  const plain = MODERN ? modernResult : textResult;
+  const plain = STAMPED ? modernResult : textResult;
   const result = tool === 'structured' ? structuredResult(bytes) : plain(bytes);
   const tail = Buffer.from(`,"result":${JSON.stringify(result)}}\n`);
   const whole = Buffer.concat([Buffer.alloc(SLACK), tail]);

@@ -132,8 +132,18 @@ function callTables({ core, cells }) {
 function erasTable({ core, cells }) {
   return table(
     `Gateway CPU per call in µs between peers of one era, ${core === undefined ? 'unpinned' : `all on core ${core}`}, median of rounds`,
-    ['', 'handshake: relay', 'gateway', 'ratio', '2026-07-28: relay', 'gateway', 'ratio'],
-    cells.map(({ bytes, inFlight, legacyRelay, legacy, modernRelay, modern }) => [
+    [
+      '',
+      'handshake: relay',
+      'gateway',
+      'ratio',
+      '2026-07-28: relay',
+      'gateway',
+      'ratio',
+      'handshake, as many bytes',
+      '2026-07-28 to that',
+    ],
+    cells.map(({ bytes, inFlight, legacyRelay, legacy, stamped, modernRelay, modern }) => [
       `${sizeOf(bytes)}, ${inFlight} in flight, suite`,
       figure(legacyRelay),
       figure(legacy),
@@ -141,6 +151,8 @@ function erasTable({ core, cells }) {
       figure(modernRelay),
       figure(modern),
       times(modern / modernRelay),
+      figure(stamped),
+      times(modern / stamped),
     ]),
   );
 }

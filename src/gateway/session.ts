@@ -31,6 +31,8 @@ export interface ClientLink {
   whenDrained(listener: () => void): void;
 }
 
+const NOBODY: readonly (() => void)[] = [];
+
 /** Tasks remembered for one client; the oldest are forgotten first. */
 const MAX_TASKS = 10_000;
 /** The same for links to resources. */
@@ -41,25 +43,24 @@ const LONGEST = 4096;
 /** One client: its link, its running calls, and what it has been told. */
 export class Session {
   readonly client: ClientLink;
-  /** The list it saw last of each kind, as JSON text; lists are told to have changed only when they differ from it. */
-  readonly seen = new Map<KeptKind, string>();
-  /** The kinds it has asked for and not been given yet. */
-  readonly awaiting = new Set<KeptKind>();
   /** The least severe log messages it wants; undefined where it has not said. */
   logLevel: string | undefined;
   /** Who it is for, where that is more than one session: questions to any of them reach the same person. */
   readonly person: object;
+  // Made when they are needed: a client of the modern era has a session for every request.
+  #seen: Map<KeptKind, string> | undefined;
+  #awaiting: Set<KeptKind> | undefined;
   readonly #tasks: Map<string, Source>;
   readonly #links: Map<string, Source>;
   /** What waits for the client to be ready; undefined once it is. */
-  #waitingForReady: (() => void)[] | undefined = [];
+  #waitingForReady: readonly (() => void)[] | undefined = NOBODY;
   // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
   // with one id, which the protocol forbids, are two calls; a cancellation then means the newer one.
   #newest: Call | undefined;
   /** The calls by their id, from the first cancellation until none is running. */
   #byId: Map<string, Call> | undefined;
   #running = 0;
-  #onIdle: (() => void)[] = [];
+  #onIdle: readonly (() => void)[] = NOBODY;
 
   /** With a `home`, what it learns of tasks and links is known there and to all others of that home. */
   constructor(client: ClientLink, home?: Session, person?: object) {
@@ -67,6 +68,16 @@ export class Session {
     this.#tasks = home ? home.#tasks : new Map<string, Source>();
     this.#links = home ? home.#links : new Map<string, Source>();
     this.person = person ?? this;
+  }
+
+  /** The list it saw last of each kind, as JSON text; lists are told to have changed only when they differ from it. */
+  get seen(): Map<KeptKind, string> {
+    return (this.#seen ??= new Map());
+  }
+
+  /** The kinds it has asked for and not been given yet. */
+  get awaiting(): Set<KeptKind> {
+    return (this.#awaiting ??= new Set());
   }
 
   open(request: Message, method: string): Call {
@@ -92,12 +103,12 @@ export class Session {
   /** Calls back once the client is ready to be asked something; at once where it is. */
   whenReady(then: () => void): void {
     if (this.#waitingForReady === undefined) then();
-    else this.#waitingForReady.push(then);
+    else this.#waitingForReady = [...this.#waitingForReady, then];
   }
 
   /** The client has finished its greeting. */
   ready(): void {
-    const waiting = this.#waitingForReady ?? [];
+    const waiting = this.#waitingForReady ?? NOBODY;
     this.#waitingForReady = undefined;
     for (const then of waiting) then();
   }
@@ -150,9 +161,14 @@ export class Session {
     if (after) after.before = before;
     else this.#newest = before;
     if (before) before.after = after;
+    // It may outlive its neighbours in memory, and must not keep them.
+    call.before = call.after = undefined;
     this.#running--;
     if (this.#byId) this.#forget(call, this.#byId);
-    if (this.#running === 0) for (const listener of this.#onIdle.splice(0)) listener();
+    if (this.#running > 0 || this.#onIdle === NOBODY) return;
+    const listeners = this.#onIdle;
+    this.#onIdle = NOBODY;
+    for (const listener of listeners) listener();
   }
 
   #forget(call: Call, byId: Map<string, Call>): void {
@@ -165,7 +181,7 @@ export class Session {
   idle(): Promise<void> {
     if (this.#running === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#onIdle.push(resolve);
+      this.#onIdle = [...this.#onIdle, resolve];
     });
   }
 }

@@ -27,10 +27,15 @@ export function stampEdits(
   edits: readonly Edit[],
   stamp: Stamp,
 ): Edit[] | SwitchboardError {
+  const all = [...edits];
+  if (stamp.keeps && stamp.more === undefined && isStamped(request)) {
+    const start = request.start(Client.clientInfo);
+    addEdit(all, { start, end: request.end(Client.clientInfo), with: stamp.clientInfo });
+    return all;
+  }
   const places = placesOf(request);
   if (places === undefined) return DOUBLED;
   const { message, slots } = places;
-  const all = [...edits];
   /** Sets members that are there in place; returns the others, as text to be put in. */
   const set = (wanted: readonly Wanted[]): string[] =>
     wanted.flatMap(({ key, slot, text }) => {
@@ -58,6 +63,11 @@ export function stampEdits(
     addEdit(all, { start: end, end, with: `,"params":${params}` });
   }
   return all;
+}
+
+/** Whether the client has said all of it, as those of the modern era do: then only the name changes. */
+function isStamped(request: Message): boolean {
+  return request.has(Client.version) && request.has(Client.clientInfo) && request.has(Client.capabilities);
 }
 
 /** The params of a request of our own with the envelope on them. */

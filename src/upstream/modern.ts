@@ -33,6 +33,8 @@ export class Modern {
   constructor(options: ModernOptions) {
     const { server, peer, log, info, changed } = options;
     this.#options = options;
+    // What kind of result it is stands in every answer, among the rare members.
+    peer.readsWhole = true;
     this.#clientInfo = JSON.stringify(options.greeting().clientInfo);
     this.listening = new Listening({
       server,

@@ -117,3 +117,41 @@ test.each([
   const read = readMessage(inPieces([Buffer.from(`{"id":${text}}`)]), SHAPE, 'newline') as Message;
   expect(read.integer(SHAPE.slot('id'))).toBe(value);
 });
+
+test('a member is compared with how it is written, in one piece and in several', () => {
+  const text = '{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a\\u0062c"}}';
+  const shape = defineShape({ ...ENVELOPE, params: { name: true } });
+  const slot = shape.slot('params.name');
+  for (const cut of [0, 20, 52, 55]) {
+    const pieces = [Buffer.from(text.slice(0, cut)), Buffer.from(text.slice(cut))];
+    const message = readMessage(inPieces(pieces), shape, 'newline') as Message;
+    expect(message.spells(slot, '"a\\u0062c"')).toBe(true);
+    expect(message.spells(slot, '"abc"')).toBe(false);
+    expect(message.spells(slot, '"a\\u0062d"')).toBe(false);
+  }
+});
+
+test('the rare members can be found in the same scan, and are the same ones', () => {
+  const shape = defineShape(
+    { ...ENVELOPE, params: { name: true } },
+    { params: { _meta: { version: true }, state: true } },
+  );
+  const slots = ['params.name', 'params._meta', 'params._meta.version', 'params.state'].map(shape.slot);
+  for (const params of [
+    '{"name":"a","_meta":{"version":"v","other":1},"state":{"a":[1]}}',
+    '{"state":null,"_meta":{}}',
+    '{"_meta":7}',
+    '[]',
+    // A rare member that stands twice counts as not there, and refuses nothing.
+    '{"name":"a","state":1,"state":2}',
+  ]) {
+    const bytes = inPieces([Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"x","params":${params}}`)]);
+    const one = readMessage(bytes, shape, 'newline', true) as Message;
+    const two = readMessage(bytes, shape, 'newline') as Message;
+    for (const slot of slots) expect(one.text(slot)).toBe(two.text(slot));
+  }
+  const doubled = inPieces([
+    Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":1,"name":2}}'),
+  ]);
+  expect(readMessage(doubled, shape, 'newline', true)).toEqual(readMessage(doubled, shape, 'newline'));
+});

@@ -13,12 +13,17 @@ export class Message {
   readonly bytes: Bytes;
   readonly places: Places;
   readonly #rareShape: Shape | undefined;
-  #rarePlaces: Places | undefined = undefined;
+  #rarePlaces: Places | undefined;
+  /** From where the rare members are to be counted among their places. */
+  #rareFrom: number;
 
-  constructor(bytes: Bytes, places: Places, rareShape?: Shape) {
+  /** With `rareFrom`, the places of the rare members stand from there on among the others. */
+  constructor(bytes: Bytes, places: Places, rareShape?: Shape, rareFrom?: number) {
     this.bytes = bytes;
     this.places = places;
     this.#rareShape = rareShape;
+    this.#rarePlaces = rareFrom === undefined ? undefined : places;
+    this.#rareFrom = (rareFrom ?? 0) - FIRST_RARE;
   }
 
   /** A message of our own making, so that it can take the same way as one that came over a wire. */
@@ -42,11 +47,11 @@ export class Message {
   }
 
   start(slot: number): number {
-    return slot < FIRST_RARE ? this.places[slot * 2]! : this.#rare()[(slot - FIRST_RARE) * 2]!;
+    return slot < FIRST_RARE ? this.places[slot * 2]! : this.#rare()[(slot + this.#rareFrom) * 2]!;
   }
 
   end(slot: number): number {
-    return slot < FIRST_RARE ? this.places[slot * 2 + 1]! : this.#rare()[(slot - FIRST_RARE) * 2 + 1]!;
+    return slot < FIRST_RARE ? this.places[slot * 2 + 1]! : this.#rare()[(slot + this.#rareFrom) * 2 + 1]!;
   }
 
   /** A second scan, for the members that are seldom asked for. One that stands twice counts as not there. */
@@ -72,6 +77,15 @@ export class Message {
   text(slot: number): string | undefined {
     const start = this.start(slot);
     return start < 0 ? undefined : textOf(this.bytes, start, this.end(slot));
+  }
+
+  /** Whether this ASCII text is just how a member is written; nothing is made to tell. */
+  spells(slot: number, text: string): boolean {
+    const start = this.start(slot);
+    if (start < 0 || this.end(slot) - start !== text.length) return false;
+    let at = 0;
+    while (at < text.length && text.charCodeAt(at) === byteAt(this.bytes, start + at)) at++;
+    return at === text.length;
   }
 
   /** A member's value, or undefined where it is absent. */
@@ -124,10 +138,23 @@ export interface Refused {
 
 export type Refusal = 'malformed' | 'too-deep' | 'duplicate' | 'duplicate-param' | 'not-an-object';
 
-/** Checks bytes that came in the given framing and finds what the shape asks for. */
-export function readMessage(bytes: Bytes, shape: Shape, framing: Framing): Message | Refused {
-  const places = shape.places();
+/**
+ * Checks bytes that came in the given framing and finds what the shape asks for; with `whole`, the rare members as well.
+ */
+export function readMessage(
+  bytes: Bytes,
+  shape: Shape,
+  framing: Framing,
+  whole: boolean = false,
+): Message | Refused {
   const { buffer, from, to } = asOneRun(bytes);
+  if (whole && shape.whole !== shape) {
+    const places = shape.whole.places();
+    // What is not as it should be is looked at again: a rare member that stands twice is no reason to refuse a message.
+    if (scan(buffer, from, to, shape.whole, places) === ScanOutcome.Object && !sawLineBreak())
+      return new Message(bytes, places, shape.rare, shape.slots);
+  }
+  const places = shape.places();
   const outcome = scan(buffer, from, to, shape, places);
   if (outcome !== ScanOutcome.Object) return refuse(outcome, buffer.subarray(from, to), places);
   if (!sawLineBreak()) return new Message(bytes, places, shape.rare);

@@ -73,6 +73,8 @@ export class Peer {
   readonly #input: Readable;
   readonly #events: PeerEvents;
   readonly #shape: Shape;
+  /** Whether the rare members are looked for in every message, and in the same scan: they are not rare here. */
+  readsWhole = false;
   readonly #pending = new WaitingList<AnswerListener>();
   #lastId = 0;
   #over = false;
@@ -207,7 +209,7 @@ export class Peer {
 
   #read(bytes: Bytes, framing: Framing): void {
     if (this.#over) return;
-    const message = readMessage(bytes, this.#shape, framing);
+    const message = readMessage(bytes, this.#shape, framing, this.readsWhole);
     if (!(message instanceof Message)) {
       const batch = message.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
       const id = message.id !== undefined && isUsableId(message.id) ? message.id : undefined;

@@ -58,6 +58,8 @@ export interface Shape {
   places(): Places;
   /** Members that are looked for only when somebody asks for one of them; their slots begin at FIRST_RARE. */
   readonly rare: Shape | undefined;
+  /** The same members and the rare ones in one scan: the places of the rare ones follow those of the others. */
+  readonly whole: Shape;
 }
 
 /** Slots below are found in the first scan of a message. */
@@ -79,34 +81,72 @@ interface ShapeNode {
 export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec): Shape {
   const rare = rareSpec && defineShape(rareSpec);
   const paths = new Map<string, number>();
-  const build = (part: ShapeSpec, prefix: string): ShapeNode => {
-    const names = Object.keys(part);
-    const slots = names.map((name) => {
-      const slot = paths.size;
-      paths.set(prefix + name, slot);
-      return slot;
-    });
-    const children = names.map((name) => {
-      const inner = part[name];
-      return inner === true || inner === undefined ? undefined : build(inner, `${prefix}${name}.`);
-    });
-    return { names, keys: names.map((name) => Buffer.from(name)), slots, children };
-  };
-  const root = build(spec, '');
+  const root = buildNode(spec, '', (path) => {
+    const slot = paths.size;
+    paths.set(path, slot);
+    return slot;
+  });
   const count = paths.size;
-  const nothing = new Array<number>(count * 2).fill(-1);
-  return {
-    root,
-    slots: count,
-    slot(path) {
-      const slot = paths.get(path);
-      if (slot !== undefined) return slot;
-      if (rare === undefined) throw new Error(`The shape has no member ${path}`);
-      return FIRST_RARE + rare.slot(path);
-    },
-    places: () => nothing.slice(),
-    rare,
+  const slotOf = (path: string): number => {
+    const slot = paths.get(path);
+    if (slot !== undefined) return slot;
+    if (rare === undefined) throw new Error(`The shape has no member ${path}`);
+    return FIRST_RARE + rare.slot(path);
   };
+  const shape = { root, slots: count, slot: slotOf, places: emptyPlaces(count), rare };
+  if (rare === undefined || rareSpec === undefined)
+    return {
+      ...shape,
+      get whole() {
+        return this;
+      },
+    };
+  const whole = (): Shape => {
+    const all = buildNode(merged(spec, rareSpec), '', (path) => paths.get(path) ?? count + rare.slot(path));
+    const slots = count + rare.slots;
+    return {
+      root: all,
+      slots,
+      slot: slotOf,
+      places: emptyPlaces(slots),
+      rare,
+      get whole() {
+        return this;
+      },
+    };
+  };
+  let known: Shape | undefined;
+  return {
+    ...shape,
+    get whole() {
+      return (known ??= whole());
+    },
+  };
+}
+
+function emptyPlaces(slots: number): () => Places {
+  const nothing = new Array<number>(slots * 2).fill(-1);
+  return () => nothing.slice();
+}
+
+function buildNode(part: ShapeSpec, prefix: string, slotOf: (path: string) => number): ShapeNode {
+  const names = Object.keys(part);
+  const slots = names.map((name) => slotOf(prefix + name));
+  const children = names.map((name) => {
+    const inner = part[name];
+    return inner === true || inner === undefined ? undefined : buildNode(inner, `${prefix}${name}.`, slotOf);
+  });
+  return { names, keys: names.map((name) => Buffer.from(name)), slots, children };
+}
+
+function merged(one: ShapeSpec, other: ShapeSpec): ShapeSpec {
+  const all: Record<string, true | ShapeSpec> = { ...one };
+  for (const [name, inner] of Object.entries(other)) {
+    const before = all[name];
+    if (before === undefined || before === true) all[name] = inner;
+    else if (inner !== true) all[name] = merged(before, inner);
+  }
+  return all;
 }
 
 const OPEN_BRACE = 0x7b;

@@ -11,6 +11,7 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../../wire/index.ts';
+import { Chain, type Link } from './chain.ts';
 import type { ModernHome } from './home.ts';
 import { Listen } from './listen.ts';
 import { Parked } from './parked.ts';
@@ -43,19 +44,25 @@ const LOOK_AGAIN_MS = 25;
 /** How long a client may take us at our word about what we are, in milliseconds. */
 const DISCOVER_TTL = 60_000;
 
-type Running = ModernRequest | Listen;
+interface Running {
+  /** The id of the request, as JSON text. */
+  readonly id: string;
+  readonly what: ModernRequest | Listen;
+}
 
 /** One connection of a client that speaks the version without a handshake: every request stands for itself. */
 export class ModernClient {
   readonly #peer: Peer;
   readonly #home: ModernHome;
-  /** What waits for an answer, by the id of its request as JSON text. */
-  readonly #running = new Map<string, Running>();
+  /** What waits for an answer. */
+  readonly #running = new Chain<Running>();
   #onIdle: (() => void)[] = [];
 
   constructor(peer: Peer, home: ModernHome) {
     this.#peer = peer;
     this.#home = home;
+    // Every request of this era has an envelope among its rare members.
+    peer.readsWhole = true;
   }
 
   get running(): number {
@@ -65,13 +72,12 @@ export class ModernClient {
   request(message: Message): void {
     const id = message.text(Client.id)!;
     const method = message.string(Client.method)!;
-    const version = message.string(Client.version);
-    const capabilities =
-      message.lead(Client.capabilities) === BRACE ? message.value(Client.capabilities) : undefined;
+    const version = message.spells(Client.version, NEWEST) ? MODERN_VERSION : message.string(Client.version);
+    const capabilities = this.#home.capabilitiesOf(message);
     if (version !== undefined && !isModernVersion(version)) {
       const data = { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: version.slice(0, 200) };
       this.#peer.fail(id, ModernCode.unsupportedVersion, 'Unsupported protocol version', data);
-    } else if (version === undefined || !isJsonObject(capabilities)) {
+    } else if (version === undefined || capabilities === undefined) {
       const missing = version === undefined ? 'protocolVersion' : 'clientCapabilities';
       this.#peer.fail(
         id,
@@ -96,18 +102,18 @@ export class ModernClient {
     // The one notification that the era has for us; over HTTP it is the end of the exchange instead.
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const id = message.text(Client.requestId);
-    const running = id === undefined ? undefined : this.#running.get(id);
-    if (id === undefined || running === undefined) return;
-    this.#over(id);
+    const running = this.#running.find((each) => each.id === id);
+    if (running === undefined) return;
+    this.#over(running);
     const { reason } = message.value(Client.params) as JsonObject;
-    running.cancel(typeof reason === 'string' ? reason : undefined);
+    running.value.what.cancel(typeof reason === 'string' ? reason : undefined);
   }
 
   /** The client is gone. What it asked for is not wanted any more; calls that wait for its next turn do. */
   leave(): void {
-    for (const [id, running] of [...this.#running]) {
-      this.#over(id);
-      running.cancel('The client has left.');
+    for (const running of this.#running.links()) {
+      this.#over(running);
+      running.value.what.cancel('The client has left.');
     }
   }
 
@@ -119,16 +125,14 @@ export class ModernClient {
 
   /** Gives up on what still runs, and says so. */
   failAll(): void {
-    for (const running of [...this.#running.values()]) {
-      if (running instanceof Listen) running.end();
-      else running.session.failAll();
+    for (const { value } of this.#running.links()) {
+      if (value.what instanceof Listen) value.what.end();
+      else value.what.session.failAll();
     }
   }
 
   get #busy(): number {
-    let busy = 0;
-    for (const running of this.#running.values()) if (!(running instanceof Listen)) busy++;
-    return busy;
+    return this.#running.links().filter(({ value }) => !(value.what instanceof Listen)).length;
   }
 
   #run(message: Message, id: string, method: string, capabilities: JsonObject): void {
@@ -139,41 +143,49 @@ export class ModernClient {
     }
     this.#home.declared(capabilities);
     this.#home.join();
-    const turn: Turn = { peer: this.#peer, request: message, over: () => this.#over(id) };
+    let running: Link<Running> | undefined;
+    const turn: Turn = {
+      peer: this.#peer,
+      request: message,
+      over: () => {
+        if (running) this.#over(running);
+      },
+    };
     if (method === 'subscriptions/listen') {
-      this.#running.set(id, new Listen(this.#home, turn));
+      running = this.#running.add({ id, what: new Listen(this.#home, turn) });
       return;
     }
     const state = message.string(Client.requestState);
     if (state !== undefined && Parked.isOurs(state)) {
-      this.#resume(state, turn, id);
+      const parked = this.#resumed(state, message);
+      if (parked) {
+        running = this.#running.add({ id, what: parked });
+        parked.resume(turn);
+      } else
+        this.#peer.fail(
+          id,
+          RpcCode.invalidParams,
+          'Invalid params: requestState is unknown, has been used or is too old. Send the request again without it.',
+        );
       return;
     }
     if (level !== undefined) this.#home.wantLog(level);
     const request = new ModernRequest(this.#home, turn, capabilities, level);
-    this.#running.set(id, request);
+    running = this.#running.add({ id, what: request });
     request.run();
   }
 
-  /** A client comes back with the answer to a question. */
-  #resume(state: string, turn: Turn, id: string): void {
+  /** The call that a client comes back to with the answer to a question. */
+  #resumed(state: string, request: Message): ModernRequest | undefined {
     const parked = this.#home.parked.take(state);
-    if (parked?.concerns(turn.request) === true) {
-      this.#running.set(id, parked);
-      parked.resume(turn);
-      return;
-    }
+    if (parked === undefined || parked.concerns(request)) return parked;
     // It is good for once, and for what it was given for; whoever tries it on something else ends both.
-    parked?.expire();
-    this.#peer.fail(
-      id,
-      RpcCode.invalidParams,
-      'Invalid params: requestState is unknown, has been used or is too old. Send the request again without it.',
-    );
+    parked.expire();
+    return undefined;
   }
 
-  #over(id: string): void {
-    this.#running.delete(id);
+  #over(running: Link<Running>): void {
+    this.#running.remove(running);
     if (this.#onIdle.length > 0 && this.#busy === 0)
       for (const listener of this.#onIdle.splice(0)) listener();
   }
@@ -219,7 +231,7 @@ export class ModernClient {
   }
 }
 
-const BRACE = 0x7b;
+const NEWEST = JSON.stringify(MODERN_VERSION);
 
 /** What we declare: everything that a server may have, for they are not asked first. */
 function capabilitiesOf(kinds: ReadonlySet<KeptKind>, extensions: JsonObject): JsonObject {

@@ -1,5 +1,6 @@
 import { CLIENT_SHAPE } from '../../protocol/index.ts';
 import { Message, type AnswerListener } from '../../wire/index.ts';
+import { Chain, type Link } from './chain.ts';
 
 /** A request of a client that can bring it a question: its answer is the question then. */
 export interface Carrier {
@@ -27,18 +28,19 @@ interface Open extends Question {
  * does not say which call it asks for. So when that one is answered otherwise, another brings it, as long as there is one.
  */
 export class Desk {
-  /** The youngest last. */
-  readonly #carriers = new Set<Carrier>();
+  readonly #carriers = new Chain<Carrier>();
   readonly #open = new Map<number, Open>();
   #lastId = 0;
 
-  join(carrier: Carrier): void {
-    this.#carriers.add(carrier);
+  /** Returns by what it leaves again. */
+  join(carrier: Carrier): Link<Carrier> {
+    return this.#carriers.add(carrier);
   }
 
   /** It is over; what it was to bring is brought by another. */
-  leave(carrier: Carrier): void {
-    if (!this.#carriers.delete(carrier)) return;
+  leave(link: Link<Carrier>): void {
+    if (!this.#carriers.remove(link) || this.#open.size === 0) return;
+    const carrier = link.value;
     for (const [id, question] of [...this.#open]) {
       if (question.carrier !== carrier) continue;
       const other = this.#pick(undefined);
@@ -86,9 +88,12 @@ export class Desk {
 
   /** Who is there is asked rather than who is away, and the one that was meant rather than another. */
   #pick(meant: Carrier | undefined): Carrier | undefined {
-    const able = [...this.#carriers].filter((carrier) => carrier.mayAsk);
-    if (meant !== undefined && able.includes(meant)) able.push(meant);
-    return able.findLast((carrier) => carrier.present) ?? able.at(-1);
+    const able = this.#carriers
+      .links()
+      .map((link) => link.value)
+      .filter((carrier) => carrier.mayAsk);
+    if (meant !== undefined && able.includes(meant)) able.unshift(meant);
+    return able.find((carrier) => carrier.present) ?? able[0];
   }
 
   #give(question: Open, carrier: Carrier): void {

@@ -1,6 +1,7 @@
 import type { Logger } from '../../shared/log.ts';
 import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
-import { severity, type JsonObject } from '../../protocol/index.ts';
+import { Client, severity, type JsonObject } from '../../protocol/index.ts';
+import type { Message } from '../../wire/index.ts';
 import type { ServerIdentity } from '../legacy.ts';
 import { Desk } from './desk.ts';
 import { Parked, type ParkedOptions } from './parked.ts';
@@ -34,6 +35,10 @@ export class ModernHome {
   readonly #desk: Desk | undefined;
   readonly #nobody: ClientLink;
   #joined = false;
+  /** The capabilities of the last request, as it said them and as a value. */
+  #said: string | undefined;
+  #understood: JsonObject | undefined;
+  #declared: JsonObject | undefined;
 
   constructor({ gateway, identity, log, onePerson = false, parked }: ModernHomeOptions) {
     this.gateway = gateway;
@@ -66,8 +71,20 @@ export class ModernHome {
     return session;
   }
 
+  /** What a request says that its client can do. Each says it anew, and mostly the same as the one before. */
+  capabilitiesOf(request: Message): JsonObject | undefined {
+    // A text that is not ASCII is never found to be the same, and is read again.
+    if (this.#said !== undefined && request.spells(Client.capabilities, this.#said)) return this.#understood;
+    if (request.lead(Client.capabilities) !== BRACE) return undefined;
+    const text = request.text(Client.capabilities)!;
+    this.#said = text;
+    return (this.#understood = JSON.parse(text) as JsonObject);
+  }
+
   /** What a client can do; servers that start now are told of it. What another one cannot is refused when it is asked. */
   declared(capabilities: JsonObject): void {
+    if (capabilities === this.#declared) return;
+    this.#declared = capabilities;
     Object.assign(this.#nobody.capabilities, capabilities);
   }
 
@@ -91,6 +108,8 @@ export class ModernHome {
     if (this.#joined) this.gateway.leave(this.#session);
   }
 }
+
+const BRACE = 0x7b;
 
 /** Nobody is told what belongs to no request. */
 const nobody = (): ClientLink => ({

@@ -18,6 +18,7 @@ import {
   type Edit,
   type Peer,
 } from '../../wire/index.ts';
+import type { Link } from './chain.ts';
 import type { ModernHome } from './home.ts';
 import type { Carrier, Desk } from './desk.ts';
 import type { Waiting } from './parked.ts';
@@ -46,12 +47,11 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   readonly #home: ModernHome;
   readonly #logLevel: string | undefined;
   readonly #method: string;
-  /** What it is about, so that nobody comes back with its state for something else. */
-  readonly #subject: string;
   readonly #call: Call;
   /** Undefined while the client is away. */
   #turn: Turn | undefined;
   readonly #desk: Desk;
+  readonly #place: Link<Carrier>;
   #asking: NodeJS.Timeout | undefined;
   /** What came while the client was away. */
   #kept: ((turn: Turn) => void) | undefined;
@@ -64,9 +64,8 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     this.capabilities = capabilities;
     this.#logLevel = logLevel;
     this.#method = request.string(Client.method)!;
-    this.#subject = subjectOf(request);
     this.#desk = home.deskFor();
-    this.#desk.join(this);
+    this.#place = this.#desk.join(this);
     this.session = home.sessionFor(this);
     this.session.logLevel = logLevel;
     this.#call = this.session.open(request, this.#method);
@@ -92,9 +91,9 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     else listener();
   }
 
-  /** Whether a request that comes back is about the same as this one. */
+  /** Whether a request that comes back is about the same as this one: nobody uses its state for something else. */
   concerns(request: Message): boolean {
-    return subjectOf(request) === this.#subject;
+    return subjectOf(request) === subjectOf(this.#call.request);
   }
 
   /** The client is back. What it was asked and has answered is passed on; what it has not is asked again. */
@@ -119,7 +118,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   cancel(reason: string | undefined): void {
     clearTimeout(this.#asking);
     this.#turn = undefined;
-    this.#desk.leave(this);
+    this.#desk.leave(this.#place);
     this.#call.cancel(reason);
   }
 
@@ -213,7 +212,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     this.#turn = undefined;
     answer(turn);
     turn.over();
-    this.#desk.leave(this);
+    this.#desk.leave(this.#place);
   }
 
   get mayAsk(): boolean {

@@ -46,6 +46,7 @@ export function stamped(
   info: ServerInfo,
 ): { readonly answer: Message; readonly edits: readonly Edit[] } {
   if (answer.has(Server.error)) return modernError(answer, edits);
+  if (isModernAlready(answer, method)) return { answer, edits };
   const start = answer.start(Server.result) + 1;
   // Something has been put in just there already: the two are done one after the other.
   if (edits.some((edit) => edit.start <= start && edit.end >= start))
@@ -67,6 +68,15 @@ export function stamped(
     addEdit(all, { start, end: start, with: isEmpty(answer, Server.result) ? text : `${text},` });
   }
   return { answer, edits: all };
+}
+
+/** Whether a source has said everything itself, as those of this era do. */
+function isModernAlready(answer: Message, method: string): boolean {
+  return (
+    answer.has(Server.serverInfo) &&
+    answer.has(Server.resultType) &&
+    (!CACHEABLE.has(method) || (answer.has(Server.ttlMs) && answer.has(Server.cacheScope)))
+  );
 }
 
 /** The same for a result of our own, as JSON text. */
