@@ -136,7 +136,9 @@ test('the rare members can be found in the same scan, and are the same ones', ()
     { ...ENVELOPE, params: { name: true } },
     { params: { _meta: { version: true }, state: true } },
   );
-  const slots = ['params.name', 'params._meta', 'params._meta.version', 'params.state'].map(shape.slot);
+  const slots = ['params.name', 'params._meta', 'params._meta.version', 'params.state'].map((path) =>
+    shape.slot(path),
+  );
   for (const params of [
     '{"name":"a","_meta":{"version":"v","other":1},"state":{"a":[1]}}',
     '{"state":null,"_meta":{}}',

@@ -136,3 +136,14 @@ test('one that is expired and parks another meanwhile does not keep the rest fro
   await Promise.all([other.expired, last.expired]);
   expect(parked.size).toBe(0);
 });
+
+test('what grows while it waits counts with all it holds, and is refused more than there is room for', () => {
+  const parked = parking({ mostBytes: 10 });
+  const state = parked.add(new Patient(4))!;
+  expect(parked.grow(state, 5)).toBe(true);
+  expect(parked.grow(state, 2)).toBe(false);
+  expect(parked.add(new Patient(2))).toBeUndefined();
+  parked.take(state);
+  expect(parked.grow(state, 1)).toBe(false);
+  expect(parked.add(new Patient(10))).toBeDefined();
+});

@@ -19,8 +19,8 @@ export interface ParkedOptions {
 
 interface Place<W> {
   readonly waiting: W;
-  /** What it held when it came. */
-  readonly bytes: number;
+  /** What it holds. */
+  bytes: number;
   /** On the performance clock. */
   readonly until: number;
 }
@@ -66,6 +66,15 @@ export class Parked<W extends Waiting> {
     this.#bytes += bytes;
     this.#arm();
     return state;
+  }
+
+  /** What waits under a state holds more now. Returns false where there is no room for that. */
+  grow(state: string, bytes: number): boolean {
+    const found = this.#byState.get(state);
+    if (found === undefined || this.#bytes + bytes > this.#mostBytes) return false;
+    found.bytes += bytes;
+    this.#bytes += bytes;
+    return true;
   }
 
   /** Takes out what waits under a state; it is good for once. */

@@ -13,6 +13,7 @@ import {
   memberText,
   membersOf,
   type Message,
+  RpcCode,
   withMembers,
   type AnswerListener,
   type Edit,
@@ -53,6 +54,8 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   readonly #desk: Desk;
   readonly #place: Link<Carrier>;
   #asking: NodeJS.Timeout | undefined;
+  /** What the client has to come back with, while it is away. */
+  #state = '';
   /** What came while the client was away. */
   #kept: ((turn: Turn) => void) | undefined;
 
@@ -148,7 +151,8 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   forwardAnswer(answer: Message, _call: Call, edits: readonly Edit[]): void {
     const { info } = this.#home;
     const done = stamped(answer, edits, this.#method, info);
-    this.#settle(({ peer, request }) => peer.forwardAnswer(done.answer, request, done.edits));
+    const { length } = done.answer;
+    this.#settle(({ peer, request }) => peer.forwardAnswer(done.answer, request, done.edits), length);
   }
 
   answer(_call: Call, result: JsonObject): void {
@@ -168,7 +172,11 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     }
     const answer = wireAnswer(error, call.method, false);
     if (answer.kind === 'result') this.answer(call, answer.result);
-    else this.#settle(({ peer, request }) => peer.fail(request.text(Client.id), answer.code, answer.message));
+    else {
+      // This era has given up the range that the other code is from.
+      const code = answer.code === RpcCode.serverError ? RpcCode.internalError : answer.code;
+      this.#settle(({ peer, request }) => peer.fail(request.text(Client.id), code, answer.message));
+    }
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
@@ -197,16 +205,17 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   }
 
   #settleWith(resultText: string): void {
-    this.#settle(({ peer, request }) => peer.answerText(request.text(Client.id)!, resultText));
+    const { length } = resultText;
+    this.#settle(({ peer, request }) => peer.answerText(request.text(Client.id)!, resultText), length);
   }
 
-  /** Answers the turn the client is in, or keeps the answer until it is back. */
-  #settle(answer: (turn: Turn) => void): void {
+  /** Answers the turn the client is in, or keeps the answer until it is back, which takes so many bytes. */
+  #settle(answer: (turn: Turn) => void, bytes = 0): void {
     clearTimeout(this.#asking);
     this.#asking = undefined;
     const turn = this.#turn;
     if (turn === undefined) {
-      this.#kept = answer;
+      this.#kept = this.#home.parked.grow(this.#state, bytes) ? answer : tellLost;
       return;
     }
     this.#turn = undefined;
@@ -245,12 +254,19 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
       'input_required',
       this.#home.info,
     );
+    this.#state = state;
     this.#turn = undefined;
     turn.peer.answerText(turn.request.text(Client.id)!, result);
     turn.over();
     // Its server works at nothing as long as the client is away.
     this.#call.runner?.waits?.(true);
   }
+}
+
+/** Too many answers wait for clients that are away. */
+function tellLost({ peer, request }: Turn): void {
+  const message = 'The answer came while the client was away, and there was no room to keep it.';
+  peer.fail(request.text(Client.id), RpcCode.internalError, message);
 }
 
 /** A server's request as it stands among the inputs that are required. */
