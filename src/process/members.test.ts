@@ -74,6 +74,17 @@ describe('members of a tree', () => {
     expect(pidsOf(createTree(leader, 'ours'), all, new Set([7]))).toEqual([100]);
   });
 
+  test('not one with the cookie of another tree, though it is a child, in the session, or the leader itself', () => {
+    const all = [
+      leaderAlive,
+      living(201, { parent: 100, cookie: 'of another tree' }),
+      living(202, { parent: 201, session: 201, cookie: 'of another tree' }),
+      living(203, { session: 100, cookie: 'of another tree' }),
+    ];
+    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100]);
+    expect(pidsOf(createTree(leader, 'no longer its own'), [leaderAlive])).toEqual([]);
+  });
+
   test('for the tree without leader: whoever carries any cookie of the run', () => {
     const all = [
       living(5),

@@ -19,7 +19,8 @@ export function createTree(leader: Identity | undefined, cookie: string | undefi
 /**
  * Who of the living belongs to the tree: members seen before, carriers of its cookie, its session, and the
  * descendants of all these; oldest first, so that a parent is signalled before it can replace a child.
- * `strangers` are never members (ourselves, our reaper).
+ * `strangers` are never members (ourselves, our reaper), nor is who carries the cookie of another tree: that one may
+ * have been started from within this tree, but it has an owner of its own.
  */
 export function membersOf(
   tree: Tree,
@@ -28,7 +29,9 @@ export function membersOf(
 ): LivingProcess[] {
   const since = tree.leader?.startTime ?? 0;
   const members = new Set<LivingProcess>();
-  const candidates = living.filter((entry) => entry.startTime >= since && !strangers.has(entry.pid));
+  const candidates = living.filter(
+    (entry) => entry.startTime >= since && !strangers.has(entry.pid) && !carriesAnother(tree, entry),
+  );
   for (const entry of candidates) {
     if (tree.known.get(entry.pid) === entry.startTime || carries(tree, entry)) members.add(entry);
   }
@@ -44,6 +47,10 @@ export function membersOf(
 
 function carries(tree: Tree, entry: LivingProcess): boolean {
   return entry.cookie !== undefined && (tree.cookie === undefined || tree.cookie === entry.cookie);
+}
+
+function carriesAnother(tree: Tree, entry: LivingProcess): boolean {
+  return entry.cookie !== undefined && tree.cookie !== undefined && tree.cookie !== entry.cookie;
 }
 
 /** A Set hands out what is added while it is walked: children of children follow by themselves. */

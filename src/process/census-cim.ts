@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { askSystem } from './ask-system.ts';
+import type { Census, LivingProcess } from './census.ts';
+
+/** Start times are in milliseconds since the epoch. */
+const LIST = `Get-CimInstance Win32_Process | Where-Object CreationDate | ForEach-Object {
+  '{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, ([DateTimeOffset]$_.CreationDate).ToUnixTimeMilliseconds() }`;
+
+/**
+ * Windows, for processes that another program of ours may have started. Environments of others cannot be seen and there
+ * are no sessions, so a tree is what still hangs together by parents.
+ */
+export function createCimCensus(): Census {
+  const list = (): LivingProcess[] =>
+    parseCim(askSystem('powershell', ['-NoProfile', '-NonInteractive', '-Command', LIST]));
+  const identify = (pid: number): LivingProcess | undefined => list().find((entry) => entry.pid === pid);
+  return {
+    take: (since) => list().filter((entry) => entry.startTime >= since),
+    identify,
+    signal({ pid, startTime }) {
+      if (identify(pid)?.startTime !== startTime) return 'gone';
+      // Without /F only windows are asked to close, and a service has none.
+      const { status } = spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { windowsHide: true });
+      return status === 0 ? 'sent' : 'refused';
+    },
+    collected: () => undefined,
+  };
+}
+
+/** Lines of `pid parent start`. */
+export function parseCim(text: string): LivingProcess[] {
+  const living: LivingProcess[] = [];
+  for (const line of text.split('\n')) {
+    const match = /^(\d+) (\d+) (\d+)\s*$/.exec(line);
+    if (match === null) continue;
+    const [pid, parent, startTime] = match.slice(1).map(Number) as [number, number, number];
+    living.push({ pid, parent, session: pid, startTime, cookie: undefined });
+  }
+  return living;
+}

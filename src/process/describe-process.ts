@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { printableLine } from '../shared/printable.ts';
+import { askSystem } from './ask-system.ts';
+import { readStat } from './identity.ts';
+
+/** A process as a person recognises it. */
+export interface ProcessDescription {
+  readonly pid: number;
+  /** Its command line in one line, safe to print. */
+  readonly command: string;
+  /** Undefined where it cannot be seen: a process of another user. */
+  readonly cwd: string | undefined;
+}
+
+/** Undefined when there is no such process, or only what is left of one. */
+export function describeProcess(pid: number): ProcessDescription | undefined {
+  if (!existsSync('/proc/self/stat')) return describeElsewhere(pid);
+  if (readStat(pid)?.alive !== true) return undefined;
+  try {
+    const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').replaceAll('\0', ' ');
+    // Threads of the kernel have a name only.
+    const command = line === '' ? `[${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}]` : line;
+    return { pid, command: printableLine(command), cwd: linkOf(`/proc/${pid}/cwd`) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The environment it was started with; undefined when it is gone, another user's, or the system does not tell. */
+export function environmentOf(pid: number): Readonly<Record<string, string>> | undefined {
+  try {
+    const pairs = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .filter((text) => text.includes('='))
+      .map((text): [string, string] => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]);
+    // Of two of one name the first counts, for programs too.
+    return Object.fromEntries(pairs.reverse());
+  } catch {
+    return undefined;
+  }
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function describeElsewhere(pid: number): ProcessDescription | undefined {
+  if (process.platform === 'win32') {
+    const line = askSystem('tasklist', ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH']);
+    const image = /^"([^"]+)","(\d+)"/m.exec(line);
+    if (image === null || Number(image[2]) !== pid) return undefined;
+    return { pid, command: printableLine(image[1]!), cwd: undefined };
+  }
+  const command = askSystem('ps', ['-ww', '-p', String(pid), '-o', 'command=']).trim();
+  if (command === '') return undefined;
+  const cwd = /^n(.+)$/m.exec(askSystem('lsof', ['-a', '-p', String(pid), '-d', 'cwd', '-Fn']))?.[1];
+  return { pid, command: printableLine(command), cwd };
+}

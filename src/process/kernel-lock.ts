@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+
+export interface KernelLockOptions {
+  /** What the work is, for those who wait meanwhile. Default: nothing is said. */
+  readonly what?: string;
+  /** How long to wait for others, in milliseconds. Default 30 000. */
+  readonly patience?: number;
+  /** Told once for each other process that has the lock while we wait. */
+  readonly onWait?: ((holder: LockHolder) => void) | undefined;
+  /** Stops the waiting, not the work. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: the system we run on. */
+  readonly platform?: NodeJS.Platform;
+}
+
+export interface LockHolder {
+  readonly pid: number;
+  readonly what: string;
+}
+
+/** How long a holder may take to say who it is, in milliseconds. TCP can leave us connected to nobody. */
+const GREETING = 500;
+/** Between two tries when nobody tells us the moment to try again, in milliseconds, and as much again by chance. */
+const PAUSE = 3;
+
+/**
+ * Does the work while no other process of this user, and nobody else in this one, does work under the same name. The
+ * lock is an address that only one can listen on, so the kernel frees it when its holder dies, however it dies. Whoever
+ * waits is connected to the holder and thereby learns at once when it is gone. Not reentrant.
+ */
+export async function withKernelLock<T>(
+  name: string,
+  work: () => Promise<T> | T,
+  options: KernelLockOptions = {},
+): Promise<T> {
+  const { what = '', patience = 30_000, onWait, signal } = options;
+  const giveUp = new AbortController();
+  let holder: LockHolder | undefined;
+  const tooLong = setTimeout(() => giveUp.abort(busy(name, holder, patience)), patience);
+  const stop = (): void => giveUp.abort(new SwitchboardError('STOPPED', 'Waiting for others was stopped.'));
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop);
+  const seen = (found: LockHolder): void => {
+    if (holder?.pid === found.pid && holder.what === found.what) return;
+    holder = found;
+    if (found.pid !== process.pid) onWait?.(found);
+  };
+
+  let leave: (() => void) | undefined;
+  let release: (() => void) | undefined;
+  try {
+    leave = await queueUp(name, what, giveUp.signal, seen);
+    release = await acquire(addressOf(name, options.platform), what, giveUp.signal, seen);
+  } catch (error) {
+    leave?.();
+    throw error;
+  } finally {
+    clearTimeout(tooLong);
+    signal?.removeEventListener('abort', stop);
+  }
+  try {
+    return await work();
+  } finally {
+    release();
+    leave();
+  }
+}
+
+/** By name: who has the turn in this process, and who waits for it, in order. */
+const queues = new Map<string, { what: string; readonly waiting: (() => void)[] }>();
+
+/** Our turn among those of this process, which need not go through the kernel for that. Returns how to pass it on. */
+async function queueUp(
+  name: string,
+  what: string,
+  stop: AbortSignal,
+  seen: (holder: LockHolder) => void,
+): Promise<() => void> {
+  stop.throwIfAborted();
+  const queue = queues.get(name);
+  if (queue === undefined) {
+    queues.set(name, { what, waiting: [] });
+  } else {
+    seen({ pid: process.pid, what: queue.what });
+    await new Promise<void>((resolve, reject) => {
+      const proceed = (): void => {
+        stop.removeEventListener('abort', quit);
+        resolve();
+      };
+      const quit = (): void => {
+        queue.waiting.splice(queue.waiting.indexOf(proceed), 1);
+        reject(stop.reason as Error);
+      };
+      queue.waiting.push(proceed);
+      stop.addEventListener('abort', quit, { once: true });
+    });
+    queue.what = what;
+  }
+  return () => {
+    const next = queues.get(name)?.waiting.shift();
+    if (next === undefined) queues.delete(name);
+    else next();
+  };
+}
+
+/** Waits until the address is ours. Returns how to give it back. */
+async function acquire(
+  address: Address,
+  what: string,
+  stop: AbortSignal,
+  seen: (holder: LockHolder) => void,
+): Promise<() => void> {
+  for (;;) {
+    stop.throwIfAborted();
+    const release = await claim(address, what);
+    if (release !== undefined) return release;
+    if (await untilFree(address, stop, seen)) continue;
+    await new Promise((resume) => setTimeout(resume, PAUSE * (1 + Math.random())));
+  }
+}
+
+/** Listens on the address; undefined when somebody else does. */
+function claim(address: Address, what: string): Promise<(() => void) | undefined> {
+  const greeting = `${JSON.stringify({ pid: process.pid, what } satisfies LockHolder)}\n`;
+  const waiters = new Set<Socket>();
+  const server: Server = createServer((waiter) => {
+    waiters.add(waiter);
+    // One that gives up is no news.
+    waiter.on('error', () => undefined);
+    waiter.once('close', () => waiters.delete(waiter));
+    waiter.unref();
+    waiter.write(greeting);
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined);
+      else reject(impossible(error));
+    });
+    server.listen({ ...address, exclusive: true }, () => {
+      // A program that has nothing else to do any more may end: the kernel lets go then.
+      server.unref();
+      server.on('error', () => undefined);
+      resolve(() => {
+        // First the address, then those who wait for it.
+        server.close();
+        for (const waiter of waiters) waiter.destroy();
+      });
+    });
+  });
+}
+
+/** Stays connected to the holder until it lets go, dies, or we stop; whether there was one who greeted us. */
+function untilFree(
+  address: Address,
+  stop: AbortSignal,
+  seen: (holder: LockHolder) => void,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(address);
+    const quit = (): void => void socket.destroy();
+    stop.addEventListener('abort', quit, { once: true });
+    const silence = setTimeout(quit, GREETING);
+    let greeted = false;
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      if (greeted || text.length > 10_000) return;
+      text += chunk.toString('utf8');
+      const holder = text.includes('\n') ? asHolder(text.slice(0, text.indexOf('\n'))) : undefined;
+      if (holder === undefined) return;
+      greeted = true;
+      clearTimeout(silence);
+      seen(holder);
+    });
+    // Refused: it was given back just now. Reset: its holder died.
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      clearTimeout(silence);
+      stop.removeEventListener('abort', quit);
+      resolve(greeted);
+    });
+  });
+}
+
+type Address = { readonly path: string } | { readonly host: string; readonly port: number };
+
+/** Linux has names that live in the kernel only, Windows has named pipes; elsewhere a port of the loopback serves. */
+function addressOf(name: string, platform: NodeJS.Platform = process.platform): Address {
+  const full = `switchyard-${process.getuid?.() ?? ''}-${name}`;
+  if (platform === 'win32') return { path: `\\\\.\\pipe\\${full}` };
+  const hash = createHash('sha256').update(full).digest();
+  if (platform === 'linux' && namesInKernel()) {
+    // Always of full length: some versions of Node fill up the rest with NUL, others do not, and both have to meet.
+    const fitting = full.length <= NAME_LENGTH ? full : `switchyard-${hash.toString('hex')}`;
+    return { path: `\0${fitting.padEnd(NAME_LENGTH, '.')}` };
+  }
+  // Below what systems hand out by themselves: a connection of anybody would be in the way for minutes.
+  return { host: '127.0.0.1', port: 10_000 + (hash.readUInt32BE(0) % 10_000) };
+}
+
+const NAME_LENGTH = 107;
+
+/** Since libuv 1.46; before, all such names were one. */
+function namesInKernel(): boolean {
+  const [major = 0, minor = 0] = process.versions.uv.split('.').map(Number);
+  return major > 1 || minor >= 46;
+}
+
+function asHolder(line: string): LockHolder | undefined {
+  try {
+    const { pid, what } = JSON.parse(line) as Partial<LockHolder>;
+    if (!Number.isSafeInteger(pid) || typeof what !== 'string') return undefined;
+    return { pid: pid!, what: printableLine(what) };
+  } catch {
+    return undefined;
+  }
+}
+
+function busy(name: string, holder: LockHolder | undefined, patience: number): SwitchboardError {
+  const who =
+    holder === undefined
+      ? 'Another process'
+      : `Process ${holder.pid}${holder.what === '' ? '' : ` (${holder.what})`}`;
+  return new SwitchboardError('LOCK_BUSY', `${who} has held the lock "${name}" for ${patience} ms.`, {
+    hint: 'Wait until it is done, or end it; the lock is free the moment that process is gone.',
+  });
+}
+
+function impossible(error: NodeJS.ErrnoException): SwitchboardError {
+  return new SwitchboardError('LOCK_FAILED', `The system refused a lock (${error.code ?? error.message}).`, {
+    hint: 'Locks are local sockets: allow this program to listen on them.',
+    cause: error,
+  });
+}

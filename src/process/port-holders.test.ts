@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type ListenOptions } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
+import { holdersFromLsof, holdersFromNetstat, portHolders } from './port-holders.ts';
+
+const hasIpv6 = await listens({ host: '::1' });
+
+async function listens(options: ListenOptions): Promise<boolean> {
+  const server = createServer().listen({ port: 0, ...options });
+  const works = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  server.close();
+  return works;
+}
+
+async function listener(options: ListenOptions): Promise<number> {
+  const server = createServer().listen({ port: 0, ...options });
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+describe.skipIf(process.platform === 'win32')('who listens is found', () => {
+  test('on each address of IPv4', async () => {
+    for (const host of ['127.0.0.1', '0.0.0.0', ...(process.platform === 'linux' ? ['127.1.2.3'] : [])]) {
+      const port = await listener({ host });
+      expect(portHolders([port])).toMatchObject([{ port, pid: process.pid }]);
+      if (process.platform === 'linux') expect(portHolders([port])[0]!.address).toBe(host);
+    }
+  });
+
+  test.runIf(hasIpv6)('on each address of IPv6, for both families or for one', async () => {
+    for (const [host, options] of [
+      ['::1', {}],
+      ['::', {}],
+      ['::', { ipv6Only: true }],
+      ['::ffff:127.0.0.1', {}],
+    ] as const) {
+      const port = await listener({ host, ...options });
+      expect(portHolders([port])).toMatchObject([{ port, pid: process.pid }]);
+      if (process.platform === 'linux') expect(portHolders([port])[0]!.address).toBe(host);
+    }
+  });
+
+  test.runIf(hasIpv6)('once for each socket of a port', async () => {
+    const port = await listener({ host: '127.0.0.1' });
+    await listener({ host: '::1', port });
+    expect(portHolders([port]).map(({ address }) => address)).toEqual(['127.0.0.1', '::1']);
+  });
+
+  test('for several ports at once, and nobody for a free one, none or a connection', async () => {
+    const ports = [await listener({ host: '127.0.0.1' }), await listener({ host: '127.0.0.1' })];
+    expect(
+      portHolders([...ports, 1])
+        .map(({ port }) => port)
+        .sort(),
+    ).toEqual([...ports].sort());
+    expect(portHolders([])).toEqual([]);
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    free.close();
+    await once(free, 'close');
+    expect(portHolders([port])).toEqual([]);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'in a descendant, among the given pids first, and also when they do not hold it',
+    async () => {
+      const script = `
+        const server = require('net').createServer().listen(0, '127.0.0.1', () => {
+          console.error('port ' + server.address().port);
+          console.error('ready leaf ' + process.pid);
+        });`;
+      const child = spawn(process.execPath, shapeArgs('npm-like', process.execPath, '-e', script), {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true,
+      });
+      onTestFinished(() => void process.kill(-child.pid!, 'SIGKILL'));
+      let text = '';
+      child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      const ready = await readyShape(child.stderr);
+      const port = Number(/port (\d+)/.exec(text)![1]);
+      const leaf = ready.find(({ role }) => role === 'leaf')!.pid;
+      expect(leaf).not.toBe(child.pid);
+      const pids = ready.map(({ pid }) => pid);
+      for (const among of [[], pids, [process.pid, 2 ** 22 + 1]]) {
+        expect(portHolders([port], among)).toEqual([{ port, address: '127.0.0.1', pid: leaf }]);
+      }
+    },
+  );
+
+  test.runIf(process.platform === 'linux')('among the given pids, when others share the socket', async () => {
+    // The shell holds what it was given, and so do all of its children.
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
+    const child = spawn('sleep', ['60'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(portHolders([port], [child.pid!])).toMatchObject([{ pid: child.pid }]);
+    expect(portHolders([port], [process.pid])).toMatchObject([{ pid: process.pid }]);
+  });
+});
+
+test('what lsof says is read, wildcards and IPv6 included', () => {
+  const text = 'p501\nf21\nn127.0.0.1:3000\nf22\nn[::1]:3000\np77\nf5\nn*:5432\nf6\nn*:5433\n';
+  expect(holdersFromLsof(text, [3000, 5432])).toEqual([
+    { port: 3000, address: '127.0.0.1', pid: 501 },
+    { port: 3000, address: '::1', pid: 501 },
+    { port: 5432, address: '::', pid: 77 },
+  ]);
+  expect(holdersFromLsof('', [3000])).toEqual([]);
+});
+
+test('what netstat of Windows says is read, whatever its language, without connections', () => {
+  const text = [
+    '  Proto  Lokale Adresse         Remoteadresse          Status           PID',
+    '  TCP    0.0.0.0:3000           0.0.0.0:0              ABHÖREN          4242',
+    '  TCP    [::1]:3000             [::]:0                 ABHÖREN          4243',
+    '  TCP    127.0.0.1:3000         127.0.0.1:51000        HERGESTELLT      4242',
+    '  TCP    127.0.0.1:5000         0.0.0.0:0              ABHÖREN          1',
+    '  UDP    0.0.0.0:3000           *:*                                     9',
+  ].join('\r\n');
+  expect(holdersFromNetstat(text, [3000])).toEqual([
+    { port: 3000, address: '0.0.0.0', pid: 4242 },
+    { port: 3000, address: '::1', pid: 4243 },
+  ]);
+});

@@ -1,0 +1,133 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { askSystem } from './ask-system.ts';
+
+/** Somebody who listens on a TCP port. */
+export interface PortHolder {
+  readonly port: number;
+  /** As bound: `127.0.0.1`, `::1`, `0.0.0.0`, or `::`, which usually takes IPv4 as well. */
+  readonly address: string;
+  /** Undefined when only the system knows: a process of another user. */
+  readonly pid: number | undefined;
+}
+
+/**
+ * Who listens on these ports, by the word of the kernel. One entry for each listening socket; of several processes that
+ * share one, the first found. `among` are the pids to look through first; everybody else only if they do not hold it.
+ */
+export function portHolders(ports: readonly number[], among: Iterable<number> = []): readonly PortHolder[] {
+  if (ports.length === 0) return [];
+  if (process.platform === 'win32') return holdersFromNetstat(askSystem('netstat', ['-ano']), ports);
+  if (!existsSync('/proc/net/tcp')) {
+    return holdersFromLsof(askSystem('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fpn']), ports);
+  }
+  const listeners = [...listenersFrom('/proc/net/tcp', ports), ...listenersFrom('/proc/net/tcp6', ports)];
+  const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among);
+  return listeners.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
+}
+
+interface Listener {
+  readonly port: number;
+  readonly address: string;
+  readonly inode: string;
+}
+
+const LISTEN = '0A';
+
+function listenersFrom(file: string, ports: readonly number[]): Listener[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'latin1');
+  } catch {
+    // A system without IPv6.
+    return [];
+  }
+  const found: Listener[] = [];
+  for (const line of text.split('\n')) {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+    const [address = '', hexPort = ''] = local.split(':');
+    const port = Number.parseInt(hexPort, 16);
+    if (state === LISTEN && ports.includes(port)) found.push({ port, address: readAddress(address), inode });
+  }
+  return found;
+}
+
+/** The kernel writes words of four bytes as the machine keeps them. */
+function readAddress(hex: string): string {
+  const bytes = Buffer.from(hex, 'hex');
+  if (endianness() === 'LE') bytes.swap32();
+  if (bytes.length === 4) return [...bytes].join('.');
+  const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
+  if (groups.startsWith('0:0:0:0:0:ffff:')) return `::ffff:${[...bytes.subarray(12)].join('.')}`;
+  // A URL knows the short form.
+  return new URL(`http://[${groups}]`).hostname.slice(1, -1);
+}
+
+function ownersOf(inodes: ReadonlySet<string>, among: Iterable<number>): ReadonlyMap<string, number> {
+  const owners = new Map<string, number>();
+  const asked = new Set<number>();
+  const ask = (pid: number): void => {
+    if (asked.has(pid) || owners.size === inodes.size) return;
+    asked.add(pid);
+    for (const inode of socketsOf(pid)) if (inodes.has(inode) && !owners.has(inode)) owners.set(inode, pid);
+  };
+  for (const pid of among) ask(pid);
+  if (owners.size === inodes.size) return owners;
+  for (const name of readdirSync('/proc')) if (/^\d+$/.test(name)) ask(Number(name));
+  return owners;
+}
+
+function socketsOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  const inodes: string[] = [];
+  try {
+    for (const name of readdirSync(folder)) {
+      // It may close any of them while we look.
+      const inode = /^socket:\[(\d+)\]$/.exec(linkOf(`${folder}/${name}`))?.[1];
+      if (inode !== undefined) inodes.push(inode);
+    }
+  } catch {
+    // It ended, or belongs to another user.
+  }
+  return inodes;
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+/** Lines of `p<pid>` and, for each of its sockets, `n<address>:<port>`. */
+export function holdersFromLsof(text: string, ports: readonly number[]): PortHolder[] {
+  const holders: PortHolder[] = [];
+  let pid: number | undefined;
+  for (const line of text.split('\n')) {
+    if (line.startsWith('p')) pid = Number(line.slice(1));
+    if (!line.startsWith('n')) continue;
+    const holder = asHolder(line.slice(1), pid);
+    if (ports.includes(holder.port)) holders.push(holder);
+  }
+  return holders;
+}
+
+/** Lines of `TCP <local> <remote> LISTENING <pid>`; the word is translated, but only listeners have the remote port 0. */
+export function holdersFromNetstat(text: string, ports: readonly number[]): PortHolder[] {
+  const holders: PortHolder[] = [];
+  for (const line of text.split('\n')) {
+    const [protocol, local = '', remote = '', , pid] = line.trim().split(/\s+/);
+    if (protocol !== 'TCP' || !remote.endsWith(':0')) continue;
+    const holder = asHolder(local, Number(pid));
+    if (ports.includes(holder.port)) holders.push(holder);
+  }
+  return holders;
+}
+
+function asHolder(local: string, pid: number | undefined): PortHolder {
+  const colon = local.lastIndexOf(':');
+  const address = local.slice(0, colon).replace(/^\[|\]$/g, '');
+  // Which wildcard it is, lsof does not say.
+  return { port: Number(local.slice(colon + 1)), address: address === '*' ? '::' : address, pid };
+}

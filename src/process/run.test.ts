@@ -1,0 +1,125 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { holdsWithin, isAlive } from '../../test/servers/shapes/watch.ts';
+import { run } from './run.ts';
+
+const cwd = process.cwd();
+const node = (script: string, options: Partial<Parameters<typeof run>[2]> = {}) =>
+  run(process.execPath, ['-e', script], { cwd, ...options });
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'switchyard-run-'));
+  onTestFinished(() => rmSync(made, { recursive: true }));
+  return made;
+}
+
+test('a command is heard out, and its code is an answer', async () => {
+  expect(await node(`console.log('out'); console.error('err'); process.exitCode = 3`)).toEqual({
+    code: 3,
+    signal: null,
+    stdout: 'out\n',
+    stderr: 'err\n',
+  });
+  expect(await node(`process.kill(process.pid, 'SIGKILL')`)).toMatchObject({ code: null, signal: 'SIGKILL' });
+});
+
+test('a command gets its arguments, directory, environment and input as they are', async () => {
+  const directory = folder();
+  const args = ['', ' a b ', '"\'`$(x)*', 'new\nline', '--flag=ä'];
+  const script = `
+    let text = '';
+    process.stdin.on('data', (chunk) => (text += chunk)).on('end', () => {
+      console.log(JSON.stringify([process.argv.slice(1), process.cwd(), process.env.ONLY, process.env.PATH ?? null, text]));
+    });`;
+  const { stdout } = await run(process.execPath, ['-e', script, '--', ...args], {
+    cwd: directory,
+    env: { ONLY: 'this' },
+    input: 'what it reads',
+  });
+  expect(JSON.parse(stdout)).toEqual([args, directory, 'this', null, 'what it reads']);
+});
+
+test('a command that does not read its input does no harm', async () => {
+  expect(await node('0', { input: 'x'.repeat(1_000_000) })).toMatchObject({ code: 0 });
+});
+
+test('a long output arrives whole, and characters are not cut between two chunks', async () => {
+  const { stdout, stderr } = await node(
+    `process.stdout.write('ä€😀'.repeat(100_000)); process.stderr.write('y'.repeat(300_000))`,
+  );
+  expect(stdout).toBe('ä€😀'.repeat(100_000));
+  expect(stderr.length).toBe(300_000);
+});
+
+test('a command that cannot be started says why', async () => {
+  await expect(run('no-such-command-here', [], { cwd })).rejects.toMatchObject({
+    code: 'COMMAND_NOT_FOUND',
+    message: expect.stringContaining('"no-such-command-here"'),
+  });
+  await expect(node('0', { cwd: join(cwd, 'missing') })).rejects.toMatchObject({ code: 'CWD_NOT_USABLE' });
+  await expect(run(process.execPath, ['a\0b'], { cwd })).rejects.toMatchObject({
+    code: 'COMMAND_NOT_RUNNABLE',
+  });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a command that takes too long is ended with all it has started, also when they ignore SIGTERM',
+  async () => {
+    const note = join(folder(), 'pids');
+    const script = `trap '' TERM; sleep 60 & echo $$ $! >"$1"; while :; do sleep 1; done`;
+    await expect(run('/bin/sh', ['-c', script, 'sh', note], { cwd, timeout: 1500 })).rejects.toMatchObject({
+      code: 'COMMAND_TIMEOUT',
+      message: expect.stringContaining('1500 ms'),
+    });
+    const pids = readFileSync(note, 'utf8').split(' ').map(Number);
+    expect(pids).toHaveLength(2);
+    expect(await holdsWithin(5000, () => !pids.some(isAlive))).toBe(true);
+  },
+);
+
+test('a command is ended when the caller gives up, or not started if it gave up before', async () => {
+  const caller = new AbortController();
+  const note = join(folder(), 'pid');
+  const running = node(
+    `require('fs').writeFileSync(${JSON.stringify(note)}, String(process.pid)); setInterval(() => {}, 1000)`,
+    { signal: caller.signal },
+  );
+  const refused = expect(running).rejects.toMatchObject({ code: 'STOPPED' });
+  let pid = 0;
+  expect(await holdsWithin(10_000, () => (pid = numberIn(note)) > 0)).toBe(true);
+  caller.abort();
+  await refused;
+  expect(isAlive(pid)).toBe(false);
+  await expect(node('0', { signal: caller.signal })).rejects.toMatchObject({ code: 'STOPPED' });
+});
+
+test('a command that says too much is ended', async () => {
+  await expect(
+    node(`setInterval(() => process.stdout.write('x'.repeat(10_000)), 1)`, { maxBytes: 50_000 }),
+  ).rejects.toMatchObject({ code: 'COMMAND_OUTPUT' });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a command that leaves a daemon behind is not waited for longer than it lives',
+  async () => {
+    const script = `
+    const daemon = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { stdio: 'inherit', detached: true });
+    daemon.unref();
+    console.log(daemon.pid);`;
+    const { stdout, code } = await node(script);
+    const daemon = Number(stdout);
+    expect(isAlive(daemon)).toBe(true);
+    process.kill(daemon, 'SIGKILL');
+    expect(code).toBe(0);
+  },
+);
+
+function numberIn(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,151 @@
+import { Buffer } from 'node:buffer';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+import { deliver } from './deliver.ts';
+import { explainSpawnError } from './spawn-error.ts';
+
+export interface RunOptions {
+  readonly cwd: string;
+  /** The complete environment. Default: ours. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** In milliseconds. Default 30 000. */
+  readonly timeout?: number;
+  /** The most that either output may hold, in bytes. Default 8 MB. */
+  readonly maxBytes?: number;
+  /** Ends the command. */
+  readonly signal?: AbortSignal | undefined;
+  /** What it reads. Default: nothing. */
+  readonly input?: string;
+}
+
+/** How a command ended, and what it said. */
+export interface Ran {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** From SIGTERM to SIGKILL for a command that has to end, in milliseconds. */
+const GRACE = 1000;
+/** How long the outputs may be silent after the exit, in milliseconds, when somebody else holds them open. */
+const LAST_WORDS = 200;
+
+/**
+ * Runs a short command from its arguments (never through a shell) and hears it out. A code other than 0 is an answer,
+ * not an error. It has a session of its own, so it cannot ask questions on our terminal, and all of it can be ended.
+ */
+export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+  const { cwd, env = process.env, timeout = 30_000, maxBytes = 8 * 1024 * 1024, signal, input } = options;
+  const shown = `"${printableLine(command)}"`;
+  if (signal?.aborted === true) throw stopped(shown);
+  const child = await start(command, args, { cwd, env, hasInput: input !== undefined });
+
+  let refusal: SwitchboardError | undefined;
+  let killing: NodeJS.Timeout | undefined;
+  const refuse = (reason: SwitchboardError): void => {
+    if (refusal !== undefined) return;
+    refusal = reason;
+    endGroup(child, 'SIGTERM');
+    killing = setTimeout(endGroup, GRACE, child, 'SIGKILL');
+  };
+  const abort = (): void => refuse(stopped(shown));
+  signal?.addEventListener('abort', abort);
+  const clock = setTimeout(() => refuse(tooLong(shown, timeout)), timeout);
+
+  const stdout = gather(child.stdout, maxBytes, () => refuse(tooMuch(shown, maxBytes)));
+  const stderr = gather(child.stderr, maxBytes, () => refuse(tooMuch(shown, maxBytes)));
+  // It need not read what we have for it.
+  child.stdin?.on('error', () => undefined).end(input);
+
+  // What it started does not go on without it. At once, while the number of the group cannot be another one's.
+  child.once('exit', () => {
+    if (refusal !== undefined) endGroup(child, 'SIGKILL');
+  });
+  const end = await exitOf(child);
+  clearTimeout(clock);
+  clearTimeout(killing);
+  signal?.removeEventListener('abort', abort);
+  if (refusal !== undefined) throw refusal;
+  return { ...end, stdout: stdout(), stderr: stderr() };
+}
+
+interface Start {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly hasInput: boolean;
+}
+
+function start(
+  command: string,
+  args: readonly string[],
+  { cwd, env, hasInput }: Start,
+): Promise<ChildProcess> {
+  return new Promise<ChildProcess>((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env,
+      detached: process.platform !== 'win32',
+      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    child.once('error', reject);
+    child.once('spawn', () => resolve(child));
+  }).catch((cause: unknown) => {
+    throw explainSpawnError({ name: command, command, cwd, env: env as Record<string, string> }, cause);
+  });
+}
+
+/** Its end, after its last words. */
+function exitOf(child: ChildProcess): Promise<Pick<Ran, 'code' | 'signal'>> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      const outputs = [child.stdout, child.stderr];
+      const finish = (): void => {
+        clearTimeout(silence);
+        for (const output of outputs) output?.destroy();
+        resolve({ code, signal });
+      };
+      // Not `close` alone: that waits for everybody who inherited the outputs, for example a daemon it left behind.
+      const silence = setTimeout(finish, LAST_WORDS);
+      for (const output of outputs) output?.on('data', () => silence.refresh());
+      child.once('close', finish);
+    });
+  });
+}
+
+/** Collects an output. Returns how to get the text. */
+function gather(output: ChildProcess['stdout'], maxBytes: number, overflow: () => void): () => string {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  output?.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= maxBytes) chunks.push(chunk);
+    else overflow();
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+/** Signals the process and whatever it started that did not leave its group. */
+function endGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (process.platform === 'win32') {
+    spawnSync('taskkill', ['/PID', String(child.pid), '/T', '/F'], { windowsHide: true });
+  } else {
+    deliver(-child.pid!, signal);
+  }
+}
+
+function stopped(shown: string): SwitchboardError {
+  return new SwitchboardError('STOPPED', `${shown} was stopped.`);
+}
+
+function tooLong(shown: string, timeout: number): SwitchboardError {
+  return new SwitchboardError('COMMAND_TIMEOUT', `${shown} was ended: it took longer than ${timeout} ms.`, {
+    hint: 'Run it by hand to see what it waits for.',
+  });
+}
+
+function tooMuch(shown: string, maxBytes: number): SwitchboardError {
+  return new SwitchboardError('COMMAND_OUTPUT', `${shown} was ended: it said more than ${maxBytes} bytes.`);
+}
