@@ -10,6 +10,7 @@ const folders = {
   upstream: ['gateway', 'protocol', 'wire', 'process'],
   management: ['gateway', 'protocol', 'wire', 'config'],
   doors: ['gateway', 'protocol', 'wire'],
+  switchyard: ['process'],
 };
 // These may know the configuration's types, never run its code.
 const typesOfConfig = ['exposure', 'upstream', 'doors'];
@@ -53,7 +54,7 @@ const rules = [
     name: 'the-entries-know-the-command-line-only',
     severity: 'error',
     from: { path: ['^src/index\\.ts$', '^src/bins/'] },
-    to: { path: '^src/', pathNot: '^src/cli/(main\\.ts$|faces/)' },
+    to: { path: '^src/', pathNot: '^src/cli/(main\\.ts$|faces/|switchyard/main\\.ts$)' },
   },
   {
     name: 'the-sdk-stays-at-the-edges',
@@ -72,6 +73,12 @@ const rules = [
     severity: 'error',
     from: { path: '^src', pathNot: ['^src/process/', '\\.test\\.ts$'] },
     to: { path: '^(node:)?child_process$' },
+  },
+  {
+    name: 'toml-lives-in-switchyard',
+    severity: 'error',
+    from: { path: '^src', pathNot: ['^src/switchyard/config/', '\\.test\\.ts$'] },
+    to: { path: '(^|/)node_modules/smol-toml/' },
   },
   {
     name: 'zod-lives-in-config',

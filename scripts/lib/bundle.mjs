@@ -5,22 +5,60 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The programs: their names in dist/, and where they begin. */
-const PROGRAMS = {
-  index: 'src/index.ts',
-  'mcp-proxy-server': 'src/bins/mcp-proxy-server.ts',
-  mcpmux: 'src/bins/mcpmux.ts',
-};
+/**
+ * The programs that begin alike, each with its name in dist/ and where it begins. Each group is bundled on its own:
+ * what two groups have in common would else be cut into files of its own, and each file that a start has to read costs
+ * time.
+ */
+const GROUPS = [
+  {
+    start: 'src/cli/main.ts',
+    programs: {
+      index: 'src/index.ts',
+      'mcp-proxy-server': 'src/bins/mcp-proxy-server.ts',
+      mcpmux: 'src/bins/mcpmux.ts',
+    },
+    libraries: { 'stdio-rpc': 'src/wire/stdio-rpc.ts' },
+  },
+  {
+    start: 'src/cli/switchyard/main.ts',
+    programs: { switchyard: 'src/bins/switchyard.ts' },
+    libraries: {},
+  },
+];
 
 /**
- * Bundles the programs into dist/: ESM, code split, no node_modules needed at run time. Returns an esbuild context;
- * `built` is called after each build, with the number of errors.
+ * Bundles the programs into dist/: ESM, code split, no node_modules needed at run time. `built` is called after each
+ * build, with the number of errors.
  */
 export async function createBundler({ built = () => undefined } = {}) {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const outputs = new Map();
+  let swapping = Promise.resolve();
+  const done = (group, files, errors) => {
+    swapping = swapping.then(async () => {
+      if (files === undefined) outputs.delete(group);
+      else outputs.set(group, files);
+      // In the beginning the others are still to come.
+      if (errors === 0 && outputs.size < GROUPS.length) return;
+      if (errors === 0) await swapIn([...outputs.values()].flat());
+      await built(errors);
+    });
+    return swapping;
+  };
+  const contexts = await Promise.all(GROUPS.map((group) => contextOf(group, version, done)));
+  const each = (act) => Promise.all(contexts.map(act));
+  return {
+    rebuild: () => each((bundle) => bundle.rebuild()),
+    watch: () => each((bundle) => bundle.watch()),
+    dispose: () => each((bundle) => bundle.dispose()),
+  };
+}
+
+function contextOf(group, version, done) {
   return context({
     absWorkingDir: ROOT,
-    entryPoints: { ...PROGRAMS, 'stdio-rpc': 'src/wire/stdio-rpc.ts' },
+    entryPoints: { ...group.programs, ...group.libraries },
     outdir: 'dist',
     write: false,
     bundle: true,
@@ -35,13 +73,13 @@ export async function createBundler({ built = () => undefined } = {}) {
     define: { __VERSION__: JSON.stringify(version) },
     logLevel: 'warning',
     plugins: [
-      startInOnePiece,
+      startInOnePiece(group.start),
       {
         name: 'swap-in',
         setup: ({ onEnd }) =>
-          onEnd(async ({ errors, outputFiles }) => {
-            if (errors.length === 0) await swapIn(withoutEmptyImports(outputFiles));
-            await built(errors.length);
+          onEnd(({ errors, outputFiles }) => {
+            const files = errors.length === 0 ? withoutEmptyImports(outputFiles) : undefined;
+            return done(group, files, errors.length);
           }),
       },
     ],
@@ -52,20 +90,22 @@ export async function createBundler({ built = () => undefined } = {}) {
  * Code is split by who needs it, so what starting needs would be scattered over a dozen files, by which commands need
  * it too; each costs a host time. Here everything loaded later says that it needs all of it, which keeps it together.
  */
-const startInOnePiece = {
+const startInOnePiece = (start) => ({
   name: 'start-in-one-piece',
   setup({ onResolve, onLoad }) {
-    const start = JSON.stringify(join(ROOT, 'src/cli/main.ts'));
     onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path, resolveDir }) =>
       kind === 'dynamic-import' ? { path: join(resolveDir, path), pluginData: 'later' } : undefined,
     );
     onLoad({ filter: /\.ts$/ }, async ({ path, pluginData }) =>
       pluginData === 'later'
-        ? { contents: `import ${start};\n${await readFile(path, 'utf8')}`, loader: 'ts' }
+        ? {
+            contents: `import ${JSON.stringify(join(ROOT, start))};\n${await readFile(path, 'utf8')}`,
+            loader: 'ts',
+          }
         : undefined,
     );
   },
-};
+});
 
 /**
  * The few lines with which esbuild makes module objects stand in a file of their own, and files that need nothing of it
@@ -95,7 +135,8 @@ async function swapIn(files) {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, contents);
   }
-  for (const name of Object.keys(PROGRAMS)) await chmod(join(fresh, `${name}.js`), 0o755);
+  for (const name of GROUPS.flatMap(({ programs }) => Object.keys(programs)))
+    await chmod(join(fresh, `${name}.js`), 0o755);
   await rename(dist, old).catch(() => undefined);
   await rename(fresh, dist);
   await rm(old, { recursive: true, force: true });

@@ -1,0 +1,40 @@
+import { parse, TomlError } from 'smol-toml';
+import { printableLine } from '../../shared/printable.ts';
+import { configError } from './report.ts';
+
+/** The values of a TOML text; whole numbers as bigint, so that 80.0 is told from 80. Throws YARD_CONFIG. */
+export function parseToml(file: string, text: string): Readonly<Record<string, unknown>> {
+  try {
+    return parse(text, { integersAsBigInt: true, maxDepth: DEEPEST });
+  } catch (error) {
+    if (!(error instanceof TomlError)) {
+      throw configError(file, 'this is not valid TOML', { hint: 'Correct it.', cause: error });
+    }
+    const reason = /^(?:Invalid TOML document: )?(.*)/.exec(error.message)![1]!;
+    const problem = `this is not valid TOML, at column ${error.column} (${printableLine(reason)}): ${excerpt(text, error)}`;
+    throw configError(file, problem, { line: error.line, hint: hintFor(reason), cause: error });
+  }
+}
+
+/** Nothing that we read lies deeper than four. */
+const DEEPEST = 50;
+
+/** The line of the error, cut around it. */
+function excerpt(text: string, { line, column }: TomlError): string {
+  const whole = text.split(/\r?\n/)[line - 1] ?? '';
+  const from = Math.max(0, column - 1 - WIDTH / 2);
+  const cut = whole.slice(from, from + WIDTH).trim();
+  return cut === '' ? 'the line is empty' : printableLine(cut);
+}
+
+const WIDTH = 100;
+
+function hintFor(reason: string): string {
+  if (/invalid value|numeric|leading zero|date/.test(reason))
+    return 'Put text in quotes: command = "npm run dev".';
+  if (/redefine/.test(reason)) return 'The key or table stands twice; keep one of them.';
+  if (/unfinished string|control characters/.test(reason))
+    return 'The quote that ends a text is missing, or stands too late.';
+  if (/key/.test(reason)) return 'Each line is [table], key = value or # comment.';
+  return 'The rules of TOML are at https://toml.io.';
+}

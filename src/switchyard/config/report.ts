@@ -1,0 +1,65 @@
+import { basename } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import type { ConfigWarning } from './definition.ts';
+import { locateKeys, type KeyLocations } from './locate-keys.ts';
+
+export type KeyPath = readonly string[];
+
+/** Says what is wrong in a file, and where. Most files have nothing wrong, so nothing is located before it is needed. */
+export interface Report {
+  readonly warnings: readonly ConfigWarning[];
+  readonly keys: KeyLocations;
+  /** `FILE:LINE: problem`, to be thrown. The hint is a sentence. */
+  error(path: KeyPath, problem: string, hint: string): SwitchboardError;
+  /** The message is a sentence. */
+  warn(path: KeyPath, message: string): void;
+}
+
+export function createReport(file: string, text: string): Report {
+  const warnings: ConfigWarning[] = [];
+  let located: KeyLocations | undefined;
+  const keys = (): KeyLocations => (located ??= locateKeys(text));
+  return {
+    warnings,
+    get keys() {
+      return keys();
+    },
+    error: (path, problem, hint) => configError(file, problem, { line: keys().lineOf(path), hint }),
+    warn(path, message) {
+      warnings.push({ key: keyText(path), line: keys().lineOf(path), message });
+    },
+  };
+}
+
+/** The one form of an error about a file. Only the hint names the whole path: the message is short enough to be read. */
+export function configError(
+  file: string,
+  problem: string,
+  details: { readonly line?: number; readonly hint: string; readonly cause?: unknown },
+): SwitchboardError {
+  const place = details.line === undefined ? basename(file) : `${basename(file)}:${details.line}`;
+  return new SwitchboardError('YARD_CONFIG', `${place}: ${problem}.`, {
+    hint: `${details.hint} The file is ${printableLine(file)}.`,
+    cause: details.cause,
+  });
+}
+
+/** `services.web.port`, with quotes where TOML needs them. */
+export function keyText(path: KeyPath): string {
+  return path.map((part) => (/^[\w-]+$/.test(part) ? part : shown(part))).join('.');
+}
+
+/** A value of the file for a message: text in quotes and not too much of it; of lists and tables only what they are. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') {
+    const text = value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value;
+    return `"${printableLine(text).replaceAll('"', '\\"')}"`;
+  }
+  if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean')
+    return String(value);
+  if (value instanceof Date) return 'a date';
+  return Array.isArray(value) ? 'a list' : 'a table';
+}
+
+const LONGEST_SHOWN = 60;

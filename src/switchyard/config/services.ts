@@ -1,0 +1,129 @@
+import { didYouMean } from '../../shared/nearest.ts';
+import { slug } from '../names.ts';
+import type { ServiceDefinition } from './definition.ts';
+import { asLoopback } from './loopback.ts';
+import { shown } from './report.ts';
+import { namedTables } from './named-tables.ts';
+import type { Table } from './table.ts';
+
+const READY_TIMEOUT = 15;
+const LONGEST_READY_TIMEOUT = 600;
+
+/** `[services.<name>]`, in the order of the file. At least one has to be there. */
+export function readServices(root: Table): readonly ServiceDefinition[] {
+  const parent = root.table('services');
+  const tables = namedTables(parent, 'service');
+  if (tables.size === 0) {
+    throw root.error(
+      'services',
+      'is missing: at least one [services.<name>] table is required',
+      root.guess('services') ??
+        'Add [services.web] with a command, or run "switchyard init" to have one made.',
+    );
+  }
+  const services = [...tables].map(([name, table]) => readService(name, table));
+  checkDependencies(services, tables);
+  warnOfSharedPorts(services, tables);
+  return services;
+}
+
+function readService(name: string, table: Table): ServiceDefinition {
+  const command = table.text('command');
+  const definition = {
+    name,
+    port: table.port('port'),
+    host: table.host('host') ?? '127.0.0.1',
+    health: readHealth(table),
+    readyTimeout: table.seconds('ready_timeout', LONGEST_READY_TIMEOUT) ?? READY_TIMEOUT,
+    dependsOn: [...new Set(table.texts('depends_on').map(slug))],
+    env: table.variables('env'),
+  };
+  if (command === undefined) {
+    const hint = table.guess('command') ?? 'Write what starts it, for example command = "npm run dev".';
+    throw table.error('command', 'is missing: a command is required', hint);
+  }
+  table.finish();
+  return { ...definition, command };
+}
+
+/** A path is asked at the port the service has got; a URL as it is, but on this machine only. */
+function readHealth(table: Table): string | undefined {
+  const health = table.text('health')?.trim();
+  if (health === undefined || /^\/(?!\/)\S*$/.test(health) || isLoopbackUrl(health)) return health;
+  throw table.error(
+    'health',
+    `must be a path that begins with / or an http:// URL of a loopback host, but is ${shown(health)}`,
+    'For example: health = "/health".',
+  );
+}
+
+function isLoopbackUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' || url.username !== '' || url.password !== '') return false;
+  return asLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1')) !== undefined;
+}
+
+type Tables = ReadonlyMap<string, Table>;
+
+function checkDependencies(services: readonly ServiceDefinition[], tables: Tables): void {
+  const names = services.map((service) => service.name);
+  const byName = new Map(services.map((service) => [service.name, service]));
+  for (const { name, dependsOn } of services) {
+    const unknown = dependsOn.filter((each) => !byName.has(each));
+    if (unknown.length === 0) continue;
+    throw tables
+      .get(name)!
+      .error(
+        'depends_on',
+        `references unknown service(s): ${unknown.join(', ')}`,
+        didYouMean(unknown[0]!, names) ?? `There are: ${names.join(', ')}.`,
+      );
+  }
+  const circle = findCircle(byName);
+  if (circle === undefined) return;
+  throw tables
+    .get(circle[0]!)!
+    .error(
+      'depends_on',
+      `goes round in a circle: ${circle.join(' -> ')}`,
+      'Each of them waits for the next, so none could start; remove one of these dependencies.',
+    );
+}
+
+/** The names along a circle, the first one again at its end. Without recursion: a file may chain thousands. */
+function findCircle(services: ReadonlyMap<string, ServiceDefinition>): readonly string[] | undefined {
+  const done = new Set<string>();
+  for (const start of services.keys()) {
+    const way: { readonly name: string; next: number }[] = [{ name: start, next: 0 }];
+    const onWay = new Set([start]);
+    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
+      const needed = services.get(last.name)!.dependsOn[last.next++];
+      if (needed === undefined) {
+        done.add(last.name);
+        onWay.delete(last.name);
+        way.pop();
+      } else if (onWay.has(needed)) {
+        const names = way.map((each) => each.name);
+        return [...names.slice(names.indexOf(needed)), needed];
+      } else if (!done.has(needed)) {
+        way.push({ name: needed, next: 0 });
+        onWay.add(needed);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Not an error: services of different profiles may well take turns. */
+function warnOfSharedPorts(services: readonly ServiceDefinition[], tables: Tables): void {
+  const owners = new Map<number, string>();
+  for (const { name, port } of services) {
+    if (port === undefined) continue;
+    const owner = owners.get(port);
+    if (owner === undefined) owners.set(port, name);
+    else {
+      const message = `services.${name}.port is ${port}, and so is that of ${owner}: only one of them can be checked out at a time.`;
+      tables.get(name)!.warn('port', message);
+    }
+  }
+}

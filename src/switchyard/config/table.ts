@@ -1,0 +1,159 @@
+import { didYouMean, nearest } from '../../shared/nearest.ts';
+import type { LoopbackHost } from './definition.ts';
+import { asLoopback, LOOPBACK_HOSTS } from './loopback.ts';
+import { keyText, shown, type KeyPath, type Report } from './report.ts';
+
+/**
+ * One table of the file, read key by key. Each reader gives undefined for a key that is not there, and throws for a
+ * value it does not allow. What nobody has read by the end is unknown.
+ */
+export interface Table {
+  readonly path: KeyPath;
+  /** Text that is neither blank nor holds a NUL, which no command, path or variable may hold. */
+  text(key: string): string | undefined;
+  /** Above 0 and up to `highest`; fractions are allowed. */
+  seconds(key: string, highest: number): number | undefined;
+  port(key: string): number | undefined;
+  host(key: string): LoopbackHost | undefined;
+  texts(key: string): readonly string[];
+  /** A table of variables; numbers, dates and booleans arrive as text. */
+  variables(key: string): Readonly<Record<string, string>>;
+  /** An empty one where there is none. */
+  table(key: string): Table;
+  /** The tables in it by name, in the order of the file. */
+  tables(): readonly (readonly [string, Table])[];
+  /** A question about the key that is there, unread, and may be this one misspelt. */
+  guess(key: string): string | undefined;
+  /** An error about one of its keys. `problem` goes on after the name of the key. */
+  error(key: string, problem: string, hint: string): Error;
+  warn(key: string, message: string): void;
+  /** Warns about every key that nobody has read. */
+  finish(): void;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+export function openTable(report: Report, values: Values, path: KeyPath = []): Table {
+  const read = new Set<string>();
+
+  const get = (key: string): unknown => {
+    read.add(key);
+    return Object.hasOwn(values, key) ? values[key] : undefined;
+  };
+  const at = (...keys: string[]): KeyPath => [...path, ...keys];
+  const wrong = (key: string, allowed: string, hint: string): Error => {
+    const found = report.keys.writtenAt(at(key)) ?? shown(values[key]);
+    return report.error(at(key), `${keyText(at(key))} must be ${allowed}, but is ${found}`, hint);
+  };
+  const tableAt = (key: string): Values => {
+    const value = get(key) ?? {};
+    if (isTable(value)) return value;
+    const name = keyText(at(key));
+    throw wrong(key, `a table`, `Write it as [${name}], with one bracket on each side.`);
+  };
+
+  const table: Table = {
+    path,
+    text(key) {
+      const value = get(key);
+      if (value === undefined) return undefined;
+      if (typeof value !== 'string') throw wrong(key, 'a string', 'Put it in quotes.');
+      if (value.trim() === '')
+        throw wrong(key, 'a text that is not empty', 'Fill it in, or leave the key out.');
+      if (value.includes('\0')) throw wrong(key, 'a text without a NUL character', 'Remove it.');
+      return value;
+    },
+    seconds(key, highest) {
+      const value = get(key);
+      if (value === undefined) return undefined;
+      const seconds = typeof value === 'bigint' ? Number(value) : value;
+      if (typeof seconds === 'number' && seconds > 0 && seconds <= highest) return seconds;
+      throw wrong(key, `a number of seconds above 0 and up to ${highest}`, `For example: ${key} = 30.`);
+    },
+    port(key) {
+      const value = get(key);
+      if (value === undefined) return undefined;
+      if (typeof value === 'bigint' && value >= 1n && value <= 65535n) return Number(value);
+      const quoted = typeof value === 'string' && /^\d+$/.test(value);
+      const hint = quoted ? 'Write the number without quotes.' : `For example: ${key} = 3000.`;
+      throw wrong(key, 'a whole number from 1 to 65535', hint);
+    },
+    host(key) {
+      const value = get(key);
+      if (value === undefined) return undefined;
+      const host = typeof value === 'string' ? asLoopback(value) : undefined;
+      if (host !== undefined) return host;
+      const allowed = LOOPBACK_HOSTS.map((each) => JSON.stringify(each)).join(', ');
+      throw wrong(
+        key,
+        `a loopback host (${allowed})`,
+        'Switchyard serves this machine only; leave the key out for 127.0.0.1.',
+      );
+    },
+    texts(key) {
+      const value = get(key) ?? [];
+      const hint = `For example: ${key} = ["one", "two"].`;
+      if (!Array.isArray(value)) throw wrong(key, 'a list of strings', hint);
+      for (const [index, item] of value.entries()) {
+        if (typeof item === 'string') continue;
+        const problem = `${keyText(at(key))} must be a list of strings, but has ${shown(item)} in it`;
+        throw report.error(at(key, String(index)), problem, hint);
+      }
+      return value as string[];
+    },
+    variables(key) {
+      const entries = Object.entries(tableAt(key)).map(
+        ([name, value]) => [name, variable(report, at(key, name), value)] as const,
+      );
+      // Not by assignment: "__proto__" is a name like any other here.
+      return Object.fromEntries(entries);
+    },
+    table: (key) => openTable(report, tableAt(key), at(key)),
+    tables() {
+      const names = Object.keys(values);
+      // JavaScript puts keys that look like numbers first; the file's own order is the order of starts.
+      if (names.some((name) => /^\d+$/.test(name))) {
+        const position = (name: string): number => report.keys.positionOf(at(name)) ?? 0;
+        names.sort((a, b) => position(a) - position(b));
+      }
+      return names.map((name) => [name, table.table(name)] as const);
+    },
+    guess(key) {
+      const unread = Object.keys(values).filter((each) => !read.has(each));
+      const [close] = nearest(key, unread, 1);
+      return close === undefined ? undefined : `Is ${shown(close)} a misspelling of "${key}"?`;
+    },
+    error: (key, problem, hint) => report.error(at(key), `${keyText(at(key))} ${problem}`, hint),
+    warn: (key, message) => report.warn(at(key), message),
+    finish() {
+      for (const key of Object.keys(values)) {
+        if (read.has(key)) continue;
+        const missing = [...read].filter((each) => !Object.hasOwn(values, each));
+        const guess = didYouMean(key, missing) ?? `Known here: ${[...read].sort().join(', ')}.`;
+        report.warn(at(key), `${keyText(at(key))} is unknown and has no effect. ${guess}`);
+      }
+    },
+  };
+  return table;
+}
+
+function isTable(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** Fractions and dates arrive as they are written: 3.10 is a version to most programs, and not 3.1. */
+function variable(report: Report, path: KeyPath, value: unknown): string {
+  const name = path.at(-1)!;
+  if (name === '' || /[=\0]/.test(name)) {
+    const problem = `${keyText(path)} is no name for a variable`;
+    throw report.error(path, problem, 'Use letters, digits and underscores.');
+  }
+  if (typeof value === 'string' && !value.includes('\0')) return value;
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' || value instanceof Date) {
+    return report.keys.writtenAt(path) ?? String(value);
+  }
+  const found = typeof value === 'string' ? 'has a NUL character' : `is ${shown(value)}`;
+  const problem = `${keyText(path)} must be a text, a number or true or false, but ${found}`;
+  throw report.error(path, problem, 'A variable holds one line of text; put it in quotes.');
+}

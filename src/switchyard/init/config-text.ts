@@ -1,0 +1,91 @@
+import { DEFAULT_PORTS, DEFAULT_PROXY } from '../config/read.ts';
+import { hostName, slug, urlOf } from '../names.ts';
+import type { DetectedService } from './detect.ts';
+
+export interface TextParts {
+  /** The name of the directory. */
+  readonly name: string;
+  readonly service: DetectedService;
+  /** Paths for `env.link`. */
+  readonly link: readonly string[];
+}
+
+/** A `switchyard.toml` for somebody who sees one for the first time. */
+export function configText({ name, service, link }: TextParts): string {
+  const project = slug(name);
+  const url = urlOf(hostName(service.name, 'main', project, DEFAULT_PROXY.tld), DEFAULT_PROXY.port);
+  const lines = [
+    '# Switchyard runs the services of this repository, for many branches side by side.',
+    '# Ports are preferences: every branch gets free ones of its own, and a name that stays the same.',
+    '# So commands should honour the variables PORT and HOST, or take {port} and {host} as below.',
+    '#',
+    '#   switchyard up                start the services of this branch',
+    '#   switchyard create BRANCH     another branch beside it, in a directory of its own',
+    '#   switchyard status            what runs, and where',
+    '#   switchyard down              stop it',
+    '',
+    '[project]',
+    `name = ${toml(project)}`,
+    '',
+    '# What git does not carry but a new worktree needs, for example ".env":',
+    '# linked (one file for all branches) or copied (one for each).',
+    ...(service.worktreeNote === undefined ? [] : [`# ${service.worktreeNote}`]),
+    '[env]',
+    `link = ${list(link)}`,
+    'copy = []',
+    '',
+    `# All services behind one port, each under its name: ${url}`,
+    '[proxy]',
+    `host = ${toml(DEFAULT_PROXY.host)}`,
+    `port = ${DEFAULT_PROXY.port}`,
+    `tld = ${toml(DEFAULT_PROXY.tld)}`,
+    '',
+    '# Where the ports of the services come from.',
+    '[ports]',
+    `start = ${DEFAULT_PORTS.start}`,
+    `end = ${DEFAULT_PORTS.end}`,
+    '',
+    `# ${service.reason}`,
+    `[services.${service.name}]`,
+    '# A program and its arguments; no shell reads this, so no &&, pipes or $VARIABLES.',
+    `command = ${toml(service.command)}`,
+    '# The port you are used to. It leads to the branch that you choose with: switchyard checkout BRANCH',
+    `port = ${service.port}`,
+  ];
+  if (service.readyTimeout !== undefined) {
+    lines.push('# How many seconds it may take until it answers.', `ready_timeout = ${service.readyTimeout}`);
+  }
+  const env = Object.entries(service.env ?? {});
+  if (env.length > 0) {
+    lines.push(`env = { ${env.map(([key, value]) => `${key} = ${toml(value)}`).join(', ')} }`);
+  }
+  lines.push('', ...FURTHER, '');
+  return lines.join('\n');
+}
+
+/** What one could not guess. */
+const FURTHER = [
+  '# More that a service may have:',
+  '#   health = "/health"       a path that answers once it is ready',
+  '#   ready_timeout = 60       seconds until it has to be (15 if left out)',
+  '#   depends_on = ["api"]     services that have to be ready before',
+  '#   env = { DEBUG = "1" }    variables for it alone',
+  '#',
+  '# A second service, which the first reaches by {api_url} or the variable SWITCHYARD_API_URL:',
+  '#   [services.api]',
+  '#   command = "node api.js"',
+  '#   port = 4000',
+  '#',
+  '# Services that start together: switchyard up --profile backend',
+  '#   [profiles.backend]',
+  '#   services = ["api"]',
+];
+
+function list(paths: readonly string[]): string {
+  return `[${paths.map(toml).join(', ')}]`;
+}
+
+/** Nothing that gets here holds a character that TOML would want escaped and JSON would not. */
+function toml(text: string): string {
+  return JSON.stringify(text);
+}

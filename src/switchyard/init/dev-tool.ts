@@ -1,0 +1,112 @@
+/** A program that serves a front end and takes its port as a flag. */
+export interface DevTool {
+  /** As people call it. */
+  readonly name: string;
+  readonly programs: readonly string[];
+  /** What may follow the program's name so that it serves. An empty one: it serves without any. */
+  readonly verbs: readonly string[];
+  readonly flags: string;
+  /** Its own default. */
+  readonly port: number;
+  /** Whether a second `--port` is refused or ignored, instead of being the one that counts. Default false. */
+  readonly oncePort?: boolean;
+}
+
+const VITE_FLAGS = '--port {port} --strictPort --host {host}';
+
+const DEV_TOOLS: readonly DevTool[] = [
+  { name: 'Vite', programs: ['vite'], verbs: ['', 'dev', 'serve', 'preview'], flags: VITE_FLAGS, port: 5173 },
+  { name: 'React Router', programs: ['react-router'], verbs: ['dev'], flags: VITE_FLAGS, port: 5173 },
+  {
+    name: 'Next.js',
+    programs: ['next'],
+    verbs: ['', 'dev', 'start'],
+    flags: '-p {port} -H {host}',
+    port: 3000,
+  },
+  {
+    name: 'Astro',
+    programs: ['astro'],
+    verbs: ['dev', 'preview'],
+    flags: '--port {port} --host {host}',
+    port: 4321,
+    oncePort: true,
+  },
+  {
+    name: 'Nuxt',
+    programs: ['nuxt', 'nuxi'],
+    verbs: ['dev', 'preview'],
+    flags: '--port {port} --host {host}',
+    port: 3000,
+  },
+  {
+    name: 'Angular',
+    programs: ['ng'],
+    verbs: ['serve', 'dev', 's'],
+    flags: '--port {port} --host {host}',
+    port: 4200,
+  },
+];
+
+/** What a script of package.json runs, as far as it concerns the port. */
+export interface ScriptReading {
+  readonly tool: DevTool | undefined;
+  /** The port that the script itself asks for. */
+  readonly port: number | undefined;
+  /** The command that flags at the end of the script go to, without its own flags for port and host. */
+  readonly bareCommand: string;
+  /** Whether it sets PORT itself, so that the PORT we give it never arrives. */
+  readonly fixesPort: boolean;
+}
+
+export function readScript(script: string): ScriptReading {
+  // Flags that are appended to a script reach only the last of its commands.
+  const last = script.split(/&&|\|\||[;|&]/).at(-1)!;
+  const words = withoutWrappers(last.trim().split(/\s+/));
+  const tool = DEV_TOOLS.find((each) => serves(each, words));
+  const variable = /(?:^|\s)PORT=["']?(\d{1,5})\b/.exec(script);
+  const flag = tool === undefined ? null : /\s(?:--port|-p)[\s=]["']?(\d{1,5})\b/.exec(last);
+  const port = Number(flag?.[1] ?? variable?.[1]);
+  return {
+    tool,
+    port: port >= 1 && port <= 65_535 ? port : undefined,
+    bareCommand: withoutAddress(words).join(' '),
+    fixesPort: tool === undefined && variable !== null,
+  };
+}
+
+/** Programs that only run another one. */
+const WRAPPERS = new Set(['cross-env', 'cross-env-shell', 'env', 'npx', 'bunx']);
+
+function withoutWrappers(words: readonly string[]): readonly string[] {
+  let at = 0;
+  let wrapped = false;
+  for (; at < words.length; at++) {
+    const word = words[at]!;
+    if (WRAPPERS.has(word)) wrapped = true;
+    else if (!/^\w+=/.test(word) && !(wrapped && word.startsWith('-'))) break;
+  }
+  return words.slice(at);
+}
+
+function serves({ programs, verbs }: DevTool, words: readonly string[]): boolean {
+  const program = words[0]?.split('/').at(-1);
+  if (program === undefined || !programs.includes(program)) return false;
+  const verb = words[1] ?? '';
+  if (verbs.includes(verb)) return true;
+  // Flags, or the directory to serve.
+  return verbs.includes('') && /^-|[./]/.test(verb);
+}
+
+function withoutAddress(words: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!;
+    if (/^(?:--port|--host|--hostname|-p|-H)$/.test(word)) {
+      if (words[at + 1]?.startsWith('-') === false) at++;
+    } else if (!/^--(?:port|host|hostname)=/.test(word)) {
+      kept.push(word);
+    }
+  }
+  return kept;
+}

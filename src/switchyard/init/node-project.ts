@@ -1,0 +1,74 @@
+import type { DetectedService, Site } from './detect.ts';
+import { readScript } from './dev-tool.ts';
+import { packageManagerOf, programCommand, scriptCommand } from './package-manager.ts';
+import { filesOf } from './project-files.ts';
+
+const USUAL_PORT = 3000;
+
+/** A script of package.json, by the first of these names. */
+export function detectNodeScript(site: Site, names: readonly string[]): DetectedService | undefined {
+  const files = filesOf(site.root);
+  const manifest = readManifest(files.text('package.json'));
+  const name = names.find((each) => typeof manifest?.scripts[each] === 'string');
+  if (manifest === undefined || name === undefined) return undefined;
+  const manager = packageManagerOf(files, manifest.packageManager);
+  const { tool, port, bareCommand, fixesPort } = readScript(manifest.scripts[name] as string);
+  // Not linked for them: branches may need different packages, and tools keep caches in there.
+  const worktreeNote = `A new worktree has no node_modules: run "${manager} install" in it once.`;
+  const seen = `package.json has a script "${name}"`;
+  if (tool === undefined) {
+    // Servers of unknown make read PORT, and many stop at a flag they do not know.
+    const advice = fixesPort
+      ? `, which sets PORT itself: take that out, or every branch wants the same port.`
+      : ', which gets its port in the variable PORT.';
+    const command = scriptCommand(manager, name, '');
+    return { name: 'web', command, port: port ?? USUAL_PORT, reason: seen + advice, worktreeNote };
+  }
+  const command =
+    tool.oncePort === true && port !== undefined
+      ? programCommand(manager, `${bareCommand} ${tool.flags}`)
+      : scriptCommand(manager, name, tool.flags);
+  const reason = `${seen} that runs ${tool.name}.`;
+  return { name: 'web', command, port: port ?? tool.port, reason, worktreeNote };
+}
+
+/** A file that Node can run: `main` of package.json, or one that is called as servers are. */
+export function detectNodeEntry(site: Site): DetectedService | undefined {
+  const files = filesOf(site.root);
+  const manifest = readManifest(files.text('package.json'));
+  const main = typeof manifest?.main === 'string' ? manifest.main.replace(/^\.\//, '') : undefined;
+  const usual = ['server.js', 'server.mjs', 'server.cjs'];
+  if (manifest !== undefined) usual.push('app.js', 'index.js', 'index.mjs', 'app.mjs');
+  const entry = [main, ...usual].find(
+    (each) => each !== undefined && PLAIN_FILE.test(each) && files.isFile(each),
+  );
+  if (entry === undefined) return undefined;
+  const why = entry === main ? `package.json names ${entry} as "main"` : `there is a file ${entry}`;
+  const reason = `${why}, which gets its port in the variable PORT.`;
+  return { name: 'web', command: `node ${entry}`, port: USUAL_PORT, reason };
+}
+
+/** Needs no quotes in a command line, and is not a flag. */
+const PLAIN_FILE = /^[\w@][\w@./-]*\.[cm]?js$/;
+
+interface Manifest {
+  readonly scripts: Readonly<Record<string, unknown>>;
+  readonly main: unknown;
+  readonly packageManager: unknown;
+}
+
+/** Undefined for a file that is missing or broken: then other signs count. */
+function readManifest(text: string): Manifest | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+    if (!isObject(value)) return undefined;
+    const { scripts, main, packageManager } = value;
+    return { scripts: isObject(scripts) ? scripts : {}, main, packageManager };
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,99 @@
+import type { DetectedService, Site } from './detect.ts';
+import { filesOf, type ProjectFiles } from './project-files.ts';
+import { pythonOf, UNBUFFERED } from './python.ts';
+
+/** Django, FastAPI or Flask. */
+export function detectPython(site: Site): DetectedService | undefined {
+  const files = filesOf(site.root);
+  const found = django(files) ?? fastApi(files) ?? flask(files);
+  if (found === undefined) return undefined;
+  const { command, link } = pythonOf(site);
+  return {
+    name: 'web',
+    command: `${command} ${found.args}`,
+    port: found.port,
+    reason: found.reason,
+    link,
+    env: UNBUFFERED,
+  };
+}
+
+interface Framework {
+  /** What follows `python`. */
+  readonly args: string;
+  readonly port: number;
+  readonly reason: string;
+}
+
+function django(files: ProjectFiles): Framework | undefined {
+  if (!/django/i.test(files.text('manage.py'))) return undefined;
+  return { args: 'manage.py runserver {host}:{port}', port: 8000, reason: 'manage.py belongs to Django.' };
+}
+
+function fastApi(files: ProjectFiles): Framework | undefined {
+  if (!needs(files, 'fastapi')) return undefined;
+  const app = findApp(files, 'FastAPI');
+  if (app === undefined) return undefined;
+  // uvicorn imports as if it stood in this directory.
+  const place = app.directory === 'src' ? ' --app-dir src' : '';
+  const module = place === '' && app.directory !== '' ? `${app.directory}.${app.module}` : app.module;
+  return {
+    args: `-m uvicorn ${module}:${app.variable}${place} --reload --host {host} --port {port}`,
+    port: 8000,
+    reason: `${app.file} makes a FastAPI application.`,
+  };
+}
+
+function flask(files: ProjectFiles): Framework | undefined {
+  if (!needs(files, 'flask')) return undefined;
+  const app = findApp(files, 'Flask');
+  if (app === undefined) return undefined;
+  return {
+    args: `-m flask --app ${app.file.replace(/\.py$/, '')}:${app.variable} run --debug --host {host} --port {port}`,
+    port: 5000,
+    reason: `${app.file} makes a Flask application.`,
+  };
+}
+
+/** Whether one of the files that list packages names this one. */
+function needs(files: ProjectFiles, name: string): boolean {
+  const lists = ['pyproject.toml', 'Pipfile', 'setup.cfg', 'setup.py'];
+  lists.push(...files.names('.').filter((each) => /^requirements.*\.(?:txt|in)$/.test(each)));
+  const word = new RegExp(`(?<![\\w-])${name}(?![\\w-])`, 'i');
+  return lists.some((list) => word.test(files.text(list)));
+}
+
+interface App {
+  readonly file: string;
+  /** Empty for the root. */
+  readonly directory: string;
+  readonly module: string;
+  readonly variable: string;
+}
+
+/** At most so many files are looked into: the application stands near the top, or cannot be guessed. */
+const MOST_FILES = 200;
+
+/** The module with `app = FastAPI(…)`: in the root or one directory below it. */
+function findApp(files: ProjectFiles, kind: string): App | undefined {
+  const made = new RegExp(`^([A-Za-z_]\\w*)[ \\t]*(?::[^=\\n]+)?=[ \\t]*(?:\\w+\\.)?${kind}\\(`, 'm');
+  const directories = ['', ...files.names('.').filter(mayHoldIt)];
+  let left = MOST_FILES;
+  for (const directory of directories) {
+    for (const name of files.names(directory || '.')) {
+      const module = /^([A-Za-z_]\w*)\.py$/.exec(name)?.[1];
+      if (module === undefined || left-- <= 0) continue;
+      const file = directory === '' ? name : `${directory}/${name}`;
+      const variable = made.exec(files.text(file))?.[1];
+      if (variable !== undefined) return { file, directory, module, variable };
+    }
+  }
+  return undefined;
+}
+
+function mayHoldIt(name: string): boolean {
+  return (
+    /^[A-Za-z_]\w*$/.test(name) &&
+    !/^(?:venv|env|node_modules|tests?|docs?|examples?|__pycache__)$/.test(name)
+  );
+}

@@ -1,0 +1,14 @@
+import type { DetectedService, Site } from './detect.ts';
+import { filesOf } from './project-files.ts';
+
+export function detectRails({ root }: Site): DetectedService | undefined {
+  const files = filesOf(root);
+  if (!files.isFile('bin/rails') || !files.isFile('config/application.rb')) return undefined;
+  return {
+    name: 'web',
+    command: 'bin/rails server -p {port} -b {host}',
+    port: 3000,
+    reason: 'This is a Rails application.',
+    readyTimeout: 60,
+  };
+}

@@ -1,0 +1,22 @@
+import type { DetectedService, Site } from './detect.ts';
+import { filesOf } from './project-files.ts';
+import { pythonOf } from './python.ts';
+
+/** The files themselves, served by what nearly every machine has. The last resort, so it always finds something. */
+export function detectStatic(site: Site): DetectedService {
+  const files = filesOf(site.root);
+  const directory = files.isFile('index.html')
+    ? undefined
+    : ['public', 'site', 'www', 'docs'].find((each) => files.isFile(`${each}/index.html`));
+  const { command, found } = pythonOf(site);
+  const what =
+    directory === undefined
+      ? 'Nothing known was found: these are the files themselves'
+      : `${directory}/ has an index.html`;
+  return {
+    name: 'web',
+    command: `${command} -m http.server {port} --bind {host}${directory === undefined ? '' : ` --directory ${directory}`}`,
+    port: 8000,
+    reason: `${what}, served by Python.${found ? '' : ' There is no Python on this machine, so put your own command here.'}`,
+  };
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+
+/** The part of a name that is safe in paths and host names: letters, digits and single dashes. */
+export function slug(name: string): string {
+  const cut = name
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return cut === '' ? 'default' : cut;
+}
+
+/** The key of a service, and of its checkout, in the records of its project. */
+export function serviceKey(branch: string, service: string): string {
+  return `${slug(branch)}::${slug(service)}`;
+}
+
+/** What a service of a branch is called behind the proxy. */
+export function hostName(service: string, branch: string, project: string, tld: string): string {
+  return [label(slug(service)), label(slug(branch)), label(slug(project)), tld].join('.').toLowerCase();
+}
+
+/** The address of a service of a branch: always by the proxy, so that it stays the same when the port changes. */
+export function urlOf(host: string, proxyPort: number): string {
+  return `http://${host}:${proxyPort}`;
+}
+
+/** The directory of a project below logs/ and worktrees/. Projects of one name do not share it. */
+export function projectDirectory(name: string, root: string): string {
+  return `${slug(name)}-${sha256(root).slice(0, 8)}`;
+}
+
+/** The name of the lock under which a project is changed. */
+export function projectLock(root: string): string {
+  return `project-${sha256(root).slice(0, 16)}`;
+}
+
+/** The first hexadecimal digits of it name things for which the text itself is too long. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** DNS allows 63 octets. Only the host name is cut: in paths and keys the whole slug stands. */
+function label(text: string): string {
+  return text.length <= 63 ? text : `${text.slice(0, 54)}-${sha256(text).slice(0, 8)}`;
+}

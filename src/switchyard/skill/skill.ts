@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { expandHome } from '../config/expand-home.ts';
+import { isTaken, swapIn } from './swap-in.ts';
+import { SKILL_FILES } from './texts.ts';
+
+/** Where Codex looks for skills. */
+export const DEFAULT_SKILL_TARGET = '~/.codex/skills';
+
+/** The instructions that teach an agent to use Switchyard. */
+export function showSkill(): string {
+  return SKILL_FILES['SKILL.md'];
+}
+
+export interface SkillInstallOptions {
+  /** The directory that holds skills, each in a directory of its own. Default `~/.codex/skills`. */
+  readonly target?: string;
+  /** Replace what is there. Default false. */
+  readonly force?: boolean;
+}
+
+export interface SkillInstalled {
+  /** The directory of the skill. */
+  readonly path: string;
+  readonly files: readonly string[];
+  readonly replaced: boolean;
+}
+
+/** Puts the skill into a directory of skills: all of it, or nothing, so that no agent ever reads half of it. */
+export function installSkill({ target, force = false }: SkillInstallOptions = {}): SkillInstalled {
+  const parent = resolve(expandHome(target ?? DEFAULT_SKILL_TARGET));
+  const path = join(parent, 'switchyard');
+  const replaced = isTaken(path);
+  if (replaced && !force) {
+    throw new SwitchboardError('SKILL_EXISTS', `${path} already exists.`, {
+      hint: 'Pass --force to replace it, or --target for another directory.',
+    });
+  }
+  let stage: string | undefined;
+  try {
+    mkdirSync(parent, { recursive: true });
+    // In the same directory, so that it can be moved in one step.
+    stage = mkdtempSync(join(parent, '.switchyard-'));
+    const fresh = join(stage, 'new');
+    for (const [name, text] of Object.entries(SKILL_FILES)) {
+      mkdirSync(dirname(join(fresh, name)), { recursive: true });
+      writeFileSync(join(fresh, name), text);
+    }
+    swapIn(path, fresh, join(stage, 'old'));
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new SwitchboardError('SKILL_INSTALL', `The skill cannot be installed in ${parent} (${code}).`, {
+      hint: 'Check that it is a directory you may write to, or pass --target for another one.',
+      cause: error,
+    });
+  } finally {
+    if (stage !== undefined) discard(stage, path);
+  }
+  return { path, files: Object.keys(SKILL_FILES), replaced };
+}
+
+/** Never the only copy: when even the way back failed, the old one is left for a person to find. */
+function discard(stage: string, path: string): void {
+  if (!existsSync(path) && existsSync(join(stage, 'old'))) return;
+  rmSync(stage, { recursive: true, force: true });
+}
