@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { ProjectConfig } from './config/definition.ts';
+import { findConfig } from './config/find.ts';
+import { readConfig } from './config/read.ts';
+import { slug } from './names.ts';
+import { homeOf, type Home } from './state/home.ts';
+import { isInside, realPath } from './state/real-path.ts';
+import type { ProjectRecord, State } from './state/records.ts';
+import { openRegistry, type Registry } from './state/registry.ts';
+import { defaultPlace } from './worktrees/place.ts';
+import { checkoutOf, headOf, inMainCheckout, prefixOf } from './worktrees/repository.ts';
+import { branchOfRecord, innermost, standingIn } from './worktrees/standing.ts';
+
+/** Where a command was called, and for which project. */
+export interface YardContext {
+  readonly home: Home;
+  readonly registry: Registry;
+  readonly config: ProjectConfig;
+  /** Without symbolic links. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Finds the project of a directory. Only reads. */
+export function openContext(options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): YardContext {
+  const { env } = options;
+  const cwd = realPath(options.cwd);
+  const home = homeOf(env);
+  const registry = openRegistry(home);
+  const file = configOfWorktree(registry.read(), cwd) ?? findConfig(cwd);
+  if (file === undefined) {
+    throw new SwitchboardError('NO_PROJECT', `No switchyard.toml could be found in ${cwd} or above it.`, {
+      hint: 'Run `switchyard init` in your project, or go to a directory that has one.',
+    });
+  }
+  return { home, registry, config: readConfig(file), cwd, env };
+}
+
+/** A branch and the directory in which its services run. */
+export interface BranchPlace {
+  readonly branch: string;
+  readonly slug: string;
+  /** It may not exist: then nothing has been made for this branch yet, or somebody has deleted it. */
+  readonly worktree: string;
+  /** Whether it stands in the records; the project's own checkout does not, nor does what another tool made. */
+  readonly registered: boolean;
+}
+
+/**
+ * The place of a branch, named or by its slug. Without one: the worktree we stand in, else the project itself, which
+ * counts as the worktree of the branch that is checked out there.
+ */
+export async function resolveBranch(context: YardContext, branch?: string): Promise<BranchPlace> {
+  const { config } = context;
+  const project = projectRecord(context);
+  const here = standingIn(context, project);
+  const at = (place: { branch: string; path: string }, registered: boolean): BranchPlace => ({
+    branch: place.branch,
+    slug: slug(place.branch),
+    worktree: join(place.path, prefixOf(config.root)),
+    registered,
+  });
+  if (branch === undefined) return here === undefined ? ownPlace(context) : at(here, here.registered);
+
+  const wanted = slug(branch);
+  for (const record of Object.values(project?.worktrees ?? {})) {
+    const place = { ...record, branch: branchOfRecord(record, project!) };
+    if (slug(place.branch) === wanted && existsSync(record.path)) return at(place, true);
+  }
+  if (here !== undefined && slug(here.branch) === wanted) return at(here, here.registered);
+  const own = await ownPlace(context);
+  if (own.slug === wanted) return own;
+
+  const { listWorktrees } = await import('./worktrees/list.ts');
+  const views = (await listWorktrees(context)).filter((view) => view.slug === wanted);
+  const found = views.find((view) => view.branch === branch) ?? views[0];
+  if (found !== undefined) return at(found, found.adopted !== true);
+  // To take the directory we stand in for that of another branch would start its code under a false name.
+  if (here !== undefined) throw notHere(branch, here.branch);
+  return at({ branch, path: defaultPlace(context, branch) }, false);
+}
+
+/** The slug of the branch that a command is about when it may be about all: undefined means all. */
+export function scopeBranch(context: YardContext, branch?: string): string | undefined {
+  const scoped = branch ?? standingIn(context, projectRecord(context))?.branch;
+  return scoped === undefined ? undefined : slug(scoped);
+}
+
+export { ensureProject } from './state/project.ts';
+
+export function projectRecord(context: YardContext): ProjectRecord | undefined {
+  return context.registry.read().projects[context.config.root];
+}
+
+/**
+ * In a worktree the file of the project counts, not the copy that git put there: otherwise each worktree would be a
+ * project of its own. That holds for worktrees of ours and for those that another tool made.
+ */
+function configOfWorktree(state: State, cwd: string): string | undefined {
+  const worktrees = Object.values(state.projects).flatMap(({ config, worktrees: records }) =>
+    Object.values(records).map(({ path }) => ({ path, config })),
+  );
+  const recorded = innermost(worktrees, cwd)?.config;
+  if (recorded !== undefined && existsSync(recorded)) return recorded;
+  const origin = inMainCheckout(cwd);
+  const file = origin === undefined ? undefined : findConfig(origin.directory);
+  return file !== undefined && isInside(origin!.main, file) ? file : undefined;
+}
+
+/** The project itself. Where there is no git, its only branch is called `current`. */
+async function ownPlace({ config, env }: YardContext): Promise<BranchPlace> {
+  const checkout = checkoutOf(config.root);
+  const head = checkout === undefined ? undefined : headOf(checkout);
+  let branch = head?.branch ?? head?.commit?.slice(0, 7);
+  if (branch === undefined && checkout !== undefined) {
+    const { currentBranch, gitIn } = await import('./git.ts');
+    branch = await currentBranch(gitIn(config.root, env));
+  }
+  branch ??= 'current';
+  return { branch, slug: slug(branch), worktree: config.root, registered: false };
+}
+
+function notHere(branch: string, here: string): SwitchboardError {
+  return new SwitchboardError(
+    'NO_WORKTREE',
+    `There is no worktree of branch "${branch}", and this directory is the worktree of "${here}".`,
+    {
+      hint:
+        `If "${branch}" is a service, name the branch too: \`switchyard up --branch ${here} ${branch}\`. ` +
+        `If it is a branch, run \`switchyard create ${branch}\` first.`,
+    },
+  );
+}

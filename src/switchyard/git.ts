@@ -1,0 +1,161 @@
+import { run, type Ran } from '../process/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printable } from '../shared/printable.ts';
+
+/** Runs git in a directory. */
+export interface Git {
+  /** What it wrote, when it succeeded; else GIT_FAILED in git's own words. */
+  (args: readonly string[], options?: GitOptions): Promise<string>;
+  /** The same, where failing is an answer too. */
+  try(args: readonly string[], options?: GitOptions): Promise<Ran>;
+}
+
+export interface GitOptions {
+  /** In milliseconds. Default 30 000. */
+  readonly timeout?: number;
+  /** What to do about a failure, as a sentence. */
+  readonly hint?: string | undefined;
+  /** Given to its stdin. */
+  readonly input?: string;
+}
+
+export function gitIn(directory: string, env: NodeJS.ProcessEnv): Git {
+  const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<Ran> => {
+    const { timeout = 30_000, input } = options;
+    try {
+      const more = input === undefined ? {} : { input };
+      return await run('git', args, {
+        cwd: directory,
+        env: environment(env),
+        timeout,
+        maxBytes: MOST_OUTPUT,
+        ...more,
+      });
+    } catch (cause) {
+      throw cause instanceof SwitchboardError && cause.code === 'COMMAND_NOT_FOUND' ? missing(cause) : cause;
+    }
+  };
+  const git = async (args: readonly string[], options: GitOptions = {}): Promise<string> => {
+    const ran = await attempt(args, options);
+    if (ran.code !== 0) throw gitFailed(args, ran, options.hint);
+    return ran.stdout;
+  };
+  return Object.assign(git, { try: attempt });
+}
+
+/** One entry of `git worktree list`. */
+export interface GitWorktree {
+  readonly path: string;
+  /** Undefined when it is on none. */
+  readonly branch: string | undefined;
+  readonly bare: boolean;
+  readonly locked: boolean;
+  /** Whether its directory is gone. */
+  readonly prunable: boolean;
+}
+
+/** All checkouts of the repository, the main one first; undefined when the directory is not in a repository. */
+export async function worktreeList(git: Git): Promise<readonly GitWorktree[] | undefined> {
+  const list = ['worktree', 'list', '--porcelain'];
+  let ran = await git.try([...list, '-z']);
+  // Before 2.36 there was no -z: then it says how it is used.
+  if (ran.code === USAGE) ran = await git.try(list);
+  if (ran.code === 0) return parseWorktrees(ran.stdout);
+  if ((await git.try(['rev-parse', '--git-dir'])).code !== 0) return undefined;
+  throw gitFailed(list, ran, undefined);
+}
+
+/** The branch of a checkout, of which there need not be a commit yet; the short commit when it is on none. */
+export async function currentBranch(git: Git): Promise<string | undefined> {
+  const branch = await git.try(['symbolic-ref', '--short', '-q', 'HEAD']);
+  if (branch.code === 0) return branch.stdout.trim();
+  const commit = await git.try(['rev-parse', '--short', 'HEAD']);
+  return commit.code === 0 ? commit.stdout.trim() : undefined;
+}
+
+/**
+ * What differs from the last commit, as `git status --short` says it. None where there is no git, no repository or no
+ * directory: whoever wants an overview gets the rest of it all the same.
+ */
+export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  try {
+    const ran = await gitIn(directory, env).try(['-c', 'core.quotePath=false', 'status', '--short']);
+    return ran.code === 0 ? ran.stdout.split('\n').filter((line) => line !== '') : [];
+  } catch (error) {
+    if (error instanceof SwitchboardError) return [];
+    throw error;
+  }
+}
+
+/** A failure in git's own words, without the line that only says how it is used. */
+export function gitFailed(args: readonly string[], ran: Ran, hint: string | undefined): SwitchboardError {
+  const words = printable(ran.stderr.trim() || ran.stdout.trim());
+  const name = args.slice(0, args[0] === 'worktree' ? 2 : 1).join(' ');
+  const how = ran.code === null ? `was ended by ${ran.signal ?? 'a signal'}` : 'failed';
+  return new SwitchboardError(
+    'GIT_FAILED',
+    words === '' ? `git ${name} ${how}.` : `git ${name} ${how}: ${words}`,
+    {
+      hint,
+    },
+  );
+}
+
+const USAGE = 129;
+/** A long list of ignored files is some megabytes. */
+const MOST_OUTPUT = 64 * 1024 * 1024;
+
+/**
+ * What a hook of git, from which we may be called, has set for its own repository. The list is that of
+ * `git rev-parse --local-env-vars` but for its settings, which people set on purpose.
+ */
+const OF_ANOTHER_REPOSITORY = new Set([
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_COMMON_DIR',
+  'GIT_DIR',
+  'GIT_GRAFT_FILE',
+  'GIT_IMPLICIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_INTERNAL_SUPER_PREFIX',
+  'GIT_NAMESPACE',
+  'GIT_NO_REPLACE_OBJECTS',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_PREFIX',
+  'GIT_REPLACE_REF_BASE',
+  'GIT_SHALLOW_FILE',
+  'GIT_WORK_TREE',
+]);
+
+function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = Object.entries(env).filter(([name]) => !OF_ANOTHER_REPOSITORY.has(name));
+  // Nobody is there to answer a question; and looking at the state of a checkout must not block the work in it.
+  return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+}
+
+function missing(cause: unknown): SwitchboardError {
+  return new SwitchboardError('GIT_MISSING', 'git is required but was not found on PATH.', {
+    hint: 'Install git, or put it on the PATH.',
+    cause,
+  });
+}
+
+/** Lines end with NUL, and an empty one ends an entry. Without -z they end with a newline. */
+function parseWorktrees(text: string): GitWorktree[] {
+  const end = text.includes('\0') ? '\0' : '\n';
+  return text
+    .split(`${end}${end}`)
+    .map((entry) => entry.split(end).filter((line) => line !== ''))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => {
+      const value = (name: string): string | undefined =>
+        lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1);
+      const has = (name: string): boolean => lines.includes(name) || value(name) !== undefined;
+      return {
+        path: value('worktree') ?? '',
+        branch: value('branch')?.replace(/^refs\/heads\//, ''),
+        bare: has('bare'),
+        locked: has('locked'),
+        prunable: has('prunable'),
+      };
+    });
+}

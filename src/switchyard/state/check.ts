@@ -1,0 +1,150 @@
+import { slug } from '../names.ts';
+import type { State } from './records.ts';
+
+export interface CheckedState {
+  readonly state: State;
+  /** What was left out, as sentences. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Makes a State of what was read: missing maps are filled in, a record with a field of a wrong type is left out, all
+ * else stays as it is, known or not. Throws when it is no object at all.
+ */
+export function checkState(value: unknown): CheckedState {
+  if (!isBag(value)) throw new Error('it is not a JSON object');
+  const warnings: string[] = [];
+  const version = Number.isSafeInteger(value.version) ? Math.max(1, value.version as number) : 1;
+  const state: Bag = { ...value, version };
+  state.projects = sift(value.projects, 'projects', warnings, checkProject(warnings));
+  state.project_aliases = sift(value.project_aliases, 'project_aliases', warnings, (root) =>
+    text(root) ? undefined : 'is not a path',
+  );
+  state.proxies = sift(value.proxies, 'proxies', warnings, fieldsOf(DAEMON));
+  const fault = value.forwarder === undefined ? undefined : fieldsOf(DAEMON)(value.forwarder);
+  if (fault !== undefined) {
+    warnings.push(`forwarder ${fault} and was left out.`);
+    delete state.forwarder;
+  }
+  return { state: state as unknown as State, warnings };
+}
+
+type Bag = Record<string, unknown>;
+/** Says what is wrong with a record, or nothing. */
+type Check = (record: unknown, key: string) => string | undefined;
+
+/** The records of a map that pass. */
+function sift(map: unknown, where: string, warnings: string[], check: Check): Bag {
+  // Without a prototype, so that a branch called "constructor" finds nothing.
+  const kept = Object.create(null) as Bag;
+  if (map !== undefined && !isBag(map)) warnings.push(`${where} is not an object and was left out.`);
+  if (!isBag(map)) return kept;
+  for (const [key, record] of Object.entries(map)) {
+    const fault = check(record, key);
+    if (fault === undefined) kept[key] = record;
+    else warnings.push(`${where}[${JSON.stringify(key)}] ${fault} and was left out.`);
+  }
+  return kept;
+}
+
+function checkProject(warnings: string[]): Check {
+  return (project, root) => {
+    if (isBag(project)) {
+      const name = project.name;
+      // What an older or a careless hand left out, and we know.
+      Object.assign(
+        project,
+        { root, slug: slug(String(name)), created_at: '', updated_at: '' },
+        { ...project },
+      );
+    }
+    const fault = fieldsOf(PROJECT)(project);
+    if (fault !== undefined || !isBag(project)) return fault;
+    const where = `projects[${JSON.stringify(root)}]`;
+    project.worktrees = sift(project.worktrees, `${where}.worktrees`, warnings, fieldsOf(WORKTREE));
+    project.services = sift(project.services, `${where}.services`, warnings, fieldsOf(SERVICE));
+    project.checkouts = sift(project.checkouts, `${where}.checkouts`, warnings, fieldsOf(CHECKOUT));
+    return undefined;
+  };
+}
+
+type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
+
+function fieldsOf(fields: Fields): (record: unknown) => string | undefined {
+  return (record) => {
+    if (!isBag(record)) return 'is not an object';
+    const bad = Object.keys(fields).find((field) => !fields[field]!(record[field]));
+    return bad === undefined ? undefined : `has a wrong or no "${bad}"`;
+  };
+}
+
+const isBag = (value: unknown): value is Bag =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const text = (value: unknown): boolean => typeof value === 'string';
+const whole = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+const port = (value: unknown): boolean => whole(value) && (value as number) <= 65_535;
+const texts = (value: unknown): boolean => Array.isArray(value) && value.every(text);
+const flag = (value: unknown): boolean => typeof value === 'boolean';
+const finite = (value: unknown): boolean => Number.isFinite(value);
+const orNone =
+  (check: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || value === null || check(value);
+
+const PROJECT: Fields = {
+  name: text,
+  slug: text,
+  root: text,
+  config: text,
+  created_at: text,
+  updated_at: text,
+};
+
+const WORKTREE: Fields = { branch: text, slug: text, path: text, updated_at: text, adopted: orNone(flag) };
+
+const PROCESS: Fields = {
+  // Null while it is being started.
+  pid: (value) => value === null || whole(value),
+  pgid: orNone(whole),
+  process_started_at: orNone(finite),
+  boot_id: orNone(text),
+  cookie: orNone(text),
+  argv: orNone(texts),
+  started_at: text,
+  log_file: text,
+};
+
+const SERVICE: Fields = {
+  ...PROCESS,
+  project: text,
+  project_slug: text,
+  project_root: text,
+  branch: text,
+  branch_slug: text,
+  service: text,
+  command: text,
+  desired_port: orNone(port),
+  port,
+  backend_host: text,
+  hostname: text,
+  url: text,
+  worktree: text,
+};
+
+const CHECKOUT: Fields = {
+  project: text,
+  // Older files have none; the project they stand in says it.
+  project_root: orNone(text),
+  branch: text,
+  branch_slug: text,
+  service: text,
+  listen_host: text,
+  listen_port: port,
+  target_host: text,
+  target_port: port,
+  pid: orNone(whole),
+  log_file: text,
+  started_at: text,
+};
+
+const DAEMON: Fields = { ...PROCESS, host: text, port };

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { checkState } from './check.ts';
+import type { State } from './records.ts';
+
+export interface LoadedState {
+  readonly state: State;
+  /** What stands in the file; undefined when there is none. */
+  readonly text: string | undefined;
+  /** `whole` when nothing of it could be used, `part` when some records could not; undefined when all is well. */
+  readonly damage: 'whole' | 'part' | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** What a state file says, as far as it can be used. Touches nothing. */
+export function loadState(file: string): LoadedState {
+  const text = readText(file);
+  if (text === undefined) return { state: checkState({}).state, text, damage: undefined, warnings: [] };
+  try {
+    const { state, warnings } = checkState(JSON.parse(text) as unknown);
+    const newer =
+      state.version > 1
+        ? [`${file} was written by a newer Switchyard: only what this one understands is shown.`]
+        : [];
+    const told = warnings.map((warning) => `${file}: ${warning}`);
+    return { state, text, damage: warnings.length > 0 ? 'part' : undefined, warnings: [...newer, ...told] };
+  } catch (error) {
+    const warning = `${file} cannot be read (${(error as Error).message}); it counts as empty.`;
+    return { state: checkState({}).state, text, damage: 'whole', warnings: [warning] };
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    // A part of the path that is a file holds no state either; making the home will say so.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new SwitchboardError('STATE_UNREADABLE', `The state ${file} cannot be read: ${message}.`, {
+      hint: 'Make it a file that you may read, or move it away.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, join, basename, relative, resolve, isAbsolute, sep } from 'node:path';
+
+/**
+ * The path without symbolic links, also when its last parts do not exist (yet): a directory has one name before and
+ * after it is made. A link that leads nowhere counts as the place it names, since whoever writes there makes that.
+ */
+export function realPath(path: string, linksLeft = 40): string {
+  const absolute = resolve(path);
+  try {
+    return realpathSync(absolute);
+  } catch {
+    const parent = dirname(absolute);
+    if (parent === absolute) return absolute;
+    const place = join(realPath(parent, linksLeft), basename(absolute));
+    const target = linksLeft > 0 ? linkTarget(place) : undefined;
+    return target === undefined ? place : realPath(resolve(dirname(place), target), linksLeft - 1);
+  }
+}
+
+/** Whether the path is the directory or lies in it. Both are absolute and free of links and `..`. */
+export function isInside(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,151 @@
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import {
+  bootId,
+  createMarkedProcesses,
+  describeProcess,
+  environmentOf,
+  type LivingProcess,
+} from '../../process/index.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { CONFIG_FILE } from '../config/find.ts';
+import { readConfig } from '../config/read.ts';
+import { gitIn, worktreeList } from '../git.ts';
+import { projectDirectory, serviceKey, slug } from '../names.ts';
+import { COOKIE } from '../services/cookie.ts';
+import { checkoutOf } from '../worktrees/repository.ts';
+import { logFileOf, type Home } from './home.ts';
+import { ensureProject } from './project.ts';
+import { isInside, realPath } from './real-path.ts';
+import type { ServiceRecord, State } from './records.ts';
+import { timestamp } from './timestamp.ts';
+
+/**
+ * Puts into the state what can be known without it: services by the cookies of running processes, whose environment
+ * says what they are, and worktrees by git. Says what was found. What it already holds stays.
+ */
+export async function rebuild(home: Home, state: State): Promise<readonly string[]> {
+  const said = findServices(home, state);
+  for (const root of rootsIn(home, state)) {
+    try {
+      await findWorktrees(home, state, root);
+    } catch (error) {
+      said.push(`The worktrees of ${root} could not be found again: ${messageOf(error)}`);
+    }
+  }
+  return said;
+}
+
+function findServices(home: Home, state: State): string[] {
+  const known = new Set(
+    Object.values(state.projects).flatMap(({ services }) =>
+      Object.values(services).map(({ cookie }) => cookie),
+    ),
+  );
+  const said: string[] = [];
+  for (const [cookie, processes] of createMarkedProcesses(COOKIE).look().carriers()) {
+    if (!cookie.startsWith(`${home.hash}.`) || known.has(cookie)) continue;
+    const record = serviceOf(home, cookie, processes);
+    const facts = record && { name: record.project, slug: record.project_slug, root: record.project_root };
+    if (record === undefined || facts === undefined) continue;
+    const project = ensureProject(state, { ...facts, file: join(facts.root, CONFIG_FILE) });
+    const key = serviceKey(record.branch, record.service);
+    const other = project.services[key];
+    // Of two runs of one service the later one is the one that somebody wanted.
+    if ((other?.process_started_at ?? -1) > (record.process_started_at ?? 0)) continue;
+    project.services[key] = record;
+    said.push(
+      `Found again: ${record.service} of ${record.branch} in ${record.project_root} (pid ${record.pid ?? 0}).`,
+    );
+  }
+  return said;
+}
+
+/** A service as its processes tell it, oldest first; undefined when they tell too little. */
+function serviceOf(
+  home: Home,
+  cookie: string,
+  processes: readonly LivingProcess[],
+): ServiceRecord | undefined {
+  // The one that was started leads the session. When it is gone, the oldest one that is left stands for it.
+  const leader = processes.find(({ pid, session }) => pid === session) ?? processes[0];
+  const env = leader === undefined ? undefined : environmentOf(leader.pid);
+  if (leader === undefined || env === undefined) return undefined;
+  const { SWITCHYARD_PROJECT: name, SWITCHYARD_PROJECT_ROOT: root, SWITCHYARD_BRANCH: branch } = env;
+  const { SWITCHYARD_SERVICE: service, SWITCHYARD_URL: url = '', SWITCHYARD_WORKTREE: worktree = root } = env;
+  const port = asPort(env.SWITCHYARD_PORT ?? env.PORT);
+  if (!name || !root || !branch || !service || !worktree || port === undefined) return undefined;
+  const canonical = asPort(env.CANONICAL_PORT);
+  // Between us and the program there may be a shell that waits for it.
+  const program = processes.find(({ parent }) => parent === leader.pid) ?? leader;
+  return {
+    project: name,
+    project_slug: slug(name),
+    project_root: root,
+    branch,
+    branch_slug: slug(branch),
+    service: slug(service),
+    command: describeProcess(program.pid)?.command ?? '',
+    // Without a canonical port the variable holds the port itself.
+    desired_port: canonical === port ? null : (canonical ?? null),
+    port,
+    backend_host: env.HOST || '127.0.0.1',
+    hostname: URL.canParse(url) ? new URL(url).hostname : '',
+    url,
+    worktree,
+    pid: leader.pid,
+    pgid: leader.session,
+    process_started_at: leader.startTime,
+    boot_id: bootId() ?? null,
+    cookie,
+    started_at: timestamp(),
+    log_file: logFileOf(home, { name, root }, branch, `${slug(service)}.log`),
+  };
+}
+
+/** The projects that are known, and those of which worktrees stand in the home. */
+function rootsIn(home: Home, state: State): ReadonlySet<string> {
+  const roots = new Set(Object.keys(state.projects));
+  for (const project of entriesOf(home.worktrees)) {
+    for (const worktree of entriesOf(project)) {
+      const common = checkoutOf(worktree)?.commonDirectory;
+      if (common !== undefined && basename(common) === '.git') roots.add(dirname(common));
+    }
+  }
+  return roots;
+}
+
+async function findWorktrees(home: Home, state: State, root: string): Promise<void> {
+  const config = readConfig(join(root, CONFIG_FILE));
+  const own = checkoutOf(root)?.top;
+  const place = join(home.worktrees, projectDirectory(config.name, config.root));
+  for (const { path: listed, branch, bare, prunable } of (await worktreeList(gitIn(root, process.env))) ??
+    []) {
+    const path = realPath(listed);
+    if (bare || prunable || branch === undefined || path === own) continue;
+    const { worktrees } = ensureProject(state, config);
+    const ours = [place, config.worktreeRoot].some(
+      (directory) => directory !== undefined && isInside(directory, path),
+    );
+    worktrees[slug(branch)] ??= {
+      branch,
+      slug: slug(branch),
+      path,
+      updated_at: timestamp(),
+      ...(ours ? {} : { adopted: true }),
+    };
+  }
+}
+
+function asPort(text: string | undefined): number | undefined {
+  const port = Number(text);
+  return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : undefined;
+}
+
+function entriesOf(directory: string): string[] {
+  try {
+    return readdirSync(directory).map((name) => join(directory, name));
+  } catch {
+    return [];
+  }
+}

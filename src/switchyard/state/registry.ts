@@ -1,0 +1,102 @@
+import { withKernelLock } from '../../process/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { projectLock } from '../names.ts';
+import { makeHome, type Home } from './home.ts';
+import type { State } from './records.ts';
+import { loadState } from './load.ts';
+import { keepAside, serialise, writeState } from './write.ts';
+
+/** What this home knows: read by anybody at any time, changed by one at a time. */
+export interface Registry {
+  readonly home: Home;
+  /** What the file says now. Never writes, and makes nothing. */
+  read(): State;
+  /**
+   * Reads, lets `work` change it, and writes the whole file in one step if anything changed; nobody else writes
+   * meanwhile. When `work` throws, nothing is written. It must not wait for anything, least of all for the lock of a
+   * project: that one is always taken first.
+   */
+  change<T>(work: (state: State) => T): Promise<T>;
+  /** What was wrong with the file when it was read or changed last, as sentences. */
+  readonly warnings: readonly string[];
+}
+
+export function openRegistry(home: Home): Registry {
+  let warnings: readonly string[] = [];
+
+  function read(): State {
+    const found = loadState(home.stateFile);
+    warnings = found.warnings;
+    return found.state;
+  }
+
+  async function change<T>(work: (state: State) => T): Promise<T> {
+    return withKernelLock(home.lockName('state'), () => changeAlone(work), { what: 'writing the state' });
+  }
+
+  async function changeAlone<T>(work: (state: State) => T): Promise<T> {
+    makeHome(home);
+    const { state, text, damage, warnings: found } = loadState(home.stateFile);
+    warnings = found;
+    if (state.version > 1) throw newer(home.stateFile, state.version);
+    if (damage !== undefined) {
+      const aside = keepAside(home, damage);
+      // Rare, and it brings half of the program along.
+      const { rebuild } = await import('./rebuild.ts');
+      warnings = [...found, `What could not be read is kept in ${aside}.`, ...(await rebuild(home, state))];
+    }
+    const before = damage === undefined ? (text ?? serialise(state)) : undefined;
+    const result = work(state);
+    const after = serialise(state);
+    if (after !== before) writeState(home.stateFile, after);
+    return result;
+  }
+
+  return {
+    home,
+    read,
+    change,
+    get warnings() {
+      return warnings;
+    },
+  };
+}
+
+export interface ProjectLockOptions {
+  /** Told once when somebody else holds it: who, and what for. */
+  readonly onWait?: ((text: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How long one command waits for another, in milliseconds. A checkout of a large repository takes its time. */
+const PATIENCE = 60_000;
+
+/**
+ * Does the work while no other process changes this project. `what` tells those who wait what we do, for example
+ * `up feature/x`. Not to be taken twice, and never inside `change`.
+ */
+export function withProjectLock<T>(
+  home: Home,
+  root: string,
+  what: string,
+  work: () => Promise<T>,
+  options: ProjectLockOptions = {},
+): Promise<T> {
+  const { onWait, signal } = options;
+  return withKernelLock(home.lockName(projectLock(root)), work, {
+    what,
+    patience: PATIENCE,
+    ...(onWait === undefined
+      ? {}
+      : { onWait: (holder) => onWait(`waiting for "${holder.what}" (pid ${holder.pid})`) }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+function newer(file: string, version: number): SwitchboardError {
+  return new SwitchboardError(
+    'STATE_NEWER',
+    `${file} was written by a newer Switchyard (its version is ${version}, this one knows 1), so it is not changed.`,
+    { hint: 'Update Switchyard, or give this one a home of its own with SWITCHYARD_HOME.' },
+  );
+}

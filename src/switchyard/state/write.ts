@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  copyFileSync,
+  chmodSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Home } from './home.ts';
+import type { State } from './records.ts';
+
+/** Puts the text in the place of the file in one step: whoever reads sees the old one or the new one, whole. */
+export function writeState(file: string, text: string): void {
+  clearDrafts(file);
+  const draft = `${file}.${process.pid}-${randomUUID().slice(0, 8)}${DRAFT}`;
+  try {
+    const descriptor = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(descriptor, text);
+      // Without it the new name may reach the disk before the content does.
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The text of a state: two spaces, sorted keys, so that two states with one content have one text. */
+export function serialise(state: State): string {
+  return `${JSON.stringify(sorted(state), undefined, 2)}\n`;
+}
+
+/** Moves the state out of the way, or copies it when a part of it stays in use. Gives the place, which nobody had. */
+export function keepAside(home: Home, damage: 'whole' | 'part'): string {
+  let place = home.corruptFile;
+  for (let number = 2; existsSync(place); number++) {
+    place = home.corruptFile.replace(/\.json$/, `.${number}.json`);
+  }
+  if (damage === 'whole') renameSync(home.stateFile, place);
+  else copyFileSync(home.stateFile, place);
+  chmodSync(place, 0o600);
+  return place;
+}
+
+const DRAFT = '.draft';
+/** Nobody writes as long as this, in milliseconds. */
+const DRAFT_AGE = 60_000;
+
+/** A writer that was killed leaves its draft. */
+function clearDrafts(file: string): void {
+  const directory = dirname(file);
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(`${basename(file)}.`) || !name.endsWith(DRAFT)) continue;
+    const draft = join(directory, name);
+    const written = statSync(draft, { throwIfNoEntry: false })?.mtimeMs;
+    if (written !== undefined && Date.now() - written > DRAFT_AGE) rmSync(draft, { force: true });
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  // fromEntries makes own members of all names, also of `__proto__`.
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, member]) => [key, sorted(member)]),
+  );
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printable } from '../../shared/printable.ts';
+import type { YardContext } from '../context.ts';
+import { gitFailed, gitIn, worktreeList, type Git } from '../git.ts';
+import { realPath } from '../state/real-path.ts';
+
+export interface AddOptions {
+  readonly branch: string;
+  readonly base: string | undefined;
+  readonly path: string;
+  /** Whether git still knows a worktree of this branch whose directory is gone. */
+  readonly replacesMissing: boolean;
+}
+
+/** Large repositories take their time, and hooks may do anything; in milliseconds. */
+const CHECKOUT_TIME = 600_000;
+
+/** Has git make the worktree, and the branch if there is none. Returns what is to be said about it, if anything. */
+export async function addWorktree(
+  { config, env }: YardContext,
+  options: AddOptions,
+): Promise<string | undefined> {
+  const { branch, base, path, replacesMissing } = options;
+  const git = gitIn(config.root, env);
+  const exists = (await git.try(['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])).code === 0;
+  const args = ['worktree', 'add', ...(replacesMissing ? ['--force'] : [])];
+  if (exists) args.push(path, branch);
+  else args.push(...(await newBranch(git, branch, base, path)));
+
+  const ran = await git.try(args, { timeout: CHECKOUT_TIME });
+  if (ran.code === 0)
+    return exists && base !== undefined ? `${branch} exists already; --base was not used` : undefined;
+  // A hook that fails makes git fail when all is done.
+  const made =
+    existsSync(path) && (await worktreeList(git))?.some((entry) => realPath(entry.path) === realPath(path));
+  if (made === true) return `git said: ${printable(ran.stderr.trim())}`;
+  throw gitFailed(
+    args,
+    ran,
+    (await hasCommit(git)) ? undefined : 'The repository has no commit yet: make one first.',
+  );
+}
+
+async function newBranch(
+  git: Git,
+  branch: string,
+  base: string | undefined,
+  path: string,
+): Promise<string[]> {
+  if (base?.startsWith('-') === true) {
+    throw new SwitchboardError('GIT_BASE', `${JSON.stringify(base)} is not the name of a commit.`, {
+      hint: 'Give --base a branch, a tag or a commit.',
+    });
+  }
+  const remote = base === undefined ? await remoteBranch(git, branch) : undefined;
+  if (remote !== undefined) return ['--track', '-b', branch, path, remote];
+  return ['-b', branch, path, ...(base === undefined ? [] : [base])];
+}
+
+/** The one of a remote that has this name; that of origin when several have. */
+async function remoteBranch(git: Git, branch: string): Promise<string | undefined> {
+  const text = await git(['for-each-ref', '--format=%(refname)', `refs/remotes/*/${branch}`]);
+  const found = text.split('\n').filter((name) => name !== '');
+  const preferred = found.find((name) => name === `refs/remotes/origin/${branch}`);
+  if (preferred !== undefined || found.length < 2) return preferred ?? found[0];
+  const names = found.map((name) => name.replace('refs/remotes/', ''));
+  throw new SwitchboardError('BRANCH_AMBIGUOUS', `Several remotes have ${branch}: ${names.join(', ')}.`, {
+    hint: `Say which one with --base ${names[0]!}.`,
+  });
+}
+
+async function hasCommit(git: Git): Promise<boolean> {
+  return (await git.try(['rev-parse', '--verify', '--quiet', 'HEAD'])).code === 0;
+}

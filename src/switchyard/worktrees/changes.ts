@@ -1,0 +1,60 @@
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { YardContext } from '../context.ts';
+import { gitIn } from '../git.ts';
+import { realPath } from '../state/real-path.ts';
+import { prefixOf } from './repository.ts';
+
+/** What a worktree holds that git does not. Paths are relative to its top. */
+export interface Changes {
+  /** As `git status --short` says it. */
+  readonly changed: readonly string[];
+  /** Env files that we put there, that git does not ignore, and that are still as in the project. */
+  readonly ours: readonly string[];
+}
+
+export async function changesIn(context: YardContext, path: string): Promise<Changes> {
+  const git = gitIn(path, context.env);
+  const text = await git(['status', '--porcelain', '--untracked-files=all', '-z']);
+  const changed: string[] = [];
+  const ours: string[] = [];
+  const entries = text.split('\0');
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at]!;
+    if (entry === '') continue;
+    const file = entry.slice(3);
+    if (entry.startsWith('??') && isOurs(context, path, file)) ours.push(file);
+    else changed.push(entry);
+    // Behind a renamed or copied file stands what it was called before.
+    if (/^.?[RC]/.test(entry)) at++;
+  }
+  return { changed, ours };
+}
+
+/** Whether an untracked file can be had again at any time, since the project has it too. */
+function isOurs({ config }: YardContext, path: string, file: string): boolean {
+  const prefix = prefixOf(config.root);
+  const way = prefix === '' ? '' : `${prefix}/`;
+  if (!file.startsWith(way)) return false;
+  const item = file.slice(way.length);
+  const source = join(config.root, item);
+  const target = join(path, file);
+  if (config.env.link.includes(item)) return isLinkTo(target, source);
+  const copied = config.env.copy.some((each) => item === each || item.startsWith(`${each}/`));
+  return copied && isSame(source, target);
+}
+
+function isLinkTo(path: string, source: string): boolean {
+  return (
+    lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true &&
+    realPath(path) === realPath(source)
+  );
+}
+
+function isSame(source: string, target: string): boolean {
+  const [a, b] = [source, target].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+  if (a?.isSymbolicLink() === true && b?.isSymbolicLink() === true)
+    return readlinkSync(source) === readlinkSync(target);
+  if (a?.isFile() !== true || b?.isFile() !== true || a.size !== b.size) return false;
+  return readFileSync(source).equals(readFileSync(target));
+}

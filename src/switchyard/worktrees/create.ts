@@ -1,0 +1,193 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { expandHome } from '../config/expand-home.ts';
+import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
+import { gitIn } from '../git.ts';
+import { slug } from '../names.ts';
+import { makeHome } from '../state/home.ts';
+import { ensureProject, forgetWorktree } from '../state/project.ts';
+import { isInside, realPath } from '../state/real-path.ts';
+import { withProjectLock } from '../state/registry.ts';
+import { timestamp } from '../state/timestamp.ts';
+import { addWorktree } from './add.ts';
+import { checkBranchName, checkCollision } from './branch-name.ts';
+import { checkEnvSources, syncEnv } from './env.ts';
+import { syncIncluded } from './include.ts';
+import { listWorktrees, type ListedWorktree } from './list.ts';
+import { defaultPlace } from './place.ts';
+import { checkoutOf, prefixOf } from './repository.ts';
+import { branchOfCheckout } from './standing.ts';
+
+export interface CreateOptions {
+  readonly branch: string;
+  /** Where a new branch begins. Default: the commit that the project has checked out. */
+  readonly base?: string | undefined;
+  /** Where the worktree goes, relative to the current directory. Default: `worktree_root`, else the state home. */
+  readonly path?: string | undefined;
+  /** Whether env files replace what stands in the worktree. Default false. */
+  readonly forceEnv?: boolean | undefined;
+  readonly onWait?: ((text: string) => void) | undefined;
+}
+
+export interface CreatedWorktree {
+  readonly ok: true;
+  readonly action: 'create';
+  /** False when the branch had one already. */
+  readonly created: boolean;
+  readonly branch: string;
+  /** The directory in which its services run. */
+  readonly worktree: string;
+  /** What was done for each env file. */
+  readonly env: readonly string[];
+  readonly message?: string;
+}
+
+/** Makes the worktree of a branch, and the branch too if there is none. Asked again, it changes nothing. */
+export async function createWorktree(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {
+  const { home, config, env } = context;
+  const { branch, onWait } = options;
+  if (checkoutOf(config.root) === undefined) throw notARepository(config.root);
+  await checkBranchName(gitIn(config.root, env), branch);
+  checkEnvSources(config);
+  return withProjectLock(home, config.root, `create ${branch}`, () => createAlone(context, options), {
+    onWait,
+  });
+}
+
+async function createAlone(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {
+  const { config, cwd } = context;
+  const { branch, base, forceEnv = false } = options;
+  const worktrees = await listWorktrees(context);
+  const own = await resolveBranch({ ...context, cwd: config.root });
+  const services = Object.values(projectRecord(context)?.services ?? {});
+  checkCollision(branch, [own.branch, ...[...worktrees, ...services].map((each) => each.branch)]);
+
+  const asked = options.path === undefined ? undefined : realPath(resolve(cwd, expandHome(options.path)));
+  const result = { ok: true, action: 'create', branch } as const;
+  if (own.branch === branch) {
+    if (asked !== undefined) throw elsewhere(branch, own.worktree);
+    const message = `${branch} is checked out in the project itself`;
+    return { ...result, created: false, worktree: own.worktree, env: [], message };
+  }
+  const known = worktrees.find((each) => each.branch === branch);
+  if (known !== undefined && known.missing !== true) {
+    if (asked !== undefined && asked !== known.path) throw elsewhere(branch, known.path);
+    return { ...result, created: false, ...(await takeKnown(context, known, forceEnv)) };
+  }
+
+  refuseBusy(branch, worktrees);
+  const path = asked ?? defaultPlace(context, branch);
+  makePlace(context, path);
+  const message = await addWorktree(context, { branch, base, path, replacesMissing: known !== undefined });
+  const env = await settle(context, { branch, path, forceEnv });
+  return {
+    ...result,
+    created: true,
+    worktree: placeIn(context, path),
+    env,
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+/** The branch has a worktree. One that another tool made is registered, and gets the env files it lacks. */
+async function takeKnown(
+  context: YardContext,
+  known: ListedWorktree,
+  forceEnv: boolean,
+): Promise<Pick<CreatedWorktree, 'worktree' | 'env' | 'message'>> {
+  const { path, branch } = known;
+  const worktree = placeIn(context, path);
+  const records = Object.values(projectRecord(context)?.worktrees ?? {});
+  if (!records.some((record) => record.path === path)) {
+    // A command of ours that was killed leaves one like that too.
+    const adopted = path !== defaultPlace(context, branch);
+    const env = await settle(context, { branch, path, forceEnv, adopted });
+    return { worktree, env, message: `worktree ${adopted ? 'of another tool ' : ''}registered` };
+  }
+  const env = forceEnv ? await fillIn(context, path, true) : [];
+  return { worktree, env, message: 'worktree already registered' };
+}
+
+interface Settled {
+  readonly branch: string;
+  readonly path: string;
+  readonly forceEnv: boolean;
+  readonly adopted?: boolean;
+}
+
+/** Registers the worktree first: whatever goes wrong with its files, it is there and found. */
+async function settle(context: YardContext, { branch, path, forceEnv, adopted }: Settled): Promise<string[]> {
+  await context.registry.change((state) => {
+    const project = ensureProject(state, context.config);
+    forgetWorktree(project, path);
+    const record = { branch, slug: slug(branch), path, updated_at: timestamp() };
+    project.worktrees[slug(branch)] = adopted === true ? { ...record, adopted } : record;
+  });
+  try {
+    return await fillIn(context, path, forceEnv);
+  } catch (cause) {
+    throw new SwitchboardError(
+      'ENV_SYNC',
+      `The worktree ${path} is made and registered, but not all of its env files are: ${messageOf(cause)}`,
+      { hint: `Set that right and run \`switchyard create ${branch} --force-env\`.`, cause },
+    );
+  }
+}
+
+async function fillIn(context: YardContext, path: string, force: boolean): Promise<string[]> {
+  const { config, env } = context;
+  const linked = await syncEnv({
+    root: config.root,
+    worktree: placeIn(context, path),
+    env: config.env,
+    force,
+  });
+  const worktrees = (await listWorktrees(context)).map((each) => each.path);
+  const from = checkoutOf(config.root)!.top;
+  return [...linked, ...(await syncIncluded({ from, to: path, worktrees, env }))];
+}
+
+/** The project need not be the top of its repository. */
+function placeIn({ config }: YardContext, path: string): string {
+  return join(path, prefixOf(config.root));
+}
+
+function makePlace({ home }: YardContext, path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && (!found.isDirectory() || readdirSync(path).length > 0)) {
+    throw new SwitchboardError('PATH_TAKEN', `worktree path already exists and is not empty: ${path}`, {
+      hint: 'Move it away, or say where the worktree shall go with --path.',
+    });
+  }
+  const ours = isInside(home.root, path);
+  if (ours) makeHome(home);
+  mkdirSync(dirname(path), { recursive: true, ...(ours ? { mode: 0o700 } : {}) });
+}
+
+/** Somebody has switched a worktree to this branch while services of the branch it was made for are recorded. */
+function refuseBusy(branch: string, worktrees: readonly ListedWorktree[]): void {
+  const busy = worktrees.find((each) => each.missing !== true && branchOfCheckout(each.path) === branch);
+  if (busy === undefined) return;
+  throw new SwitchboardError(
+    'BRANCH_BUSY',
+    `${busy.path} has ${branch} checked out, but services of ${busy.branch} are recorded for it.`,
+    { hint: `Run \`switchyard down --branch ${busy.branch}\`; then it counts as the worktree of ${branch}.` },
+  );
+}
+
+function elsewhere(branch: string, path: string): SwitchboardError {
+  return new SwitchboardError('WORKTREE_ELSEWHERE', `${branch} is checked out already, in ${path}.`, {
+    hint: `Use it there, move it with \`git worktree move\`, or leave out --path.`,
+  });
+}
+
+function notARepository(root: string): SwitchboardError {
+  return new SwitchboardError(
+    'NOT_A_REPOSITORY',
+    `${root} is not in a git repository, so it has no branches.`,
+    {
+      hint: 'Run `git init` there and commit something. Services of the project itself run without git.',
+    },
+  );
+}

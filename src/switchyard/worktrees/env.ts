@@ -1,0 +1,102 @@
+import { existsSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { ProjectConfig } from '../config/definition.ts';
+import { isInside, realPath } from '../state/real-path.ts';
+import { copyWhole } from './copy.ts';
+
+export interface EnvSync {
+  readonly root: string;
+  /** The directory in the worktree that corresponds to the root. */
+  readonly worktree: string;
+  readonly env: ProjectConfig['env'];
+  /** Whether to replace what is already there. Default false. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * Links and copies the configured files of the project into a worktree; says what was done for each. All of them are
+ * looked at before the first is touched: one that would leave the project or the worktree has nothing changed at all.
+ */
+export async function syncEnv({ root, worktree, env, force = false }: EnvSync): Promise<string[]> {
+  const plans = [
+    ...env.link.map((item) => plan('link', item, root, worktree)),
+    ...env.copy.map((item) => plan('copy', item, root, worktree)),
+  ];
+  const actions: string[] = [];
+  for (const { kind, item, source, target } of plans) {
+    if (source === undefined) actions.push(missing(kind, item));
+    else if (source === target || (isThere(target) && !force)) actions.push(`kept existing ${item}`);
+    else {
+      mkdirSync(dirname(target), { recursive: true });
+      rmSync(target, { recursive: true, force: true });
+      if (kind === 'copy') await copyWhole(source, target);
+      else symlinkSync(source, target, statSync(source).isDirectory() ? 'junction' : 'file');
+      actions.push(`${kind === 'copy' ? 'copied' : 'linked'} ${item}`);
+    }
+  }
+  return actions;
+}
+
+/** Refuses files that are not the project's own, before anything is made for which they are needed. */
+export function checkEnvSources({ root, env }: Pick<ProjectConfig, 'root' | 'env'>): void {
+  for (const item of [...env.link, ...env.copy]) sourceOf(root, item);
+}
+
+/** What is configured and is not there, links first. */
+export function envWarnings({ root, env }: Pick<ProjectConfig, 'root' | 'env'>): string[] {
+  const absent = (item: string): boolean => !existsSync(join(root, item));
+  return [
+    ...env.link.filter(absent).map((item) => missing('link', item)),
+    ...env.copy.filter(absent).map((item) => missing('copy', item)),
+  ];
+}
+
+type Kind = 'link' | 'copy';
+
+interface Plan {
+  readonly kind: Kind;
+  readonly item: string;
+  /** Undefined when there is none. */
+  readonly source: string | undefined;
+  readonly target: string;
+}
+
+function plan(kind: Kind, item: string, root: string, worktree: string): Plan {
+  const source = sourceOf(root, item);
+  // What stands at the target itself is kept or replaced, never followed: only its directory has to be inside.
+  const wanted = join(worktree, item);
+  const target = join(realPath(dirname(wanted)), basename(wanted));
+  if (!isInside(realPath(worktree), target)) {
+    throw escapes(
+      `env target escapes worktree: ${item}`,
+      'A directory on its way is a link that leads elsewhere.',
+    );
+  }
+  return { kind, item, source, target };
+}
+
+/** Undefined when there is none. */
+function sourceOf(root: string, item: string): string | undefined {
+  const source = realPath(join(root, item));
+  if (!isInside(realPath(root), source)) {
+    throw escapes(
+      `env source escapes project root: ${item}`,
+      'Name files that lie in the project, links followed.',
+    );
+  }
+  return existsSync(source) ? source : undefined;
+}
+
+function missing(kind: Kind, item: string): string {
+  return `missing ${kind} source ${item}`;
+}
+
+/** A link that leads nowhere is there too. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function escapes(message: string, hint: string): SwitchboardError {
+  return new SwitchboardError('ENV_ESCAPES', message, { hint });
+}

@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs';
+import type { YardContext } from '../context.ts';
+import { gitIn, worktreeList, type GitWorktree } from '../git.ts';
+import { slug } from '../names.ts';
+import { realPath } from '../state/real-path.ts';
+import type { WorktreeRecord } from '../state/records.ts';
+import { timestamp } from '../state/timestamp.ts';
+import { checkoutOf } from './repository.ts';
+import { branchOfCheckout, branchOfRecord } from './standing.ts';
+
+/** A worktree of the project, as our records and git together tell it. */
+export interface ListedWorktree {
+  readonly branch: string;
+  readonly slug: string;
+  readonly path: string;
+  readonly updated_at: string;
+  /** Whether another tool made it. */
+  readonly adopted?: true;
+  /** Whether its directory is gone. */
+  readonly missing?: true;
+  /** Whether git keeps it although its directory is gone: it may be on a disk that is not there now. */
+  readonly locked?: true;
+}
+
+/**
+ * All worktrees but the project's own checkout, by their branches. What git lists counts, whoever made it; a record adds
+ * the name under which services run in it.
+ */
+export async function listWorktrees(context: YardContext): Promise<readonly ListedWorktree[]> {
+  const { config, env, registry } = context;
+  const project = registry.read().projects[config.root];
+  const records = Object.values(project?.worktrees ?? {});
+  const own = checkoutOf(config.root)?.top;
+  const listed = (own === undefined ? [] : ((await worktreeList(gitIn(config.root, env))) ?? []))
+    .filter((entry) => !entry.bare)
+    .map((entry) => ({ ...entry, path: realPath(entry.path) }))
+    .filter((entry) => entry.path !== own);
+
+  const views = records.map((record) => {
+    const entry = listed.find((each) => each.path === record.path);
+    return view({ ...record, branch: branchOfRecord(record, project!) }, entry);
+  });
+  for (const entry of listed) {
+    if (records.some((record) => record.path === entry.path)) continue;
+    const branch = entry.prunable ? entry.branch : branchOfCheckout(entry.path);
+    // Of a directory that is gone and was on no branch there is nothing to tell.
+    if (branch === undefined) continue;
+    const updated = statSync(entry.path, { throwIfNoEntry: false })?.mtime;
+    views.push(view({ branch, path: entry.path, updated_at: timestamp(updated), adopted: true }, entry));
+  }
+  return views.sort((a, b) => (a.branch < b.branch ? -1 : 1));
+}
+
+function view(
+  record: Pick<WorktreeRecord, 'branch' | 'path' | 'updated_at' | 'adopted'>,
+  entry: GitWorktree | undefined,
+): ListedWorktree {
+  const { branch, path, updated_at, adopted } = record;
+  return {
+    branch,
+    slug: slug(branch),
+    path,
+    updated_at,
+    ...(adopted === true ? { adopted } : {}),
+    ...(isDirectory(path) ? {} : { missing: true }),
+    ...(entry?.locked === true ? { locked: true } : {}),
+  };
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -1,0 +1,59 @@
+import type { YardContext } from '../context.ts';
+import { gitIn } from '../git.ts';
+import { observeServices } from '../services/observe.ts';
+import { forgetWorktree } from '../state/project.ts';
+import { withProjectLock } from '../state/registry.ts';
+import { listWorktrees } from './list.ts';
+import { checkoutOf } from './repository.ts';
+
+export interface PrunedWorktrees {
+  readonly ok: true;
+  readonly action: 'prune';
+  /** The branches whose worktrees were forgotten. */
+  readonly pruned: readonly string[];
+  readonly messages: readonly string[];
+}
+
+/** Forgets worktrees whose directory is gone. Deletes nothing and stops nobody: what still runs there is told. */
+export function pruneWorktrees(
+  context: YardContext,
+  options: { readonly onWait?: ((text: string) => void) | undefined } = {},
+): Promise<PrunedWorktrees> {
+  const { home, config } = context;
+  return withProjectLock(home, config.root, 'prune', () => pruneAlone(context), options);
+}
+
+async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {
+  const { config, env, registry } = context;
+  const missing = (await listWorktrees(context)).filter((each) => each.missing === true);
+  const gone = missing.filter((each) => each.locked !== true);
+  const paths = new Set(gone.map((each) => each.path));
+  if (gone.length > 0) {
+    if (checkoutOf(config.root) !== undefined) await gitIn(config.root, env)(['worktree', 'prune']);
+    await registry.change((state) => {
+      for (const path of paths) forgetWorktree(state.projects[config.root], path);
+    });
+  }
+  const services = Object.values(registry.read().projects[config.root]?.services ?? {});
+  const running = observeServices(
+    services.filter(({ branch_slug }) => gone.some((each) => each.slug === branch_slug)),
+  )
+    .filter(({ status }) => status === 'running')
+    .map(
+      ({ record: { service, branch } }) =>
+        `${service} of ${branch} still runs; end it with: switchyard down --branch ${branch}`,
+    );
+  const messages = [
+    ...gone.map(({ branch, path }) => `forgot the worktree of ${branch}; ${path} is gone`),
+    ...missing
+      .filter((each) => each.locked === true)
+      .map(({ branch, path }) => `kept the worktree of ${branch}, which is locked; ${path} is not there`),
+    ...running,
+  ];
+  return {
+    ok: true,
+    action: 'prune',
+    pruned: gone.map(({ branch }) => branch),
+    messages: messages.length === 0 ? ['nothing to prune'] : messages,
+  };
+}

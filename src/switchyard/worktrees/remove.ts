@@ -1,0 +1,168 @@
+import { existsSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { didYouMean } from '../../shared/nearest.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
+import { gitIn } from '../git.ts';
+import { slug } from '../names.ts';
+import { isInside } from '../state/real-path.ts';
+import { forgetWorktree } from '../state/project.ts';
+import { withProjectLock } from '../state/registry.ts';
+import { changesIn } from './changes.ts';
+import { syncEnv } from './env.ts';
+import { listWorktrees, type ListedWorktree } from './list.ts';
+import { checkoutOf, headOf, prefixOf } from './repository.ts';
+
+export interface RemoveOptions {
+  /** Its name or its slug. */
+  readonly branch: string;
+  /** Whether changes that are not committed may be lost. Default false. */
+  readonly force?: boolean | undefined;
+  readonly onWait?: ((text: string) => void) | undefined;
+}
+
+export interface RemovedWorktree {
+  readonly ok: true;
+  readonly action: 'remove';
+  readonly branch: string;
+  readonly worktree: string;
+  readonly messages: readonly string[];
+}
+
+/** As many changed files are named. */
+const MOST_NAMED = 10;
+/** Deleting many small files takes its time; in milliseconds. */
+const REMOVAL_TIME = 600_000;
+
+/** Stops what runs for a branch and deletes its worktree. The branch itself stays, with all that is committed. */
+export async function removeWorktree(context: YardContext, options: RemoveOptions): Promise<RemovedWorktree> {
+  const { force = false, onWait } = options;
+  const found = await findWorktree(context, options.branch);
+  const { branch, path } = found;
+  // Before anything is stopped: a refusal shall change nothing.
+  if (!force && found.missing !== true) await refuseLoss(context, found);
+  const stopped = await stopAll(context, branch, onWait);
+  const what = `remove ${branch}`;
+  await withProjectLock(context.home, context.config.root, what, () => removeAlone(context, found, force), {
+    onWait,
+  });
+  const messages = [
+    ...stopped,
+    `removed ${path}`,
+    `branch ${branch} stays; git branch -d ${branch} deletes it`,
+  ];
+  if (isInside(path, context.cwd))
+    messages.push(`you stand in what was removed; go to ${context.config.root}`);
+  return { ok: true, action: 'remove', branch, worktree: path, messages };
+}
+
+async function findWorktree(context: YardContext, branch: string): Promise<ListedWorktree> {
+  const worktrees = await listWorktrees(context);
+  const found =
+    worktrees.find((each) => each.branch === branch) ?? worktrees.find((each) => each.slug === slug(branch));
+  if (found !== undefined) return found;
+  const own = await resolveBranch({ ...context, cwd: context.config.root });
+  if (own.slug === slug(branch)) {
+    throw new SwitchboardError(
+      'IS_PROJECT',
+      `${own.worktree} has ${own.branch} checked out; it is the project itself.`,
+      {
+        hint: `To stop its services, run \`switchyard down --branch ${own.branch}\`.`,
+      },
+    );
+  }
+  const names = worktrees.map((each) => each.branch);
+  throw new SwitchboardError('NO_WORKTREE', `There is no worktree of branch "${branch}".`, {
+    hint: didYouMean(branch, names) ?? 'Run `switchyard list` to see which there are.',
+  });
+}
+
+/** Refuses to delete what cannot be had again. */
+async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree): Promise<void> {
+  const { changed } = await changesIn(context, path);
+  const hint = `Commit it or put it elsewhere, or run \`switchyard remove ${branch} --force\` to lose it.`;
+  if (changed.length > 0) {
+    const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+    const named = changed.slice(0, MOST_NAMED).map((entry) => printableLine(entry.slice(3)));
+    throw new SwitchboardError(
+      'WORKTREE_DIRTY',
+      `${path} has changes that are not committed: ${named.join(', ')}${more}.`,
+      {
+        hint,
+      },
+    );
+  }
+  const checkout = checkoutOf(path);
+  if (checkout === undefined || headOf(checkout)?.branch !== undefined) return;
+  // On no branch, what was committed there is known nowhere else.
+  const git = gitIn(path, context.env);
+  const held = await git(['for-each-ref', '--count=1', '--contains', 'HEAD']);
+  if (held.trim() === '') {
+    throw new SwitchboardError('WORKTREE_DIRTY', `${path} has commits that are on no branch.`, {
+      hint: `Keep them with \`git -C ${path} branch NAME\`, or run \`switchyard remove ${branch} --force\` to lose them.`,
+    });
+  }
+}
+
+/** Both take the lock of the project themselves. */
+async function stopAll(
+  context: YardContext,
+  branch: string,
+  onWait: RemoveOptions['onWait'],
+): Promise<readonly string[]> {
+  const onEvent = (event: { readonly kind: string; readonly text: string }): void => {
+    if (event.kind === 'waiting') onWait?.(event.text);
+  };
+  const of = (records: object | undefined): boolean =>
+    Object.keys(records ?? {}).some((key) => key.startsWith(`${slug(branch)}::`));
+  const messages: string[] = [];
+  if (of(projectRecord(context)?.services)) {
+    const { down } = await import('../services/down.ts');
+    messages.push(...(await down(context, { branch, services: [], onEvent })).messages);
+  }
+  if (of(projectRecord(context)?.checkouts)) {
+    const { uncheckout } = await import('../forward/uncheckout.ts');
+    messages.push(...(await uncheckout(context, { branch, services: [], onEvent })).messages);
+  }
+  return messages;
+}
+
+async function removeAlone(context: YardContext, found: ListedWorktree, force: boolean): Promise<void> {
+  const { config, env, home, registry } = context;
+  const { branch, path } = found;
+  const left = Object.values(projectRecord(context)?.services ?? {}).filter(
+    (each) => each.branch_slug === slug(branch),
+  );
+  if (left.length > 0) {
+    const names = left.map(({ service, pid }) => (pid === null ? service : `${service} (pid ${pid})`));
+    throw new SwitchboardError('WORKTREE_BUSY', `${path} is still in use by ${names.join(', ')}.`, {
+      hint: `Run \`switchyard status --branch ${branch}\`, end them, and try again.`,
+    });
+  }
+  const git = gitIn(config.root, env);
+  const ours = force || found.missing === true ? [] : (await changesIn(context, path)).ours;
+  // Git would refuse for the sake of these; they are the project's, and it keeps them.
+  for (const file of ours) rmSync(join(path, file));
+  const flags = force ? ['--force'] : [];
+  const hint = found.locked === true ? `It is locked: run \`git worktree unlock ${path}\` first.` : undefined;
+  try {
+    await git(['worktree', 'remove', ...flags, path], { timeout: REMOVAL_TIME, hint });
+  } catch (error) {
+    const worktree = join(path, prefixOf(config.root));
+    if (existsSync(worktree)) await syncEnv({ root: config.root, worktree, env: config.env });
+    throw error;
+  }
+  await registry.change((state) => {
+    forgetWorktree(state.projects[config.root], path);
+  });
+  if (isInside(home.worktrees, path)) removeIfEmpty(dirname(path));
+}
+
+function removeIfEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch {
+    // Others are in it.
+  }
+}
