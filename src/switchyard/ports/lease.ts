@@ -1,0 +1,66 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessMark } from '../../process/index.ts';
+import type { Home } from '../state/home.ts';
+
+/**
+ * A claim on a port, as a file of its own: from the moment the port is chosen, through the time in which nobody listens
+ * on it yet, until `down`.
+ */
+export interface Lease {
+  /** The service, as it is called in the records of its project. */
+  readonly key: string;
+  /** The project. */
+  readonly root: string;
+  readonly cookie: string;
+  /** The command that took it. It speaks for the lease until there is a record. */
+  readonly holder: ProcessMark;
+}
+
+/** False when somebody has the port already. */
+export function takeLease(home: Home, port: number, lease: Lease): boolean {
+  try {
+    writeFileSync(fileOf(home, port), `${JSON.stringify(lease)}\n`, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Broken: whoever took it was killed while writing, so nothing was started on it. */
+export function readLease(home: Home, port: number): Lease | 'broken' | undefined {
+  let text: string;
+  try {
+    text = readFileSync(fileOf(home, port), 'utf8');
+  } catch {
+    return undefined;
+  }
+  try {
+    const found = JSON.parse(text) as Partial<Lease> | null;
+    const { key, root, cookie, holder } = found ?? {};
+    const whole =
+      typeof key === 'string' &&
+      typeof root === 'string' &&
+      typeof cookie === 'string' &&
+      typeof holder?.pid === 'number';
+    return whole ? { key, root, cookie, holder } : 'broken';
+  } catch {
+    return 'broken';
+  }
+}
+
+/** Gives the port back, if the lease is still the one of this start. */
+export function releaseLease(home: Home, port: number, cookie: string | undefined): void {
+  const lease = readLease(home, port);
+  if (lease !== undefined && lease !== 'broken' && lease.cookie === cookie) removeLease(home, port);
+}
+
+/** Gives the port back, whoever has it. */
+export function removeLease(home: Home, port: number): void {
+  rmSync(fileOf(home, port), { force: true });
+}
+
+function fileOf(home: Home, port: number): string {
+  return join(home.ports, String(port));
+}

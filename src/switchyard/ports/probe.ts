@@ -1,0 +1,27 @@
+import { createServer } from 'node:net';
+
+/**
+ * Whether nobody listens on the port, on any address that a connection to loopback may reach. A listener on the
+ * wildcard does not always refuse a second one on a single address, nor the other way round; so all four are tried.
+ */
+export async function isPortFree(port: number): Promise<boolean> {
+  // Where one socket serves both families, Linux lets nobody listen beside anybody on any address of the port.
+  const proven = process.platform === 'linux' && (await canListen(port, '::'));
+  if (proven === true) return true;
+  // One after the other: the wildcards collide with the rest, and with each other.
+  for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::']) {
+    if ((await canListen(port, host)) === false) return false;
+  }
+  return true;
+}
+
+/** Undefined on a machine that lacks the family: nobody listens there. */
+function canListen(port: number, host: string): Promise<boolean | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', ({ code }: NodeJS.ErrnoException) => {
+      resolve(code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' ? undefined : false);
+    });
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}

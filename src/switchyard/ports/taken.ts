@@ -1,0 +1,24 @@
+import type { ProjectConfig } from '../config/definition.ts';
+import type { State } from '../state/records.ts';
+
+/**
+ * Ports that belong to somebody, whether anybody listens there at the moment or not: what services and checkouts of all
+ * projects have, what a checkout of theirs or of this project would take, and the proxies.
+ */
+export function takenPorts(
+  state: State,
+  config: ProjectConfig,
+  /** Services of this project, by their keys, whose own ports do not count: they are about to be started anew. */
+  except: ReadonlySet<string>,
+): ReadonlySet<number> {
+  const taken = new Set<number>([config.proxy.port, ...Object.keys(state.proxies).map(Number)]);
+  for (const { port } of config.services) if (port !== undefined) taken.add(port);
+  for (const project of Object.values(state.projects)) {
+    for (const [key, { port, desired_port }] of Object.entries(project.services)) {
+      if (desired_port !== null) taken.add(desired_port);
+      if (project.root !== config.root || !except.has(key)) taken.add(port);
+    }
+    for (const { listen_port } of Object.values(project.checkouts)) taken.add(listen_port);
+  }
+  return taken;
+}

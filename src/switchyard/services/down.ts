@@ -1,0 +1,114 @@
+import { describeProcess, readExit } from '../../process/index.ts';
+import { scopeBranch, type YardContext } from '../context.ts';
+import { serviceKey, slug } from '../names.ts';
+import { releaseLease } from '../ports/lease.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { withProjectLock } from '../state/registry.ts';
+import type { OnEvent } from './events.ts';
+import { exitFileOf } from './explain.ts';
+import type { Observed } from './observe.ts';
+import { reconcile } from './reconcile.ts';
+import { stopServices } from './stop.ts';
+
+export interface DownOptions {
+  /** Default: the branch of the worktree we stand in, from the project's own directory all. */
+  readonly branch?: string | undefined;
+  /** Empty means all. A name that nobody has is not an error. */
+  readonly services: readonly string[];
+  /** Whether to forget those that cannot be proven to be ours. They are not signalled even then. Default false. */
+  readonly force?: boolean | undefined;
+  /** Stops waiting for other commands; what has begun is done. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: OnEvent | undefined;
+}
+
+export interface DownResult {
+  /** False when a process is left, or could not be proven to be ours. */
+  readonly ok: boolean;
+  readonly action: 'down';
+  /** A slug; null means all. */
+  readonly branch: string | null;
+  readonly scope: 'branch' | 'all';
+  /** As they were asked for. */
+  readonly services: readonly string[];
+  readonly messages: readonly string[];
+}
+
+/** Ends services, gives their ports back and forgets them. The proxy goes on. */
+export async function down(context: YardContext, options: DownOptions): Promise<DownResult> {
+  const { services, signal, onEvent } = options;
+  const branch = scopeBranch(context, options.branch);
+  const { ok, messages } = await withProjectLock(
+    context.home,
+    context.config.root,
+    `down ${branch ?? 'all'}`,
+    () => downUnderLock(context, branch, options),
+    { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
+  );
+  return {
+    ok,
+    action: 'down',
+    branch: branch ?? null,
+    scope: branch === undefined ? 'all' : 'branch',
+    services,
+    messages: messages.length > 0 ? messages : ['no matching running services'],
+  };
+}
+
+async function downUnderLock(
+  context: YardContext,
+  branch: string | undefined,
+  { services, force = false, onEvent }: DownOptions,
+): Promise<{ readonly ok: boolean; readonly messages: readonly string[] }> {
+  const wanted = services.map(slug);
+  const chosen = (await reconcile(context))
+    .filter(({ record }) => branch === undefined || record.branch_slug === branch)
+    .filter(({ record }) => wanted.length === 0 || wanted.includes(slug(record.service)));
+  const stopped = await stopServices(
+    chosen.filter(({ status }) => status === 'running'),
+    onEvent,
+  );
+  const verdicts = chosen.map((observed) => {
+    const stop = stopped.find((each) => each.observed === observed);
+    if (stop !== undefined) return { observed, over: stop.gone, message: stop.message };
+    if (observed.status === 'stale') return { observed, over: true, message: tellStale(observed.record) };
+    return { observed, over: force, message: tellUnverified(observed.record, force) };
+  });
+  await forget(
+    context,
+    verdicts.filter(({ over }) => over).map(({ observed }) => observed),
+  );
+  return { ok: verdicts.every(({ over }) => over), messages: verdicts.map(({ message }) => message) };
+}
+
+/** Drops what belongs to services that are over: their checkouts, their ports, their records. */
+async function forget(context: YardContext, over: readonly Observed[]): Promise<void> {
+  const { home, registry, config } = context;
+  const records = over.map(({ record }) => record);
+  const keys = records.map(({ branch, service }) => serviceKey(branch, service));
+  if (keys.length === 0) return;
+  const checkouts = registry.read().projects[config.root]?.checkouts ?? {};
+  if (keys.some((key) => checkouts[key] !== undefined)) {
+    const { dropCheckouts } = await import('../forward/uncheckout.ts');
+    await dropCheckouts(context, keys);
+  }
+  // The record keeps the port from others until the lease is gone.
+  for (const { port, cookie } of records) releaseLease(home, port, cookie);
+  await registry.change((state) => {
+    const services = state.projects[config.root]?.services ?? {};
+    for (const key of keys) Reflect.deleteProperty(services, key);
+  });
+}
+
+function tellStale({ service, pid, log_file }: ServiceRecord): string {
+  const removed = `removed stale record for ${service}`;
+  if (pid === null) return `${removed}; it was never started`;
+  if (describeProcess(pid) !== undefined) return `${removed}; pid ${pid} no longer matches`;
+  const code = readExit(exitFileOf(log_file))?.code;
+  return `${removed}; pid ${pid} is gone${code === undefined ? '' : ` (exit code ${code})`}`;
+}
+
+function tellUnverified({ service, pid }: ServiceRecord, force: boolean): string {
+  const doubt = `nothing proves that pid ${pid ?? 0} is ${service}, so it was not signalled`;
+  return force ? `removed record for ${service}; ${doubt}` : `could not stop ${service}: ${doubt}`;
+}

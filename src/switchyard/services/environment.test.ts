@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { composeEnvironment } from './environment.ts';
+
+const nothing = { inherited: {}, profile: {}, service: {}, own: {}, peers: [] };
+
+describe('the environment of a service', () => {
+  test('takes from the profile what was inherited, from the service what the profile says, and from us before all', () => {
+    const env = composeEnvironment({
+      ...nothing,
+      inherited: { A: 'inherited', B: 'inherited', C: 'inherited', PORT: 'inherited', GONE: undefined },
+      profile: { B: 'profile', C: 'profile', PORT: 'profile' },
+      service: { C: 'service', PORT: 'service' },
+      own: { PORT: '20000' },
+    });
+    expect(env).toEqual({ A: 'inherited', B: 'profile', C: 'service', PORT: '20000' });
+  });
+
+  test('knows where its peers are', () => {
+    const peers = [{ service: 'db-main', url: 'http://db', port: 5 }];
+    expect(composeEnvironment({ ...nothing, peers })).toEqual({
+      SWITCHYARD_DB_MAIN_URL: 'http://db',
+      SWITCHYARD_DB_MAIN_PORT: '5',
+    });
+  });
+
+  test('holds nothing that an outer service was told about itself, nor the mark of a gateway', () => {
+    const inherited = {
+      SWITCHYARD: '1',
+      SWITCHYARD_COOKIE: 'outer',
+      SWITCHYARD_API_URL: 'outer',
+      SWITCHBOARD_RUN_0123: 'outer',
+      SWITCHBOARD_LOG_LEVEL: 'debug',
+    };
+    expect(composeEnvironment({ ...nothing, inherited })).toEqual({ SWITCHBOARD_LOG_LEVEL: 'debug' });
+  });
+});

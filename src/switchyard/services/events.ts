@@ -1,0 +1,11 @@
+/** What a command tells while it works, so that somebody who waits can see how far it is. */
+export type YardEvent =
+  | { readonly kind: 'waiting' | 'proxy'; readonly text: string }
+  | {
+      readonly kind: 'starting' | 'ready' | 'running' | 'failed' | 'stopping' | 'stopped';
+      readonly service: string;
+      readonly branch: string;
+      readonly text: string;
+    };
+
+export type OnEvent = (event: YardEvent) => void;

@@ -1,0 +1,91 @@
+import { constants } from 'node:os';
+import { portHolders, readExit, type DetachedEnd } from '../../process/index.ts';
+import { listenersOn, tellListener } from '../forward/listeners.ts';
+import { tailLog } from '../logs/tail.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { observeServices } from './observe.ts';
+import { factsOf, type ServiceOutcome } from './outcome.ts';
+import type { Readiness } from './ready.ts';
+
+/** How much of its log is shown for a service that has ended, in lines. */
+const SHOWN_LINES = 20;
+
+/** Why a service that was started is not ready, in words a person can act on. Asks the system what it has to. */
+export function explainTrouble(
+  record: ServiceRecord,
+  readiness: Exclude<Readiness, { kind: 'ready' | 'aborted' }>,
+  /** How long it was waited for, in seconds. */
+  waited: number,
+): ServiceOutcome {
+  return readiness.kind === 'exited'
+    ? explainExit(record, readiness.how)
+    : explainLate(record, readiness, waited);
+}
+
+/** Beside its log: how the last run ended. */
+export function exitFileOf(logFile: string): string {
+  return `${logFile.replace(/\.log$/, '')}.exit`;
+}
+
+function explainExit(record: ServiceRecord, how: DetachedEnd | undefined): ServiceOutcome {
+  const { service, port, log_file } = record;
+  const code = how?.code ?? readExit(exitFileOf(log_file))?.code;
+  const who = othersOn(port, []);
+  const because = who === undefined ? '' : `; port ${port} is held by ${who}`;
+  return {
+    ...factsOf(record),
+    result: 'exited',
+    message: `${service} ${tellEnd(code, how?.signal)} before it was ready${because}; see ${log_file}`,
+    details: tailLog(log_file, SHOWN_LINES),
+    ...(code === undefined ? {} : { exit_code: code }),
+  };
+}
+
+function tellEnd(code: number | undefined, signal: NodeJS.Signals | null | undefined): string {
+  const by = signal ?? signalOf(code);
+  if (by !== undefined) return `was ended by ${by}`;
+  return code === undefined ? 'ended' : `exited with code ${code}`;
+}
+
+/** Where a shell notes the end, one by signal N has the code 128 + N. */
+function signalOf(code: number | undefined): string | undefined {
+  if (code === undefined || code <= 128) return undefined;
+  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+}
+
+function explainLate(
+  record: ServiceRecord,
+  { stranger, health }: Extract<Readiness, { kind: 'late' }>,
+  waited: number,
+): ServiceOutcome {
+  const { service, port, log_file } = record;
+  const pids = observeServices([record])[0]!.pids;
+  const other = stranger === undefined ? undefined : othersOn(port, pids);
+  const reason =
+    other !== undefined ? `${other} answers on its port ${port}` : (health ?? tellListening(port, pids));
+  return {
+    ...factsOf(record),
+    result: 'not-ready',
+    message: `${service} is not ready after ${waited} s: ${reason}; it is still running, see ${log_file}`,
+    details: [],
+  };
+}
+
+/** A program that does not know about `PORT` listens where it always does. */
+function tellListening(port: number, pids: readonly number[]): string {
+  const own = new Set(pids);
+  const everyPort = Array.from({ length: 65_535 }, (_, index) => index + 1);
+  const ports = portHolders(everyPort, pids).filter(
+    (holder) => holder.pid !== undefined && own.has(holder.pid),
+  );
+  const found = [...new Set(ports.map((holder) => holder.port))].sort((a, b) => a - b);
+  if (found.length === 0) return `it does not listen on port ${port}`;
+  return `it listens on ${found.join(' and ')} instead of ${port}; pass {port} in its command`;
+}
+
+function othersOn(port: number, pids: readonly number[]): string | undefined {
+  const others = (listenersOn([port]).get(port) ?? []).filter(
+    ({ pid }) => pid === null || !pids.includes(pid),
+  );
+  return others.length === 0 ? undefined : [...new Set(others.map(tellListener))].join(' and ');
+}

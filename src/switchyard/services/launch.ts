@@ -1,0 +1,95 @@
+import { startDetached, type Detached } from '../../process/index.ts';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { YardContext } from '../context.ts';
+import { rotateForRun } from '../logs/rotate.ts';
+import { serviceKey } from '../names.ts';
+import { releaseLease } from '../ports/lease.ts';
+import { ensureProject } from '../state/project.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { exitFileOf } from './explain.ts';
+import type { Started } from './life.ts';
+import { notStarted, type ServiceOutcome } from './outcome.ts';
+import type { Prepared } from './prepare.ts';
+import { identityOf } from './reconcile.ts';
+
+export type Launched = { readonly prepared: Prepared } & (
+  ({ readonly kind: 'started' } & Started) | { readonly kind: 'failed'; readonly error: unknown }
+);
+
+/**
+ * Starts these together, in three steps: what is going to be started is written down, then it is started, then the pids
+ * are written down. Whenever we are killed, the cookie of everybody who lives stands in the file.
+ */
+export async function launch(
+  context: YardContext,
+  prepared: readonly Prepared[],
+): Promise<readonly Launched[]> {
+  if (prepared.length === 0) return [];
+  const { registry, config } = context;
+  await registry.change((state) => {
+    const { services } = ensureProject(state, config);
+    for (const { record } of prepared) services[keyOf(record)] = record;
+  });
+  const launched = await Promise.all(prepared.map(launchOne));
+  for (const {
+    kind,
+    prepared: { record },
+  } of launched) {
+    // The record keeps the port from others until the lease is gone.
+    if (kind === 'failed') releaseLease(context.home, record.port, record.cookie);
+  }
+  await registry.change((state) => {
+    const { services } = ensureProject(state, config);
+    for (const each of launched) {
+      const key = keyOf(each.prepared.record);
+      if (each.kind === 'started') services[key] = each.record;
+      else Reflect.deleteProperty(services, key);
+    }
+  });
+  return launched;
+}
+
+async function launchOne(prepared: Prepared): Promise<Launched> {
+  try {
+    const { pid, startTime, exited } = await spawnService(prepared);
+    return {
+      kind: 'started',
+      prepared,
+      record: { ...prepared.record, ...identityOf({ pid, startTime }) },
+      exited,
+    };
+  } catch (error) {
+    return { kind: 'failed', prepared, error };
+  }
+}
+
+/** What to say about one that could not be started. */
+export function explainFailure({ prepared, error }: Extract<Launched, { kind: 'failed' }>): ServiceOutcome {
+  const { service } = prepared.record;
+  if (!(error instanceof SwitchboardError))
+    return notStarted(service, `${service} was not started: ${messageOf(error)}`);
+  // The hint of a missing command speaks of files that describe servers.
+  const missing = error.code === 'COMMAND_NOT_FOUND';
+  const hint = missing
+    ? `Install it, or correct services.${service}.command in switchyard.toml.`
+    : error.hint;
+  return notStarted(service, error.message, hint === undefined ? [] : [hint]);
+}
+
+async function spawnService({ record, argv, env }: Prepared): Promise<Detached> {
+  const [command = '', ...args] = argv;
+  rotateForRun(record.log_file);
+  return startDetached({
+    name: record.service,
+    command,
+    args,
+    cwd: record.worktree,
+    env,
+    logFile: record.log_file,
+    exitFile: exitFileOf(record.log_file),
+  });
+}
+
+function keyOf({ branch, service }: ServiceRecord): string {
+  return serviceKey(branch, service);
+}

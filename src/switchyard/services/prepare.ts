@@ -1,0 +1,119 @@
+import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
+import type { BranchPlace, YardContext } from '../context.ts';
+import { hostName, urlOf } from '../names.ts';
+import { logFileOf } from '../state/home.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { timestamp } from '../state/timestamp.ts';
+import { COOKIE } from './cookie.ts';
+import { composeEnvironment } from './environment.ts';
+import { withInterpreter } from './interpreter.ts';
+import type { Reservation } from './reserve.ts';
+import { placeholders, renderCommand, type Peer } from './template.ts';
+import { joinWords } from './words.ts';
+
+/** A start as it is written down before anything is started. */
+export interface StartRecord extends ServiceRecord {
+  pid: null;
+  /** The profile it was started with; a restart takes it again. */
+  profile: string | null;
+}
+
+/** Everything about a start but the process. */
+export interface Prepared {
+  readonly definition: ServiceDefinition;
+  readonly record: StartRecord & { readonly cookie: string };
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Placeholders that stand for nothing. */
+  readonly unknown: readonly string[];
+}
+
+export interface Preparation {
+  readonly context: YardContext;
+  readonly place: BranchPlace;
+  readonly profile: ProfileDefinition | undefined;
+  readonly reservation: Reservation;
+  /** Services of the branch that run or are about to, this one among them. */
+  readonly peers: readonly Peer[];
+}
+
+/** Fills in the command of a service, composes its environment and writes its record. Touches nothing. */
+export function prepareService(definition: ServiceDefinition, preparation: Preparation): Prepared {
+  const { context, place, profile, reservation, peers } = preparation;
+  const { config, home } = context;
+  const { port, cookie } = reservation;
+  const { name: service, host } = definition;
+  const url = serviceUrl(preparation, service);
+  const values = placeholders({
+    base: {
+      port: String(port),
+      host,
+      url,
+      service,
+      branch: place.branch,
+      branch_slug: place.slug,
+      project: config.name,
+      project_slug: config.slug,
+    },
+    profile: profile?.env ?? {},
+    peers,
+  });
+  const rendered = renderCommand(service, definition.command, values);
+  const env = composeEnvironment({
+    inherited: context.env,
+    profile: profile?.env ?? {},
+    service: definition.env,
+    peers,
+    own: {
+      PORT: String(port),
+      HOST: host,
+      CANONICAL_PORT: String(definition.port ?? port),
+      SWITCHYARD: '1',
+      SWITCHYARD_PROJECT: config.name,
+      SWITCHYARD_PROJECT_SLUG: config.slug,
+      SWITCHYARD_BRANCH: place.branch,
+      SWITCHYARD_BRANCH_SLUG: place.slug,
+      SWITCHYARD_SERVICE: service,
+      SWITCHYARD_PORT: String(port),
+      SWITCHYARD_URL: url,
+      // From these a lost state is put together again.
+      SWITCHYARD_HOME: home.root,
+      SWITCHYARD_PROJECT_ROOT: config.root,
+      SWITCHYARD_WORKTREE: place.worktree,
+      [COOKIE]: cookie,
+    },
+  });
+  const argv = withInterpreter(rendered.argv, { cwd: place.worktree, path: env['PATH'] });
+  const record = {
+    project: config.name,
+    project_slug: config.slug,
+    project_root: config.root,
+    branch: place.branch,
+    branch_slug: place.slug,
+    service,
+    command: joinWords(argv),
+    argv: [...argv],
+    desired_port: definition.port ?? null,
+    port,
+    backend_host: host,
+    hostname: serviceHost(preparation, service),
+    url,
+    worktree: place.worktree,
+    log_file: logFileOf(home, config, place.branch, `${service}.log`),
+    started_at: timestamp(),
+    profile: profile?.name ?? null,
+    pid: null,
+    cookie,
+  };
+  return { definition, record, argv, env, unknown: rendered.unknown };
+}
+
+type Whereabouts = Pick<Preparation, 'context' | 'place'>;
+
+export function serviceUrl(whereabouts: Whereabouts, service: string): string {
+  return urlOf(serviceHost(whereabouts, service), whereabouts.context.config.proxy.port);
+}
+
+function serviceHost({ context: { config }, place }: Whereabouts, service: string): string {
+  return hostName(service, place.branch, config.name, config.proxy.tld);
+}

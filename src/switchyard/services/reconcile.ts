@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { bootId } from '../../process/index.ts';
+import { projectRecord, type YardContext } from '../context.ts';
+import { serviceKey } from '../names.ts';
+import { releaseLease } from '../ports/lease.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { observeServices, type Observed } from './observe.ts';
+import { inOrder } from './order.ts';
+
+/** A process in the middle of `exec` shows no environment: one look that finds nobody proves nothing. In milliseconds. */
+const SECOND_LOOK = 25;
+
+/**
+ * The services of the project as they are, after what a killed `up` left half done was put right: the process it started
+ * last gets into its record, and a record whose process was never started is dropped.
+ *
+ * To be called under the lock of the project. An intent lives within one hold of that lock, so that whoever wrote one
+ * that is found here is gone, or has failed to go on.
+ */
+export async function reconcile(context: YardContext): Promise<readonly Observed[]> {
+  const observed = observeServices(recordsOf(context));
+  if (observed.every(({ record }) => record.pid !== null)) return observed;
+  let intents: readonly Observed[] = observed.filter(({ record }) => record.pid === null);
+  if (intents.some(({ status }) => status === 'stale')) {
+    await pause(SECOND_LOOK);
+    intents = observeServices(intents.map(({ record }) => record));
+  }
+  for (const { record, status } of intents) {
+    // The record keeps the port from others until the lease is gone.
+    if (status === 'stale') releaseLease(context.home, record.port, record.cookie);
+  }
+  await context.registry.change((state) => {
+    const services = state.projects[context.config.root]?.services ?? {};
+    for (const { record, leader } of intents) {
+      const key = serviceKey(record.branch, record.service);
+      if (services[key]?.cookie !== record.cookie) continue;
+      if (leader === undefined) Reflect.deleteProperty(services, key);
+      else services[key] = { ...record, ...identityOf(leader) };
+    }
+  });
+  return observeServices(recordsOf(context));
+}
+
+/** A process as records hold it. */
+export function identityOf({ pid, startTime }: { readonly pid: number; readonly startTime: number }) {
+  return { pid, pgid: pid, process_started_at: startTime, boot_id: bootId() ?? null };
+}
+
+function recordsOf(context: YardContext): readonly ServiceRecord[] {
+  return inOrder(context.config, Object.values(projectRecord(context)?.services ?? {}));
+}

@@ -1,0 +1,44 @@
+import { fateOf } from '../../process/index.ts';
+import type { YardContext } from '../context.ts';
+import { allocatePorts } from '../ports/allocate.ts';
+import { releaseLease, type Lease } from '../ports/lease.ts';
+import { takenPorts } from '../ports/taken.ts';
+import { newCookie } from './cookie.ts';
+import { serviceProcesses } from './observe.ts';
+
+/** What a start has before there is a process: a port, and the cookie that will mark everybody who comes from it. */
+export interface Reservation {
+  readonly port: number;
+  readonly cookie: string;
+}
+
+/** Reserves a port for each of these services of the project, by key. To be called under the lock of the project. */
+export async function reserve(
+  context: YardContext,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, Reservation>> {
+  const { home, registry, config } = context;
+  const state = registry.read();
+  const records = state.projects[config.root]?.services ?? {};
+  const wishes = keys.map((key) => ({ key, cookie: newCookie(home), before: records[key]?.port }));
+  const ports = await allocatePorts(wishes, {
+    home,
+    root: config.root,
+    range: config.ports,
+    avoid: takenPorts(state, config, new Set(keys)),
+    isAbandoned: (lease) => isAbandoned(context, lease),
+  });
+  return new Map(wishes.map(({ key, cookie }) => [key, { cookie, port: ports.get(key)! }]));
+}
+
+/** Gives back what was not needed. */
+export function giveBack({ home }: YardContext, { port, cookie }: Reservation): void {
+  releaseLease(home, port, cookie);
+}
+
+/** Reads and looks anew: between our own reading and this moment another command may have come and gone. */
+function isAbandoned({ registry }: YardContext, { holder, root, key, cookie }: Lease): boolean {
+  if (fateOf(holder) !== 'gone') return false;
+  if (registry.read().projects[root]?.services[key]?.cookie === cookie) return false;
+  return !serviceProcesses().look().carriers().has(cookie);
+}

@@ -1,0 +1,74 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
+import { slug } from '../names.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import type { StartRecord } from './prepare.ts';
+import { reconcile } from './reconcile.ts';
+import { selectServices } from './selection.ts';
+import { stopServices } from './stop.ts';
+import { bringUp, type UpOptions, type UpResult } from './up.ts';
+
+export type RestartOptions = Omit<UpOptions, 'checkout'>;
+
+/**
+ * Stops services of a branch and starts them again, on the same ports if these can be had, without letting go of the
+ * project in between. Without names: all that are known, whether they still run or not. Checkouts stay.
+ */
+export async function restart(context: YardContext, options: RestartOptions): Promise<UpResult> {
+  const { config } = context;
+  const named = selectServices(config, options.services, options.profile);
+  const place = await resolveBranch(context, options.branch);
+  const records = Object.values(projectRecord(context)?.services ?? {}).filter(
+    (record) => record.branch_slug === place.slug,
+  );
+  const known = records.map(({ service }) => slug(service));
+  const wanted = named.asked.length > 0 ? named.wanted : named.wanted.filter((name) => known.includes(name));
+  if (wanted.length === 0) return nothingToDo(place);
+  const before = records.filter(({ service }) => wanted.includes(slug(service)));
+  return bringUp(context, {
+    options,
+    selection: { ...named, wanted },
+    place,
+    action: 'restart',
+    profileOf: (service) =>
+      named.profile ?? config.profiles.find(({ name }) => name === profileIn(before, service)),
+    before: () => stopFirst(context, place.slug, new Set(wanted), options),
+  });
+}
+
+function nothingToDo({ branch, worktree }: BranchPlace): UpResult {
+  const messages = ['no matching running services'];
+  return {
+    ok: true,
+    action: 'restart',
+    branch,
+    worktree,
+    profile: null,
+    services: [],
+    messages,
+    outcomes: [],
+  };
+}
+
+/** Under the lock of the project. The records stay: in them the services find their ports again. */
+async function stopFirst(
+  context: YardContext,
+  branch: string,
+  wanted: ReadonlySet<string>,
+  { onEvent }: RestartOptions,
+): Promise<void> {
+  const running = (await reconcile(context)).filter(
+    ({ record, status }) =>
+      status === 'running' && record.branch_slug === branch && wanted.has(slug(record.service)),
+  );
+  const left = (await stopServices(running, onEvent)).filter(({ gone }) => !gone);
+  if (left.length === 0) return;
+  throw new SwitchboardError('NOT_STOPPED', left.map(({ message }) => message).join('; '), {
+    hint: 'Nothing was started again. End these processes yourself, then run `switchyard up`.',
+  });
+}
+
+function profileIn(records: readonly ServiceRecord[], service: string): string | null | undefined {
+  const record = records.find((each) => slug(each.service) === service);
+  return (record as Partial<Pick<StartRecord, 'profile'>> | undefined)?.profile;
+}

@@ -1,0 +1,46 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { didYouMean } from '../../shared/nearest.ts';
+import type { ProfileDefinition, ProjectConfig } from '../config/definition.ts';
+import { slug } from '../names.ts';
+
+export interface Selection {
+  readonly profile: ProfileDefinition | undefined;
+  /** What was asked for by name or through the profile; empty when all were. */
+  readonly asked: readonly string[];
+  /** The names of all services that were meant, in the order of the file. */
+  readonly wanted: readonly string[];
+}
+
+/** Which services a command means: those it names, else those of the profile, else all. Refuses unknown names. */
+export function selectServices(
+  config: ProjectConfig,
+  names: readonly string[],
+  profileName?: string,
+): Selection {
+  const profile = profileName === undefined ? undefined : findProfile(config, profileName);
+  const asked = [...new Set(names.length > 0 ? names.map(slug) : (profile?.services ?? []))];
+  const known = config.services.map(({ name }) => name);
+  const unknown = asked.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${unknown.join(', ')}`, {
+      hint: didYouMean(unknown[0]!, known) ?? `There are: ${known.join(', ')}.`,
+    });
+  }
+  return {
+    profile,
+    asked,
+    wanted: asked.length === 0 ? known : known.filter((name) => asked.includes(name)),
+  };
+}
+
+function findProfile(config: ProjectConfig, name: string): ProfileDefinition {
+  const found = config.profiles.find((profile) => profile.name === slug(name));
+  if (found !== undefined) return found;
+  const known = config.profiles.map((profile) => profile.name);
+  throw new SwitchboardError('UNKNOWN_PROFILE', `unknown profile: ${name}`, {
+    hint:
+      known.length === 0
+        ? `${config.file} has no [profiles.<name>] table.`
+        : (didYouMean(name, known) ?? `There are: ${known.join(', ')}.`),
+  });
+}

@@ -1,0 +1,251 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
+import type { BranchPlace, YardContext } from '../context.ts';
+import { serviceKey } from '../names.ts';
+import { withProjectLock } from '../state/registry.ts';
+import type { OnEvent, YardEvent } from './events.ts';
+import { explainTrouble } from './explain.ts';
+import { explainFailure, launch, type Launched } from './launch.ts';
+import type { Started } from './life.ts';
+import type { Observed } from './observe.ts';
+import { factsOf, isGood, notStarted, type ServiceOutcome } from './outcome.ts';
+import { createOwnershipJudge, type OwnershipJudge } from './ownership.ts';
+import { prepareService, serviceUrl } from './prepare.ts';
+import { awaitReady } from './ready.ts';
+import { reconcile } from './reconcile.ts';
+import { giveBack, reserve, type Reservation } from './reserve.ts';
+import type { Peer } from './template.ts';
+
+export interface StartPlan {
+  readonly context: YardContext;
+  readonly place: BranchPlace;
+  /** As `levelsOf` gives them. */
+  readonly levels: readonly (readonly ServiceDefinition[])[];
+  readonly profileOf: (service: string) => ProfileDefinition | undefined;
+  /** What those who wait for the lock of the project are told, for example `up main`. */
+  readonly what: string;
+  /** Whether to wait for those that nobody else depends on. */
+  readonly wait: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly onEvent: OnEvent | undefined;
+  /** Done under the lock of the project, before anything is reserved. */
+  readonly before?: () => Promise<void>;
+  /** Settled before anything is started; when it fails, nothing is. */
+  readonly proxy: Promise<unknown>;
+}
+
+/** Where a start stands. */
+interface Course extends StartPlan {
+  readonly outcomes: Map<string, ServiceOutcome>;
+  /** By key; what has a process by now is not among them. */
+  readonly reserved: Map<string, Reservation>;
+  readonly judge: OwnershipJudge;
+}
+
+/** A service that runs, and may have to be waited for. */
+interface Running extends Started {
+  readonly definition: ServiceDefinition;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Starts services level by level; those of a level together. What already runs is left alone, and waited for like the
+ * others.
+ *
+ * The lock of the project is held while a level is being started, not while we wait for it to become ready: that may
+ * take minutes, and whoever finds that a service hangs must be able to stop it, or to start another branch, meanwhile.
+ * So each level looks anew at what runs. Somebody may have started a part of it since; and if somebody has stopped what
+ * it depends on, we have seen that end.
+ */
+export async function startServices(plan: StartPlan): Promise<readonly ServiceOutcome[]> {
+  const course: Course = { ...plan, outcomes: new Map(), reserved: new Map(), judge: createOwnershipJudge() };
+  try {
+    for (const level of plan.levels) await startLevel(course, level);
+  } finally {
+    for (const reservation of course.reserved.values()) giveBack(plan.context, reservation);
+  }
+  const order = plan.context.config.services.map(({ name }) => name);
+  return [...course.outcomes.values()].sort((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
+}
+
+async function startLevel(course: Course, level: readonly ServiceDefinition[]): Promise<void> {
+  const due = level.filter((definition) => {
+    const obstacle = obstacleOf(course, definition);
+    if (obstacle !== undefined) note(course, obstacle);
+    return obstacle === undefined;
+  });
+  if (due.length === 0) return;
+  const { context, what, signal, onEvent } = course;
+  const onWait = (text: string): void => onEvent?.({ kind: 'waiting', text });
+  const start = (): Promise<readonly Running[]> => startUnderLock(course, due);
+  try {
+    const running = await withProjectLock(context.home, context.config.root, what, start, { onWait, signal });
+    await Promise.all(running.map(async (each) => note(course, await settle(course, each))));
+  } catch (error) {
+    // What earlier levels have come to is worth more than the news that we were stopped.
+    if (signal?.aborted !== true || course.outcomes.size === 0) throw error;
+    for (const { name } of due)
+      note(course, notStarted(name, `${name} was not started: the command was stopped`));
+  }
+}
+
+/** Why a service cannot be started now; undefined when it can. */
+function obstacleOf(
+  { outcomes, signal }: Course,
+  { name, dependsOn }: ServiceDefinition,
+): ServiceOutcome | undefined {
+  const missing = dependsOn.filter((dependency) => !isGood(outcomes.get(dependency)!));
+  const verb = missing.length === 1 ? 'is' : 'are';
+  if (missing.length > 0) {
+    return notStarted(
+      name,
+      `${name} was not started: it depends on ${missing.join(', ')}, which ${verb} not ready`,
+    );
+  }
+  return signal?.aborted === true
+    ? notStarted(name, `${name} was not started: the command was stopped`)
+    : undefined;
+}
+
+async function startUnderLock(
+  course: Course,
+  due: readonly ServiceDefinition[],
+): Promise<readonly Running[]> {
+  const { context, place, levels, reserved } = course;
+  const isFirst = due.some((definition) => levels[0]!.includes(definition));
+  if (isFirst) await course.before?.();
+  const observed = (await reconcile(context)).filter(({ record }) => record.branch_slug === place.slug);
+  if (isFirst) refuseCollision(observed, place);
+  const alive = new Map(
+    observed.filter(({ status }) => status !== 'stale').map((each) => [each.record.service, each]),
+  );
+  const key = ({ name }: ServiceDefinition): string => serviceKey(place.branch, name);
+
+  // For all levels at once: a command may name the port of a service that comes later.
+  const absent = (isFirst ? levels.flat() : due).filter(({ name }) => !alive.has(name)).map(key);
+  const missing = absent.filter((each) => !reserved.has(each));
+  for (const [each, reservation] of await reserve(context, missing)) reserved.set(each, reservation);
+  await course.proxy;
+
+  const peers = peersOf(course, [...alive.values()]);
+  const prepared = due
+    .filter(({ name }) => !alive.has(name))
+    .map((definition) =>
+      prepareService(definition, {
+        context,
+        place,
+        profile: course.profileOf(definition.name),
+        reservation: reserved.get(key(definition))!,
+        peers,
+      }),
+    );
+  for (const { record } of prepared) {
+    tell(course, 'starting', record.service, `starting ${record.service} on :${record.port}`);
+  }
+  const launched = await launch(context, prepared);
+  for (const { definition } of prepared) reserved.delete(key(definition));
+  return [
+    ...due.flatMap((definition) => whatRuns(course, definition, alive.get(definition.name))),
+    ...launched.flatMap((each) => whatStarted(course, each)),
+  ];
+}
+
+function whatRuns(
+  course: Course,
+  definition: ServiceDefinition,
+  found: Observed | undefined,
+): readonly Running[] {
+  if (found?.status === 'running')
+    return [{ definition, record: found.record, exited: undefined, notes: [] }];
+  if (found !== undefined) note(course, explainUnverified(found));
+  return [];
+}
+
+function whatStarted(course: Course, launched: Launched): readonly Running[] {
+  const { definition, unknown } = launched.prepared;
+  if (launched.kind === 'started') return [{ definition, ...launched, notes: notesOf(unknown) }];
+  note(course, explainFailure(launched));
+  return [];
+}
+
+/** One that runs by the time we can say something final about it. */
+async function settle(course: Course, running: Running): Promise<ServiceOutcome> {
+  const { definition, record, exited, notes } = running;
+  const facts = { ...factsOf(record), details: notes };
+  const good =
+    exited === undefined
+      ? ({
+          ...facts,
+          result: 'already-running',
+          message: `${record.service} already running at ${record.url}`,
+        } as const)
+      : ({
+          ...facts,
+          result: 'started',
+          message: `started ${record.service} on :${record.port} -> ${record.url}`,
+        } as const);
+  if (!isWaitedFor(course, definition)) return good;
+  const readiness = await awaitReady(running, { definition, judge: course.judge, signal: course.signal });
+  if (readiness.kind === 'aborted') {
+    return {
+      ...good,
+      message: `stopped waiting for ${record.service}; it goes on starting at ${record.url}`,
+    };
+  }
+  if (readiness.kind === 'ready') return exited === undefined ? good : { ...good, result: 'ready' };
+  return explainTrouble(record, readiness, definition.readyTimeout);
+}
+
+/** What others need is waited for in any case. */
+function isWaitedFor({ wait, levels }: Course, { name, readyTimeout }: ServiceDefinition): boolean {
+  if (readyTimeout === 0) return false;
+  return wait || levels.flat().some(({ dependsOn }) => dependsOn.includes(name));
+}
+
+function peersOf(course: Course, alive: readonly Observed[]): readonly Peer[] {
+  const running = alive.map(({ record: { service, url, port } }): Peer => ({ service, url, port }));
+  const coming = course.levels.flat().flatMap(({ name }): Peer[] => {
+    const reservation = course.reserved.get(serviceKey(course.place.branch, name));
+    if (reservation === undefined || running.some(({ service }) => service === name)) return [];
+    return [{ service: name, url: serviceUrl(course, name), port: reservation.port }];
+  });
+  return [...running, ...coming];
+}
+
+function notesOf(unknown: readonly string[]): readonly string[] {
+  return unknown.map((text) => `${text} in its command stands for nothing and was left as it is`);
+}
+
+/** To start a second one would leave the first one unknown to everybody, if it is the service. */
+function explainUnverified({ record: { service, pid } }: Observed): ServiceOutcome {
+  return notStarted(
+    service,
+    `${service} was not started: pid ${pid ?? 0} may still be it, which nothing proves`,
+    [
+      `Look at that process and end it if it is the service; or forget it with: switchyard down --force ${service}`,
+    ],
+  );
+}
+
+/** Both would have the same key and the same address. */
+function refuseCollision(observed: readonly Observed[], { branch }: BranchPlace): void {
+  const other = observed.find(({ record, status }) => record.branch !== branch && status !== 'stale');
+  if (other === undefined) return;
+  throw new SwitchboardError(
+    'BRANCH_COLLISION',
+    `branch names collide after slugging: ${other.record.branch} and ${branch}`,
+    { hint: `Stop the other one first: switchyard down --branch ${other.record.branch}` },
+  );
+}
+
+function note(course: Course, outcome: ServiceOutcome): void {
+  course.outcomes.set(outcome.service, outcome);
+  const kind = !isGood(outcome) ? 'failed' : outcome.result === 'ready' ? 'ready' : 'running';
+  tell(course, kind, outcome.service, outcome.message);
+}
+
+type ServiceEventKind = Exclude<YardEvent['kind'], 'waiting' | 'proxy'>;
+
+function tell({ onEvent, place }: Course, kind: ServiceEventKind, service: string, text: string): void {
+  onEvent?.({ kind, service, branch: place.branch, text });
+}

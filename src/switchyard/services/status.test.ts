@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { atTestEnd } from '../../../test/helpers/cleanup.ts';
+import { outcomeOf, runningYard } from '../../../test/helpers/yard-services.ts';
+import { status } from './status.ts';
+
+describe('status', () => {
+  test('tells what runs, who listens, how it is, and how what has ended did', async () => {
+    const yard = await runningYard(`
+[services.web]
+command = "node server.mjs"
+health = "/health"
+[services.sick]
+command = "node server.mjs --status 500 --host ::1"
+health = "/health"
+ready_timeout = 1
+[services.slow]
+command = "node server.mjs --delay 60000"
+ready_timeout = 0.2
+[services.dead]
+command = "node server.mjs --fail 4"
+`);
+    const started = await yard.up();
+    const { services } = await status(yard.context, {});
+    expect(services.map(({ service }) => service)).toEqual(['web', 'sick', 'slow', 'dead']);
+    const [web, sick, slow, dead] = services;
+    expect(web).toMatchObject({
+      status: 'running',
+      ready: true,
+      health: 'healthy',
+      listener: { address: '127.0.0.1', own: true },
+      recent_errors: [],
+      port: outcomeOf(started, 'web').port,
+    });
+    expect(web!.listener!.pid).not.toBe(web!.pid);
+    expect(yard.alive('web')).toContain(web!.listener!.pid);
+    expect(sick).toMatchObject({ ready: true, health: 'unhealthy', listener: { address: '::1' } });
+    expect(slow).toMatchObject({ status: 'running', ready: false });
+    expect(slow).not.toHaveProperty('listener');
+    expect(slow).not.toHaveProperty('health');
+    expect(dead).toMatchObject({ status: 'stale', exit: { code: 4 } });
+    expect(dead!.exit!.at).toBeGreaterThan(Date.now() / 1000 - 60);
+    expect(dead).not.toHaveProperty('ready');
+  });
+
+  test('does not call a service ready on whose port somebody else listens', async () => {
+    const yard = await runningYard(
+      '[services.web]\ncommand = "node server.mjs --delay 60000"\nhealth = "/"\nready_timeout = 0.2\n',
+    );
+    const { port } = outcomeOf(await yard.up(), 'web');
+    const server = createServer((socket) => socket.destroy());
+    atTestEnd(() => new Promise((resolve) => server.close(() => resolve())));
+    await new Promise<void>((resolve) => server.listen(port!, '127.0.0.1', resolve));
+    const { services } = await status(yard.context, {});
+    expect(services).toMatchObject([
+      { ready: false, health: 'unknown', listener: { pid: process.pid, own: false } },
+    ]);
+  });
+
+  test('knows nothing of a branch that has none, reads no log outside, and makes no home', async () => {
+    const yard = await runningYard('[services.web]\ncommand = "node server.mjs"\n');
+    expect(await status(yard.context, {})).toEqual({ services: [] });
+    expect(existsSync(yard.home)).toBe(false);
+    await yard.record({ port: 21_996, log_file: '/etc/passwd' });
+    expect(await status(yard.context, { branch: 'other' })).toEqual({ services: [] });
+    const { services } = await status(yard.context, { branch: 'main' });
+    expect(services).toMatchObject([{ status: 'stale', recent_errors: [] }]);
+  });
+});

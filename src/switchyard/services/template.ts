@@ -1,0 +1,81 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { splitWords } from './words.ts';
+
+export interface Rendered {
+  /** At least one word, and the first is not empty. */
+  readonly argv: readonly string[];
+  /** Names in braces that stand for nothing; they were left as they are. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * The command of a service with its placeholders filled in. It is split first and each word filled in after that: a
+ * value can never make a new word or close a quote, whatever a branch is called.
+ */
+export function renderCommand(
+  service: string,
+  template: string,
+  values: ReadonlyMap<string, string>,
+): Rendered {
+  const unknown = new Set<string>();
+  const argv = wordsOf(service, template).map((word) =>
+    word.replace(PLACEHOLDER, (text, name: string) => {
+      const value = values.get(name);
+      if (value === undefined) unknown.add(text);
+      return value ?? text;
+    }),
+  );
+  return { argv, unknown: [...unknown] };
+}
+
+/** What may stand in braces: the names of 8.4 and of profile variables, in lower case with underscores or dashes. */
+const PLACEHOLDER = /\{([A-Za-z_][\w-]*)\}/g;
+
+function wordsOf(service: string, template: string): readonly string[] {
+  let words: readonly string[];
+  try {
+    words = splitWords(template);
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    throw new SwitchboardError(
+      error.code,
+      `The command of ${service} cannot be split into words. ${error.message}`,
+      {
+        hint: error.hint,
+        cause: error,
+      },
+    );
+  }
+  if ((words[0] ?? '') !== '') return words;
+  throw new SwitchboardError('COMMAND_SYNTAX', `The command of ${service} names no program.`, {
+    hint: `Write services.${service}.command as the program and its arguments.`,
+  });
+}
+
+export interface PlaceholderSources {
+  /** The names that every command knows, for example `port`. */
+  readonly base: Readonly<Record<string, string>>;
+  /** The environment of the profile; `POSTGRES_PORT` is written `{postgres_port}`. */
+  readonly profile: Readonly<Record<string, string>>;
+  readonly peers: readonly Peer[];
+}
+
+/** A service of the same branch that runs or is being started, as the others may need to know it. */
+export interface Peer {
+  readonly service: string;
+  readonly url: string;
+  readonly port: number;
+}
+
+/** All placeholders of a command. Of two with one name, a peer counts before the profile, and that before the rest. */
+export function placeholders({ base, profile, peers }: PlaceholderSources): ReadonlyMap<string, string> {
+  const values = new Map(Object.entries(base));
+  for (const [name, value] of Object.entries(profile)) values.set(name.toLowerCase(), value);
+  for (const { service, url, port } of peers) {
+    for (const name of new Set([service, service.replaceAll('-', '_')])) {
+      values.set(`${name}_url`, url);
+      values.set(`${name}_port`, String(port));
+    }
+  }
+  return values;
+}

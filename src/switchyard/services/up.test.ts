@@ -1,0 +1,422 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { atTestEnd } from '../../../test/helpers/cleanup.ts';
+import { until } from '../../../test/helpers/until.ts';
+import { freePort } from '../../../test/helpers/yard-home.ts';
+import { ask, outcomeOf, runningYard } from '../../../test/helpers/yard-services.ts';
+import { isAlive } from '../../../test/servers/shapes/watch.ts';
+import { readLease } from '../ports/lease.ts';
+
+const WEB = '[services.web]\ncommand = "node server.mjs"\n';
+
+/** Somebody who has nothing to do with us. */
+async function listen(port: number, host: string): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  atTestEnd(() => new Promise((resolve) => server.close(() => resolve())));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+describe('up', () => {
+  test('starts a service on a port of its own and returns when it answers', async () => {
+    const yard = await runningYard(`${WEB}port = 3000\nenv = { COLOUR = "blue", PORT = "1" }\n`);
+    const result = await yard.up();
+    const web = outcomeOf(result, 'web');
+    expect(result).toMatchObject({ ok: true, action: 'up', branch: 'current', profile: null, services: [] });
+    expect(result.worktree).toBe(yard.root);
+    expect(web).toMatchObject({ result: 'ready', details: [] });
+    const { port: proxy } = yard.context.config.proxy;
+    const url = `http://web.current.shop.localhost:${proxy}`;
+    expect(result.messages).toEqual([
+      `started proxy on 127.0.0.1:${proxy}`,
+      `started web on :${web.port} -> ${url}`,
+    ]);
+    expect(web.port).toBeGreaterThanOrEqual(20_000);
+    const { env, cwd } = await ask(web.port);
+    expect(cwd).toBe(yard.root);
+    expect(env).toMatchObject({
+      PORT: String(web.port),
+      HOST: '127.0.0.1',
+      CANONICAL_PORT: '3000',
+      COLOUR: 'blue',
+      SWITCHYARD: '1',
+      SWITCHYARD_PROJECT: 'shop',
+      SWITCHYARD_PROJECT_SLUG: 'shop',
+      SWITCHYARD_BRANCH: 'current',
+      SWITCHYARD_BRANCH_SLUG: 'current',
+      SWITCHYARD_SERVICE: 'web',
+      SWITCHYARD_PORT: String(web.port),
+      SWITCHYARD_URL: url,
+      SWITCHYARD_WEB_PORT: String(web.port),
+      SWITCHYARD_HOME: yard.home,
+      SWITCHYARD_PROJECT_ROOT: yard.root,
+      SWITCHYARD_WORKTREE: yard.root,
+    });
+    const record = yard.services()['current::web']!;
+    expect(record).toMatchObject({
+      pid: web.pid,
+      pgid: web.pid,
+      port: web.port,
+      desired_port: 3000,
+      argv: ['node', 'server.mjs'],
+      command: 'node server.mjs',
+      cookie: env['SWITCHYARD_COOKIE'],
+      url,
+      hostname: 'web.current.shop.localhost',
+      backend_host: '127.0.0.1',
+      worktree: yard.root,
+    });
+    expect(readFileSync(record.log_file, 'utf8')).toBe('listening\n');
+    expect(statSync(record.log_file).mode & 0o777).toBe(0o600);
+    expect(yard.events.map(({ kind }) => kind)).toEqual(['proxy', 'starting', 'ready']);
+  });
+
+  test('leaves alone what runs, and starts what does not on the port it had before', async () => {
+    const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs"\n`);
+    const first = await yard.up();
+    const { port } = outcomeOf(first, 'api');
+    await yard.kill('api');
+    const second = await yard.up();
+    expect(second.ok).toBe(true);
+    expect(outcomeOf(second, 'web')).toMatchObject({
+      result: 'already-running',
+      message: expect.stringMatching(/^web already running at http:/),
+      pid: outcomeOf(first, 'web').pid,
+    });
+    expect(outcomeOf(second, 'api')).toMatchObject({ result: 'ready', port });
+    expect(second.messages[0]).toBe('proxy already running');
+  });
+
+  test('tells services where their peers are, those that start later and those that run too', async () => {
+    const yard = await runningYard(`
+[services.web]
+command = "node server.mjs {db_main_url} {db-main_port} {api_port} {branch} {missing}"
+depends_on = ["api"]
+[services.db-main]
+command = "node server.mjs {web_port}"
+[services.api]
+command = "node server.mjs"
+`);
+    const db = outcomeOf(await yard.up({ services: ['db-main'] }), 'db-main');
+    expect((await ask(db.port)).argv).toEqual(['{web_port}']);
+    expect(db.details).toEqual(['{web_port} in its command stands for nothing and was left as it is']);
+    const result = await yard.up({ services: ['web'] });
+    const web = await ask(outcomeOf(result, 'web').port);
+    const api = outcomeOf(result, 'api');
+    expect(web.argv).toEqual([db.url, String(db.port), String(api.port), 'current', '{missing}']);
+    expect(web.env).toMatchObject({
+      SWITCHYARD_DB_MAIN_URL: db.url,
+      SWITCHYARD_API_PORT: String(api.port),
+    });
+    const early = await ask(api.port);
+    expect(early.env['SWITCHYARD_WEB_PORT']).toBe(String(outcomeOf(result, 'web').port));
+  });
+
+  test('gives a profile to the environment and to the command, and starts what it names', async () => {
+    const yard = await runningYard(`
+[services.web]
+command = "node server.mjs {postgres_port}"
+env = { B = "service" }
+[services.api]
+command = "node server.mjs"
+[profiles.test]
+services = ["web"]
+env = { POSTGRES_PORT = 5433, A = "profile", B = "profile" }
+`);
+    const result = await yard.up({ profile: 'Test' });
+    expect(result).toMatchObject({ profile: 'test', services: ['web'] });
+    expect(result.outcomes).toHaveLength(1);
+    const { argv, env } = await ask(outcomeOf(result, 'web').port);
+    expect(argv).toEqual(['5433']);
+    expect(env).toMatchObject({ POSTGRES_PORT: '5433', A: 'profile', B: 'service' });
+  });
+
+  test('refuses what it cannot do before anything has happened', async () => {
+    const yard = await runningYard(`${WEB}[services.bad]\ncommand = "node 'x"\n`);
+    await expect(yard.up({ services: ['wep'] })).rejects.toThrow('unknown service(s): wep');
+    await expect(yard.up({ profile: 'x' })).rejects.toThrow('unknown profile: x');
+    await expect(yard.up({ services: ['web', 'bad'] })).rejects.toThrow(/The command of bad cannot be split/);
+    await expect(yard.up({ branch: 'other', services: ['web'] })).rejects.toThrow(
+      expect.objectContaining({ hint: 'Run `switchyard create other` first.' }),
+    );
+    expect(existsSync(yard.home)).toBe(false);
+  });
+
+  test('refuses a proxy port that somebody else has, and starts nothing', async () => {
+    const yard = await runningYard(WEB);
+    await listen(yard.context.config.proxy.port, '127.0.0.1');
+    await expect(yard.up()).rejects.toThrow(`pid ${process.pid}`);
+    expect(yard.services()).toEqual({});
+    expect(readdirSync(join(yard.home, 'ports'))).toEqual([]);
+  });
+
+  test('starts by levels: a service waits until what it depends on is ready', async () => {
+    const yard = await runningYard(`
+[services.web]
+command = "node server.mjs"
+depends_on = ["db"]
+[services.db]
+command = "node server.mjs --delay 400"
+`);
+    const result = await yard.up({ services: ['web'], wait: false });
+    expect(result.ok).toBe(true);
+    expect(outcomeOf(result, 'db').result).toBe('ready');
+    expect(outcomeOf(result, 'web').result).toBe('started');
+    expect(yard.events.filter(({ kind }) => kind !== 'proxy')).toMatchObject([
+      { kind: 'starting', service: 'db' },
+      { kind: 'ready', service: 'db' },
+      { kind: 'starting', service: 'web' },
+      { kind: 'running', service: 'web' },
+    ]);
+  });
+
+  test('reports one that exits at once with its code and the end of its log; the others go on', async () => {
+    const yard = await runningYard(`
+[services.web]
+command = "node server.mjs --fail 3"
+[services.api]
+command = "node server.mjs"
+[services.worker]
+command = "node server.mjs"
+depends_on = ["web"]
+[services.tool]
+command = "node server.mjs"
+depends_on = ["worker", "api"]
+`);
+    const result = await yard.up();
+    expect(result.ok).toBe(false);
+    const web = outcomeOf(result, 'web');
+    expect(web).toMatchObject({ result: 'exited', exit_code: 3 });
+    expect(web.message).toBe(`web exited with code 3 before it was ready; see ${web.log_file}`);
+    expect(web.details).toHaveLength(20);
+    expect(web.details.at(-1)).toBe('trouble 30');
+    expect(outcomeOf(result, 'api').result).toBe('ready');
+    expect(outcomeOf(result, 'worker')).toMatchObject({
+      result: 'not-started',
+      message: 'worker was not started: it depends on web, which is not ready',
+    });
+    expect(outcomeOf(result, 'tool').message).toContain('it depends on worker, which');
+    expect(result.messages).toContain('  trouble 30');
+    // Its record stays, so that its log and its end can be found.
+    expect(Object.keys(yard.services()).sort()).toEqual(['current::api', 'current::web']);
+    const leases = readdirSync(join(yard.home, 'ports')).map(Number);
+    expect(leases.sort()).toEqual([web.port, outcomeOf(result, 'api').port].sort());
+  });
+
+  test('names a command that does not exist, and starts the others', async () => {
+    const yard = await runningYard(`${WEB}[services.api]\ncommand = "no-such-program-at-all --x"\n`);
+    const result = await yard.up();
+    expect(result.ok).toBe(false);
+    expect(outcomeOf(result, 'web').result).toBe('ready');
+    expect(outcomeOf(result, 'api')).toMatchObject({
+      result: 'not-started',
+      message: '"api" could not be started: there is no command "no-such-program-at-all" (ENOENT).',
+      details: ['Install it, or correct services.api.command in switchyard.toml.'],
+    });
+    expect(Object.keys(yard.services())).toEqual(['current::web']);
+    expect(readdirSync(join(yard.home, 'ports'))).toHaveLength(1);
+  });
+
+  test('does not take somebody else who answers on the port for the service', async () => {
+    const yard = await runningYard(`[services.web]\ncommand = "node late.mjs"\nready_timeout = 2\n`);
+    // Nobody has the port when it is chosen. The service gives it to a stranger, and never listens itself.
+    writeFileSync(
+      join(yard.root, 'late.mjs'),
+      `import { writeFileSync } from 'node:fs';
+       writeFileSync('port', process.env.PORT);
+       setInterval(() => {}, 1000);`,
+    );
+    const port = join(yard.root, 'port');
+    const pending = yard.up();
+    await until(() => existsSync(port) && readFileSync(port, 'utf8') !== '');
+    await listen(Number(readFileSync(port, 'utf8')), '127.0.0.1');
+    const result = await pending;
+    const web = outcomeOf(result, 'web');
+    expect(result.ok).toBe(false);
+    expect(web.result).toBe('not-ready');
+    expect(web.message).toMatch(
+      new RegExp(`^web is not ready after 2 s: pid ${process.pid} \\(.+\\) answers on its port ${web.port};`),
+    );
+    expect(isAlive(web.pid!)).toBe(true);
+  });
+
+  test('says who has the port when the service finds it taken', async () => {
+    const yard = await runningYard(`[services.web]\ncommand = "node wait.mjs"\n`);
+    writeFileSync(
+      join(yard.root, 'wait.mjs'),
+      `import { existsSync, writeFileSync } from 'node:fs';
+       writeFileSync('port', process.env.PORT);
+       while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 10));
+       await import('./server.mjs');`,
+    );
+    const pending = yard.up();
+    const port = await until(() => {
+      const file = join(yard.root, 'port');
+      return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+    });
+    await listen(port, '127.0.0.1');
+    writeFileSync(join(yard.root, 'go'), '');
+    const web = outcomeOf(await pending, 'web');
+    expect(web).toMatchObject({ result: 'exited', exit_code: 1 });
+    expect(web.message).toContain(`port ${port} is held by pid ${process.pid} (`);
+    expect(web.details.join('\n')).toContain('EADDRINUSE');
+  });
+
+  test('tells when a service listens on another port than it was given', async () => {
+    const other = await freePort();
+    const yard = await runningYard(
+      `[services.web]\ncommand = "node server.mjs --port ${other}"\nready_timeout = 1\n`,
+    );
+    const web = outcomeOf(await yard.up(), 'web');
+    expect(web.message).toContain(
+      `it listens on ${other} instead of ${web.port}; pass {port} in its command`,
+    );
+  });
+
+  test('waits no longer than the time of the service, and leaves it running', async () => {
+    const yard = await runningYard(`${WEB.replace('.mjs', '.mjs --delay 60000')}ready_timeout = 0.5\n`);
+    const result = await yard.up();
+    const web = outcomeOf(result, 'web');
+    expect(web.message).toBe(
+      `web is not ready after 0.5 s: it does not listen on port ${web.port}; it is still running, see ${web.log_file}`,
+    );
+    expect(isAlive(web.pid!)).toBe(true);
+    expect(yard.services()['current::web']?.pid).toBe(web.pid);
+  });
+
+  test.each([
+    { what: 'that is told to listen on ::1', toml: 'command = "node server.mjs"\nhost = "::1"' },
+    {
+      what: 'that listens on ::1 although it was told 127.0.0.1',
+      toml: 'command = "node server.mjs --host ::1"',
+    },
+  ])('finds a dev server ready $what', async ({ toml }) => {
+    const yard = await runningYard(`[services.web]\n${toml}\n`);
+    const web = outcomeOf(await yard.up(), 'web');
+    expect(web.result).toBe('ready');
+    expect((await ask(web.port, '::1')).cwd).toBe(yard.root);
+  });
+
+  test('finds a service ready that goes on in the background under another process', async () => {
+    const yard = await runningYard(`[services.web]\ncommand = "node daemon.mjs"\n`);
+    writeFileSync(
+      join(yard.root, 'daemon.mjs'),
+      `import { spawn } from 'node:child_process';
+       spawn(process.execPath, ['server.mjs', '--delay', '300'], { detached: true, stdio: 'inherit' }).unref();`,
+    );
+    const result = await yard.up();
+    expect(result.ok).toBe(true);
+    const { pid } = await ask(outcomeOf(result, 'web').port);
+    expect((await yard.up()).outcomes[0]!.result).toBe('already-running');
+    expect((await yard.down()).messages).toEqual(['stopped web']);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test('waits until the service says that it is healthy', async () => {
+    const yard = await runningYard(`
+[services.web]
+command = "node server.mjs --sick 600"
+health = "/health"
+[services.api]
+command = "node server.mjs --status 500"
+health = "/health"
+ready_timeout = 1
+`);
+    const result = await yard.up();
+    expect(outcomeOf(result, 'web').result).toBe('ready');
+    expect(outcomeOf(result, 'api')).toMatchObject({
+      result: 'not-ready',
+      message: expect.stringContaining(
+        'api is not ready after 1 s: GET /health answered 500; it is still running',
+      ),
+    });
+  });
+
+  test('stops waiting when it is told to, and never stops the service', async () => {
+    const yard = await runningYard(`
+[services.web]
+command = "node server.mjs --delay 60000"
+[services.api]
+command = "node server.mjs"
+depends_on = ["web"]
+`);
+    const stop = new AbortController();
+    const pending = yard.up({ signal: stop.signal });
+    await until(() => yard.services()['current::web']?.pid);
+    stop.abort();
+    const result = await pending;
+    expect(result.ok).toBe(false);
+    const web = outcomeOf(result, 'web');
+    expect(web.message).toMatch(/^stopped waiting for web; it goes on starting at/);
+    expect(outcomeOf(result, 'api').message).toBe('api was not started: the command was stopped');
+    expect(isAlive(web.pid!)).toBe(true);
+  });
+
+  test('lets go of the project while it waits: another command can stop what hangs', async () => {
+    const yard = await runningYard(WEB.replace('.mjs', '.mjs --delay 60000'));
+    const pending = yard.up();
+    await until(() => yard.services()['current::web']?.pid);
+    expect((await yard.down()).messages).toEqual(['stopped web']);
+    expect(outcomeOf(await pending, 'web')).toMatchObject({
+      result: 'exited',
+      message: expect.stringContaining('web was ended by SIGTERM before it was ready'),
+    });
+  });
+
+  test('twice at once starts each service once, and both return when it is ready', async () => {
+    const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs --delay 300"\n`);
+    const results = await Promise.all([yard.up(), yard.up(), yard.up()]);
+    expect(results.map(({ ok }) => ok)).toEqual([true, true, true]);
+    for (const name of ['web', 'api']) {
+      const outcomes = results.map((result) => outcomeOf(result, name));
+      expect(new Set(outcomes.map(({ pid }) => pid)).size).toBe(1);
+      expect(outcomes.map(({ result }) => result).sort()).toEqual([
+        'already-running',
+        'already-running',
+        'ready',
+      ]);
+    }
+    // A shell that notes the end, and the program: for two services.
+    expect(yard.alive()).toHaveLength(4);
+  });
+
+  test('keeps a port from another project of the same home', async () => {
+    const range = '[ports]\nstart = 21310\nend = 21312\n';
+    const one = await runningYard(`${range}${WEB}`);
+    const two = await runningYard(`${range}${WEB}`, one.home);
+    const proxies = [one, two].map((yard) => yard.context.config.proxy.port);
+    expect(new Set(proxies).size).toBe(2);
+    const [first, second] = await Promise.all([one.up(), two.up()]);
+    const ports = [outcomeOf(first, 'web').port, outcomeOf(second, 'web').port];
+    expect(new Set(ports).size).toBe(2);
+    expect(ports.map((port) => readLease(one.context.home, port!))).toMatchObject([
+      { key: 'current::web', root: one.root },
+      { key: 'current::web', root: two.root },
+    ]);
+  });
+
+  test('says that two branches have one name after slugging, and starts nothing for the second', async () => {
+    const yard = await runningYard(WEB);
+    await yard.up();
+    const { 'current::web': record } = yard.services();
+    await yard.record({ ...record!, branch: 'Current' });
+    await expect(yard.up()).rejects.toThrow('branch names collide after slugging: Current and current');
+  });
+
+  test('does not start a second one beside a process that may be the service', async () => {
+    const yard = await runningYard(WEB);
+    await yard.record({ port: 21_999, branch: 'current', pid: process.pid });
+    const result = await yard.up();
+    expect(result.ok).toBe(false);
+    expect(outcomeOf(result, 'web').message).toBe(
+      `web was not started: pid ${process.pid} may still be it, which nothing proves`,
+    );
+    expect((await yard.down()).ok).toBe(false);
+    expect((await yard.down({ force: true })).ok).toBe(true);
+    expect((await yard.up()).ok).toBe(true);
+  });
+});

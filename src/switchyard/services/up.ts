@@ -1,0 +1,142 @@
+import { statSync } from 'node:fs';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
+import { serviceKey } from '../names.ts';
+import type { OnEvent } from './events.ts';
+import { levelsOf } from './levels.ts';
+import { isGood, tellOutcomes, type ServiceOutcome } from './outcome.ts';
+import { selectServices, type Selection } from './selection.ts';
+import { startServices, type StartPlan } from './start.ts';
+import { renderCommand } from './template.ts';
+
+export interface UpOptions {
+  /** Default: the branch of the worktree we stand in, else the one that git has checked out. */
+  readonly branch?: string | undefined;
+  /** Empty means those of the profile, else all. What they depend on is started too. */
+  readonly services: readonly string[];
+  readonly profile?: string | undefined;
+  /** Whether to wait until they are ready. What others depend on is waited for in any case. Default true. */
+  readonly wait?: boolean | undefined;
+  /** Whether their canonical ports shall lead to them. Default false. */
+  readonly checkout?: boolean | undefined;
+  /** Stops the waiting, never a service. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: OnEvent | undefined;
+  /** How processes of our own are started. Default: with this program. */
+  readonly program?: readonly string[] | undefined;
+}
+
+export interface UpResult {
+  /** Whether all services that were meant are as they should be. */
+  readonly ok: boolean;
+  readonly action: 'up' | 'restart';
+  readonly branch: string;
+  readonly worktree: string;
+  readonly profile: string | null;
+  /** As they were asked for, or as the profile names them. */
+  readonly services: readonly string[];
+  readonly messages: readonly string[];
+  readonly outcomes: readonly ServiceOutcome[];
+}
+
+/** Starts the services of a branch. What is refused is refused before anything has happened. */
+export async function up(context: YardContext, options: UpOptions): Promise<UpResult> {
+  const selection = selectServices(context.config, options.services, options.profile);
+  const place = await resolveBranch(context, options.branch);
+  return bringUp(context, {
+    options,
+    selection,
+    place,
+    action: 'up',
+    profileOf: () => selection.profile,
+  });
+}
+
+interface Bringing {
+  readonly options: Omit<UpOptions, 'services' | 'branch' | 'profile'>;
+  readonly selection: Selection;
+  readonly place: BranchPlace;
+  readonly action: UpResult['action'];
+  readonly profileOf: StartPlan['profileOf'];
+  readonly before?: StartPlan['before'];
+}
+
+/** The part that `restart` has in common. */
+export async function bringUp(context: YardContext, bringing: Bringing): Promise<UpResult> {
+  const { options, selection, place, action, profileOf, before } = bringing;
+  const { signal, onEvent, wait = true } = options;
+  const levels = levelsOf(context.config.services, selection.wanted);
+  refuseEarly(levels.flat(), place);
+
+  // It takes as long as finding ports does, so both are done at once.
+  const proxy = bringProxy(context, options);
+  proxy.catch(() => undefined);
+  const outcomes = await startServices({
+    context,
+    place,
+    levels,
+    profileOf,
+    what: `${action} ${place.branch}`,
+    wait,
+    signal,
+    onEvent,
+    proxy,
+    ...(before === undefined ? {} : { before }),
+  });
+  const messages = [await proxy, ...tellOutcomes(outcomes)];
+  const led = outcomes.filter(
+    (outcome) => isGood(outcome) && isLed(context, place, outcome, options.checkout),
+  );
+  if (led.length > 0) {
+    const { checkout } = await import('../forward/checkout.ts');
+    const services = led.map(({ service }) => service);
+    const taken = await checkout(context, {
+      branch: place.branch,
+      services,
+      signal,
+      onEvent,
+      program: options.program,
+    });
+    messages.push(...taken.messages);
+  }
+  return {
+    ok: outcomes.every(isGood),
+    action,
+    branch: place.branch,
+    worktree: place.worktree,
+    profile: selection.profile?.name ?? null,
+    services: selection.asked,
+    messages,
+    outcomes,
+  };
+}
+
+/** Whether its canonical port is to lead to it: because that is asked for, or because it led to where it was before. */
+function isLed(
+  context: YardContext,
+  place: BranchPlace,
+  { service, port }: ServiceOutcome,
+  asked = false,
+): boolean {
+  const known = projectRecord(context)?.checkouts[serviceKey(place.branch, service)];
+  return asked || (known !== undefined && known.target_port !== port);
+}
+
+/** The command of every service can be read, and there is a place where they can run. */
+function refuseEarly(services: readonly { name: string; command: string }[], place: BranchPlace): void {
+  for (const { name, command } of services) renderCommand(name, command, new Map());
+  if (statSync(place.worktree, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${place.worktree}`, {
+    hint: `Run \`switchyard create ${place.branch}\` first.`,
+  });
+}
+
+async function bringProxy(
+  context: YardContext,
+  { onEvent, program }: Pick<UpOptions, 'onEvent' | 'program'>,
+): Promise<string> {
+  const { ensureProxy } = await import('../proxy/ensure.ts');
+  const { text } = await ensureProxy(context, program === undefined ? {} : { program });
+  onEvent?.({ kind: 'proxy', text });
+  return text;
+}
