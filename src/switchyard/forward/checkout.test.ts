@@ -1,0 +1,310 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../../../test/helpers/until.ts';
+import {
+  daemonProgram,
+  endProcess,
+  freePort,
+  testYard,
+  type TestYard,
+} from '../../../test/helpers/yard-home.ts';
+import type { YardContext } from '../context.ts';
+import { checkout } from './checkout.ts';
+import { callForwarder } from './control-client.ts';
+import { isDaemonAlive } from './daemon.ts';
+import { observeCheckouts } from './observe.ts';
+import { dropCheckouts, uncheckout } from './uncheckout.ts';
+import { verify } from './verify.ts';
+
+const program = daemonProgram();
+
+/** Says its branch to whoever connects. */
+const SAYS_BRANCH =
+  "require('net').createServer((s) => s.on('error', () => 0).end(process.env.SWITCHYARD_BRANCH)).listen(process.env.PORT, '127.0.0.1')";
+
+interface Shop extends TestYard {
+  readonly web: number;
+  readonly api: number;
+}
+
+/** A project whose web and api have canonical ports. */
+async function openShop(): Promise<Shop> {
+  const [web, api] = [await freePort(), await freePort()];
+  const yard = await testYard(
+    `[services.web]\ncommand = "x"\nport = ${web}\n[services.api]\ncommand = "x"\nport = ${api}\n[services.job]\ncommand = "x"\n`,
+  );
+  onTestFinished(() => endForwarder(yard.context));
+  return { ...yard, web, api };
+}
+
+async function endForwarder({ registry, home }: YardContext): Promise<void> {
+  const record = registry.read().forwarder;
+  const pid =
+    (await callForwarder(home).ping()) ?? (record !== undefined && isDaemonAlive(record) ? record.pid : null);
+  if (pid !== null) endProcess(pid);
+}
+
+const take = async (context: YardContext, branch: string, ...services: string[]) =>
+  (await checkout(context, { branch, services, program })).messages;
+
+async function answerOn(port: number, host = '127.0.0.1'): Promise<string> {
+  return text(connect(port, host));
+}
+
+test('a checkout leads the canonical port to the branch, says so, and ends with its last port', async () => {
+  const { context, start, web } = await openShop();
+  const { port } = await start('feature/x', 'web', SAYS_BRANCH, web);
+  const done = await checkout(context, { branch: 'feature-x', services: [], program });
+  expect(done).toEqual({
+    ok: true,
+    action: 'checkout',
+    branch: 'feature-x',
+    scope: 'branch',
+    services: [],
+    messages: [`checked out web: localhost:${web} -> :${port}`],
+  });
+  expect(await answerOn(web)).toBe('feature/x');
+  expect(await answerOn(web, '::1')).toBe('feature/x');
+  expect(observeCheckouts(context)).toMatchObject([
+    { service: 'web', branch: 'feature/x', status: 'running' },
+  ]);
+  expect(await take(context, 'feature/x')).toEqual([`web checkout already running on canonical port ${web}`]);
+  const log = join(context.home.logs, 'forward.log');
+  expect(readFileSync(log, 'utf8')).toContain(
+    `mapped localhost:${web} -> 127.0.0.1:${port} (web of feature/x)`,
+  );
+  expect(statSync(log).mode & 0o777).toBe(0o600);
+
+  const forwarder = context.registry.read().forwarder!;
+  expect(await uncheckout(context, { services: ['web'] })).toEqual({
+    ok: true,
+    action: 'uncheckout',
+    branch: null,
+    scope: 'all',
+    services: ['web'],
+    messages: [`unchecked web from canonical port ${web}`],
+  });
+  await expect(answerOn(web)).rejects.toThrow('ECONNREFUSED');
+  await until(() => !isDaemonAlive(forwarder), { what: 'the forwarder to end' });
+  expect(context.registry.read().forwarder).toBeUndefined();
+  expect((await uncheckout(context, { services: [] })).messages).toEqual(['no matching checkouts']);
+});
+
+test('what cannot be checked out is told, and the rest is done', async () => {
+  const { context, start, record, web, api } = await openShop();
+  expect(await take(context, 'main')).toEqual(['no matching running services to checkout']);
+  expect(existsSync(join(context.home.logs, 'forward.log'))).toBe(false);
+  await record({ branch: 'main', service: 'web', port: 9, desired_port: web });
+  await start('main', 'job', SAYS_BRANCH);
+  expect(await take(context, 'main')).toEqual([
+    'web is not running for main',
+    'job has no canonical port configured',
+  ]);
+  expect(await take(context, 'main', 'nothing')).toEqual(['nothing is not running for main']);
+  const own = await start('main', 'web', SAYS_BRANCH);
+  await record({ ...own, desired_port: own.port });
+  const { port } = await start('main', 'api', SAYS_BRANCH, api);
+  expect(await take(context, 'main', 'web', 'api')).toEqual([
+    `web already owns canonical port ${own.port}`,
+    `checked out api: localhost:${api} -> :${port}`,
+  ]);
+});
+
+test('a stranger on the canonical port is named and left alone', async () => {
+  const { context, start, web } = await openShop();
+  const stranger = createServer((_, response) => response.end('mine'));
+  stranger.listen(web, '127.0.0.1');
+  onTestFinished(() => void stranger.close());
+  await once(stranger, 'listening');
+  await start('main', 'web', SAYS_BRANCH, web);
+  const [message] = await take(context, 'main');
+  expect(message).toContain(`web cannot bind canonical port ${web}; pid ${process.pid} (`);
+  expect(message).toContain(`in ${process.cwd()}`);
+  expect(observeCheckouts(context)).toEqual([]);
+  expect(await verify(context, { branch: 'main', services: [] })).toMatchObject([
+    { service: 'web', ok: false, held_by: 'stranger', branch: null, listeners: [{ pid: process.pid }] },
+    { service: 'api', ok: false, held_by: 'nobody' },
+  ]);
+});
+
+test('another branch is switched to without a refused connection, and open connections stay', async () => {
+  const { context, start, web } = await openShop();
+  const echo =
+    "require('net').createServer((s) => s.on('error', () => 0).on('data', (d) => s.write(process.env.SWITCHYARD_BRANCH))).listen(process.env.PORT, '127.0.0.1')";
+  const ports = new Map<string, number>();
+  for (const branch of ['main', 'other']) ports.set(branch, (await start(branch, 'web', echo, web)).port);
+  await take(context, 'main');
+  const old = connect(web, '127.0.0.1');
+  onTestFinished(() => void old.destroy());
+  old.write('?');
+  await once(old, 'data');
+
+  let stop = false;
+  let connections = 0;
+  const clients = Array.from({ length: 4 }, async () => {
+    while (!stop) {
+      const socket = connect(web, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.destroy();
+      connections++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+  for (let round = 0; round < 6; round++) {
+    const [now, was] = round % 2 === 0 ? (['other', 'main'] as const) : (['main', 'other'] as const);
+    const messages = await take(context, now);
+    expect(messages[0]).toBe(`switched web: localhost:${web} -> :${ports.get(now)!} (was ${was})`);
+    if (round === 0) expect(messages[1]).toContain(`with main on port ${web} until closed`);
+    const before = connections;
+    await until(() => connections > before);
+  }
+  stop = true;
+  await Promise.all(clients);
+  old.write('?');
+  const [bytes] = (await once(old, 'data')) as [Buffer];
+  expect(bytes.toString()).toBe('main');
+  // A port has one record, that of the branch it leads to.
+  expect(observeCheckouts(context)).toMatchObject([{ branch: 'main', status: 'running' }]);
+});
+
+test('a forwarder that was killed is seen as gone, and the next checkout brings all its ports back', async () => {
+  const { context, start, web, api } = await openShop();
+  const one = await start('main', 'web', SAYS_BRANCH, web);
+  await start('main', 'api', SAYS_BRANCH, api);
+  await take(context, 'main');
+  const { pid } = context.registry.read().forwarder!;
+  endProcess(pid!);
+  await until(() => observeCheckouts(context).every(({ status }) => status === 'stale'));
+  await start('other', 'api', SAYS_BRANCH, api);
+  const messages = await take(context, 'other');
+  expect(messages).toContain(`restored web of main: localhost:${web} -> :${one.port}`);
+  expect(messages.at(-1)).toMatch(/^checked out api: /);
+  expect(await answerOn(web)).toBe('main');
+  expect(await answerOn(api)).toBe('other');
+  // A service that has ended keeps its place in the records, and nothing is opened for it.
+  endProcess(context.registry.read().forwarder!.pid!);
+  endProcess(one.pid!);
+  await until(() => observeCheckouts(context).every(({ status }) => status === 'stale'));
+  await take(context, 'other');
+  expect(observeCheckouts(context)).toMatchObject([{ status: 'stale' }, { status: 'running' }]);
+  expect((await uncheckout(context, { services: ['web'] })).messages).toEqual([
+    `removed stale checkout for web; nothing of ours listens on port ${web}`,
+  ]);
+});
+
+test('a forwarder that does not answer any more is replaced', async () => {
+  const { context, start, web, api } = await openShop();
+  await start('main', 'web', SAYS_BRANCH, web);
+  await start('main', 'api', SAYS_BRANCH, api);
+  await take(context, 'main');
+  const { pid } = context.registry.read().forwarder!;
+  endProcess(pid!, 'SIGSTOP');
+  expect(await uncheckout(context, { services: ['web'], program })).toMatchObject({
+    messages: [`unchecked web from canonical port ${web}`],
+  });
+  await expect(answerOn(web)).rejects.toThrow('ECONNREFUSED');
+  expect(await answerOn(api)).toBe('main');
+  expect(context.registry.read().forwarder!.pid).not.toBe(pid);
+});
+
+test('what runs is found again when the records are lost', async () => {
+  const { context, reopen, start, web } = await openShop();
+  const service = await start('main', 'web', SAYS_BRANCH, web);
+  await take(context, 'main');
+  const { pid } = context.registry.read().forwarder!;
+  await context.registry.change((state) => {
+    delete state.forwarder;
+    state.projects[context.config.root]!.checkouts = {};
+  });
+  const fresh = reopen();
+  expect(await verify(fresh, { services: ['web'] })).toMatchObject([
+    { ok: true, branch: 'main', held_by: 'forwarder' },
+  ]);
+  expect(await take(fresh, 'main')).toEqual([`web checkout already running on canonical port ${web}`]);
+  expect(fresh.registry.read().forwarder!.pid).toBe(pid);
+  await fresh.registry.change((state) => {
+    state.projects[context.config.root]!.checkouts = {};
+  });
+  expect((await uncheckout(fresh, { branch: 'main', services: [] })).messages).toEqual([
+    `unchecked web from canonical port ${web}`,
+  ]);
+  expect(service.port).not.toBe(web);
+});
+
+test('many checkouts at once, of two projects in one home, end with one forwarder and all ports', async () => {
+  const first = await openShop();
+  const [web] = [await freePort()];
+  const second = await testYard(`[services.web]\ncommand = "x"\nport = ${web}\n`, first.context.home.root);
+  await first.start('main', 'web', SAYS_BRANCH, first.web);
+  await first.start('main', 'api', SAYS_BRANCH, first.api);
+  await second.start('theirs', 'web', SAYS_BRANCH, web);
+  await Promise.all([
+    ...[1, 2, 3].map(() => take(first.reopen(), 'main', 'web')),
+    ...[1, 2, 3].map(() => take(first.reopen(), 'main', 'api')),
+    ...[1, 2, 3].map(() => take(second.reopen(), 'theirs')),
+  ]);
+  expect(await Promise.all([first.web, first.api, web].map((port) => answerOn(port)))).toEqual([
+    'main',
+    'main',
+    'theirs',
+  ]);
+  expect(
+    readFileSync(join(first.context.home.logs, 'forward.log'), 'utf8').match(/forwarder ready/g),
+  ).toHaveLength(1);
+  // A command that has the project's lock drops what it ends, and nobody else's.
+  const dropped = await dropCheckouts(first.context, ['main::web', 'main::api', 'main::job']);
+  expect(dropped.map(({ record, wasOpen }) => [record.service, wasOpen])).toEqual([
+    ['web', true],
+    ['api', true],
+  ]);
+  expect(await answerOn(web)).toBe('theirs');
+});
+
+test('verify says by the kernel which process of which branch answers', async () => {
+  const { context, start, web, api } = await openShop();
+  const { port, pid } = await start('feature/x', 'web', SAYS_BRANCH, web);
+  await take(context, 'feature/x');
+  const forwarder = context.registry.read().forwarder!.pid!;
+  const [proof] = await verify(context, { branch: 'feature/x', services: ['web'] });
+  expect(proof).toMatchObject({
+    service: 'web',
+    port: web,
+    ok: true,
+    expected: 'feature/x',
+    held_by: 'forwarder',
+    branch: 'feature/x',
+    listeners: [
+      { address: '127.0.0.1', pid: forwarder },
+      { address: '::1', pid: forwarder },
+    ],
+    target: { host: '127.0.0.1', port, listeners: [{ address: '127.0.0.1', pid, cwd: context.config.root }] },
+  });
+  expect(proof?.text).toContain(`localhost:${web} is web of feature/x: pid ${pid!} (`);
+  expect(await verify(context, { branch: 'main', services: ['web'] })).toMatchObject([{ ok: false }]);
+  // The service goes, a stranger takes its port: the name on our records does not count.
+  endProcess(pid!);
+  const stranger = createServer();
+  onTestFinished(() => void stranger.close());
+  await until(async () => {
+    stranger.listen(port, '127.0.0.1');
+    return once(stranger, 'listening').then(
+      () => true,
+      () => false,
+    );
+  });
+  const [fooled] = await verify(context, { services: ['web'] });
+  expect(fooled).toMatchObject({ ok: false, held_by: 'forwarder', branch: null, expected: 'feature/x' });
+  expect(fooled?.text).toContain('where a stranger listens');
+  // A service that ignores the port it was given and takes the canonical one.
+  await start('stubborn', 'api', `require('net').createServer().listen(${api}); ${SAYS_BRANCH}`, api);
+  const [direct] = await verify(context, { branch: 'stubborn', services: ['api'] });
+  expect(direct).toMatchObject({ ok: true, held_by: 'service', branch: 'stubborn' });
+  expect(await take(context, 'stubborn', 'api')).toMatchObject([
+    expect.stringContaining('started as api of stubborn) owns it'),
+  ]);
+});

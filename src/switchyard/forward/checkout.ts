@@ -1,0 +1,162 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { asLoopback } from '../config/loopback.ts';
+import { projectRecord, type YardContext } from '../context.ts';
+import { slug } from '../names.ts';
+import { observeServices } from '../services/observe.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { withProjectLock } from '../state/registry.ts';
+import type { ForwarderLine } from './control-client.ts';
+import { ensureForwarder } from './ensure.ts';
+import { listenersOn } from './listeners.ts';
+import { withForwarder } from './lock.ts';
+import type { Mapping } from './mapping.ts';
+import type { MapAnswer } from './protocol.ts';
+import { forgetCheckouts, mappingOf, noteCheckouts } from './records.ts';
+import { restoreCheckouts, whoHas } from './restore.ts';
+
+export interface CheckoutOptions {
+  /** Its name or its slug. */
+  readonly branch: string;
+  /** Empty means all that run. */
+  readonly services: readonly string[];
+  /** Told while another command has the project. */
+  readonly onEvent?: ((event: { readonly kind: 'waiting'; readonly text: string }) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** How the forwarder is started. Default: with this program. */
+  readonly program?: readonly string[] | undefined;
+}
+
+export interface CheckoutResult {
+  readonly ok: true;
+  readonly action: 'checkout';
+  readonly branch: string;
+  readonly scope: 'branch';
+  /** As they were asked for. */
+  readonly services: readonly string[];
+  readonly messages: readonly string[];
+}
+
+/**
+ * Lets the canonical ports lead to the services of a branch. A port that leads to another branch is switched without
+ * being closed. What cannot be done is a message, not an error: the others are done all the same.
+ */
+export async function checkout(context: YardContext, options: CheckoutOptions): Promise<CheckoutResult> {
+  const { branch, services, onEvent, signal } = options;
+  const messages = await withProjectLock(
+    context.home,
+    context.config.root,
+    `checkout ${branch}`,
+    () => takePorts(context, options),
+    { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
+  );
+  return { ok: true, action: 'checkout', branch, scope: 'branch', services, messages };
+}
+
+async function takePorts(context: YardContext, options: CheckoutOptions): Promise<readonly string[]> {
+  const { registry, home } = context;
+  const messages: string[] = [];
+  const due: Mapping[] = [];
+  for (const judged of judge(context, options.branch, options.services)) {
+    if (typeof judged === 'string') messages.push(judged);
+    else due.push(judged);
+  }
+  if (due.length > 0) {
+    await withForwarder(home, `checkout ${options.branch}`, async () => {
+      const line = await ensureForwarder({ registry, port: due[0]!.listen_port, program: options.program });
+      messages.push(
+        ...(await restoreCheckouts(registry, line, new Set(due.map((each) => each.listen_port)))),
+      );
+      messages.push(...(await lead(context, line, due)));
+    });
+  }
+  return messages.length > 0 ? messages : ['no matching running services to checkout'];
+}
+
+/** For each service of the branch what is to be done, or why nothing is. */
+function judge(
+  context: YardContext,
+  branch: string,
+  services: readonly string[],
+): readonly (string | Mapping)[] {
+  const wanted = services.map(slug);
+  const order = context.config.services.map(({ name }) => name);
+  const records = Object.values(projectRecord(context)?.services ?? {})
+    .filter((record) => record.branch_slug === slug(branch))
+    .filter((record) => wanted.length === 0 || wanted.includes(slug(record.service)))
+    .sort((a, b) => order.indexOf(slug(a.service)) - order.indexOf(slug(b.service)));
+  const missing = wanted.filter((name) => !records.some((record) => slug(record.service) === name));
+  return [
+    ...observeServices(records).map(({ record, status }) => judgeService(record, status === 'running')),
+    ...missing.map((name) => `${name} is not running for ${branch}`),
+  ];
+}
+
+function judgeService(record: ServiceRecord, running: boolean): string | Mapping {
+  const { service, branch, desired_port: desired, port, backend_host } = record;
+  if (!running) return `${service} is not running for ${branch}`;
+  if (desired === null) return `${service} has no canonical port configured`;
+  if (port === desired) return `${service} already owns canonical port ${desired}`;
+  if (asLoopback(backend_host) === undefined)
+    return `${service} is refused: ${backend_host} is not a loopback host`;
+  return mappingOf(record, desired);
+}
+
+async function lead(
+  { registry }: YardContext,
+  line: ForwarderLine,
+  due: readonly Mapping[],
+): Promise<readonly string[]> {
+  const messages: string[] = [];
+  const open = new Set((await line.list())?.map((mapping) => mapping.listen_port));
+  // Asked before: some systems let us take a port in front of somebody who listens on all addresses.
+  const held = listenersOn(due.map((mapping) => mapping.listen_port).filter((port) => !open.has(port)));
+  const free = due.filter((mapping) => {
+    if ((held.get(mapping.listen_port) ?? []).length === 0) return true;
+    messages.push(taken(mapping));
+    return false;
+  });
+  await noteCheckouts(registry, free);
+  const failed: number[] = [];
+  for (const mapping of free) {
+    const answer = await line.map(mapping);
+    if (answer === undefined) {
+      throw new SwitchboardError('FORWARDER_GONE', 'The forwarder ended while it was asked.', {
+        hint: 'Run the command again.',
+      });
+    }
+    if (answer.ok) {
+      messages.push(...tell(mapping, answer));
+      continue;
+    }
+    failed.push(mapping.listen_port);
+    messages.push(
+      answer.code === 'EADDRINUSE'
+        ? taken(mapping)
+        : `${mapping.service} cannot bind canonical port ${mapping.listen_port}: ${answer.error}`,
+    );
+  }
+  if (failed.length > 0) await forgetCheckouts(registry, failed);
+  return messages;
+}
+
+function tell(mapping: Mapping, { kind, was, staying }: MapAnswer): readonly string[] {
+  const { service, listen_port: port, target_port } = mapping;
+  if (kind === 'same') return [`${service} checkout already running on canonical port ${port}`];
+  const text = `${service}: localhost:${port} -> :${target_port}`;
+  if (was === undefined) return [`checked out ${text}`];
+  const message = `switched ${text} (was ${toldBefore(was, mapping)})`;
+  if (staying === 0) return [message];
+  const connections = staying === 1 ? '1 open connection stays' : `${staying} open connections stay`;
+  return [message, `${connections} with ${toldBefore(was, mapping)} on port ${port} until closed`];
+}
+
+/** As much of where the port led as differs. */
+function toldBefore(was: Mapping, now: Mapping): string {
+  const service = was.service === now.service ? '' : `${was.service} of `;
+  const project = was.project_root === now.project_root ? '' : ` in ${was.project_root}`;
+  return `${service}${was.branch}${project}`;
+}
+
+function taken({ service, listen_port: port }: Mapping): string {
+  return `${service} cannot bind canonical port ${port}; ${whoHas(port)}`;
+}

@@ -1,0 +1,62 @@
+import { connect } from 'node:net';
+import type { Home } from '../state/home.ts';
+import { controlSocket } from './control-socket.ts';
+import { readLines } from './lines.ts';
+import type { Mapping } from './mapping.ts';
+import type {
+  ForwardAnswer,
+  ForwardFailure,
+  ForwardRequest,
+  MapAnswer,
+  OpenMapping,
+  UnmapAnswer,
+} from './protocol.ts';
+
+/** The forwarder of a home, as a command sees it. Every question is answered, or by undefined: nobody answers there. */
+export interface ForwarderLine {
+  ping(): Promise<number | undefined>;
+  map(mapping: Mapping): Promise<MapAnswer | ForwardFailure | undefined>;
+  unmap(port: number): Promise<UnmapAnswer | ForwardFailure | undefined>;
+  list(): Promise<readonly OpenMapping[] | undefined>;
+}
+
+/** How long an answer may take, in milliseconds. The work itself takes one. */
+const PATIENCE = 3000;
+
+export function callForwarder(home: Home): ForwarderLine {
+  const path = controlSocket(home);
+  return {
+    async ping() {
+      const answer = await ask(path, { op: 'ping' });
+      return answer !== undefined && 'pid' in answer ? answer.pid : undefined;
+    },
+    map: (mapping) => ask(path, { op: 'map', mapping }) as ReturnType<ForwarderLine['map']>,
+    unmap: (port) => ask(path, { op: 'unmap', port }) as ReturnType<ForwarderLine['unmap']>,
+    async list() {
+      const answer = await ask(path, { op: 'list' });
+      return answer !== undefined && 'mappings' in answer ? answer.mappings : undefined;
+    },
+  };
+}
+
+function ask(path: string, request: ForwardRequest): Promise<ForwardAnswer | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const timer = setTimeout(() => finish(undefined), PATIENCE);
+    const finish = (answer: ForwardAnswer | undefined): void => {
+      clearTimeout(timer);
+      resolve(answer);
+      socket.destroy();
+    };
+    socket.on('error', () => finish(undefined));
+    socket.on('close', () => finish(undefined));
+    socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));
+    readLines(socket, (line) => {
+      try {
+        finish(JSON.parse(line) as ForwardAnswer);
+      } catch {
+        finish(undefined);
+      }
+    });
+  });
+}

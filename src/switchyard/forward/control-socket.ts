@@ -1,0 +1,39 @@
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { sha256 } from '../names.ts';
+import type { Home } from '../state/home.ts';
+
+/** The kernel's limit is 108 bytes on Linux and 104 on macOS, with a zero at the end. */
+const LONGEST_PATH = 100;
+
+/** Where the forwarder of a home is asked. Only its owner can reach it. Touches nothing. */
+export function controlSocket(home: Home): string {
+  const name = sha256(home.root).slice(0, 16);
+  if (process.platform === 'win32') return `\\\\.\\pipe\\switchyard-${name}`;
+  const path = join(home.run, 'forward.sock');
+  return Buffer.byteLength(path) <= LONGEST_PATH ? path : join(shortDirectory(), `${name}.sock`);
+}
+
+/** Makes the directory of the socket, for its owner only. */
+export function makeControlDirectory(home: Home): void {
+  if (process.platform === 'win32') return;
+  if (!controlSocket(home).startsWith(shortDirectory())) {
+    mkdirSync(home.run, { recursive: true, mode: 0o700 });
+    chmodSync(home.run, 0o700);
+    return;
+  }
+  mkdirSync(shortDirectory(), { recursive: true, mode: 0o700 });
+  // Anybody can make a directory of this name before us.
+  const found = lstatSync(shortDirectory());
+  if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
+    throw new SwitchboardError('CONTROL_SOCKET', `${shortDirectory()} is not a directory of yours alone.`, {
+      hint: 'Remove it, or choose a shorter SWITCHYARD_HOME, so that the socket can be made there.',
+    });
+  }
+}
+
+/** Not the temporary directory of the environment: that may be another one for the next command. */
+function shortDirectory(): string {
+  return `/tmp/switchyard-${process.getuid?.() ?? 0}`;
+}

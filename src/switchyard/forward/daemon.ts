@@ -1,0 +1,138 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  bootId,
+  createMarkedProcesses,
+  environmentOf,
+  startDetached,
+  type Detached,
+  type Marked,
+} from '../../process/index.ts';
+import { newCookie } from '../services/cookie.ts';
+import type { Home } from '../state/home.ts';
+import type { DaemonRecord, State } from '../state/records.ts';
+import type { Registry } from '../state/registry.ts';
+import { timestamp } from '../state/timestamp.ts';
+
+export interface DaemonOptions {
+  readonly registry: Registry;
+  /** What errors call it. */
+  readonly name: string;
+  /** What our own program is called with. */
+  readonly args: readonly string[];
+  readonly logFile: string;
+  readonly host: string;
+  readonly port: number;
+  /** The command and first arguments of our own program. Default: as this process was started. */
+  readonly program?: readonly string[] | undefined;
+  /** Puts the record in its place. */
+  readonly note: (state: State, record: DaemonRecord) => void;
+}
+
+/** The variable by which a process of our own is known. Services have another one, and none of them inherits this. */
+export const DAEMON_COOKIE = 'SWITCHYARD_DAEMON';
+
+/** Starts our own program as a process that goes on when the command has ended. */
+export async function startDaemon(options: DaemonOptions): Promise<Detached> {
+  const { registry, name, args, logFile, host, port, program = ownProgram(), note } = options;
+  const { home } = registry;
+  const argv = [...program, ...args];
+  const cookie = newCookie(home);
+  const intent = { host, port, pid: null, cookie, argv, started_at: timestamp(), log_file: logFile };
+  // Noted before it is started: whatever happens to us in between, its cookie is known.
+  await registry.change((state) => note(state, intent));
+  const started = await startDetached({
+    name,
+    command: argv[0]!,
+    args: argv.slice(1),
+    // Not the caller's directory: that may be a worktree which is removed one day.
+    cwd: home.root,
+    env: { ...sparseEnvironment(), SWITCHYARD_HOME: home.root, [DAEMON_COOKIE]: cookie },
+    logFile,
+  });
+  const { pid, startTime } = started;
+  const identity = { pid, pgid: pid, process_started_at: startTime, boot_id: bootId() ?? null };
+  await registry.change((state) => note(state, { ...intent, ...identity }));
+  return started;
+}
+
+/** Waits until a new daemon does its work, or ended, or is late. */
+export async function untilReady(
+  daemon: Detached,
+  isReady: () => Promise<boolean>,
+  patience: number,
+): Promise<'ready' | 'ended' | 'late'> {
+  const ended = daemon.exited.then(() => 'ended' as const);
+  const deadline = performance.now() + patience;
+  while (performance.now() < deadline) {
+    if (await isReady()) return 'ready';
+    if ((await Promise.race([ended, pause(10)])) === 'ended') return 'ended';
+  }
+  return 'late';
+}
+
+/** Whether the recorded process still runs. */
+export function isDaemonAlive(record: DaemonRecord): boolean {
+  // One look at one process, instead of one at all of them.
+  if (record.cookie === undefined) return false;
+  if (record.pid !== null && showsEnvironments())
+    return environmentOf(record.pid)?.[DAEMON_COOKIE] === record.cookie;
+  const mark = markOf(record);
+  return createMarkedProcesses(DAEMON_COOKIE).look([mark]).membersOf(mark).length > 0;
+}
+
+/** Whether the process of this pid is a daemon of this home, also when the records have been lost. */
+export function isDaemonOf(home: Home, pid: number, record: DaemonRecord | undefined): boolean {
+  if (showsEnvironments()) return environmentOf(pid)?.[DAEMON_COOKIE]?.startsWith(`${home.hash}.`) === true;
+  return record?.pid === pid && isDaemonAlive(record);
+}
+
+/** The record of a daemon of this home that runs and is not on record; undefined when nothing proves that it is one. */
+export function recordOfDaemon(
+  home: Home,
+  pid: number,
+  place: { readonly host: string; readonly port: number; readonly log_file: string },
+): DaemonRecord | undefined {
+  const cookie = environmentOf(pid)?.[DAEMON_COOKIE];
+  if (cookie?.startsWith(`${home.hash}.`) !== true) return undefined;
+  return { ...place, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp() };
+}
+
+/** Ends the recorded process, if it is still that; whether it is gone. */
+export async function stopDaemon(name: string, record: DaemonRecord): Promise<boolean> {
+  const [report] = await createMarkedProcesses(DAEMON_COOKIE).stop([{ name, ...markOf(record) }], {
+    kill: 1500,
+  });
+  return report?.kind === 'gone';
+}
+
+/** Where environments can be seen, the cookie alone: a pid may be given away again within one tick of the clock. */
+function markOf({ pid, process_started_at, boot_id, cookie }: DaemonRecord): Marked {
+  const sameBoot = (boot_id ?? undefined) === bootId();
+  const known = pid !== null && sameBoot && typeof process_started_at === 'number' && !showsEnvironments();
+  return { leader: known ? { pid, startTime: process_started_at } : undefined, cookie };
+}
+
+function showsEnvironments(): boolean {
+  return existsSync('/proc/self/environ');
+}
+
+/** How this process was started, without its arguments. */
+function ownProgram(): readonly string[] {
+  return [process.execPath, realpathSync(process.argv[1]!)];
+}
+
+const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot', 'USERPROFILE', 'TEMP', 'TMP'];
+
+/**
+ * Only what a Node process needs. It lives for days: the secrets of the shell that happened to start it do not belong to
+ * it, nor do the marks by which others end the processes of a run.
+ */
+function sparseEnvironment(): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of KEPT) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}

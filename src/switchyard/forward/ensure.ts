@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { Home } from '../state/home.ts';
+import type { Registry } from '../state/registry.ts';
+import { callForwarder, type ForwarderLine } from './control-client.ts';
+import { isDaemonAlive, recordOfDaemon, startDaemon, stopDaemon, untilReady } from './daemon.ts';
+
+export interface EnsureForwarderOptions {
+  readonly registry: Registry;
+  /** The port for which it is needed first. */
+  readonly port: number;
+  /** Default: this program. */
+  readonly program?: readonly string[] | undefined;
+}
+
+/** How long a new one may take until it answers, in milliseconds. */
+const START_TIME = 10_000;
+
+export function forwarderLog(home: Home): string {
+  return join(home.logs, 'forward.log');
+}
+
+/** A line to the forwarder of this home, which is started if it does not answer. To be called under its lock. */
+export async function ensureForwarder({
+  registry,
+  port,
+  program,
+}: EnsureForwarderOptions): Promise<ForwarderLine> {
+  const { home } = registry;
+  const line = callForwarder(home);
+  const pid = await line.ping();
+  if (pid !== undefined) {
+    await adopt(registry, pid, port);
+    return line;
+  }
+  await endSilentForwarder(registry);
+  const logFile = forwarderLog(home);
+  const started = await startDaemon({
+    registry,
+    name: 'forwarder',
+    args: ['forward', 'serve', '--home', home.root],
+    logFile,
+    host: '127.0.0.1',
+    port,
+    program,
+    note: (state, record) => (state.forwarder = record),
+  });
+  const outcome = await untilReady(started, async () => (await line.ping()) !== undefined, START_TIME);
+  if (outcome === 'ready') return line;
+  throw new SwitchboardError(
+    'FORWARDER_START',
+    outcome === 'ended' ? 'The forwarder ended as soon as it was started.' : 'The forwarder does not answer.',
+    { hint: `See ${logFile}.` },
+  );
+}
+
+/** The records may have been lost while it ran. */
+async function adopt(registry: Registry, pid: number, port: number): Promise<void> {
+  const { home } = registry;
+  if (registry.read().forwarder?.pid === pid) return;
+  const record = recordOfDaemon(home, pid, { host: '127.0.0.1', port, log_file: forwarderLog(home) });
+  if (record !== undefined) await registry.change((state) => (state.forwarder = record));
+}
+
+/** Ends a forwarder that runs but does not answer. Whether there was one. */
+export async function endSilentForwarder(registry: Registry): Promise<boolean> {
+  const record = registry.read().forwarder;
+  if (record === undefined || !isDaemonAlive(record)) return false;
+  if (await stopDaemon('forwarder', record)) return true;
+  throw new SwitchboardError(
+    'FORWARDER_STUCK',
+    `The forwarder (pid ${record.pid ?? 'unknown'}) cannot be ended.`,
+    {
+      hint: `End it yourself; see ${record.log_file}.`,
+    },
+  );
+}

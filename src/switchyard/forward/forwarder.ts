@@ -1,0 +1,89 @@
+import { asLoopback } from '../config/loopback.ts';
+import { openGate, type Gate } from './gate.ts';
+import { sameMapping, type Mapping } from './mapping.ts';
+import type { ForwardAnswer, ForwardRequest } from './protocol.ts';
+
+/** All canonical ports of one home, by what it is asked to do. */
+export interface Forwarder {
+  /** Requests are done one after the other, whoever asks. */
+  handle(request: ForwardRequest): Promise<ForwardAnswer>;
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+/** `log` takes a line for each thing that happened. */
+export function createForwarder(log: (text: string) => void): Forwarder {
+  const gates = new Map<number, Gate>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function map(mapping: Mapping): Promise<ForwardAnswer> {
+    const { listen_port: port, target_host, target_port } = mapping;
+    if (asLoopback(target_host) === undefined) {
+      return { ok: false, code: 'NOT_LOOPBACK', error: `${target_host} is not a loopback host` };
+    }
+    if (target_port === port)
+      return { ok: false, code: 'BAD_REQUEST', error: 'a port cannot lead to itself' };
+    const gate = gates.get(port);
+    if (gate === undefined) {
+      gates.set(port, await openGate(mapping, log));
+      log(`mapped ${described(mapping)}`);
+      return { ok: true, kind: 'mapped', staying: 0 };
+    }
+    const was = gate.mapping;
+    if (sameMapping(was, mapping)) return { ok: true, kind: 'same', was, staying: 0 };
+    const staying = gate.lead(mapping);
+    log(`switched ${described(mapping)}, was ${was.service} of ${was.branch} on :${was.target_port}`);
+    return { ok: true, kind: 'switched', was, staying };
+  }
+
+  async function unmap(port: number): Promise<ForwardAnswer> {
+    const gate = gates.get(port);
+    if (gate === undefined) return { ok: true, kind: 'unknown', cut: 0 };
+    const cut = gate.connections;
+    gates.delete(port);
+    await gate.close();
+    log(`unmapped ${described(gate.mapping)}`);
+    return { ok: true, kind: 'unmapped', cut };
+  }
+
+  async function answer(request: ForwardRequest): Promise<ForwardAnswer> {
+    switch (request.op) {
+      case 'map':
+        return map(request.mapping);
+      case 'unmap':
+        return unmap(request.port);
+      case 'list':
+        return { ok: true, mappings: [...gates.values()].map(shown) };
+      case 'ping':
+        return { ok: true, pid: process.pid };
+    }
+  }
+
+  return {
+    handle(request) {
+      const done = last.then(() => answer(request)).catch(failed);
+      last = done;
+      return done;
+    },
+    get size() {
+      return gates.size;
+    },
+    async close() {
+      await Promise.all([...gates.values()].map((gate) => gate.close()));
+      gates.clear();
+    },
+  };
+}
+
+function shown({ mapping, addresses, connections }: Gate) {
+  return { ...mapping, addresses, connections };
+}
+
+function described({ listen_port, target_host, target_port, service, branch }: Mapping): string {
+  return `localhost:${listen_port} -> ${target_host}:${target_port} (${service} of ${branch})`;
+}
+
+function failed(error: unknown): ForwardAnswer {
+  const { code = 'FAILED', message } = error as NodeJS.ErrnoException;
+  return { ok: false, code, error: message };
+}

@@ -1,0 +1,16 @@
+import type { Socket } from 'node:net';
+
+/** More than this in one line is not from us, in characters. */
+const LONGEST_LINE = 64 * 1024;
+
+/** Calls back for each line that arrives; a peer that sends an endless one is cut off. */
+export function readLines(socket: Socket, onLine: (line: string) => void): void {
+  let rest = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+    if (rest.length > LONGEST_LINE) socket.destroy();
+  });
+}

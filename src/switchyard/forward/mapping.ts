@@ -1,0 +1,22 @@
+/** One canonical port and the service that answers there, as the forwarder is told it and tells it. */
+export interface Mapping {
+  readonly listen_port: number;
+  readonly target_host: string;
+  readonly target_port: number;
+  readonly project: string;
+  readonly project_root: string;
+  readonly branch: string;
+  readonly service: string;
+}
+
+/** Whether both lead to the same port for the same service. */
+export function sameMapping(a: Mapping, b: Mapping): boolean {
+  return (
+    a.listen_port === b.listen_port &&
+    a.target_host === b.target_host &&
+    a.target_port === b.target_port &&
+    a.project_root === b.project_root &&
+    a.branch === b.branch &&
+    a.service === b.service
+  );
+}

@@ -1,0 +1,68 @@
+import { serviceKey, slug } from '../names.ts';
+import type { CheckoutRecord, ServiceRecord, State } from '../state/records.ts';
+import type { Registry } from '../state/registry.ts';
+import { timestamp } from '../state/timestamp.ts';
+import { forwarderLog } from './ensure.ts';
+import type { Mapping } from './mapping.ts';
+
+/** How a canonical port leads to the service as it runs now. */
+export function mappingOf(service: ServiceRecord, port: number): Mapping {
+  return {
+    listen_port: port,
+    target_host: service.backend_host,
+    target_port: service.port,
+    project: service.project,
+    project_root: service.project_root,
+    branch: service.branch,
+    service: service.service,
+  };
+}
+
+/**
+ * Writes down that these ports lead there, before they do: whatever becomes of us, nothing is open that nobody knows of.
+ * A port has one record, whichever project had it before.
+ */
+export function noteCheckouts(registry: Registry, mappings: readonly Mapping[]): Promise<void> {
+  return registry.change((state) => {
+    for (const mapping of mappings) {
+      const project = state.projects[mapping.project_root];
+      if (project === undefined) continue;
+      forgetPort(state, mapping.listen_port);
+      project.checkouts[serviceKey(mapping.branch, mapping.service)] = {
+        project: mapping.project,
+        project_root: mapping.project_root,
+        branch: mapping.branch,
+        branch_slug: slug(mapping.branch),
+        service: mapping.service,
+        listen_host: 'localhost',
+        listen_port: mapping.listen_port,
+        target_host: mapping.target_host,
+        target_port: mapping.target_port,
+        pid: state.forwarder?.pid ?? null,
+        log_file: forwarderLog(registry.home),
+        started_at: timestamp(),
+      };
+    }
+  });
+}
+
+/** Forgets what was noted for these ports; with the last one, the forwarder too, which ends by itself then. */
+export function forgetCheckouts(registry: Registry, ports: readonly number[]): Promise<void> {
+  return registry.change((state) => {
+    for (const port of ports) forgetPort(state, port);
+    if (allCheckouts(state).length === 0) delete state.forwarder;
+  });
+}
+
+/** The checkouts of all projects. */
+export function allCheckouts(state: State): readonly CheckoutRecord[] {
+  return Object.values(state.projects).flatMap((project) => Object.values(project.checkouts));
+}
+
+function forgetPort(state: State, port: number): void {
+  for (const project of Object.values(state.projects)) {
+    for (const [key, checkout] of Object.entries(project.checkouts)) {
+      if (checkout.listen_port === port) Reflect.deleteProperty(project.checkouts, key);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { withKernelLock } from '../../process/index.ts';
+import type { Home } from '../state/home.ts';
+import { listenForControl } from './control-server.ts';
+import { daemonLife, type DaemonLifeOptions } from './daemon-life.ts';
+import { createForwarder } from './forwarder.ts';
+
+/** A command that starts a forwarder and dies before it maps a port must not leave it behind, in milliseconds. */
+const IDLE_TIME = 20_000;
+
+/** The process behind all canonical ports of a home. It ends with its last mapping. */
+export async function serveForward(options: DaemonLifeOptions): Promise<void> {
+  const { home } = options;
+  const { log, end } = daemonLife(options);
+  // For as long as it lives, so that there is one in each home, whatever happens.
+  await withKernelLock(home.lockName('forwarder'), () => serve(home, log, end), {
+    what: 'forwarding canonical ports',
+    patience: 10_000,
+  });
+}
+
+async function serve(home: Home, log: (text: string) => void, end: Promise<string>): Promise<void> {
+  const forwarder = createForwarder(log);
+  let emptied!: (why: string) => void;
+  const empty = new Promise<string>((resolve) => (emptied = resolve));
+  let idle = setTimeout(emptied, IDLE_TIME, 'nobody asked for a port');
+  const control = await listenForControl(home, async (request) => {
+    const answer = await forwarder.handle(request);
+    clearTimeout(idle);
+    if (forwarder.size === 0) {
+      const wait = request.op === 'unmap' ? 0 : IDLE_TIME;
+      idle = setTimeout(emptied, wait, 'no port is mapped any more');
+    }
+    return answer;
+  });
+  log(`forwarder ready (pid ${process.pid})`);
+  const why = await Promise.race([end, empty]);
+  clearTimeout(idle);
+  await control.close();
+  await forwarder.close();
+  log(`forwarder ended: ${why}`);
+}

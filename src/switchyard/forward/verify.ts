@@ -1,0 +1,155 @@
+import type { YardContext } from '../context.ts';
+import { slug } from '../names.ts';
+import { observeServices, type Observed } from '../services/observe.ts';
+import type { Home } from '../state/home.ts';
+import type { ServiceRecord, State } from '../state/records.ts';
+import { callForwarder } from './control-client.ts';
+import { isDaemonOf } from './daemon.ts';
+import { listenersOn, tellListener, type Listener } from './listeners.ts';
+import type { OpenMapping } from './protocol.ts';
+
+export interface VerifyOptions {
+  /** Which branch should answer. Default: the one that is checked out. */
+  readonly branch?: string | undefined;
+  /** Empty means all that have a canonical port. */
+  readonly services: readonly string[];
+}
+
+/** Who really answers on a canonical port: what the kernel says, not what we once wrote down. */
+export interface Verification {
+  readonly service: string;
+  readonly port: number;
+  /** Whether the branch that should answer does. */
+  readonly ok: boolean;
+  readonly expected: string | null;
+  /** `forwarder`: ours; `service`: one of ours, directly. */
+  readonly held_by: 'forwarder' | 'service' | 'stranger' | 'nobody';
+  /** Of the service that answers in the end; null when none of ours does. */
+  readonly branch: string | null;
+  readonly listeners: readonly Listener[];
+  /** Where the forwarder leads. */
+  readonly target: {
+    readonly host: string;
+    readonly port: number;
+    readonly listeners: readonly Listener[];
+  } | null;
+  /** All this as one sentence. */
+  readonly text: string;
+}
+
+export async function verify(context: YardContext, options: VerifyOptions): Promise<readonly Verification[]> {
+  const wanted = options.services.map(slug);
+  const ports = context.config.services.flatMap(({ name, port }) =>
+    port !== undefined && (wanted.length === 0 || wanted.includes(name)) ? [{ service: name, port }] : [],
+  );
+  if (ports.length === 0) return [];
+  const state = context.registry.read();
+  const mappings = (await callForwarder(context.home).list()) ?? [];
+  const observed = observeServices(
+    Object.values(state.projects).flatMap((project) => Object.values(project.services)),
+  );
+  const known = observed.flatMap(({ pids }) => [...pids]);
+  const forwarder = state.forwarder?.pid;
+  const all = listenersOn(
+    [...ports.map(({ port }) => port), ...mappings.map(({ target_port }) => target_port)],
+    [...(typeof forwarder === 'number' ? [forwarder] : []), ...known],
+  );
+  return ports.map(({ service, port }) => {
+    const found = answering({ home: context.home, port, all, mappings, observed, state });
+    const owner = found.owner?.record;
+    const expected = expectedBranch(context, state, service, options.branch);
+    const here = owner?.project_root === context.config.root && slug(owner.service) === service;
+    // Where no branch should answer, anybody may, but no port of ours may lead nowhere.
+    const ok =
+      expected === null
+        ? owner !== undefined || found.heldBy !== 'forwarder'
+        : here && owner.branch_slug === slug(expected);
+    return {
+      service,
+      port,
+      ok,
+      expected,
+      held_by: found.heldBy,
+      branch: owner?.branch ?? null,
+      listeners: all.get(port) ?? [],
+      target: found.target,
+      text: tell(port, found, context.config.root),
+    };
+  });
+}
+
+interface Answering {
+  readonly heldBy: Verification['held_by'];
+  readonly target: Verification['target'];
+  readonly owner: Observed | undefined;
+  /** The process at the end of the way. */
+  readonly last: Listener | undefined;
+  readonly forwarder: Listener | undefined;
+}
+
+interface Facts {
+  readonly home: Home;
+  readonly port: number;
+  readonly all: ReadonlyMap<number, readonly Listener[]>;
+  readonly mappings: readonly OpenMapping[];
+  readonly observed: readonly Observed[];
+  readonly state: State;
+}
+
+function answering({ home, port, all, mappings, observed, state }: Facts): Answering {
+  const listeners = all.get(port) ?? [];
+  const ownerOf = ({ pid }: Listener): Observed | undefined =>
+    observed.find(({ pids }) => pid !== null && [...pids].includes(pid));
+  const isForwarder = ({ pid }: Listener): boolean => pid !== null && isDaemonOf(home, pid, state.forwarder);
+  const stranger = listeners.find((listener) => !isForwarder(listener) && ownerOf(listener) === undefined);
+  const none = { target: null, owner: undefined, last: undefined, forwarder: undefined };
+  if (listeners.length === 0) return { ...none, heldBy: 'nobody' };
+  // One address of two is enough: whoever connects to the other gets somebody else.
+  if (stranger !== undefined) return { ...none, heldBy: 'stranger', last: stranger };
+  const forwarder = listeners.find(isForwarder);
+  if (forwarder === undefined) {
+    return { ...none, heldBy: 'service', owner: ownerOf(listeners[0]!), last: listeners[0] };
+  }
+  const mapping = mappings.find((each) => each.listen_port === port);
+  if (mapping === undefined) return { ...none, heldBy: 'forwarder', forwarder };
+  const behind = all.get(mapping.target_port) ?? [];
+  const last = behind.find((listener) => ownerOf(listener) !== undefined) ?? behind[0];
+  return {
+    heldBy: 'forwarder',
+    target: { host: mapping.target_host, port: mapping.target_port, listeners: behind },
+    owner: last === undefined ? undefined : ownerOf(last),
+    last,
+    forwarder,
+  };
+}
+
+function tell(port: number, { heldBy, target, owner, last, forwarder }: Answering, root: string): string {
+  const place = `localhost:${port}`;
+  const process = last === undefined ? 'nobody' : tellListener(last);
+  if (heldBy === 'nobody') return `nothing listens on ${place}`;
+  if (heldBy === 'stranger') return `${place} is not ours: ${process} listens there`;
+  const name = owner === undefined ? undefined : tellService(owner.record, root);
+  if (heldBy === 'service') return `${place} is ${name ?? 'unknown'}: ${process} listens there itself`;
+  const way = `through the forwarder (pid ${forwarder?.pid ?? 'unknown'})`;
+  if (target === null)
+    return `${place} leads nowhere: it is held by the forwarder, which does not say where it leads`;
+  if (last === undefined) return `${place} leads to :${target.port} ${way}, where nobody listens`;
+  if (name === undefined)
+    return `${place} leads to :${target.port} ${way}, where a stranger listens: ${process}`;
+  return `${place} is ${name}: ${process} on :${target.port}, ${way}`;
+}
+
+function tellService({ service, branch, project_root }: ServiceRecord, root: string): string {
+  return `${service} of ${branch}${project_root === root ? '' : ` in ${project_root}`}`;
+}
+
+function expectedBranch(
+  { config }: YardContext,
+  state: State,
+  service: string,
+  branch: string | undefined,
+): string | null {
+  if (branch !== undefined) return branch;
+  const checkouts = Object.values(state.projects[config.root]?.checkouts ?? {});
+  return checkouts.find((checkout) => slug(checkout.service) === service)?.branch ?? null;
+}

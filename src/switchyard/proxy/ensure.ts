@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { portHolders, withKernelLock } from '../../process/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { connectHost } from '../config/loopback.ts';
+import type { YardContext } from '../context.ts';
+import { isDaemonAlive, startDaemon, stopDaemon, untilReady } from '../forward/daemon.ts';
+import { listenersOn, tellListener } from '../forward/listeners.ts';
+import type { Home } from '../state/home.ts';
+import { askHealth } from './health.ts';
+
+export interface EnsuredProxy {
+  /** A message. */
+  readonly text: string;
+  readonly started: boolean;
+}
+
+/** How long a new one may take until it answers, in milliseconds. */
+const START_TIME = 5000;
+
+/** Sees to it that the proxy of this home listens where the project wants it. `program` is ours by default. */
+export async function ensureProxy(
+  context: YardContext,
+  { program }: { readonly program?: readonly string[] } = {},
+): Promise<EnsuredProxy> {
+  const { home, config } = context;
+  const { port } = config.proxy;
+  const host = connectHost(config.proxy.host);
+  if ((await askHealth(host, port, home)) === 'ours') return RUNNING;
+  const isThere = async (): Promise<boolean> => {
+    const health = await askHealth(host, port, home);
+    if (health === 'another home') throw otherHome(port);
+    if (health === 'stranger' && !(await endSilentProxy(context))) throw stranger(port);
+    return health === 'ours';
+  };
+  return withKernelLock(
+    home.lockName(`proxy-${port}`),
+    async () => {
+      // Another command may have started it while we waited.
+      if (await isThere()) return RUNNING;
+      const logFile = proxyLog(home, port);
+      const started = await startDaemon({
+        registry: context.registry,
+        name: 'proxy',
+        args: ['proxy', 'serve', '--host', host, '--port', String(port), '--home', home.root],
+        logFile,
+        host,
+        port,
+        program,
+        note: (state, record) => (state.proxies[String(port)] = record),
+      });
+      const outcome = await untilReady(started, isThere, START_TIME);
+      if (outcome === 'ready') return { text: `started proxy on ${host}:${port}`, started: true };
+      if (outcome === 'late') {
+        return { text: `proxy start requested on ${host}:${port}; check ${logFile}`, started: true };
+      }
+      throw new SwitchboardError(
+        'PROXY_START',
+        `The proxy on ${host}:${port} ended as soon as it was started.`,
+        {
+          hint: `See ${logFile}.`,
+        },
+      );
+    },
+    { what: `starting the proxy on port ${port}` },
+  );
+}
+
+/** Ends a proxy of ours that runs but does not answer. Whether there was one. */
+async function endSilentProxy({ registry, config }: YardContext): Promise<boolean> {
+  const { port } = config.proxy;
+  const record = registry.read().proxies[String(port)];
+  const holds = portHolders([port]).some(({ pid }) => pid === record?.pid);
+  if (record === undefined || !holds || !isDaemonAlive(record)) return false;
+  return stopDaemon('proxy', record);
+}
+
+export function proxyLog(home: Home, port: number): string {
+  return join(home.logs, 'proxy', `${port}.log`);
+}
+
+const RUNNING: EnsuredProxy = { text: 'proxy already running', started: false };
+
+function otherHome(port: number): SwitchboardError {
+  return new SwitchboardError(
+    'PROXY_PORT',
+    `Port ${port} is occupied by a Switchyard proxy for a different or unknown registry: ${holderOf(port)}.`,
+    { hint: 'Choose another [proxy].port in switchyard.toml.' },
+  );
+}
+
+function stranger(port: number): SwitchboardError {
+  return new SwitchboardError('PROXY_PORT', `The proxy port ${port} is taken by ${holderOf(port)}.`, {
+    hint: 'Stop that process, or choose another [proxy].port in switchyard.toml.',
+  });
+}
+
+function holderOf(port: number): string {
+  const found = listenersOn([port]).get(port) ?? [];
+  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(tellListener))].join(' and ');
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import type { ServiceRecord } from '../state/records.ts';
+
+/** Names and values in turn, as Node gives and takes them: nothing is merged or lost. */
+export type RawHeaders = readonly string[];
+
+/** These speak about one connection, not about the message. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+const OURS = ['host', 'x-forwarded-host', 'x-forwarded-proto', 'x-switchyard-service', 'x-switchyard-branch'];
+
+/** What goes on to the other side. */
+export function endToEnd(headers: RawHeaders): string[] {
+  const dropped = new Set(HOP_BY_HOP);
+  for (const name of namedByConnection(headers)) {
+    // Without it the other side would not know where the body ends.
+    if (name !== 'content-length') dropped.add(name);
+  }
+  return without(headers, dropped);
+}
+
+/** What a backend is told about a request of this service. */
+export function withOrigin(headers: RawHeaders, route: ServiceRecord, host: string): string[] {
+  return [
+    ...without(headers, new Set(OURS)),
+    ...['Host', backendAuthority(route)],
+    ...['X-Forwarded-Host', host],
+    ...['X-Forwarded-Proto', 'http'],
+    ...['X-Switchyard-Service', encodeURI(route.service)],
+    // Git allows names that a header does not.
+    ...['X-Switchyard-Branch', encodeURI(route.branch)],
+  ];
+}
+
+/**
+ * For an answer to a client that waited for a word before it sends its body, and gets this answer instead: whether the
+ * body still comes, nobody knows, so nothing can follow on this connection.
+ */
+export function closeAfter({ headers }: IncomingMessage): readonly string[] {
+  return headers.expect === undefined ? [] : ['Connection', 'close'];
+}
+
+/** Two by two. */
+export function pairs(headers: RawHeaders): [string, string][] {
+  const found: [string, string][] = [];
+  for (let at = 0; at + 1 < headers.length; at += 2) found.push([headers[at]!, headers[at + 1]!]);
+  return found;
+}
+
+export function without(headers: RawHeaders, names: ReadonlySet<string>): string[] {
+  return pairs(headers).flatMap((pair) => (names.has(pair[0].toLowerCase()) ? [] : pair));
+}
+
+function namedByConnection(headers: RawHeaders): string[] {
+  return pairs(headers)
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.toLowerCase().split(','))
+    .map((name) => name.trim());
+}
+
+function backendAuthority({ backend_host, port }: ServiceRecord): string {
+  return backend_host.includes(':') ? `[${backend_host}]:${port}` : `${backend_host}:${port}`;
+}

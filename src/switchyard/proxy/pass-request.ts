@@ -1,0 +1,135 @@
+import { request as ask, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServiceRecord } from '../state/records.ts';
+import type { BackendAgents } from './backend-agent.ts';
+import { closeAfter, endToEnd, pairs, withOrigin } from './headers.ts';
+
+export interface Passage {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: ServiceRecord;
+  /** As the client wrote it. */
+  readonly host: string;
+  /** The path with its query. */
+  readonly target: string;
+  readonly agents: BackendAgents;
+  /** Nothing has been sent to the client. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Passes a request to its service and the answer back. Both bodies flow as they come and at the pace of the slower side;
+ * whichever side goes away, the other one learns it.
+ */
+export function passRequest(passage: Passage): void {
+  const { request, response, onFailure } = passage;
+  const body = hasBody(request);
+  const repeatable = !body && ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '');
+  let continued = false;
+  let outgoing = send(passage, body, repeatable);
+  response.on('close', () => {
+    if (!response.writableFinished) outgoing.destroy();
+  });
+  listen(false);
+
+  function fail(sent: ClientRequest, error: unknown): void {
+    // Otherwise the end of the pipe would stop the request, and its rest could not be read away.
+    request.unpipe(sent);
+    onFailure(error);
+  }
+
+  function listen(repeated: boolean): void {
+    const sent = outgoing;
+    let settled = false;
+    sent.on('continue', () => {
+      continued = true;
+      response.writeContinue();
+    });
+    sent.on('response', (answer) => {
+      settled = true;
+      passAnswer(passage, answer, continued ? [] : closeAfter(request));
+      // A service may answer without having read all of the body. The rest is read away, so that the client gets the
+      // answer and can ask for more.
+      answer.on('close', () => {
+        request.unpipe(sent);
+        request.resume();
+      });
+    });
+    sent.on('error', (error) => {
+      if (settled) return;
+      settled = true;
+      if (response.destroyed) return;
+      if (sent.reusedSocket && repeatable && !repeated) {
+        outgoing = send(passage, body, false);
+        listen(true);
+      } else fail(sent, error);
+    });
+    sent.on('close', () => {
+      // It spoke another protocol, or said nothing at all.
+      if (!settled && !response.destroyed) fail(sent, new Error('no answer'));
+    });
+  }
+}
+
+function send(
+  { request, route, host, target, agents }: Passage,
+  body: boolean,
+  reuse: boolean,
+): ClientRequest {
+  const { method = 'GET', headers } = request;
+  const passed = withOrigin(endToEnd(request.rawHeaders), route, host);
+  if (headers['transfer-encoding'] !== undefined) passed.push('Transfer-Encoding', 'chunked');
+  // Without a word about it, Node would announce a body.
+  else if (!body && ['POST', 'PUT', 'PATCH'].includes(method)) passed.push('Content-Length', '0');
+  if (String(headers.te).trim().toLowerCase() === 'trailers') passed.push('TE', 'trailers');
+  const outgoing = ask({
+    host: route.backend_host,
+    port: route.port,
+    method,
+    path: target,
+    headers: passed,
+    agent: reuse ? agents.kept : agents.fresh,
+  });
+  if (!body) {
+    outgoing.end();
+    return outgoing;
+  }
+  // The service may want to answer before the first byte of the body has come.
+  outgoing.flushHeaders();
+  request.pipe(outgoing, { end: false });
+  request.on('end', () => {
+    if (request.rawTrailers.length > 0) outgoing.addTrailers(pairs(request.rawTrailers));
+    outgoing.end();
+  });
+  return outgoing;
+}
+
+function passAnswer(
+  { response, onFailure }: Passage,
+  answer: IncomingMessage,
+  more: readonly string[],
+): void {
+  answer.on('error', () => response.destroy());
+  try {
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
+      ...endToEnd(answer.rawHeaders),
+      ...more,
+    ]);
+  } catch (error) {
+    // A header that may not be sent on.
+    answer.destroy();
+    onFailure(error);
+    return;
+  }
+  // An event stream is quiet at first.
+  response.flushHeaders();
+  answer.pipe(response, { end: false });
+  answer.on('end', () => {
+    if (answer.rawTrailers.length > 0) response.addTrailers(pairs(answer.rawTrailers));
+    response.end();
+  });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
+}

@@ -1,0 +1,124 @@
+import type { IncomingMessage } from 'node:http';
+import { printableLine } from '../../shared/printable.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import type { Routes } from './routes.ts';
+
+/** Why a request is not passed on, for a person. */
+export interface Refusal {
+  readonly status: 400 | 501 | 502;
+  readonly title: string;
+  /** Paragraphs. */
+  readonly lines: readonly string[];
+  /** What to type. */
+  readonly commands: readonly string[];
+  /** Addresses that would work. */
+  readonly links: readonly string[];
+  /** Whether it may go better by itself soon. */
+  readonly again: boolean;
+}
+
+export interface RenderedRefusal {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+/** More routes than this help nobody. */
+const MOST_LINKS = 50;
+
+const PLAIN = { commands: [], links: [], again: false };
+
+export function badRequest(why: string): Refusal {
+  return { ...PLAIN, status: 400, title: 'Bad request', lines: [why] };
+}
+
+export function unknownEncoding(): Refusal {
+  return {
+    ...PLAIN,
+    status: 501,
+    title: 'Not implemented',
+    lines: ['Of transfer encodings only chunked is known.'],
+  };
+}
+
+/** Nobody of this name runs. What there is instead is told only to those who ask for a name of ours. */
+export function noRoute(header: string | undefined, host: string | undefined, routes: Routes): Refusal {
+  const own = host !== undefined && routes.isOwn(host);
+  const meant = own ? routes.meant(host) : undefined;
+  const text = `no route for Host: ${printableLine(header ?? '(none)').slice(0, 300)}`;
+  return {
+    status: 502,
+    title: meant === undefined ? text : `${meant.service} of ${meant.branch} is not running`,
+    lines: meant === undefined ? [] : [text, `Start it in ${meant.root}:`],
+    commands: meant === undefined ? [] : [`sy up ${meant.branch} ${meant.service}`],
+    links: own ? routes.all().map((service) => service.url) : [],
+    again: false,
+  };
+}
+
+export function notLoopback({ backend_host, service, branch }: ServiceRecord): Refusal {
+  const why = `${service} of ${branch} is recorded on ${printableLine(backend_host)}; only this machine is reached.`;
+  return { ...PLAIN, status: 502, title: 'refused non-loopback backend route', lines: [why] };
+}
+
+export function noAnswer(route: ServiceRecord, error: unknown): Refusal {
+  const { service, branch, backend_host, port } = route;
+  const cause = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  return {
+    status: 502,
+    title: `${service} of ${branch} does not answer on ${backend_host}:${port} (${printableLine(cause)})`,
+    lines: ['It may still be starting, it may have ended, or it listens on another port than it was given.'],
+    commands: [
+      `sy status --branch ${branch}`,
+      `sy logs ${service} --branch ${branch}`,
+      `sy up ${branch} ${service}`,
+    ],
+    links: [],
+    again: true,
+  };
+}
+
+/** As text, or as a page for those who prefer one. */
+export function render(refusal: Refusal, request: IncomingMessage): RenderedRefusal {
+  const html = (request.headers.accept ?? '').includes('text/html');
+  const body = Buffer.from(html ? page(refusal) : text(refusal));
+  return {
+    status: refusal.status,
+    headers: [
+      ...['Content-Type', html ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8'],
+      ...['Content-Length', String(body.length)],
+      ...['Cache-Control', 'no-store'],
+    ],
+    body,
+  };
+}
+
+function text({ title, lines, commands, links }: Refusal): string {
+  const known = links.slice(0, MOST_LINKS).map((link) => `  ${link}\n`);
+  return [
+    `${title}\n`,
+    ...lines.map((line) => `${line}\n`),
+    ...commands.map((command) => `  ${command}\n`),
+    ...(known.length === 0 ? [] : ['Known here:\n', ...known]),
+  ].join('');
+}
+
+function page({ title, lines, commands, links, again }: Refusal): string {
+  const known = links.slice(0, MOST_LINKS).map((link) => `<li><a href="${escape(link)}">${escape(link)}</a>`);
+  return [
+    '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+    again ? '<meta http-equiv="refresh" content="3">' : '',
+    `<title>${escape(title)}</title>`,
+    '<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1rem;',
+    'color-scheme:light dark}pre{padding:.8rem 1rem;border:1px solid #8886;border-radius:6px}</style>',
+    `<h1 style="font-size:1.3rem">${escape(title)}</h1>`,
+    ...lines.map((line) => `<p>${escape(line)}</p>`),
+    commands.length === 0 ? '' : `<pre>${commands.map(escape).join('\n')}</pre>`,
+    known.length === 0 ? '' : `<p>Known here:</p><ul>${known.join('')}</ul>`,
+    '\n',
+  ].join('');
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}

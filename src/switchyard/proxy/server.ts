@@ -1,0 +1,135 @@
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { asLoopback } from '../config/loopback.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { createBackendAgents } from './backend-agent.ts';
+import { closeAfter, pairs } from './headers.ts';
+import { HEALTH_PATH, healthOf } from './health.ts';
+import { passRequest } from './pass-request.ts';
+import { passUpgrade } from './pass-upgrade.ts';
+import {
+  badRequest,
+  noAnswer,
+  noRoute,
+  notLoopback,
+  render,
+  unknownEncoding,
+  type Refusal,
+} from './refusal.ts';
+import { hostOf, type Routes } from './routes.ts';
+
+export interface ProxyServer {
+  /** Not listening yet. */
+  readonly http: Server;
+  /** Ends every connection. */
+  close(): void;
+}
+
+/** How long a client may take to begin a request, the first one or the next, in milliseconds. */
+const IDLE_TIME = 60_000;
+
+/** The reverse proxy: every service of this home under its name. `home` is told to those who ask after its health. */
+export function createProxyServer(routes: Routes, home: string): ProxyServer {
+  const agents = createBackendAgents();
+  const tunnels = new Set<Socket>();
+  // Requests may take as long as they like: uploads and streams have no natural end.
+  const http = createServer({ requestTimeout: 0, headersTimeout: IDLE_TIME, keepAliveTimeout: IDLE_TIME });
+
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    request.on('error', () => undefined);
+    const refuse = (refusal: Refusal): void => {
+      const { status, headers, body } = render(refusal, request);
+      // The phrase is named, since a bad one of the service may stand there already.
+      response.writeHead(status, STATUS_CODES[status] ?? '', [...headers, ...closeAfter(request)]).end(body);
+      // Whoever is still sending reads the answer afterwards.
+      request.resume();
+    };
+    if (request.url === HEALTH_PATH) {
+      response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+      response.end(healthOf(request, routes, home));
+      return;
+    }
+    const found = routeOf(request, routes);
+    if ('status' in found) refuse(found);
+    else {
+      const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
+      passRequest({ request, response, ...found, agents, onFailure });
+    }
+  };
+  http.on('request', handle);
+  http.on('checkContinue', handle);
+  http.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
+    tunnels.add(client);
+    client.on('close', () => tunnels.delete(client));
+    client.on('error', () => client.destroy());
+    const refuse = (refusal: Refusal): void => refuseRaw(client, refusal, request);
+    const found = routeOf(request, routes);
+    if ('status' in found) refuse(found);
+    else {
+      const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
+      passUpgrade({ request, client, head, ...found, onFailure });
+    }
+  });
+
+  return {
+    http,
+    close() {
+      http.close();
+      http.closeAllConnections();
+      for (const tunnel of tunnels) tunnel.destroy();
+      agents.kept.destroy();
+      agents.fresh.destroy();
+    },
+  };
+}
+
+interface Found {
+  readonly route: ServiceRecord;
+  readonly host: string;
+  readonly target: string;
+}
+
+/** Where a request goes: by its Host alone, and only to a service on record. */
+function routeOf(request: IncomingMessage, routes: Routes): Found | Refusal {
+  const { url = '', rawHeaders, headers } = request;
+  // Of two we might believe the one and somebody else the other.
+  if (pairs(rawHeaders).filter(([name]) => name.toLowerCase() === 'host').length !== 1) {
+    return badRequest('A request needs one Host header.');
+  }
+  const header = headers.host;
+  const host = hostOf(header);
+  const target = targetOf(url, host);
+  if (target === undefined)
+    return badRequest('The target of a request is a path, or names the host of the Host header.');
+  const encoding = headers['transfer-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'chunked') return unknownEncoding();
+  const route = host === undefined ? undefined : routes.find(host);
+  if (route === undefined || header === undefined) return noRoute(header, host, routes);
+  if (asLoopback(route.backend_host) === undefined) return notLoopback(route);
+  return { route, host: header, target };
+}
+
+/** The path, also of a target with a host of its own, as proxies are sent them; that host must be the same. */
+function targetOf(url: string, host: string | undefined): string | undefined {
+  if (url.startsWith('/') || url === '*') return url;
+  const [, authority, path = ''] = /^http:\/\/([^/?#]*)([^#]*)$/i.exec(url) ?? [];
+  if (authority === undefined || host === undefined || hostOf(authority) !== host) return undefined;
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+function refuseRaw(client: Socket, refusal: Refusal, request: IncomingMessage): void {
+  const { status, headers, body } = render(refusal, request);
+  const lines = pairs(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  client.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}Connection: close\r\n\r\n`,
+  );
+  client.end(body);
+  // Closing over unread bytes would reset the connection, and the answer with it.
+  client.resume();
+}
