@@ -1,0 +1,214 @@
+import { environmentOf } from '../process/index.ts';
+import { projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
+import { observeCheckouts, type ObservedCheckout } from './forward/observe.ts';
+import { changedFiles } from './git.ts';
+import { recentErrors } from './logs/recent-errors.ts';
+import { slug } from './names.ts';
+import { COOKIE } from './services/cookie.ts';
+import { observeServices, type ServiceLife } from './services/observe.ts';
+import { insideLogs } from './state/home.ts';
+import type { ServiceRecord } from './state/records.ts';
+import { envWarnings } from './worktrees/env.ts';
+
+/** What somebody who comes to a project needs to know about its runtime, and no more. */
+export interface Brief {
+  readonly project: string;
+  readonly project_root: string;
+  /** Null means all branches. */
+  readonly branch: string | null;
+  readonly configured_services: readonly string[];
+  readonly configured_profiles: readonly string[];
+  readonly services: readonly BriefService[];
+  readonly checkouts: readonly BriefCheckout[];
+  /** Lines of `git status --short`. */
+  readonly changed_files: readonly string[];
+  readonly env_warnings: readonly string[];
+  readonly recent_errors: readonly BriefError[];
+}
+
+export interface BriefService {
+  readonly service: string;
+  readonly branch: string;
+  readonly status: ServiceLife;
+  readonly url: string;
+  readonly port: number;
+  readonly log_file: string;
+}
+
+export interface BriefCheckout {
+  readonly service: string;
+  readonly branch: string;
+  readonly status: ObservedCheckout['status'];
+  readonly listen_host: string;
+  readonly listen_port: number;
+  readonly target_host: string;
+  readonly target_port: number;
+  readonly log_file: string;
+}
+
+export interface BriefError {
+  /** Null when it stands in the log of the forwarder, which serves all. */
+  readonly service: string | null;
+  readonly line: string;
+}
+
+/** How long a brief should be at most, in bytes as printed. Ten services and what is urgent about them fit in. */
+const BUDGET = 4096;
+/** What lists of any length share when the services alone take all that, in bytes. */
+const LEAST_ROOM = 600;
+const MOST_ERRORS = 20;
+const MOST_FILES = 50;
+const MOST_WARNINGS = 10;
+const ERROR_WIDTH = 200;
+
+/** Only reads. */
+export async function brief(
+  context: YardContext,
+  { branch }: { readonly branch?: string | undefined } = {},
+): Promise<Brief> {
+  const scope = scopeBranch(context, branch);
+  const place =
+    scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
+  // Git takes longer than all the rest together, so it begins first.
+  const changes =
+    place.worktree === undefined ? [] : changedFiles(place.worktree, context.env).catch(() => []);
+
+  const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
+    scope === undefined || branch_slug === scope;
+  const records = Object.values(projectRecord(context)?.services ?? {}).filter(inScope);
+  const services = livesOf(records).sort((a, b) => compare(placeName(a), placeName(b)));
+  const checkouts = observeCheckouts(context).filter(inScope);
+  const { config } = context;
+  const whole: Brief = {
+    project: config.name,
+    project_root: config.root,
+    branch: place.branch,
+    configured_services: config.services.map(({ name }) => name).sort(),
+    configured_profiles: config.profiles.map(({ name }) => name).sort(),
+    services: services.map(briefService),
+    checkouts: checkouts.map(briefCheckout),
+    changed_files: [],
+    env_warnings: [],
+    recent_errors: [],
+  };
+  return fill(whole, {
+    warnings: envWarnings(config),
+    errors: errorsOf(context, services, checkouts),
+    files: await changes,
+  });
+}
+
+async function placeOf(
+  context: YardContext,
+  branch: string | undefined,
+): Promise<{ branch: string; worktree: string | undefined }> {
+  try {
+    return await resolveBranch(context, branch);
+  } catch (error) {
+    if (branch === undefined) throw error;
+    // It has no worktree, or has none any more; its services may run all the same.
+    const recorded = Object.values(projectRecord(context)?.services ?? {});
+    const name = recorded.find((record) => record.branch_slug === slug(branch))?.branch ?? branch;
+    return { branch: name, worktree: undefined };
+  }
+}
+
+interface LivingService extends ServiceRecord {
+  readonly status: ServiceLife;
+}
+
+/** One look at the recorded process is quicker than one at all processes, and mostly enough. */
+function livesOf(records: readonly ServiceRecord[]): LivingService[] {
+  const running = new Set(records.filter(isProven));
+  const others = new Map(
+    observeServices(records.filter((record) => !running.has(record))).map(({ record, status }) => [
+      record,
+      status,
+    ]),
+  );
+  return records.map((record) => ({ ...record, status: others.get(record) ?? 'running' }));
+}
+
+/** Whether the recorded process carries the cookie that only processes of this start have. */
+function isProven({ pid, cookie }: ServiceRecord): boolean {
+  return pid !== null && cookie !== undefined && environmentOf(pid)?.[COOKIE] === cookie;
+}
+
+function briefService({ service, branch, status, url, port, log_file }: LivingService): BriefService {
+  return { service, branch, status, url, port, log_file };
+}
+
+function briefCheckout(checkout: ObservedCheckout): BriefCheckout {
+  const { service, branch, status, listen_host, listen_port, target_host, target_port, log_file } = checkout;
+  return { service, branch, status, listen_host, listen_port, target_host, target_port, log_file };
+}
+
+/** Services first, then the checkouts; the last trouble of each before the earlier trouble of any. */
+function errorsOf(
+  { home }: YardContext,
+  services: readonly LivingService[],
+  checkouts: readonly ObservedCheckout[],
+): readonly BriefError[] {
+  const sources = new Map<string, string | null>(
+    services.map(({ log_file, service }) => [log_file, service]),
+  );
+  for (const { log_file } of checkouts) sources.set(log_file, null);
+  const lists = [...sources]
+    .filter(([file]) => insideLogs(home, file))
+    .map(([file, service]) => {
+      const lines = new Set(recentErrors(file, { width: ERROR_WIDTH }).reverse());
+      return [...lines].map((line) => ({ service, line }));
+    });
+  const rounds = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: rounds }, (_, round) => lists.flatMap((list) => list[round] ?? [])).flat();
+}
+
+/** Adds of the lists of any length what there is room for. */
+function fill(
+  whole: Brief,
+  found: { warnings: readonly string[]; errors: readonly BriefError[]; files: readonly string[] },
+): Brief {
+  let room = Math.max(BUDGET - sizeOf(whole), LEAST_ROOM);
+  const take = <T>(items: readonly T[], most: number, share: number): T[] => {
+    let left = Math.floor(room * share);
+    const taken: T[] = [];
+    for (const item of items.slice(0, most)) {
+      const cost = costOf(item);
+      if (cost > left) break;
+      left -= cost;
+      room -= cost;
+      taken.push(item);
+    }
+    return taken;
+  };
+  // Leaves room for the line that says how many are missing.
+  room -= costOf(more(1000));
+  const env_warnings = take(found.warnings, MOST_WARNINGS, 0.5);
+  const recent_errors = take(found.errors, MOST_ERRORS, 0.6);
+  const changed_files = take(found.files, MOST_FILES, 1);
+  const missing = found.files.length - changed_files.length;
+  if (missing > 0) changed_files.push(more(missing));
+  return { ...whole, changed_files, env_warnings, recent_errors };
+}
+
+function more(count: number): string {
+  return `… and ${count} more`;
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value, null, 2)) + 1;
+}
+
+/** What an item adds to a list in the brief: four blanks before each of its lines, and a comma. */
+function costOf(item: unknown): number {
+  const text = JSON.stringify(item, null, 2);
+  return Buffer.byteLength(text) + 4 * text.split('\n').length + 2;
+}
+
+function placeName({ branch_slug, service }: { branch_slug: string; service: string }): string {
+  return `${branch_slug} ${service}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

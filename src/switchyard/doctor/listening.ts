@@ -1,0 +1,71 @@
+import { connectHost } from '../config/loopback.ts';
+import { projectRecord, type YardContext } from '../context.ts';
+import { listenersOn, tellListener } from '../forward/listeners.ts';
+import { verify } from '../forward/verify.ts';
+import { askHealth } from '../proxy/health.ts';
+import { observeServices } from '../services/observe.ts';
+import type { Finding } from './finding.ts';
+
+/** Who listens where we mean to. */
+export async function examineListening(context: YardContext): Promise<readonly Finding[]> {
+  const [proxy, canonical] = await Promise.all([examineProxy(context), examineCanonicalPorts(context)]);
+  return [...proxy, ...canonical];
+}
+
+async function examineProxy(context: YardContext): Promise<readonly Finding[]> {
+  const { host, port } = context.config.proxy;
+  const health = await askHealth(connectHost(host), port, context.home);
+  const next = 'End that process, or choose another [proxy].port in switchyard.toml.';
+  switch (health) {
+    case 'ours':
+      return [];
+    case 'another home':
+      return [
+        {
+          level: 'error',
+          what: `The proxy on port ${port} belongs to another state home: ${who(port)}.`,
+          next,
+        },
+      ];
+    case 'stranger':
+      return [{ level: 'error', what: `The proxy port ${port} is taken by ${who(port)}.`, next }];
+    case 'nobody': {
+      const records = Object.values(projectRecord(context)?.services ?? {});
+      if (!observeServices(records).some(({ status }) => status === 'running')) return [];
+      const what = `Services run, but the proxy on port ${port} does not, so that their addresses do not answer.`;
+      return [{ level: 'warning', what, next: 'Run `switchyard up`, which starts it.' }];
+    }
+  }
+}
+
+async function examineCanonicalPorts(context: YardContext): Promise<readonly Finding[]> {
+  const found = await verify(context, { services: [] });
+  return found.flatMap(({ service, port, held_by, text }): readonly Finding[] => {
+    if (held_by === 'stranger') {
+      const what = `Port ${port}, the usual one of ${service}, is not free: ${text}.`;
+      return [
+        {
+          level: 'warning',
+          what,
+          next: `End that process before \`switchyard checkout\`; until then ${service} is reached by its address only.`,
+        },
+      ];
+    }
+    if (held_by === 'service') {
+      const what = `A service of ours has taken port ${port} itself: ${text}.`;
+      return [
+        {
+          level: 'warning',
+          what,
+          next: `Let the command of ${service} listen on {port}, so that branches can share the usual one.`,
+        },
+      ];
+    }
+    return [];
+  });
+}
+
+function who(port: number): string {
+  const found = listenersOn([port]).get(port) ?? [];
+  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(tellListener))].join(' and ');
+}

@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import type { YardContext } from '../context.ts';
+import { gitIn } from '../git.ts';
+import type { Home } from '../state/home.ts';
+import { checkoutOf } from '../worktrees/repository.ts';
+import type { Finding } from './finding.ts';
+
+const OLDEST_NODE = 20;
+
+/** What can be said of a machine without any project. */
+export function examineMachine(home: Home): readonly Finding[] {
+  return [...examineNode(), ...examineHome(home)];
+}
+
+/** What the machine has to have for this project. */
+export async function examineNeeds(context: YardContext): Promise<readonly Finding[]> {
+  return [...(await examineGit(context)), ...examineIpv6(context), ...examinePortRange(context)];
+}
+
+function examineNode(): readonly Finding[] {
+  if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) return [];
+  const what = `This is Node ${process.versions.node}; Switchyard needs ${OLDEST_NODE} or newer.`;
+  return [{ level: 'error', what, next: 'Install a newer Node.' }];
+}
+
+/** Logs and copied env files are nobody else's business. */
+function examineHome({ root }: Home): readonly Finding[] {
+  if (process.platform === 'win32') return [];
+  const stat = statSync(root, { throwIfNoEntry: false });
+  if (stat === undefined) return [];
+  if (!stat.isDirectory()) {
+    const next = 'Move it away, or name another place with SWITCHYARD_HOME.';
+    return [{ level: 'error', what: `The state home ${root} is not a directory.`, next }];
+  }
+  if ((stat.mode & 0o077) === 0) return [];
+  const what = `Other users of this machine may look into the state home ${root}.`;
+  return [{ level: 'warning', what, next: `Run \`chmod 700 ${root}\`.` }];
+}
+
+async function examineGit({ config, env }: YardContext): Promise<readonly Finding[]> {
+  try {
+    await gitIn(config.root, env).try(['--version']);
+  } catch {
+    return [
+      {
+        level: 'error',
+        what: 'git was not found on the PATH, so that there can be no worktrees.',
+        next: 'Install git, or put it on the PATH.',
+      },
+    ];
+  }
+  if (checkoutOf(config.root) !== undefined) return [];
+  return [
+    {
+      level: 'warning',
+      what: `${config.root} is not in a git repository, so that it has one branch only, called "current".`,
+      next: 'Run `git init` and make a first commit.',
+    },
+  ];
+}
+
+function examineIpv6({ config }: YardContext): readonly Finding[] {
+  const present = Object.values(networkInterfaces()).some((list) =>
+    list?.some(({ address }) => address === '::1'),
+  );
+  if (present) return [];
+  const hosts = [
+    { key: 'proxy.host', host: config.proxy.host },
+    ...config.services.map(({ name, host }) => ({ key: `services.${name}.host`, host })),
+  ];
+  const wanting = hosts.filter(({ host }) => host === '::1').map(({ key }) => key);
+  if (wanting.length > 0) {
+    const what = `This machine has no IPv6 loopback, but ${wanting.join(' and ')} is ::1.`;
+    return [{ level: 'error', what, next: 'Use 127.0.0.1 there, or switch IPv6 on.' }];
+  }
+  const what = 'This machine has no IPv6 loopback: checkouts answer on 127.0.0.1 only.';
+  return [{ level: 'note', what, next: 'Nothing to do, unless a program insists on ::1.' }];
+}
+
+/** From this range the kernel takes ports for outgoing connections, and then they are not free. */
+function examinePortRange({ config }: YardContext): readonly Finding[] {
+  const { start, end } = config.ports;
+  const [first, last] = ephemeralPorts();
+  if (first === undefined || last === undefined || end < first || start > last) return [];
+  return [
+    {
+      level: 'warning',
+      what:
+        `[ports] ${start}-${end} lies partly in ${first}-${last}, from which this machine takes ports for outgoing ` +
+        'connections; a service may find its port taken.',
+      next: `Choose a range below ${first}, for example 20000-29999.`,
+    },
+  ];
+}
+
+function ephemeralPorts(): readonly number[] {
+  try {
+    return readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'latin1').trim().split(/\s+/).map(Number);
+  } catch {
+    return [];
+  }
+}

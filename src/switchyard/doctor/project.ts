@@ -1,0 +1,61 @@
+import { findExecutable } from '../../process/index.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { ServiceDefinition } from '../config/definition.ts';
+import { resolveBranch, type YardContext } from '../context.ts';
+import { withInterpreter } from '../services/interpreter.ts';
+import { renderCommand } from '../services/template.ts';
+import { envWarnings } from '../worktrees/env.ts';
+import { listWorktrees } from '../worktrees/list.ts';
+import type { Finding } from './finding.ts';
+
+/** What `switchyard.toml` asks for and is not there, or says and does not mean anything. */
+export async function examineProject(context: YardContext): Promise<readonly Finding[]> {
+  const { config, env } = context;
+  const { worktree } = await resolveBranch(context);
+  return [
+    ...config.warnings.map(({ line, message }): Finding => ({
+      level: 'warning',
+      what: `${config.file}:${line}: ${message}`,
+      next: 'Correct it or take it out; it has no effect.',
+    })),
+    ...envWarnings(config).map((warning): Finding => ({
+      level: 'warning',
+      what: `${config.root}: ${warning}.`,
+      next: 'Make the file, or take it out of [env] in switchyard.toml.',
+    })),
+    ...config.services.flatMap((service) => examineCommand(service, worktree, env)),
+  ];
+}
+
+function examineCommand(service: ServiceDefinition, cwd: string, env: NodeJS.ProcessEnv): readonly Finding[] {
+  const { name, command } = service;
+  const next = `Install it, or correct services.${name}.command in switchyard.toml.`;
+  let argv: readonly string[];
+  const path = service.env.PATH ?? env.PATH;
+  try {
+    argv = withInterpreter(renderCommand(name, command, new Map()).argv, { cwd, path });
+  } catch (error) {
+    return [
+      {
+        level: 'error',
+        what: messageOf(error),
+        next: `Correct services.${name}.command in switchyard.toml.`,
+      },
+    ];
+  }
+  const [program = ''] = argv;
+  // What stands for a placeholder is known when it is started.
+  if (program.includes('{') || findExecutable(program, { cwd, path }) !== undefined) return [];
+  const where = program.includes('/') ? `in ${cwd}` : 'on its PATH';
+  return [{ level: 'error', what: `The command of ${name}, "${program}", was not found ${where}.`, next }];
+}
+
+/** Worktrees that were deleted without our knowing. */
+export async function examineWorktrees(context: YardContext): Promise<readonly Finding[]> {
+  const missing = (await listWorktrees(context)).filter((worktree) => worktree.missing && !worktree.locked);
+  return missing.map(({ branch, path }) => ({
+    level: 'warning',
+    what: `The worktree of ${branch} is gone: ${path}.`,
+    next: `Run \`switchyard prune\` to forget it, or \`switchyard create ${branch}\` to make it anew.`,
+  }));
+}

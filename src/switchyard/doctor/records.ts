@@ -1,0 +1,92 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { describeProcess, fateOf, type Sighting } from '../../process/index.ts';
+import type { YardContext } from '../context.ts';
+import { observeCheckouts } from '../forward/observe.ts';
+import { readLease } from '../ports/lease.ts';
+import { observeServices, serviceProcesses, type Observed } from '../services/observe.ts';
+import type { State } from '../state/records.ts';
+import type { Finding } from './finding.ts';
+
+/** Where what is written down and what is there do not agree. */
+export function examineRecords(context: YardContext): readonly Finding[] {
+  const { registry, config } = context;
+  const state = registry.read();
+  const { warnings } = registry;
+  const sighting = serviceProcesses().look();
+  const observed = observeServices(Object.values(state.projects[config.root]?.services ?? {}), sighting);
+  return [
+    ...warnings.map((what) => examineState(what, state)),
+    ...observed.flatMap(examineService),
+    ...observeCheckouts(context)
+      .filter(({ status }) => status === 'stale')
+      .map(({ service, branch, listen_port }): Finding => ({
+        level: 'warning',
+        what: `${service} of ${branch} is checked out, but nothing forwards port ${listen_port}.`,
+        next: `Run \`switchyard checkout ${branch} ${service}\` again, or \`switchyard uncheckout ${service}\`.`,
+      })),
+    // A damaged state knows nobody; the next change finds them all.
+    ...(warnings.length > 0 ? [] : examineStrays(context, state, sighting)),
+    ...examineLeases(context, state, sighting),
+  ];
+}
+
+function examineState(what: string, state: State): Finding {
+  // A newer one is never written to, so that nothing can be started.
+  if (state.version > 1) return { level: 'error', what, next: 'Update Switchyard, or set SWITCHYARD_HOME.' };
+  const next = 'Nothing to do: the next command that changes something keeps the file aside and rebuilds it.';
+  return { level: 'warning', what, next };
+}
+
+function examineService({ record, status }: Observed): readonly Finding[] {
+  const { service, branch, worktree, pid } = record;
+  const name = `${service} of ${branch}`;
+  if (status === 'stale') {
+    const what = `${name} was started, but does not run any more.`;
+    const next =
+      `\`switchyard logs ${service} --branch ${branch}\` shows why; ` +
+      `\`switchyard down ${service} --branch ${branch}\` forgets it.`;
+    return [{ level: 'warning', what, next }];
+  }
+  if (status === 'unverified') {
+    const what = `Pid ${pid ?? 'unknown'} may be ${name}, but nothing proves it, so that it is never signalled.`;
+    const next = `Look at it, end it yourself if it is, and run \`switchyard down ${service} --branch ${branch}\`.`;
+    return [{ level: 'warning', what, next }];
+  }
+  if (existsSync(worktree)) return [];
+  const what = `${name} runs in a directory that was deleted: ${worktree}.`;
+  return [{ level: 'warning', what, next: `Run \`switchyard down --branch ${branch}\`.` }];
+}
+
+/** Processes that carry a cookie of this home and stand in no record. */
+function examineStrays({ home }: YardContext, state: State, sighting: Sighting): readonly Finding[] {
+  const known = cookiesOf(state);
+  return [...sighting.carriers()]
+    .filter(([cookie]) => cookie.startsWith(`${home.hash}.`) && !known.has(cookie))
+    .flatMap(([, members]) => members)
+    .map(({ pid }) => ({
+      level: 'warning',
+      what: `Pid ${pid} (${describeProcess(pid)?.command ?? 'unknown'}) was started here, but stands in no record.`,
+      next: `End it yourself if nobody needs it: \`kill ${pid}\`.`,
+    }));
+}
+
+function examineLeases({ home }: YardContext, state: State, sighting: Sighting): readonly Finding[] {
+  const known = cookiesOf(state);
+  const ports = existsSync(home.ports) ? readdirSync(home.ports).map(Number).filter(Number.isInteger) : [];
+  const abandoned = ports.filter((port) => {
+    const lease = readLease(home, port);
+    if (lease === undefined || lease === 'broken') return lease === 'broken';
+    return (
+      fateOf(lease.holder) === 'gone' && !known.has(lease.cookie) && !sighting.carriers().has(lease.cookie)
+    );
+  });
+  if (abandoned.length === 0) return [];
+  const what = `Nobody uses the leased ports ${abandoned.sort((a, b) => a - b).join(', ')} any more.`;
+  return [{ level: 'note', what, next: 'Nothing to do: whoever needs one of them takes it over.' }];
+}
+
+/** Of the services of all projects. */
+function cookiesOf(state: State): ReadonlySet<string | undefined> {
+  const projects = Object.values(state.projects);
+  return new Set(projects.flatMap(({ services }) => Object.values(services).map(({ cookie }) => cookie)));
+}

@@ -1,0 +1,61 @@
+import { watchFor } from './changes.ts';
+import { FollowedLog } from './followed-log.ts';
+import { createMatcher } from './grep.ts';
+import { readLog } from './read.ts';
+import { stripAnsi } from './strip.ts';
+
+export interface FollowOptions {
+  /** The logs; one that does not exist yet is waited for. */
+  readonly files: readonly string[];
+  /** How many of the lines that are already there to tell first, for each log. Default 0. */
+  readonly lines?: number | undefined;
+  /** Of the lines that are already there only those since then, see `readLog`. */
+  readonly since?: number | undefined;
+  /** Only lines with this pattern, see `createMatcher`. */
+  readonly grep?: string | undefined;
+  /** Whether the pattern is plain text. Default false. */
+  readonly fixed?: boolean | undefined;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** New lines of one log, without colours. Nothing more is read until it is done with them. */
+  readonly onLines: (file: string, lines: readonly string[]) => void | Promise<void>;
+  /** How often to look where the system does not tell of changes, in milliseconds. Default 1000. */
+  readonly poll?: number;
+}
+
+/**
+ * Tells what is added to logs, until it is aborted. A log that became shorter, or was replaced by that of a new run, is
+ * told from its beginning.
+ */
+export async function followLogs(options: FollowOptions): Promise<void> {
+  const { files, signal, onLines, lines = 0, since, grep, fixed, poll = 1000 } = options;
+  const logs = files.map((file) => new FollowedLog(file));
+  const changes = watchFor(files, poll, signal);
+  try {
+    for (const log of lines > 0 ? logs : []) {
+      const { lines: before } = readLog(log.file, { lines, since, grep, fixed, upTo: log.position });
+      if (before.length > 0) await onLines(log.file, before);
+    }
+    let quiet = false;
+    while (!signal.aborted) {
+      let found = false;
+      for (const log of logs) {
+        const added = log.more(quiet).map(stripAnsi);
+        if (added.length === 0) continue;
+        found = true;
+        const wanted = grep === undefined ? added : createMatcher(grep, { fixed }).matching(added);
+        if (wanted.length > 0) await onLines(log.file, wanted);
+        if (isAborted(signal)) return;
+      }
+      quiet = !found && (await changes.next());
+    }
+  } finally {
+    changes.close();
+    for (const log of logs) log.close();
+  }
+}
+
+/** Asked anew: the compiler takes a flag that was false once for one that stays so. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lastThatFit, shareOut, sizeOf } from './cut.ts';
+import { readLog } from './read.ts';
+
+let directory: string;
+beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'switchyard-read-'))));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function logOf(lines: readonly string[]): string {
+  const file = join(directory, 'web.log');
+  writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+  return file;
+}
+
+const whole = { truncated: false, undated: false };
+
+describe('readLog', () => {
+  it('gives everything when nothing else is asked, and nothing of a file that does not exist', () => {
+    expect(readLog(logOf(['a', 'b']))).toEqual({ lines: ['a', 'b'], ...whole });
+    expect(readLog(join(directory, 'nothing.log'))).toEqual({ lines: [], ...whole });
+  });
+
+  it('says whether there was more', () => {
+    const file = logOf(['a', 'b', 'c']);
+    expect(readLog(file, { lines: 2 })).toEqual({ lines: ['b', 'c'], ...whole, truncated: true });
+    expect(readLog(file, { lines: 3 })).toEqual({ lines: ['a', 'b', 'c'], ...whole });
+  });
+
+  it('looks for a pattern in the whole log, not only in its last lines', () => {
+    const lines = Array.from({ length: 5000 }, (_, index) => `line ${index}`);
+    const file = logOf(lines);
+    expect(readLog(file, { grep: '^line 1$', lines: 80 })).toEqual({ lines: ['line 1'], ...whole });
+    expect(readLog(file, { grep: '7$', lines: 2 })).toEqual({
+      lines: ['line 4987', 'line 4997'],
+      truncated: true,
+      undated: false,
+    });
+  });
+
+  it('looks for the pattern in what is shown, not in the colours', () => {
+    const file = logOf(['\u001b[31m31 errors\u001b[0m', '\u001b[31mred\u001b[0m']);
+    expect(readLog(file, { grep: '31' }).lines).toEqual(['31 errors']);
+  });
+
+  describe('since a moment', () => {
+    const since = Date.parse('2026-03-04T12:00:00Z');
+    const before = since - 60_000;
+
+    it('gives the whole of a run that began after it', () => {
+      expect(readLog(logOf(['a', 'b']), { since, began: since + 1 })).toEqual({
+        lines: ['a', 'b'],
+        ...whole,
+      });
+    });
+
+    it('gives nothing of a log that was not written to after it', () => {
+      const file = logOf(['a']);
+      utimesSync(file, new Date(before), new Date(before));
+      expect(readLog(file, { since, began: before })).toEqual({ lines: [], ...whole });
+    });
+
+    it('goes by the times that lines begin with; what follows such a line belongs to it', () => {
+      const file = logOf([
+        'banner',
+        '2026-03-04T11:59:59Z old',
+        '  trace of old',
+        '2026-03-04T12:00:00Z new',
+        '  trace of new',
+        '2026-03-04T12:00:01Z newer',
+      ]);
+      expect(readLog(file, { since, began: before })).toEqual({
+        lines: ['2026-03-04T12:00:00Z new', '  trace of new', '2026-03-04T12:00:01Z newer'],
+        ...whole,
+      });
+      expect(readLog(file, { since, began: before, grep: 'trace' }).lines).toEqual(['  trace of new']);
+    });
+
+    it('leaves out what stands before the first time when the run began earlier', () => {
+      const file = logOf(['banner', '2026-03-04T12:00:00Z new']);
+      expect(readLog(file, { since, began: before }).lines).toEqual(['2026-03-04T12:00:00Z new']);
+    });
+
+    it('gives everything, and says so, when no line tells its time', () => {
+      const file = logOf(['a', 'b', 'c']);
+      expect(readLog(file, { since, began: before, lines: 2 })).toEqual({
+        lines: ['b', 'c'],
+        truncated: true,
+        undated: true,
+      });
+    });
+  });
+
+  it('keeps within the bytes it may take, whatever the lines, and says when it left something out', () => {
+    const lines = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '🚀', ' ') }), { maxLength: 20 });
+    fc.assert(
+      fc.property(lines, fc.integer({ min: 4, max: 200 }), (content, maxBytes) => {
+        const answer = readLog(logOf(content), { maxBytes });
+        const size = answer.lines.reduce((sum, line) => sum + sizeOf(line), 0);
+        expect(size).toBeLessThanOrEqual(maxBytes);
+        const all = content.reduce((sum, line) => sum + sizeOf(line), 0);
+        expect(answer.truncated).toBe(all > maxBytes);
+        if (all <= maxBytes) expect(answer.lines).toEqual(content);
+        expect(answer.lines.join('')).not.toContain('\ufffd');
+      }),
+    );
+  });
+});
+
+describe('lastThatFit', () => {
+  it('keeps the last lines, and the beginning of one that is too long alone', () => {
+    expect(lastThatFit(['aaaa', 'bb', 'cc'], 6)).toEqual(['bb', 'cc']);
+    expect(lastThatFit(['aaaa', 'bb', 'cc'], 5)).toEqual(['cc']);
+    expect(lastThatFit(['abcdefghij'], 8)).toEqual(['abcd…']);
+    expect(lastThatFit([], 8)).toEqual([]);
+  });
+});
+
+describe('shareOut', () => {
+  it('gives to those who need more what the others leave', () => {
+    expect(shareOut([10, 100, 100], 110)).toEqual([10, 50, 50]);
+    expect(shareOut([100, 1, 1], 30)).toEqual([28, 1, 1]);
+    expect(shareOut([1, 2], Infinity)).toEqual([1, 2]);
+  });
+
+  it('never gives more than there is or than is needed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1000), { minLength: 1, maxLength: 10 }), fc.nat(3000), (needs, bytes) => {
+        const shares = shareOut(needs, bytes);
+        expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(bytes);
+        shares.forEach((share, index) => expect(share).toBeLessThanOrEqual(needs[index]!));
+        if (needs.reduce((sum, need) => sum + need, 0) <= bytes) expect(shares).toEqual(needs);
+      }),
+    );
+  });
+});

@@ -1,0 +1,35 @@
+import { CUT } from './backwards.ts';
+import { tailLog } from './tail.ts';
+
+export interface RecentErrorsOptions {
+  /** How long a line may be, in characters. Default 400. */
+  readonly width?: number;
+  /** How many at most; the last ones count. Default 8. */
+  readonly most?: number;
+}
+
+/** How far back it looks, in lines. */
+const LOOK_BACK = 200;
+
+/** The lines near the end of a log that look like trouble, oldest first. */
+export function recentErrors(file: string, { width = 400, most = 8 }: RecentErrorsOptions = {}): string[] {
+  return tailLog(file, LOOK_BACK)
+    .filter(looksLikeTrouble)
+    .slice(-most)
+    .map((line) => cutTo(line.trim(), width));
+}
+
+function looksLikeTrouble(line: string): boolean {
+  // Compilers and test runners count what did not happen: "Found 0 errors".
+  return TROUBLE.test(line) && TROUBLE.test(line.replace(NONE_OF_IT, ''));
+}
+
+const TROUBLE = /error|exception|failed|traceback|eaddrinuse|panic/i;
+const NONE_OF_IT = /\b(?:0|no|without) (?:errors?|exceptions?|failed)\b|\b(?:errors?|failed): ?0\b/gi;
+
+function cutTo(line: string, width: number): string {
+  return line.length <= width ? line : line.slice(0, width - CUT.length).replace(LONE_HALF, '') + CUT;
+}
+
+/** The first half of a character that takes two places. */
+const LONE_HALF = /[\ud800-\udbff]$/;

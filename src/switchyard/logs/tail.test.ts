@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LINE_LIMIT, linesBackwards } from './backwards.ts';
+import { earlierPart } from './run-files.ts';
+import { stripAnsi } from './strip.ts';
+import { tailLog } from './tail.ts';
+
+let directory: string;
+beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'switchyard-tail-'))));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function fileWith(content: string | Buffer, name = 'web.log'): string {
+  const file = join(directory, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+/** What a log means, in the simplest words. */
+function linesOf(text: string): string[] {
+  if (text === '') return [];
+  return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
+}
+
+const text = fc
+  .array(
+    fc.oneof(
+      fc.constant('\n'),
+      fc.constantFrom('\r\n', '\u001b[31m', 'é', '🚀'),
+      fc.string({ maxLength: 12 }),
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+describe('tailLog', () => {
+  it('gives the last lines of any text, whatever the blocks in which it is read', () => {
+    fc.assert(
+      fc.property(
+        text,
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 16 }),
+        (content, lines, blockSize) => {
+          const file = fileWith(content);
+          expect(tailLog(file, lines, { blockSize })).toEqual(linesOf(content).slice(-lines).map(stripAnsi));
+        },
+      ),
+    );
+  });
+
+  it('reads a log that was cut in two as one, wherever the cut is', () => {
+    fc.assert(
+      fc.property(text, fc.nat(), fc.integer({ min: 1, max: 16 }), (content, where, blockSize) => {
+        const bytes = Buffer.from(content);
+        const cut = where % (bytes.length + 1);
+        const file = fileWith(bytes.subarray(cut), 'two.log');
+        fileWith(bytes.subarray(0, cut), 'two.earlier.log');
+        expect(earlierPart(file)).toBe(join(directory, 'two.earlier.log'));
+        expect(tailLog(file, 1000, { blockSize })).toEqual(linesOf(content).map(stripAnsi));
+      }),
+    );
+  });
+
+  it('stops where it is told that the log ends', () => {
+    fc.assert(
+      fc.property(text, fc.nat(), (content, where) => {
+        const bytes = Buffer.from(content);
+        const upTo = where % (bytes.length + 1);
+        const found = [...linesBackwards([fileWith(content)], { upTo, blockSize: 8 })].reverse();
+        expect(found).toEqual(linesOf(bytes.subarray(0, upTo).toString()));
+      }),
+    );
+  });
+
+  it('replaces bytes that are no UTF-8', () => {
+    expect(tailLog(fileWith(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3])), 5)).toEqual(['a\ufffdb', '\ufffd']);
+  });
+
+  it('shows the beginning of a line that never ends, with whole characters', () => {
+    const [line, ...others] = tailLog(fileWith(`first\n${'é'.repeat(500_000)}`), 1);
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^é+…$/u);
+    expect(Buffer.byteLength(line!)).toBeLessThan(LINE_LIMIT + 4);
+    expect(
+      tailLog(fileWith(`first\nx${'é'.repeat(500_000)}\nlast\n`), 3).map((each) => each.slice(0, 5)),
+    ).toEqual(['first', 'xéééé', 'last']);
+  });
+
+  it('gives no lines of a file that does not exist', () => {
+    expect(tailLog(join(directory, 'nothing.log'), 5)).toEqual([]);
+  });
+
+  it('reads no further back than it has to', () => {
+    const file = fileWith(Buffer.alloc(40 * 1024 * 1024, 'line\n'));
+    const started = performance.now();
+    for (let round = 0; round < 100; round++) expect(tailLog(file, 3)).toEqual(['line', 'line', 'line']);
+    // A hundred times the whole file would take far longer.
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});

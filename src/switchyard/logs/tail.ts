@@ -1,0 +1,14 @@
+import { linesBackwards, type BackwardsOptions } from './backwards.ts';
+import { partsOf } from './run-files.ts';
+import { stripAnsi } from './strip.ts';
+
+/** The last lines of a log, oldest first, without colours. None when there is no such file. */
+export function tailLog(file: string, lines: number, options?: BackwardsOptions): string[] {
+  const last: string[] = [];
+  if (lines < 1) return last;
+  for (const line of linesBackwards(partsOf(file), options)) {
+    last.push(stripAnsi(line));
+    if (last.length >= lines) break;
+  }
+  return last.reverse();
+}

@@ -1,0 +1,82 @@
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { earlierPart } from './run-files.ts';
+
+/** How long a log may become, in bytes. */
+const LOG_CAP = 10 * 1024 * 1024;
+
+/** A copy that is older than this was left behind by somebody who died over it, in milliseconds. */
+const ABANDONED = 60_000;
+
+const BLOCK = 256 * 1024;
+
+/**
+ * Shortens the log of a running service that has become too long: its end, half as long as a log may be, goes to a file
+ * beside it, and the log begins anew. The service writes on undisturbed, because it appends. Tells whether it did.
+ */
+export function trimLog(file: string, cap = LOG_CAP): boolean {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= cap) return false;
+  const part = earlierPart(file);
+  const fresh = `${part}.new`;
+  const copy = openAlone(fresh);
+  if (copy === undefined) return false;
+  try {
+    if (!moveEnd(file, copy, cap)) return false;
+    renameSync(fresh, part);
+    return true;
+  } finally {
+    closeSync(copy);
+    rmSync(fresh, { force: true });
+  }
+}
+
+/** Undefined while another process does the same work. */
+function openAlone(file: string): number | undefined {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const made = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - made > ABANDONED) rmSync(file, { force: true });
+    return undefined;
+  }
+}
+
+/** Copies the end of the log and empties it, unless somebody else has shortened it meanwhile. */
+function moveEnd(file: string, copy: number, cap: number): boolean {
+  const log = openSync(file, 'r+');
+  try {
+    const { size } = fstatSync(log);
+    if (size <= cap) return false;
+    const half = Math.floor(cap / 2);
+    const block = Buffer.allocUnsafe(BLOCK);
+    let position = size - half;
+    let got: number;
+    // The service goes on writing; one that is faster than we are is not waited for.
+    while (position < size + half / 2 && (got = readSync(log, block, 0, BLOCK, position)) > 0) {
+      // The copy begins with a whole line, if there is one.
+      const from = position === size - half ? block.subarray(0, got).indexOf(0x0a) + 1 : 0;
+      writeAll(copy, block.subarray(from, got));
+      position += got;
+    }
+    // What is written between the end of the copy and this call is lost, so nothing stands between them.
+    ftruncateSync(log, 0);
+    return true;
+  } finally {
+    closeSync(log);
+  }
+}
+
+function writeAll(target: number, bytes: Buffer): void {
+  let done = 0;
+  while (done < bytes.length) done += writeSync(target, bytes, done);
+}

@@ -1,0 +1,116 @@
+import { readExit } from '../process/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { didYouMean } from '../shared/nearest.ts';
+import { projectRecord, resolveBranch, type YardContext } from './context.ts';
+import { listenersOn, tellListener, type Listener } from './forward/listeners.ts';
+import { verify, type Verification } from './forward/verify.ts';
+import { recentErrors } from './logs/recent-errors.ts';
+import { serviceKey, slug } from './names.ts';
+import { exitFileOf } from './services/explain.ts';
+import { observeServices, type Observed, type ServiceLife } from './services/observe.ts';
+import { insideLogs } from './state/home.ts';
+import type { ServiceRecord } from './state/records.ts';
+
+/** Where a service of a branch is to be found, and the proof that it is the one that answers there. */
+export interface Place extends ServiceRecord {
+  readonly status: ServiceLife;
+  readonly recent_errors: readonly string[];
+  /** Who listens on `port`, by the word of the kernel; null when nobody does. */
+  readonly listener: ProvenListener | null;
+  /** Who answers on the canonical port; null when the service has none. */
+  readonly canonical: Verification | null;
+  /** The same for people, a sentence for each port. */
+  readonly proof: readonly string[];
+}
+
+export interface ProvenListener extends Listener {
+  /** Of the service to which the process belongs; null for a stranger's. */
+  readonly service: string | null;
+  readonly branch: string | null;
+  /** Whether it is a process of the very service that was asked for. */
+  readonly verified: boolean;
+}
+
+/** Only reads. Throws NOT_RUNNING with the next step when there is nothing to be found. */
+export async function where(
+  context: YardContext,
+  { service, branch }: { readonly service: string; readonly branch?: string | undefined },
+): Promise<Place> {
+  const wanted = slug(service);
+  const name = branch ?? (await resolveBranch(context)).branch;
+  const record = projectRecord(context)?.services[serviceKey(name, wanted)];
+  if (record === undefined) throw notThere(context, wanted, name);
+
+  const everybody = Object.values(context.registry.read().projects).flatMap((project) =>
+    Object.values(project.services),
+  );
+  // One look for all: if somebody else listens there, it may well be another service of ours.
+  const observed = observeServices([record, ...everybody]);
+  const { status } = observed[0]!;
+  if (status === 'stale') throw stale(record);
+
+  const listener = listenerOf(observed);
+  const [canonical = null] =
+    record.desired_port === null ? [] : await verify(context, { branch: record.branch, services: [wanted] });
+  return {
+    ...record,
+    status,
+    recent_errors: insideLogs(context.home, record.log_file) ? recentErrors(record.log_file) : [],
+    listener,
+    canonical,
+    proof: [tell(record, status, listener), ...(canonical === null ? [] : [canonical.text])],
+  };
+}
+
+/** Its own process counts, even when somebody else listens on another address of the same port. */
+function listenerOf(observed: readonly Observed[]): ProvenListener | null {
+  const [own, ...others] = observed as [Observed, ...Observed[]];
+  const { port } = own.record;
+  const owned = (listener: Listener, by: Observed): boolean =>
+    listener.pid !== null && by.pids.includes(listener.pid);
+  const listeners = listenersOn([port], own.pids).get(port) ?? [];
+  const listener = listeners.find((each) => owned(each, own)) ?? listeners[0];
+  if (listener === undefined) return null;
+  const verified = owned(listener, own);
+  const owner = verified ? own : others.find((each) => owned(listener, each));
+  const { service = null, branch = null } = owner?.record ?? {};
+  return { ...listener, service, branch, verified };
+}
+
+function tell(record: ServiceRecord, status: ServiceLife, listener: ProvenListener | null): string {
+  const name = `${record.service} of ${record.branch}`;
+  const place = `localhost:${record.port}`;
+  if (listener === null) {
+    return status === 'running'
+      ? `${name} runs, but nothing listens on ${place} yet`
+      : `nothing listens on ${place}, and nothing proves that pid ${record.pid ?? 'unknown'} is ${name}`;
+  }
+  if (listener.verified) return `${place} is ${name}: ${tellListener(listener)}`;
+  const who =
+    listener.service === null ? '' : `, ${listener.service} of ${listener.branch ?? 'another branch'}`;
+  return `${place} is not ${name}: ${tellListener(listener)}${who} listens there`;
+}
+
+function notThere({ config }: YardContext, service: string, branch: string): SwitchboardError {
+  const names = config.services.map(({ name }) => name);
+  if (names.includes(service)) return notRunning(service, branch, '');
+  return new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${service}`, {
+    hint: `${didYouMean(service, names) ?? ''} ${config.file} has: ${names.join(', ')}.`.trim(),
+  });
+}
+
+function stale({ service, branch, log_file }: ServiceRecord): SwitchboardError {
+  const code = readExit(exitFileOf(log_file))?.code;
+  const how = code === undefined ? 'It ended' : `It ended with code ${code}`;
+  return notRunning(
+    service,
+    branch,
+    `${how}; \`switchyard logs ${service} --branch ${branch}\` shows its last words. `,
+  );
+}
+
+function notRunning(service: string, branch: string, why: string): SwitchboardError {
+  return new SwitchboardError('NOT_RUNNING', `${service} is not running for ${branch}`, {
+    hint: `${why}Start it with \`switchyard up ${branch} ${service}\`.`,
+  });
+}
