@@ -1,0 +1,17 @@
+import { printableLine } from '../../shared/printable.ts';
+import type { Outcome } from '../command.ts';
+import { Exit } from '../failure.ts';
+
+interface Action {
+  readonly ok: boolean;
+  readonly messages: readonly string[];
+}
+
+/** What an action has done: its messages, a line each. */
+export function actionOutcome(action: Action, exitCode?: number): Outcome {
+  return {
+    exitCode: exitCode ?? (action.ok ? Exit.ok : Exit.failed),
+    data: action,
+    text: () => action.messages.map((message) => `${printableLine(message)}\n`).join(''),
+  };
+}

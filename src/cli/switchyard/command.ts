@@ -1,0 +1,27 @@
+import type { Arguments, Flag } from '../arguments.ts';
+import type { Outcome } from '../command.ts';
+
+/** One thing `switchyard` can be asked to do; its name and its words stand in the list of commands. */
+export interface YardCommand {
+  /** What to know before using it, in paragraphs. */
+  readonly about: readonly string[];
+  /** Flags of its own, besides the common ones. The word that stands for a value also says how to complete it. */
+  readonly flags: readonly Flag[];
+  /** What to type, and what that does; `$0` stands for the program. */
+  readonly examples: readonly (readonly [line: string, meaning: string])[];
+  run(given: Arguments, place: Place): Promise<Outcome>;
+}
+
+/** Where and how it is asked. */
+export interface Place {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether the answer is for a program. */
+  readonly json: boolean;
+}
+
+/** Flags that every command takes. */
+export const YARD_FLAGS: readonly Flag[] = [
+  { name: 'json', summary: 'print JSON for a program to read' },
+  { name: 'help', short: 'h', summary: 'show this help' },
+];

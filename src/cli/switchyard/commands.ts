@@ -1,0 +1,136 @@
+import type { YardCommand } from './command.ts';
+
+export interface YardEntry {
+  readonly name: string;
+  /** The words it takes, for example `<branch> [service…]`. Completion reads this too. */
+  readonly words: string;
+  readonly summary: string;
+  /** Whether the help leaves it out: we call it ourselves. Default false. */
+  readonly hidden?: boolean;
+  readonly load: () => Promise<YardCommand>;
+}
+
+/** In the order of the help; each is loaded when it is called. */
+export const YARD_COMMANDS: readonly YardEntry[] = [
+  {
+    name: 'init',
+    words: '',
+    summary: 'write a switchyard.toml for this repository',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    name: 'create',
+    words: '<branch>',
+    summary: 'make a worktree for a branch, with its env files',
+    load: async () => (await import('./commands/create.ts')).create,
+  },
+  {
+    name: 'up',
+    words: '[branch] [service…]',
+    summary: 'start services and wait until they answer',
+    load: async () => (await import('./commands/up.ts')).up,
+  },
+  {
+    name: 'status',
+    words: '',
+    summary: 'what runs, where, and under which address',
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    name: 'logs',
+    words: '[service]',
+    summary: 'what services have written',
+    load: async () => (await import('./commands/logs.ts')).logs,
+  },
+  {
+    name: 'checkout',
+    words: '<branch> [service…]',
+    summary: 'let the usual ports lead to a branch',
+    load: async () => (await import('./commands/checkout.ts')).checkout,
+  },
+  {
+    name: 'uncheckout',
+    words: '[service…]',
+    summary: 'give the usual ports back',
+    load: async () => (await import('./commands/uncheckout.ts')).uncheckout,
+  },
+  {
+    name: 'down',
+    words: '[service…]',
+    summary: 'stop services',
+    load: async () => (await import('./commands/down.ts')).down,
+  },
+  {
+    name: 'restart',
+    words: '[service…]',
+    summary: 'stop services and start them again',
+    load: async () => (await import('./commands/restart.ts')).restart,
+  },
+  {
+    name: 'where',
+    words: '<service> [branch]',
+    summary: 'the address of one service, and who really listens there',
+    load: async () => (await import('./commands/where.ts')).where,
+  },
+  {
+    name: 'open',
+    words: '<service> [branch]',
+    summary: 'show a service in the browser',
+    load: async () => (await import('./commands/open.ts')).open,
+  },
+  {
+    name: 'brief',
+    words: '[branch]',
+    summary: 'all of it on one page, for a person or an agent that just came in',
+    load: async () => (await import('./commands/brief.ts')).brief,
+  },
+  {
+    name: 'list',
+    words: '',
+    summary: 'the worktrees of this repository',
+    load: async () => (await import('./commands/list.ts')).list,
+  },
+  {
+    name: 'remove',
+    words: '<branch>',
+    summary: 'stop a branch and delete its worktree; the branch itself stays',
+    load: async () => (await import('./commands/remove.ts')).remove,
+  },
+  {
+    name: 'prune',
+    words: '',
+    summary: 'forget worktrees whose directory is gone',
+    load: async () => (await import('./commands/prune.ts')).prune,
+  },
+  {
+    name: 'doctor',
+    words: '',
+    summary: 'what is wrong with the set-up, and what to do',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'proxy',
+    words: '<serve|stop>',
+    summary: 'the process behind the addresses; up starts it by itself',
+    load: async () => (await import('./commands/proxy.ts')).proxy,
+  },
+  {
+    name: 'forward',
+    words: '<serve>',
+    summary: 'the process behind checkout, which starts it by itself',
+    hidden: true,
+    load: async () => (await import('./commands/forward.ts')).forward,
+  },
+  {
+    name: 'skill',
+    words: '<show|install>',
+    summary: 'instructions that teach an agent to use this',
+    load: async () => (await import('./commands/skill.ts')).skill,
+  },
+  {
+    name: 'completion',
+    words: '<bash|zsh|fish>',
+    summary: 'a script that lets the shell complete commands, branches and services',
+    load: async () => (await import('./commands/completion.ts')).completion,
+  },
+];

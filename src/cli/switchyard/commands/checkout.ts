@@ -1,0 +1,75 @@
+import {
+  checkout as lead,
+  verify,
+  type CheckoutResult,
+  type Verification,
+  type YardContext,
+} from '../../../switchyard/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { usage, type Arguments } from '../../arguments.ts';
+import type { Outcome } from '../../command.ts';
+import { Exit } from '../../failure.ts';
+import { actionOutcome } from '../action-outcome.ts';
+import type { Place, YardCommand } from '../command.ts';
+import { inYard } from '../in-yard.ts';
+import { showProgress } from '../progress.ts';
+
+export const checkout: YardCommand = {
+  about: [
+    'The ports in switchyard.toml are where your bookmarks, mobile apps and other programs look for a service. This ' +
+      'lets them lead to the running services of one branch, as plain TCP, so WebSockets and databases work as well. ' +
+      'Another branch that had them is switched away from without a refused connection, and runs on. A port that a ' +
+      'stranger holds is left to it, and you are told who that is.',
+    '--verify asks the system, not our records, which process of which branch really listens behind each of these ' +
+      'ports, and fails where it is not the one that was asked for. Without a branch it only looks.',
+  ],
+  flags: [{ name: 'verify', summary: 'prove who answers on the usual ports' }],
+  examples: [
+    ['$0 checkout feature-x', 'localhost:3000 is feature-x now'],
+    ['$0 checkout main web', 'only one service'],
+    ['$0 checkout --verify', 'who answers now; changes nothing'],
+    ['$0 checkout feature-x --verify', 'switch, and prove it'],
+    ['$0 uncheckout', 'give the ports back'],
+  ],
+  run: (given, place) => inYard(place, (yard) => run(given, place, yard)),
+};
+
+async function run({ words, flags }: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
+  const [branch, ...services] = words;
+  if (branch === undefined) {
+    if (!flags.has('verify'))
+      throw usage('checkout needs a branch.', 'For example: switchyard checkout feature-x');
+    return verified({ action: 'verify', messages: [] }, await verify(yard, { services: [] }));
+  }
+  const progress = showProgress(place);
+  let done: CheckoutResult;
+  try {
+    done = await lead(yard, { branch, services, onEvent: progress.onEvent });
+  } finally {
+    progress.end();
+  }
+  if (!flags.has('verify')) return actionOutcome(done);
+  return verified(done, await verify(yard, { branch, services }));
+}
+
+interface Done {
+  readonly action: string;
+  readonly messages: readonly string[];
+}
+
+/** The action, followed by the proof; without proof it has not worked. */
+function verified(done: Done, proofs: readonly Verification[]): Outcome {
+  const ok = proofs.every((proof) => proof.ok);
+  return {
+    exitCode: ok ? Exit.ok : Exit.failed,
+    data: { ...done, ok, verified: proofs },
+    text: (style) => {
+      const lines = proofs.map(({ service, text, ok: good }) => {
+        const mark = good ? style.good('ok') : style.bad('not ok');
+        return `${printableLine(service)}: ${mark}, ${printableLine(text)}`;
+      });
+      if (proofs.length === 0) lines.push('no service has a port in switchyard.toml');
+      return [...done.messages.map(printableLine), ...lines].map((line) => `${line}\n`).join('');
+    },
+  };
+}

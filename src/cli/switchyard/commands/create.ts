@@ -1,0 +1,61 @@
+import { createWorktree } from '../../../switchyard/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { usage } from '../../arguments.ts';
+import { Exit } from '../../failure.ts';
+import type { YardCommand } from '../command.ts';
+import { inYard } from '../in-yard.ts';
+import { showProgress } from '../progress.ts';
+
+export const create: YardCommand = {
+  about: [
+    'A branch that exists is checked out there; one that exists only at origin is made to follow it; any other is made ' +
+      'from --base, or from where you are. The files under [env] in switchyard.toml, and those that .worktreeinclude ' +
+      'names, are linked or copied into the new worktree; what it has already is kept.',
+    'Asked again for a branch that has its worktree, it says so and changes nothing.',
+  ],
+  flags: [
+    { name: 'base', value: 'REF', summary: 'where a new branch begins (default: the current commit)' },
+    {
+      name: 'path',
+      value: 'DIR',
+      summary: 'where the worktree goes (default: below ~/.switchyard/worktrees)',
+    },
+    { name: 'force-env', summary: 'replace env files that the worktree has already' },
+  ],
+  examples: [
+    ['$0 create feature-x', 'a worktree for feature-x, new or not'],
+    ['$0 create fix/login --base v2.1', 'a new branch from a tag'],
+    ['$0 create demo --path ../demo', 'beside this directory'],
+    ['cd "$($0 create feature-x --json | jq -r .worktree)"', 'and go there'],
+  ],
+  run({ words: [branch], flags }, place) {
+    if (branch === undefined)
+      throw usage('create needs a branch.', 'For example: switchyard create feature-x');
+    return inYard(place, async (yard) => {
+      const progress = showProgress(place);
+      try {
+        const made = await createWorktree(yard, {
+          branch,
+          base: flags.get('base'),
+          path: flags.get('path'),
+          forceEnv: flags.has('force-env'),
+          onWait: progress.onWait,
+        });
+        return {
+          exitCode: Exit.ok,
+          data: made,
+          text: () =>
+            [made.worktree, ...(made.message === undefined ? [] : [made.message]), ...made.env.map(envLine)]
+              .map((line) => `${printableLine(line)}\n`)
+              .join(''),
+        };
+      } finally {
+        progress.end();
+      }
+    });
+  },
+};
+
+function envLine(action: string): string {
+  return `env: ${action}`;
+}

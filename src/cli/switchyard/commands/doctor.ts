@@ -1,0 +1,56 @@
+import { doctor as examine, type Diagnosis, type FailedDiagnosis } from '../../../switchyard/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { Exit } from '../../failure.ts';
+import type { Style } from '../../style.ts';
+import type { YardCommand } from '../command.ts';
+
+export const doctor: YardCommand = {
+  about: [
+    'Looks at the file, the programs it names, git, the records, the ports and the processes. Says what is wrong, what ' +
+      'will surprise, and the next step for each. Only looks. The exit code is 1 where something is wrong.',
+  ],
+  flags: [],
+  examples: [
+    ['$0 doctor', 'when something is odd'],
+    ["$0 doctor --json | jq -r '.findings[].next'", 'what to do'],
+  ],
+  async run(_given, { cwd, env }) {
+    const found = await examine({ cwd, env });
+    return {
+      exitCode: found.ok ? Exit.ok : Exit.failed,
+      data: found,
+      text: (style) => textOf(found, style),
+    };
+  },
+};
+
+function textOf(found: Diagnosis | FailedDiagnosis, style: Style): string {
+  const lines = [
+    `switchyard: ${found.switchyard}`,
+    `node: ${found.node}`,
+    `home: ${found.home}`,
+    ...('project' in found ? projectLines(found) : [`directory: ${found.cwd}`]),
+  ].map(printableLine);
+  const findings = found.findings.flatMap(({ level, what, next }) => [
+    `${painted(level, style)}: ${printableLine(what)}`,
+    `  ${printableLine(next)}`,
+  ]);
+  const verdict = found.findings.length === 0 ? [style.good('nothing is wrong')] : findings;
+  return [...lines, ...verdict].map((line) => `${line}\n`).join('');
+}
+
+function projectLines({ project, proxy, services, profiles, env_warnings }: Diagnosis): string[] {
+  return [
+    `project: ${project.name} (${project.root})`,
+    `config: ${project.config}`,
+    `proxy: ${proxy.url}`,
+    `services: ${services.join(', ')}`,
+    ...(profiles.length === 0 ? [] : [`profiles: ${profiles.join(', ')}`]),
+    ...env_warnings.map((warning) => `env: ${warning}`),
+  ];
+}
+
+function painted(level: Diagnosis['findings'][number]['level'], style: Style): string {
+  const paint = { error: style.bad, warning: style.caution, note: style.dim }[level];
+  return paint(level);
+}

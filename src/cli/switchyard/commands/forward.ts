@@ -1,0 +1,23 @@
+import { homeOf, serveForward } from '../../../switchyard/index.ts';
+import { usage } from '../../arguments.ts';
+import { Exit } from '../../failure.ts';
+import type { YardCommand } from '../command.ts';
+
+export const forward: YardCommand = {
+  about: [
+    'Serves the usual ports that `checkout` has given to branches. It is started by `checkout` itself.',
+  ],
+  flags: [
+    { name: 'home', value: 'DIR', summary: 'whose checkouts (default SWITCHYARD_HOME, else ~/.switchyard)' },
+  ],
+  examples: [['$0 forward serve', 'in the foreground, to look at it']],
+  async run({ words: [action], flags }, { env }) {
+    if (action !== 'serve')
+      throw usage('forward needs to know what to do.', 'Write switchyard forward serve.');
+    const home = flags.get('home');
+    await serveForward({
+      home: homeOf(home === undefined ? env : { ...env, SWITCHYARD_HOME: home }),
+    });
+    return { exitCode: Exit.ok, data: { ok: true }, text: () => '' };
+  },
+};

@@ -1,0 +1,43 @@
+import { initProject, type InitResult } from '../../../switchyard/index.ts';
+import { printable, printableLine } from '../../../shared/printable.ts';
+import { Exit } from '../../failure.ts';
+import type { YardCommand } from '../command.ts';
+
+export const init: YardCommand = {
+  about: [
+    'Looks at the repository (scripts in package.json, Vite, Next, Astro, Django, FastAPI, Rails, Go), writes a ' +
+      'switchyard.toml with the service it found, and has git ignore .switchyard/. Read it over: a port is a wish, and ' +
+      'a command has to use the PORT it is given, or {port} in its words.',
+  ],
+  flags: [
+    { name: 'force', short: 'f', summary: 'overwrite a switchyard.toml that is there' },
+    { name: 'dry-run', summary: 'write nothing, show what would be written' },
+  ],
+  examples: [
+    ['$0 init', 'once for each repository'],
+    ['$0 init --dry-run', 'see it first'],
+    ['$0 init && $0 up', 'and off'],
+  ],
+  async run({ flags }, { cwd, env }) {
+    const done = await initProject({ cwd, env, force: flags.has('force'), dryRun: flags.has('dry-run') });
+    return {
+      exitCode: Exit.ok,
+      data: done,
+      text: () => (done.dry_run ? printable(done.config_text) : written(done)),
+      ...(done.dry_run && done.failure_reason !== null
+        ? { complaint: `this would fail: ${printableLine(done.failure_reason)}\n` }
+        : {}),
+    };
+  },
+};
+
+function written({ config, overwrote_config, detected_service }: InitResult): string {
+  const { name, command, reason } = detected_service;
+  const lines = [
+    `${overwrote_config ? 'overwrote' : 'wrote'} ${config}`,
+    `service ${name}: ${command}`,
+    `  ${reason}`,
+    'next: look it over, then run `switchyard up`',
+  ];
+  return lines.map((line) => `${printableLine(line)}\n`).join('');
+}

@@ -1,0 +1,36 @@
+import { listWorktrees } from '../../../switchyard/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { Exit } from '../../failure.ts';
+import type { YardCommand } from '../command.ts';
+import { inYard } from '../in-yard.ts';
+import { yardTable } from '../yard-table.ts';
+
+export const list: YardCommand = {
+  about: [
+    'Git is asked, so worktrees that other tools have made are there too. One whose directory is gone is marked; ' +
+      '`switchyard prune` forgets it.',
+  ],
+  flags: [],
+  examples: [
+    ['$0 list', 'branches and where they are'],
+    ["$0 list --json | jq -r '.worktrees[].path'", 'the directories alone'],
+  ],
+  run: (_given, place) =>
+    inYard(place, async (yard) => {
+      const worktrees = await listWorktrees(yard);
+      return {
+        exitCode: Exit.ok,
+        data: { worktrees },
+        text: (style) => {
+          if (worktrees.length === 0) return 'no Switchyard worktrees registered\n';
+          const rows = worktrees.map(({ branch, path, missing }) => [
+            printableLine(branch),
+            printableLine(path) + (missing === true ? ` ${style.bad('(missing)')}` : ''),
+          ]);
+          return yardTable(['branch', 'path'], rows)
+            .map((line) => `${line}\n`)
+            .join('');
+        },
+      };
+    }),
+};

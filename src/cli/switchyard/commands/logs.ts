@@ -1,0 +1,101 @@
+import { AGENT_BYTES, logs as read, type LogsOptions, type LogsResult } from '../../../switchyard/index.ts';
+import { printable, printableLine } from '../../../shared/printable.ts';
+import { usage, type Arguments } from '../../arguments.ts';
+import { Exit } from '../../failure.ts';
+import type { YardCommand } from '../command.ts';
+import { inYard } from '../in-yard.ts';
+
+export const logs: YardCommand = {
+  about: [
+    'The end of what services wrote since they were last started, stdout and stderr together, without colours. Earlier ' +
+      'runs are kept too: --run 1 is the one before.',
+    '--grep takes a regular expression, or plain text where it is none; capitals count only where it has some. --since ' +
+      'goes by the times that the lines themselves begin with, and by when the run began.',
+  ],
+  flags: [
+    { name: 'branch', value: 'BRANCH', summary: 'the branch (default: the one you stand in)' },
+    { name: 'lines', short: 'n', value: 'N', summary: 'how many lines of each service (default 80)' },
+    { name: 'follow', short: 'f', summary: 'go on with what is written from now on; Ctrl-C ends it' },
+    { name: 'grep', value: 'TEXT', summary: 'only lines in which this is found' },
+    { name: 'fixed', short: 'F', summary: '--grep is plain text, not a regular expression' },
+    { name: 'since', value: 'TIME', summary: 'only what was written since: 30s, 10m, 2h, 2026-01-31T14:00' },
+    {
+      name: 'max-bytes',
+      value: 'N',
+      summary: `how much at most (default no limit, with --json ${AGENT_BYTES})`,
+    },
+    { name: 'run', value: 'N', summary: 'how many runs ago, up to 3 (default 0)' },
+  ],
+  examples: [
+    ['$0 logs', 'all services of the branch you stand in'],
+    ['$0 logs web -f', 'one service, and what it writes next'],
+    ['$0 logs api --grep error --since 10m', 'what went wrong just now'],
+    ['$0 logs api --run 1 -n 20', 'how the run before ended'],
+  ],
+  run(given, place) {
+    const options = optionsOf(given);
+    if (!given.flags.has('follow'))
+      return inYard(place, async (yard) => {
+        const found = await read(yard, place.json ? { maxBytes: AGENT_BYTES, ...options } : options);
+        return {
+          exitCode: Exit.ok,
+          data: found,
+          text: () => textOf(found),
+          complaint: remarksOn(found, options),
+        };
+      });
+    if (place.json)
+      throw usage('--json cannot be used with --follow.', 'Ask again and again instead, with --since.');
+    for (const flag of ['run', 'max-bytes'])
+      if (given.flags.has(flag))
+        throw usage(`--${flag} cannot be used with --follow.`, 'Leave one of them out.');
+    return inYard(place, async (yard) => {
+      const { follow } = await import('../follow.ts');
+      await follow(yard, options);
+      return { exitCode: Exit.ok, data: undefined, text: () => '' };
+    });
+  },
+};
+
+function optionsOf({ words: [service], flags }: Arguments): LogsOptions {
+  const number = (name: string, least: number): number | undefined => {
+    const text = flags.get(name);
+    if (text === undefined) return undefined;
+    if (!/^\d+$/.test(text) || Number(text) < least)
+      throw usage(`--${name} must be ${least === 0 ? 'a number' : `at least ${least}`}`);
+    return Number(text);
+  };
+  const lines = number('lines', 1);
+  const maxBytes = number('max-bytes', 1);
+  const run = number('run', 0);
+  return {
+    service,
+    branch: flags.get('branch'),
+    grep: flags.get('grep'),
+    fixed: flags.has('fixed'),
+    since: flags.get('since'),
+    ...(lines === undefined ? {} : { lines }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(run === undefined ? {} : { run }),
+  };
+}
+
+function textOf({ logs: found }: LogsResult): string {
+  return found
+    .map(({ service, branch, lines }) => {
+      const title = found.length > 1 ? [`==> ${printableLine(service)} (${printableLine(branch)}) <==`] : [];
+      return [...title, ...lines.map(printable)].map((line) => `${line}\n`).join('');
+    })
+    .join('');
+}
+
+/** What a reader of the lines alone would get wrong. */
+function remarksOn({ logs: found }: LogsResult, { maxBytes, since }: LogsOptions): string | undefined {
+  const remarks = found.flatMap(({ service, truncated, undated }) => [
+    ...(truncated && maxBytes !== undefined ? [`${service}: there is more than --max-bytes allows`] : []),
+    ...(undated === true
+      ? [`${service}: no line says its time, so some may be older than ${since ?? ''}`]
+      : []),
+  ]);
+  return remarks.length === 0 ? undefined : remarks.map((remark) => `${printableLine(remark)}\n`).join('');
+}

@@ -1,0 +1,61 @@
+import { homeOf, serveProxy, stopProxy } from '../../../switchyard/index.ts';
+import { usage, type Arguments } from '../../arguments.ts';
+import type { Outcome } from '../../command.ts';
+import { Exit } from '../../failure.ts';
+import { actionOutcome } from '../action-outcome.ts';
+import type { Place, YardCommand } from '../command.ts';
+import { inYard } from '../in-yard.ts';
+
+export const proxy: YardCommand = {
+  about: [
+    'One process takes requests for http://SERVICE.BRANCH.PROJECT.localhost:7331 to the service, on this machine only. ' +
+      '`up` starts it when it is not there, and `down` leaves it running. stop ends it; the services run on, without ' +
+      'their addresses. serve runs it in the foreground, to look at it.',
+  ],
+  flags: [
+    { name: 'host', value: 'HOST', summary: 'serve: where to listen (default 127.0.0.1)' },
+    { name: 'port', value: 'PORT', summary: 'serve: on which port (default 7331)' },
+    {
+      name: 'home',
+      value: 'DIR',
+      summary: 'serve: whose services (default SWITCHYARD_HOME, else ~/.switchyard)',
+    },
+  ],
+  examples: [
+    ['$0 proxy stop', 'end it'],
+    ['$0 proxy serve --port 8080', 'in the foreground, on another port'],
+  ],
+  run(given, place) {
+    switch (given.words[0]) {
+      case 'serve':
+        return serve(given, place);
+      case 'stop':
+        return inYard(place, async (yard) => {
+          const { text } = await stopProxy(yard);
+          const data = { ok: true, action: 'proxy stop', messages: [text] };
+          return actionOutcome(data);
+        });
+      default:
+        throw usage(
+          'proxy needs to know what to do.',
+          'Write switchyard proxy serve, or switchyard proxy stop.',
+        );
+    }
+  },
+};
+
+async function serve({ flags }: Arguments, { env }: Place): Promise<Outcome> {
+  const home = flags.get('home');
+  await serveProxy({
+    host: flags.get('host') ?? '127.0.0.1',
+    port: portOf(flags.get('port') ?? '7331'),
+    home: homeOf(home === undefined ? env : { ...env, SWITCHYARD_HOME: home }),
+  });
+  return { exitCode: Exit.ok, data: { ok: true }, text: () => '' };
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw usage(`--port must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
+}

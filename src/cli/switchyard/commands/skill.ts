@@ -1,0 +1,43 @@
+import { installSkill, showSkill } from '../../../switchyard/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { usage } from '../../arguments.ts';
+import { Exit } from '../../failure.ts';
+import type { YardCommand } from '../command.ts';
+
+export const skill: YardCommand = {
+  about: [
+    'A skill is a page that agents read when they need it: this one says when and how to use Switchyard. show prints ' +
+      'it; install puts it where your agent looks for skills.',
+  ],
+  flags: [
+    {
+      name: 'target',
+      value: 'DIR',
+      summary: 'install: the directory of all skills (default ~/.codex/skills)',
+    },
+    { name: 'force', short: 'f', summary: 'install: replace what is there' },
+  ],
+  examples: [
+    ['$0 skill show', 'read it'],
+    ['$0 skill install', 'for Codex'],
+    ['$0 skill install --target ~/.claude/skills', 'for Claude Code'],
+  ],
+  run({ words: [action], flags }) {
+    if (action === 'show') {
+      const text = showSkill();
+      return Promise.resolve({ exitCode: Exit.ok, data: { skill: text }, text: () => text });
+    }
+    if (action !== 'install')
+      throw usage(
+        'skill needs to know what to do.',
+        'Write switchyard skill show, or switchyard skill install.',
+      );
+    const target = flags.get('target');
+    const done = installSkill({ force: flags.has('force'), ...(target === undefined ? {} : { target }) });
+    return Promise.resolve({
+      exitCode: Exit.ok,
+      data: { ok: true, action: 'skill install', ...done },
+      text: () => `${done.replaced ? 'replaced' : 'installed'} ${printableLine(done.path)}\n`,
+    });
+  },
+};

@@ -1,0 +1,46 @@
+import { status as look } from '../../../switchyard/index.ts';
+import { usage } from '../../arguments.ts';
+import { Exit } from '../../failure.ts';
+import type { YardCommand } from '../command.ts';
+import { inYard } from '../in-yard.ts';
+import { statusLines } from '../status-view.ts';
+
+export const status: YardCommand = {
+  about: [
+    'In a worktree: the services of its branch. From the root of the repository: those of all branches.',
+    'running: the process that was started, or what it left behind, is alive. stale: it has ended. unverified: it ' +
+      'cannot be told whether the process is ours, so nothing will be done to it.',
+  ],
+  flags: [
+    { name: 'branch', value: 'BRANCH', summary: 'only those of this branch' },
+    { name: 'watch', short: 'w', summary: 'keep looking, on a terminal; q ends it' },
+  ],
+  examples: [
+    ['$0 status', 'what runs'],
+    ['$0 status --watch', 'and what changes'],
+    [
+      '$0 status --json | jq -r \'.services[] | select(.status == "stale").log_file\'',
+      'logs of what has ended',
+    ],
+  ],
+  run({ flags }, place) {
+    const branch = flags.get('branch');
+    if (flags.has('watch') && place.json)
+      throw usage('--watch draws on a terminal, and --json is for programs.', 'Leave one of them out.');
+    return inYard(place, async (yard) => {
+      if (!flags.has('watch')) {
+        const found = await look(yard, { branch });
+        return {
+          exitCode: Exit.ok,
+          data: found,
+          text: (style) =>
+            statusLines(found.services, style)
+              .map((line) => `${line}\n`)
+              .join(''),
+        };
+      }
+      const { watchStatus } = await import('../watch-status.ts');
+      return { exitCode: await watchStatus(yard, branch), data: undefined, text: () => '' };
+    });
+  },
+};

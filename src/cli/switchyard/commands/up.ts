@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { listWorktrees, resolveBranch, up as start, type YardContext } from '../../../switchyard/index.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import type { Arguments } from '../../arguments.ts';
+import type { Outcome } from '../../command.ts';
+import { bringUp } from '../bring-up.ts';
+import type { Place, YardCommand } from '../command.ts';
+import { inYard } from '../in-yard.ts';
+import { meantBy } from '../meant-words.ts';
+
+export const up: YardCommand = {
+  about: [
+    'Without words: all services of the branch you stand in. The first word may be a branch or a service; where there ' +
+      'are both of that name, --branch says which is meant.',
+    'Services get free ports, never the ones in switchyard.toml: those belong to whichever branch is checked out ' +
+      '(--checkout does that too). It waits until the port of each service is open and its own, and its health ' +
+      'address answers; those it depends on come first. One that ends instead is shown with its exit code and what it ' +
+      'wrote last, and the exit code is 1.',
+    'Ctrl-C ends the waiting, not the services. What runs already is left alone.',
+  ],
+  flags: [
+    { name: 'branch', value: 'BRANCH', summary: 'the branch; all words are services then' },
+    { name: 'profile', value: 'PROFILE', summary: 'the services and variables of a profile' },
+    { name: 'checkout', summary: 'and let the usual ports lead to this branch' },
+    { name: 'no-wait', summary: 'do not wait until they answer' },
+  ],
+  examples: [
+    ['$0 up', 'everything, for the branch you stand in'],
+    ['$0 up feature-x', 'everything, for a branch that has a worktree'],
+    ['$0 up api', 'one service, for the branch you stand in'],
+    ['$0 up --branch feature-x web api', 'two services of another branch'],
+    ['$0 up --checkout', 'and on the usual ports'],
+  ],
+  run: (given, place) => inYard(place, (yard) => run(given, place, yard)),
+};
+
+async function run({ words, flags }: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
+  const meant = await meantBy(words, flags.get('branch'), {
+    services: yard.config.services.map(({ name }) => name),
+    hasBranch: (name) => hasWorktree(yard, name),
+    branches: async () => (await listWorktrees(yard)).map(({ branch }) => branch),
+  });
+  return bringUp(place, (hooks) =>
+    start(yard, {
+      ...meant,
+      ...hooks,
+      profile: flags.get('profile'),
+      wait: !flags.has('no-wait'),
+      checkout: flags.has('checkout'),
+    }),
+  );
+}
+
+async function hasWorktree(yard: YardContext, branch: string): Promise<boolean> {
+  try {
+    return existsSync((await resolveBranch(yard, branch)).worktree);
+  } catch (error) {
+    if (error instanceof SwitchboardError && error.code === 'NO_WORKTREE') return false;
+    throw error;
+  }
+}

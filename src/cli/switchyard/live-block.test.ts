@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { createLiveBlock } from './live-block.ts';
+
+/** A terminal that does what it is told, as far as a block needs it; lines break where it ends. */
+function createScreen(columns: number, rows: number) {
+  let lines: string[] = [''];
+  let at = 0;
+  return {
+    stream: { columns, rows },
+    write(text: string) {
+      // eslint-disable-next-line no-control-regex
+      for (const [token] of text.matchAll(/\x1b\[\d*[A-Za-z]|[^\x1b]/g)) {
+        if (token === '\r') continue;
+        if (token === '\n') {
+          at += 1;
+          lines[at] ??= '';
+        } else if (token.startsWith('\x1b[') && token.endsWith('A'))
+          at = Math.max(0, at - Number(token.slice(2, -1) || 1));
+        else if (token === '\x1b[J') lines = [...lines.slice(0, at), ''];
+        else lines[at] = `${lines[at] ?? ''}${token}`;
+      }
+    },
+    /** What a terminal does to lines that have become too long for it. */
+    narrow(to: number) {
+      this.stream.columns = to;
+      lines = lines.flatMap((line) => line.match(new RegExp(`.{1,${to}}`, 'g')) ?? ['']);
+      at = lines.length - 1;
+    },
+    shown: () => lines,
+  };
+}
+
+test('a block is drawn again in its place, also when it grows and shrinks', () => {
+  const screen = createScreen(40, 10);
+  screen.write('$ before\n');
+  const block = createLiveBlock(screen.stream, (text) => screen.write(text));
+  block.draw(['one', 'two']);
+  block.draw(['one', 'two', 'three']);
+  expect(screen.shown()).toEqual(['$ before', 'one', 'two', 'three']);
+  block.draw(['only']);
+  expect(screen.shown()).toEqual(['$ before', 'only']);
+  block.clear();
+  expect(screen.shown()).toEqual(['$ before', '']);
+});
+
+test('lines are cut to the terminal, and no more are drawn than it has', () => {
+  const screen = createScreen(12, 4);
+  const block = createLiveBlock(screen.stream, (text) => screen.write(text));
+  block.draw(['a line that is long', '2', '3', '4', '5']);
+  expect(screen.shown()).toEqual(['a line tha…', '2', '… and 3 li…']);
+});
+
+test('a terminal that has become narrower is cleared of the lines it has broken', () => {
+  const screen = createScreen(30, 10);
+  screen.write('$ before\n');
+  const block = createLiveBlock(screen.stream, (text) => screen.write(text));
+  block.draw(['a line of twenty-nine letters', 'b']);
+  screen.narrow(15);
+  block.draw(['a line of twenty-nine letters', 'b']);
+  expect(screen.shown()).toEqual(['$ before', 'a line of twe…', 'b']);
+});

@@ -1,0 +1,117 @@
+import { didYouMean } from '../../shared/nearest.ts';
+import { VERSION } from '../../shared/version.ts';
+import { parseArguments, twice, usage, type Arguments, type Flag } from '../arguments.ts';
+import type { Outcome } from '../command.ts';
+import { YARD_FLAGS, type Place, type YardCommand } from './command.ts';
+import { YARD_COMMANDS, type YardEntry } from './commands.ts';
+import { tellFailure, tellOutcome } from './tell.ts';
+
+/**
+ * The program `switchyard`: runs the command that the arguments name and prints what it found. Returns the exit code.
+ *
+ * People and agents ask it often, so only what the one command needs is loaded.
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  if (argv[0] === '__complete') return complete(argv.slice(1));
+  // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
+  const json = argv.slice(0, endOfFlags(argv)).includes('--json');
+  try {
+    const place = { cwd: process.cwd(), env: process.env, json };
+    const outcome = await understand(argv, place);
+    await tellOutcome(outcome, json);
+    return outcome.exitCode;
+  } catch (error) {
+    return tellFailure(error, json);
+  }
+}
+
+function endOfFlags(argv: readonly string[]): number {
+  const at = argv.indexOf('--');
+  return at === -1 ? argv.length : at;
+}
+
+async function understand(argv: readonly string[], place: Place): Promise<Outcome> {
+  const found = argv.findIndex((word) => !word.startsWith('-'));
+  const at = found === -1 ? argv.length : found;
+  const top = parseArguments(argv.slice(0, at), TOP_FLAGS);
+  const name = argv[at];
+  const rest = argv.slice(at + 1);
+  if (top.flags.has('version')) return answer({ switchyard: VERSION }, `switchyard ${VERSION}\n`);
+  if (name === 'help') return help(rest);
+  if (name === undefined) {
+    if (place.json && !top.flags.has('help'))
+      throw usage('--json belongs to a command.', 'For example: switchyard status --json');
+    return help([]);
+  }
+  const entry = findEntry(name);
+  const command = await entry.load();
+  if (top.flags.has('help')) return helpOf(entry, command);
+  const given = parseArguments(rest, [...YARD_FLAGS, ...command.flags]);
+  if (given.flags.has('help')) return helpOf(entry, command);
+  if (top.flags.has('json') && given.flags.has('json')) throw twice('json');
+  refuseTooMany(entry, given);
+  return command.run(given, place);
+}
+
+const TOP_FLAGS: readonly Flag[] = [
+  ...YARD_FLAGS,
+  { name: 'version', short: 'v', summary: 'print the version' },
+];
+
+function findEntry(name: string): YardEntry {
+  const entry = YARD_COMMANDS.find((each) => each.name === name);
+  if (entry !== undefined) return entry;
+  const names = YARD_COMMANDS.filter(({ hidden }) => hidden !== true).map((each) => each.name);
+  const guess = didYouMean(name, [...names, 'help']);
+  throw usage(
+    `There is no command ${JSON.stringify(name)}.`,
+    guess ?? '`switchyard --help` shows what there is.',
+  );
+}
+
+/** A word that nobody reads was meant for something. */
+function refuseTooMany({ name, words }: YardEntry, given: Arguments): void {
+  if (words.includes('…')) return;
+  const taken = words === '' ? 0 : words.split(' ').length;
+  if (given.words.length <= taken) return;
+  const what = taken === 0 ? 'no words' : taken === 1 ? 'one word' : `at most ${taken} words`;
+  throw usage(
+    `${name} takes ${what}, and ${JSON.stringify(given.words[taken])} is one too many.`,
+    `Usage: switchyard ${name} ${words}`.trimEnd(),
+  );
+}
+
+async function help(words: readonly string[]): Promise<Outcome> {
+  const given = parseArguments(words, YARD_FLAGS);
+  const [name, more] = given.words;
+  if (more !== undefined) throw usage('help takes one command.', 'For example: switchyard help up');
+  if (name !== undefined && name !== 'help') {
+    const entry = findEntry(name);
+    return helpOf(entry, await entry.load());
+  }
+  const { overview } = await import('./help.ts');
+  const text = overview();
+  return answer({ help: text }, text);
+}
+
+async function helpOf(entry: YardEntry, command: YardCommand): Promise<Outcome> {
+  const { commandHelp } = await import('./help.ts');
+  const text = commandHelp(entry, command);
+  return answer({ help: text }, text);
+}
+
+function answer(data: unknown, text: string): Outcome {
+  return { exitCode: 0, data, text: () => text };
+}
+
+/** Whatever goes wrong there, the person is in the middle of a line and must not be shown an error. */
+async function complete(words: readonly string[]): Promise<number> {
+  try {
+    const { candidates } = await import('./candidates.ts');
+    const found = await candidates(words, { cwd: process.cwd(), env: process.env });
+    await tellOutcome(answer(undefined, found.map((line) => `${line}\n`).join('')), false);
+  } catch {
+    // No candidates, then.
+  }
+  return 0;
+}

@@ -1,0 +1,117 @@
+import type { YardEvent } from '../../switchyard/index.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { writeStderr } from '../stderr.ts';
+import { createStyle, type Style } from '../style.ts';
+import { createLiveBlock } from './live-block.ts';
+
+/** Says on stderr what is going on, until the outcome is there to be printed. */
+export interface Progress {
+  readonly onEvent: (event: YardEvent) => void;
+  readonly onWait: (text: string) => void;
+  /** Before anything else is written. */
+  end(): void;
+}
+
+/**
+ * On a terminal: a line for each service, drawn again in its place and gone at the end, when the outcome says the same
+ * for good. Elsewhere: a line for each event. Nothing where a program reads the answer.
+ */
+export function showProgress({ json, env }: { json: boolean; env: NodeJS.ProcessEnv }): Progress {
+  if (json) return { onEvent: () => undefined, onWait: () => undefined, end: () => undefined };
+  if (!process.stderr.isTTY || env.TERM === 'dumb') return inLines();
+  return inPlace(createStyle(process.stderr, env));
+}
+
+function inLines(): Progress {
+  const rows = new Rows();
+  const say = (text: string): void => writeStderr(`${printableLine(text)}\n`);
+  return {
+    onEvent: (event) => {
+      if ('service' in event) say(rowText(rows.note(event)));
+      // Of the proxy the outcome says as much.
+      else if (event.kind === 'waiting') say(event.text);
+    },
+    onWait: say,
+    end: () => undefined,
+  };
+}
+
+/** Between two looks at the clock, in milliseconds. */
+const TICK = 100;
+
+function inPlace(style: Style): Progress {
+  const block = createLiveBlock(process.stderr, writeStderr);
+  const rows = new Rows();
+  let notice = '';
+  const draw = (): void => {
+    const lines = [...rows.all()].map((row) => markOf(row, style) + rowText(row, performance.now()));
+    block.draw([...(notice === '' ? [] : [style.dim(printableLine(notice))]), ...lines]);
+  };
+  const timer = setInterval(draw, TICK);
+  timer.unref();
+  const onWait = (text: string): void => {
+    notice = text;
+    draw();
+  };
+  return {
+    onWait,
+    onEvent: (event) => {
+      if ('service' in event) {
+        rows.note(event);
+        // What was waited for has happened.
+        notice = '';
+      } else notice = event.text;
+      draw();
+    },
+    end: () => {
+      clearInterval(timer);
+      block.clear();
+    },
+  };
+}
+
+type ServiceEvent = Extract<YardEvent, { readonly service: string }>;
+
+/** The last we heard of a service. */
+interface Row {
+  readonly event: ServiceEvent;
+  /** When it began to start or stop, in milliseconds. */
+  readonly began: number;
+  /** When that was over. */
+  readonly ended: number | undefined;
+}
+
+class Rows {
+  readonly #rows = new Map<string, Row>();
+
+  note(event: ServiceEvent): Row {
+    const key = `${event.branch}\n${event.service}`;
+    const now = performance.now();
+    const begins = event.kind === 'starting' || event.kind === 'stopping';
+    const began = begins ? now : (this.#rows.get(key)?.began ?? now);
+    const row = { event, began, ended: begins ? undefined : now };
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  all(): Iterable<Row> {
+    return this.#rows.values();
+  }
+}
+
+/** For example `web ready after 340 ms`. The outcome will say the rest. */
+function rowText({ event: { kind, service, text }, began, ended }: Row, now?: number): string {
+  const time = ended ?? now;
+  const took = time === undefined ? '' : duration(time - began);
+  if (kind === 'starting' || kind === 'stopping') return `${printableLine(text)} ${took}`.trimEnd();
+  return `${printableLine(service)} ${kind}${took === '0 ms' ? '' : ` after ${took}`}`;
+}
+
+function markOf({ event: { kind } }: Row, style: Style): string {
+  if (kind === 'starting' || kind === 'stopping') return `${style.caution('…')} `;
+  return kind === 'failed' ? `${style.bad('✗')} ` : `${style.good('✓')} `;
+}
+
+function duration(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}

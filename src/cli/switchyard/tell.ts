@@ -1,0 +1,51 @@
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { printable } from '../../shared/printable.ts';
+import type { Outcome } from '../command.ts';
+import { Exit } from '../failure.ts';
+import { writeOutcome } from '../output.ts';
+import { writeStderr } from '../stderr.ts';
+import { createStyle } from '../style.ts';
+
+/** Prints what a command found: text for a person, or JSON with its keys in order. */
+export async function tellOutcome(outcome: Outcome, json: boolean): Promise<void> {
+  await writeOutcome(json ? { ...outcome, data: inOrder(outcome.data) } : outcome, json);
+}
+
+/** Says what went wrong, and returns the exit code. Where JSON was asked for, stderr stays empty. */
+export async function tellFailure(error: unknown, json: boolean): Promise<number> {
+  const exitCode = exitCodeOf(error);
+  if (json) await tellOutcome({ exitCode, data: failureOf(error), text: () => '' }, true);
+  else writeStderr(failureText(error));
+  return exitCode;
+}
+
+/** 2 for what was typed wrongly, 1 for what went wrong. */
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof SwitchboardError)) return Exit.bug;
+  return error.code === 'USAGE' ? Exit.usage : Exit.failed;
+}
+
+function failureOf(error: unknown): object {
+  if (!(error instanceof SwitchboardError)) return { ok: false, error: messageOf(error) };
+  const { message, hint } = error;
+  return { ok: false, error: message, ...(hint === undefined ? {} : { hint }) };
+}
+
+function failureText(error: unknown): string {
+  const style = createStyle(process.stderr, process.env);
+  const title = style.bad('error:');
+  if (!(error instanceof SwitchboardError)) {
+    const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `${title} this is a bug in Switchyard: ${printable(trace)}\n`;
+  }
+  const hint = error.hint === undefined ? '' : `${style.dim('hint:')} ${printable(error.hint)}\n`;
+  return `${title} ${printable(error.message)}\n${hint}`;
+}
+
+/** The same value with the keys of every object in alphabetical order, so that two answers can be compared. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, inOrder(each)] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

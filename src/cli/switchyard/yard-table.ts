@@ -1,0 +1,49 @@
+import { width } from '../table.ts';
+
+/** Rows under their titles and a line of dashes, in columns two blanks apart. Cells may be painted. */
+export function yardTable(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const widths = titles.map((_, at) =>
+    Math.max(...[titles, ...rows].map((row) => shownWidth(row[at] ?? ''))),
+  );
+  const line = (row: readonly string[]): string =>
+    titles
+      .map((_, at) => {
+        const cell = row[at] ?? '';
+        return cell + ' '.repeat(widths[at]! - shownWidth(cell));
+      })
+      .join('  ')
+      .trimEnd();
+  return [line(titles), line(widths.map((columns) => '-'.repeat(columns))), ...rows.map(line)];
+}
+
+/** How many columns of a terminal a text takes; its colours take none. */
+export function shownWidth(text: string): number {
+  return width(text.replace(PAINT, ''));
+}
+
+/** A line that fits into so many columns. Colours stay whole, and end with it. */
+export function cutLine(text: string, columns: number): string {
+  if (shownWidth(text) <= columns) return text;
+  let cut = '';
+  let left = columns - 1;
+  // Every second part is a colour.
+  for (const [at, part] of text.split(PAINT_KEPT).entries()) {
+    if (at % 2 === 1) cut += part;
+    else {
+      for (const char of part) {
+        left -= width(char);
+        if (left < 0) return `${cut}…${cut.includes('\x1b') ? '\x1b[0m' : ''}`;
+        cut += char;
+      }
+    }
+  }
+  return cut;
+}
+
+// eslint-disable-next-line no-control-regex
+const PAINT = /\x1b\[\d+m/g;
+// eslint-disable-next-line no-control-regex
+const PAINT_KEPT = /(\x1b\[\d+m)/;
