@@ -1,12 +1,12 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http] [--json] [--out FILE] [--entry FILE]
+ * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard] [--json] [--out FILE] [--entry FILE]
  *
  * Measures the built program and prints tables. Nothing is written but with --out; nothing is left running.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { FLAT, measureCalls } from './call.mjs';
 import { measureEras } from './eras.mjs';
@@ -15,6 +15,7 @@ import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureStartup } from './startup.mjs';
 import { table } from './lib/table.mjs';
+import { measureYard } from './yard.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -25,7 +26,7 @@ const { values: options } = parseArgs({
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http'];
+const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http', 'yard'];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -73,6 +74,11 @@ if (wanted('http')) {
     settleMs: quick ? 500 : 2000,
   });
   say(httpTable(results.http));
+}
+if (wanted('yard')) {
+  const yard = fileURLToPath(new URL('switchyard.js', pathToFileURL(entry)));
+  results.yard = await measureYard({ entry: yard, rounds: quick ? 3 : 15, reads: quick ? 10 : 40 });
+  say(yardTable(results.yard));
 }
 const json = JSON.stringify(results, undefined, 2);
 if (options.json) console.log(json);
@@ -167,6 +173,25 @@ function listTable({ tools, bytes, rows }) {
       cpu === undefined ? '–' : cpu.toFixed(2),
       ms.toFixed(2),
     ]),
+  );
+}
+
+function yardTable({ services, own, up, added, down, node, git, brief, ratio, bytes }) {
+  const ms = (value) => value.toFixed(0);
+  return table(
+    `Switchyard with ${services} services, in ms, medians`,
+    ['', 'ms', 'target'],
+    [
+      ['the services by themselves, until all accept', ms(own), ''],
+      ['switchyard up, until all are ready', ms(up), ''],
+      ['what that adds', ms(added), verdict(added, 150)],
+      ['switchyard down', ms(down), verdict(down, 1000)],
+      ['node -e 0', ms(node), ''],
+      ['git status --short', ms(git), ''],
+      ['switchyard brief', ms(brief), ''],
+      ['× node -e 0, without git', times(ratio), verdict(ratio, 1.5)],
+      ['bytes of brief --json', String(bytes), verdict(bytes, 4096)],
+    ],
   );
 }
 

@@ -94,7 +94,11 @@ const startInOnePiece = (start) => ({
   name: 'start-in-one-piece',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path, resolveDir }) =>
-      kind === 'dynamic-import' ? { path: join(resolveDir, path), pluginData: 'later' } : undefined,
+      kind === 'dynamic-import'
+        ? { path: join(resolveDir, path), pluginData: 'later' }
+        : // Nothing of ours does anything by being imported, so an index does not drag in what nobody asked it for. Only
+          // where a program starts is imported for that alone, by what is added below.
+          { path: join(resolveDir, path), sideEffects: basename(path) === 'main.ts' },
     );
     onLoad({ filter: /\.ts$/ }, async ({ path, pluginData }) =>
       pluginData === 'later'

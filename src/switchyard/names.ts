@@ -40,7 +40,7 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** DNS allows 63 octets. Only the host name is cut: in paths and keys the whole slug stands. */
+/** DNS allows 63 octets. Only the host name is cut so short: keys hold the whole slug, and paths nearly always do. */
 function label(text: string): string {
   return text.length <= 63 ? text : `${text.slice(0, 54)}-${sha256(text).slice(0, 8)}`;
 }

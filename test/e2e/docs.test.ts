@@ -55,6 +55,43 @@ test('every flag that a page shows with switchboard is in its help', async () =>
   expect(shown.filter((entry) => !known.has(entry.split(': ')[1]!))).toEqual([]);
 });
 
+test('every flag that a page shows with switchyard is in its help', async () => {
+  const switchyard = async (...args: string[]) =>
+    run(process.execPath, [join(ROOT, 'dist/switchyard.js'), ...args]);
+  const { stdout: overview } = await switchyard('--help');
+  const commands = [...overview.matchAll(/^ {2}(?:sy )?([a-z]+) /gm)].map(([, name]) => name!);
+  expect(commands.length).toBeGreaterThan(15);
+  const pages = await Promise.all(
+    commands.filter((name) => name !== 'help').map((name) => switchyard('help', name)),
+  );
+  const help = [overview, ...pages.map(({ stdout }) => stdout)].join('\n');
+  const known = new Set([...help.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
+  const lines = documents.flatMap((file) =>
+    text(file)
+      .split('\n')
+      .filter((line) => /(switchyard|sy) [a-z]+/.test(line)),
+  );
+  const shown = lines.flatMap((line) =>
+    [...line.matchAll(/\b(?:switchyard|sy) [a-z]+[^`|]*/g)].flatMap(([call]) =>
+      [...call.replace(/ -- .*/, '').matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([flag]) => flag),
+    ),
+  );
+  expect(shown.length).toBeGreaterThan(2);
+  expect(shown.filter((flag) => !known.has(flag))).toEqual([]);
+});
+
+test('the switchyard.toml that the guide shows is accepted, and means what it says', async () => {
+  const [, toml] = /```toml\n([\s\S]*?)```/.exec(text('docs/guide/switchyard.md'))!;
+  const project = createProject({ 'switchyard.toml': toml!, '.env': '', 'config/local.json': '{}' });
+  const { stdout } = await run(process.execPath, [join(ROOT, 'dist/switchyard.js'), 'doctor', '--json'], {
+    cwd: project.dir,
+    env: { ...process.env, SWITCHYARD_HOME: project.path('home') },
+  }).catch((error: { stdout: string }) => error);
+  const found = JSON.parse(stdout);
+  expect(found.services).toEqual(['api', 'db', 'web']);
+  expect(JSON.stringify(found)).not.toContain('has no effect');
+});
+
 test('every configuration the README shows is accepted without a warning', async () => {
   const blocks = [...text('README.md').matchAll(/```jsonc?\n([\s\S]*?)```/g)].map(([, block]) => block!);
   const configurations = blocks.filter((block) => /^\s*"(mcpServers|suites)"/m.test(block));
