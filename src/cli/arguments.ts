@@ -13,6 +13,8 @@ export interface Flag {
   readonly forHttp?: boolean;
   /** Whether it may be given several times, each with a value of its own. Default false: a second one is refused. */
   readonly many?: boolean;
+  /** Whether the help leaves it out. Default false. */
+  readonly hidden?: boolean;
   /** What it does, as part of a sentence. `$0` and `$CONFIG` as in `inWordsOf`. */
   readonly summary: string;
 }
@@ -56,7 +58,7 @@ export const TOP_FLAGS: readonly Flag[] = [
 ];
 
 /**
- * Tells flags from words. Everything behind `--` is a word. Throws USAGE for a flag that does not exist or stands twice.
+ * Tells flags from words. Everything behind `--` is a word. `-n20` is `-n 20`. Throws USAGE for a flag that does not exist or stands twice.
  *
  * Where the last words are the command line of another program, `commandAt` says how many stand before it. What looks
  * like a flag in there is refused, unless `--` stands directly before it: nobody could tell whose flag it is.
@@ -130,6 +132,9 @@ function nameOf(word: string): string {
 }
 
 function findFlag(word: string, known: readonly Flag[]): { flag: Flag; given: string | undefined } {
+  const attached = /^-([^-=])([^=].*)$/s.exec(word);
+  const taker = attached && known.find((each) => each.short === attached[1] && each.value !== undefined);
+  if (taker) return { flag: taker, given: attached[2] };
   const equals = word.indexOf('=');
   const name = nameOf(word);
   const given = equals === -1 ? undefined : word.slice(equals + 1);

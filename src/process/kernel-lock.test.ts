@@ -195,8 +195,8 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     expect(await withKernelLock(name, () => 'done', { platform, patience: 5000 })).toBe('done');
   });
 
-  test('has room for names of any length, and tells them apart', async () => {
-    const name = `test-${randomUUID().repeat(10)}`;
+  test('has room for names of any length and letters, and tells them apart', async () => {
+    const name = `tést ${randomUUID().repeat(10)}`;
     const both = await withKernelLock(
       `${name}a`,
       () => withKernelLock(`${name}b`, () => 'both', { platform, patience: 5000 }),

@@ -188,19 +188,18 @@ type Address = { readonly path: string } | { readonly host: string; readonly por
 
 /** Linux has names that live in the kernel only, Windows has named pipes; elsewhere a port of the loopback serves. */
 function addressOf(name: string, platform: NodeJS.Platform = process.platform): Address {
-  const full = `switchyard-${process.getuid?.() ?? ''}-${name}`;
-  if (platform === 'win32') return { path: `\\\\.\\pipe\\${full}` };
-  const hash = createHash('sha256').update(full).digest();
-  if (platform === 'linux' && namesInKernel()) {
-    // Always of full length: some versions of Node fill up the rest with NUL, others do not, and both have to meet.
-    const fitting = full.length <= NAME_LENGTH ? full : `switchyard-${hash.toString('hex')}`;
-    return { path: `\0${fitting.padEnd(NAME_LENGTH, '.')}` };
-  }
+  const whole = `switchyard-${process.getuid?.() ?? ''}-${name}`;
+  const hash = createHash('sha256').update(whole).digest();
+  const fitting = FITTING.test(whole) ? whole : `switchyard-${hash.toString('hex')}`;
+  if (platform === 'win32') return { path: `\\\\.\\pipe\\${fitting}` };
+  // Always of full length: some versions of Node fill up the rest with NUL, others do not, and both have to meet.
+  if (platform === 'linux' && namesInKernel()) return { path: `\0${fitting.padEnd(NAME_LENGTH, '.')}` };
   // Below what systems hand out by themselves: a connection of anybody would be in the way for minutes.
   return { host: '127.0.0.1', port: 10_000 + (hash.readUInt32BE(0) % 10_000) };
 }
 
 const NAME_LENGTH = 107;
+const FITTING = /^[\w-]{1,107}$/;
 
 /** Since libuv 1.46; before, all such names were one. */
 function namesInKernel(): boolean {

@@ -7,7 +7,7 @@ export interface PortHolder {
   readonly port: number;
   /** As bound: `127.0.0.1`, `::1`, `0.0.0.0`, or `::`, which usually takes IPv4 as well. */
   readonly address: string;
-  /** Undefined when only the system knows: a process of another user. */
+  /** Undefined when it cannot be seen: a process of another user, or one that ended just now. */
   readonly pid: number | undefined;
 }
 

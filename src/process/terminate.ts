@@ -101,7 +101,8 @@ export function createTerminator({ census, strangers }: TerminatorOptions): Term
       stopping.empty = members.length === 0 ? stopping.empty + 1 : 0;
       advance(stopping, members, census);
       if (stopping.used !== before) eagerUntil = performance.now() + EAGER_TIME;
-      const report = verdict(stopping);
+      // A look after SIGKILL comes before any word of survivors.
+      const report = verdict(stopping, before === 'kill');
       if (report === undefined) continue;
       active.delete(tree);
       stopping.finish(report);
@@ -109,8 +110,10 @@ export function createTerminator({ census, strangers }: TerminatorOptions): Term
     if (active.size === 0) return;
     const ended = performance.now();
     const poll = ended < eagerUntil ? EAGER_POLL : CALM_POLL;
-    // On a machine with thousands of processes a census is dear: never spend more than a fifth of the time on it.
-    schedule(Math.max(poll, 4 * (ended - began)));
+    // On a machine with thousands of processes, or a busy one, a census is dear: never spend more than a fifth of the
+    // time on it. But what is due is done when it is due.
+    const stage = Math.min(...[...active.values()].map(({ due }) => nextStage(due, ended)));
+    schedule(Math.max(poll, Math.min(4 * (ended - began), stage - ended)));
   };
 
   return {
@@ -170,6 +173,10 @@ function earlier(a: Required<StopStages>, b: Required<StopStages>): Required<Sto
   };
 }
 
+function nextStage({ term, kill }: Required<StopStages>, now: number): number {
+  return Math.min(...[term, kill].filter((at) => at > now));
+}
+
 /** Uses the means that are due on these members. */
 function advance(stopping: Stopping, members: readonly LivingProcess[], census: Census): void {
   const { target, due, asked } = stopping;
@@ -192,11 +199,14 @@ function advance(stopping: Stopping, members: readonly LivingProcess[], census: 
   }
 }
 
-function verdict({ target, began, due, used, empty }: Stopping): StopReport | undefined {
+function verdict(
+  { target, began, due, used, empty }: Stopping,
+  killedBefore: boolean,
+): StopReport | undefined {
   const now = performance.now();
   const milliseconds = Math.round(now - began);
   if (empty >= LOOKS_TO_BE_SURE) return { kind: 'gone', by: used, milliseconds };
-  if (empty > 0 || now < due.giveUp) return undefined;
+  if (empty > 0 || now < due.giveUp || (used === 'kill' && !killedBefore)) return undefined;
   const survivors = [...target.tree.known.keys()].map((pid) => ({ pid, name: target.name }));
   return { kind: 'left', survivors, milliseconds };
 }

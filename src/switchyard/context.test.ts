@@ -238,3 +238,26 @@ test('the entry of a project is made once and refreshed when its config says som
   expect(projectRecord(context)).toMatchObject({ name: 'Kiosk', created_at: first.created_at });
   expect(Object.keys(projectRecord(context)!.services)).toEqual(['main::web']);
 });
+
+describe('a project whose file is broken or gone', () => {
+  test('is still found by its records, where those will do, and says why', async () => {
+    const shop = yardRepository();
+    const worktree = await made(shop, 'feature-x');
+    shop.write('switchyard.toml', '[services.web\n');
+    expect(() => open(shop)).toThrow(/switchyard\.toml:1/);
+    for (const cwd of [shop.root, worktree]) {
+      const context = openContext({ cwd, env: shop.env, orRecorded: true });
+      expect(context.problem).toMatchObject({ code: 'YARD_CONFIG' });
+      expect(context.config).toMatchObject({ root: shop.root, name: 'shop', services: [] });
+    }
+    rmSync(join(shop.root, 'switchyard.toml'));
+    const context = openContext({ cwd: shop.root, env: shop.env, orRecorded: true });
+    expect(context.problem).toMatchObject({ code: 'NO_PROJECT' });
+    expect(Object.keys(projectRecord(context)!.worktrees)).toEqual(['feature-x']);
+  });
+
+  test('is not invented where nothing is recorded', () => {
+    const shop = yardRepository({ config: '[services.web\n' });
+    expect(() => openContext({ cwd: shop.root, env: shop.env, orRecorded: true })).toThrow(/switchyard\.toml/);
+  });
+});

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { ProjectConfig } from './config/definition.ts';
 import { findConfig } from './config/find.ts';
 import { readConfig } from './config/read.ts';
+import { recordedConfig } from './config/recorded.ts';
 import { slug } from './names.ts';
 import { homeOf, type Home } from './state/home.ts';
 import { isInside, realPath } from './state/real-path.ts';
@@ -21,21 +22,58 @@ export interface YardContext {
   /** Without symbolic links. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Why the file of the project was not used, but only what stands in the records. Default: it was used. */
+  readonly problem?: SwitchboardError;
+}
+
+export interface ContextOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /**
+   * Whether a project that stands in the records will do, where its file is broken or gone: what runs can be stopped all
+   * the same. Default false.
+   */
+  readonly orRecorded?: boolean;
 }
 
 /** Finds the project of a directory. Only reads. */
-export function openContext(options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): YardContext {
+export function openContext(options: ContextOptions): YardContext {
   const { env } = options;
   const cwd = realPath(options.cwd);
   const home = homeOf(env);
   const registry = openRegistry(home);
-  const file = configOfWorktree(registry.read(), cwd) ?? findConfig(cwd);
-  if (file === undefined) {
-    throw new SwitchboardError('NO_PROJECT', `No switchyard.toml could be found in ${cwd} or above it.`, {
-      hint: 'Run `switchyard init` in your project, or go to a directory that has one.',
-    });
+  const base = { home, registry, cwd, env };
+  const file = configFileFor(registry.read(), cwd);
+  try {
+    if (file === undefined) throw noProject(cwd);
+    return { ...base, config: readConfig(file) };
+  } catch (problem) {
+    const record = options.orRecorded === true ? recordOf(registry.read(), cwd, file) : undefined;
+    if (record === undefined || !(problem instanceof SwitchboardError)) throw problem;
+    return { ...base, config: recordedConfig(record), problem };
   }
-  return { home, registry, config: readConfig(file), cwd, env };
+}
+
+function noProject(cwd: string): SwitchboardError {
+  return new SwitchboardError('NO_PROJECT', `No switchyard.toml could be found in ${cwd} or above it.`, {
+    hint: 'Run `switchyard init` in your project, or go to a directory that has one.',
+  });
+}
+
+/** The recorded project of a directory, or of one of its worktrees. */
+function recordOf({ projects }: State, cwd: string, file: string | undefined): ProjectRecord | undefined {
+  const all = Object.values(projects);
+  if (file !== undefined) return all.find(({ root }) => root === realPath(dirname(file)));
+  const places = all.flatMap((project) => [
+    { path: project.root, project },
+    ...Object.values(project.worktrees).map(({ path }) => ({ path, project })),
+  ]);
+  return innermost(places, cwd)?.project;
+}
+
+/** The `switchyard.toml` that counts in a directory without symbolic links; undefined when there is none. */
+export function configFileFor(state: State, cwd: string): string | undefined {
+  return configOfWorktree(state, cwd) ?? findConfig(cwd);
 }
 
 /** A branch and the directory in which its services run. */

@@ -1,13 +1,44 @@
-import type { checkout as Checkout } from './forward/checkout.ts';
-
 // What is asked often, by people at every prompt and by agents at every step, is loaded at once.
 export { brief, type Brief } from './brief.ts';
 export { openContext, projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
+export { gitIn } from './git.ts';
+export { AGENT_BYTES, followServices, logs, type LogsOptions, type LogsResult } from './logs/logs.ts';
+export { openPinned, pinProject } from './mcp/pinning.ts';
 export { hostName, slug, urlOf } from './names.ts';
 export type { YardEvent } from './services/events.ts';
 export { status, type ServiceStatus } from './services/status.ts';
 export { homeOf } from './state/home.ts';
 export { where } from './where.ts';
+export { openBrowser } from '../process/index.ts';
 
-// The rest when it is needed.
-export const checkout: typeof Checkout = async (...given) => (await import('./forward/checkout.ts')).checkout(...given);
+// The rest when it is called.
+export const checkout = later(async () => (await import('./forward/checkout.ts')).checkout);
+export const createWorktree = later(async () => (await import('./worktrees/create.ts')).createWorktree);
+export const doctor = later(async () => (await import('./doctor.ts')).doctor);
+export const down = later(async () => (await import('./services/down.ts')).down);
+export const initProject = later(async () => (await import('./init/init.ts')).initProject);
+export const installSkill = later(async () => (await import('./skill/skill.ts')).installSkill);
+export const listWorktrees = later(async () => (await import('./worktrees/list.ts')).listWorktrees);
+export const pruneWorktrees = later(async () => (await import('./worktrees/prune.ts')).pruneWorktrees);
+export const removeWorktree = later(async () => (await import('./worktrees/remove.ts')).removeWorktree);
+export const restart = later(async () => (await import('./services/restart.ts')).restart);
+export const serveForward = later(async () => (await import('./forward/serve.ts')).serveForward);
+export const serveProxy = later(async () => (await import('./proxy/serve.ts')).serveProxy);
+export const showSkill = later(async () => (await import('./skill/skill.ts')).showSkill);
+export const stopProxy = later(async () => (await import('./proxy/stop.ts')).stopProxy);
+export const uncheckout = later(async () => (await import('./forward/uncheckout.ts')).uncheckout);
+export const up = later(async () => (await import('./services/up.ts')).up);
+export const verify = later(async () => (await import('./forward/verify.ts')).verify);
+
+export type { Diagnosis, FailedDiagnosis } from './doctor.ts';
+export type { CheckoutResult } from './forward/checkout.ts';
+export type { Verification } from './forward/verify.ts';
+export type { InitResult } from './init/init.ts';
+export type { UpOptions, UpResult } from './services/up.ts';
+
+/** A function that brings its part of the program along when it is called. */
+function later<Given extends unknown[], Answer>(
+  load: () => Promise<(...given: Given) => Answer | Promise<Answer>>,
+): (...given: Given) => Promise<Answer> {
+  return async (...given) => (await load())(...given);
+}

@@ -6,7 +6,7 @@ import { listenersOn, tellListener, type Listener } from './forward/listeners.ts
 import { verify, type Verification } from './forward/verify.ts';
 import { recentErrors } from './logs/recent-errors.ts';
 import { serviceKey, slug } from './names.ts';
-import { exitFileOf } from './services/explain.ts';
+import { exitFileOf } from './services/exit-file.ts';
 import { observeServices, type Observed, type ServiceLife } from './services/observe.ts';
 import { insideLogs } from './state/home.ts';
 import type { ServiceRecord } from './state/records.ts';

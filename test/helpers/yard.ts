@@ -39,8 +39,10 @@ export interface TestYard extends Project {
   /** Starts it and leaves it running. */
   start(args: readonly string[], options?: YardRunOptions): ChildProcess;
   git(...args: string[]): string;
-  /** Every living process that some command of this yard has started. */
+  /** Every living process that some command of this yard has started, but for its daemons. */
   living(): FoundProcess[];
+  /** The proxy and the forwarder. They keep nothing of the environment they are started in, nor the marker. */
+  daemons(): FoundProcess[];
 }
 
 export interface TestYardOptions {
@@ -71,6 +73,8 @@ export function createYard({ toml, files = {}, git = true, scope }: TestYardOpti
   atTestEnd(() => rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }), scope);
   const project = createProject(toml === undefined ? files : { ...files, 'switchyard.toml': toml }, scope);
   atTestEnd(() => killAll(mark), scope);
+  // Proxy and forwarder inherit nothing but what they need: they are known by their home.
+  atTestEnd(() => killAll({ value: `SWITCHYARD_HOME=${join(home, 'state')}`, env: {} }), scope);
 
   const start: TestYard['start'] = (args, { cwd = project.dir, env: more = {}, input } = {}) => {
     const child = spawn(process.execPath, [SWITCHYARD, ...args], {
@@ -122,6 +126,10 @@ export function createYard({ toml, files = {}, git = true, scope }: TestYardOpti
     },
     git: gitIn,
     living: () => processesWith(mark),
+    daemons: () =>
+      processesWith({ value: `SWITCHYARD_HOME=${join(home, 'state')}`, env: {} }).filter(({ command }) =>
+        /(proxy|forward) serve/.test(command),
+      ),
   };
 }
 

@@ -75,7 +75,7 @@ function commandNames(): readonly Candidate[] {
 }
 
 function flagWords(flags: readonly Flag[]): readonly Candidate[] {
-  return flags.map(({ name, summary }) => [`--${name}`, summary]);
+  return flags.filter(({ hidden }) => hidden !== true).map(({ name, summary }) => [`--${name}`, summary]);
 }
 
 interface Read {

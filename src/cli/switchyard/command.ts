@@ -1,3 +1,4 @@
+import type { YardContext } from '../../switchyard/index.ts';
 import type { Arguments, Flag } from '../arguments.ts';
 import type { Outcome } from '../command.ts';
 
@@ -18,6 +19,10 @@ export interface Place {
   readonly env: NodeJS.ProcessEnv;
   /** Whether the answer is for a program. */
   readonly json: boolean;
+  /** Does something for the project that we stand in. */
+  inYard(work: (yard: YardContext) => Promise<Outcome>): Promise<Outcome>;
+  /** The same for what is also possible when the file of the project is broken or gone: looking, and stopping. */
+  inRecordedYard(work: (yard: YardContext) => Promise<Outcome>): Promise<Outcome>;
 }
 
 /** Flags that every command takes. */

@@ -1,4 +1,7 @@
 import type { YardCommand } from './command.ts';
+import { brief } from './commands/brief.ts';
+import { status } from './commands/status.ts';
+import { where } from './commands/where.ts';
 
 export interface YardEntry {
   readonly name: string;
@@ -10,7 +13,7 @@ export interface YardEntry {
   readonly load: () => Promise<YardCommand>;
 }
 
-/** In the order of the help; each is loaded when it is called. */
+/** In the order of the help. Those that are asked often are there at once, the others are loaded when they are called. */
 export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'init',
@@ -34,7 +37,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     name: 'status',
     words: '',
     summary: 'what runs, where, and under which address',
-    load: async () => (await import('./commands/status.ts')).status,
+    load: () => Promise.resolve(status),
   },
   {
     name: 'logs',
@@ -70,7 +73,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     name: 'where',
     words: '<service> [branch]',
     summary: 'the address of one service, and who really listens there',
-    load: async () => (await import('./commands/where.ts')).where,
+    load: () => Promise.resolve(where),
   },
   {
     name: 'open',
@@ -82,7 +85,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     name: 'brief',
     words: '[branch]',
     summary: 'all of it on one page, for a person or an agent that just came in',
-    load: async () => (await import('./commands/brief.ts')).brief,
+    load: () => Promise.resolve(brief),
   },
   {
     name: 'list',
@@ -120,6 +123,12 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     summary: 'the process behind checkout, which starts it by itself',
     hidden: true,
     load: async () => (await import('./commands/forward.ts')).forward,
+  },
+  {
+    name: 'mcp',
+    words: '',
+    summary: 'serve agents over MCP, on stdin and stdout',
+    load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   {
     name: 'skill',

@@ -56,7 +56,7 @@ export function commandHelp({ name, words, summary }: YardEntry, command: YardCo
     ...columns(examples.map(([line, meaning]) => [line.replaceAll('$0', 'switchyard'), meaning])),
     '',
     'Flags:',
-    ...columns([...flags, ...YARD_FLAGS].map(flagRow)),
+    ...columns([...flags, ...YARD_FLAGS].filter(({ hidden }) => hidden !== true).map(flagRow)),
   ]);
 }
 

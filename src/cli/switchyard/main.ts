@@ -1,27 +1,46 @@
+import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { VERSION } from '../../shared/version.ts';
 import { parseArguments, twice, usage, type Arguments, type Flag } from '../arguments.ts';
 import type { Outcome } from '../command.ts';
 import { YARD_FLAGS, type Place, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
+import { inYard } from './in-yard.ts';
 import { tellFailure, tellOutcome } from './tell.ts';
 
 /**
  * The program `switchyard`: runs the command that the arguments name and prints what it found. Returns the exit code.
  *
- * People and agents ask it often, so only what the one command needs is loaded.
+ * People and agents ask it often. So what all need is loaded in one piece, and of the rest only what the one command needs.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '__complete') return complete(argv.slice(1));
   // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
   const json = argv.slice(0, endOfFlags(argv)).includes('--json');
   try {
-    const place = { cwd: process.cwd(), env: process.env, json };
-    const outcome = await understand(argv, place);
+    const here = { cwd: currentDirectory(), env: process.env };
+    const outcome = await understand(argv, {
+      ...here,
+      json,
+      inYard: (work) => inYard(here, work),
+      inRecordedYard: (work) => inYard({ ...here, orRecorded: true }, work),
+    });
     await tellOutcome(outcome, json);
     return outcome.exitCode;
   } catch (error) {
     return tellFailure(error, json);
+  }
+}
+
+/** A worktree may have been removed under the shell that stands in it. */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new SwitchboardError('NO_DIRECTORY', 'The directory you stand in does not exist any more.', {
+      hint: 'Go to one that does, for example: cd ~',
+      cause,
+    });
   }
 }
 

@@ -110,6 +110,7 @@ test('a word too many, a flag that does not exist and a missing word are told be
     status: 2,
     stderr: 'error: --lines must be at least 1\n',
   });
+  expect(run(['logs', '-n0'])).toMatchObject({ status: 2, stderr: 'error: --lines must be at least 1\n' });
   expect(run(['status', '--watch'])).toMatchObject({ status: 2, stdout: '' });
   expect(run(['status', '--watch']).stderr).toContain('`watch switchyard status`');
   expect(existsSync(join(base, 'home'))).toBe(false);
@@ -119,6 +120,13 @@ test('without a switchyard.toml the way to one is named, and the exit code is 1'
   const { status, stderr } = run(['status'], tmpdir());
   expect(status).toBe(1);
   expect(stderr).toMatch(/^error: No switchyard\.toml could be found in .*\nhint: .*switchyard init/);
+});
+
+test('a directory that was removed under the shell is told as that', () => {
+  const line = 'mkdir gone && cd gone && rmdir ../gone && switchyard status';
+  const { status, stderr } = spawnSync('sh', ['-c', line], { cwd: base, env, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toContain('error: The directory you stand in does not exist any more.');
 });
 
 test('a reader that goes away is a quiet end', () => {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -265,6 +266,32 @@ test('many checkouts at once, of two projects in one home, end with one forwarde
   expect(await answerOn(web)).toBe('theirs');
 });
 
+test('a checkout that is killed at any moment opens nothing that is not on record', async () => {
+  const { context, start, web, api } = await openShop();
+  await start('main', 'web', SAYS_BRANCH, web);
+  await start('main', 'api', SAYS_BRANCH, api);
+  for (let trial = 0; trial < 12; trial++) {
+    const [command, ...args] = [...program, 'checkout', 'main'];
+    const child = spawn(command, args, {
+      cwd: context.config.root,
+      env: { ...process.env, SWITCHYARD_HOME: context.home.root },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    const timer = setTimeout(() => child.kill('SIGKILL'), trial * 25);
+    await ended;
+    clearTimeout(timer);
+    const open = ((await callForwarder(context.home).list()) ?? []).map(({ service }) => service);
+    const known = observeCheckouts(context).map(({ service }) => service);
+    expect(known).toEqual(expect.arrayContaining(open));
+    await uncheckout(context, { services: [], program });
+    expect(observeCheckouts(context)).toEqual([]);
+    await expect(answerOn(web)).rejects.toThrow('ECONNREFUSED');
+  }
+  await take(context, 'main');
+  expect(await Promise.all([answerOn(web), answerOn(api)])).toEqual(['main', 'main']);
+});
+
 test('verify says by the kernel which process of which branch answers', async () => {
   const { context, start, web, api } = await openShop();
   const { port, pid } = await start('feature/x', 'web', SAYS_BRANCH, web);
@@ -305,6 +332,6 @@ test('verify says by the kernel which process of which branch answers', async ()
   const [direct] = await verify(context, { branch: 'stubborn', services: ['api'] });
   expect(direct).toMatchObject({ ok: true, held_by: 'service', branch: 'stubborn' });
   expect(await take(context, 'stubborn', 'api')).toMatchObject([
-    expect.stringContaining('started as api of stubborn) owns it'),
+    expect.stringContaining('; started as api of stubborn) owns it'),
   ]);
 });

@@ -42,6 +42,7 @@ export interface CheckoutResult {
  */
 export async function checkout(context: YardContext, options: CheckoutOptions): Promise<CheckoutResult> {
   const { branch, services, onEvent, signal } = options;
+  await context.registry.repair();
   const messages = await withProjectLock(
     context.home,
     context.config.root,

@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   bootId,
@@ -117,9 +118,11 @@ function showsEnvironments(): boolean {
   return existsSync('/proc/self/environ');
 }
 
-/** How this process was started, without its arguments. */
+/** How `switchyard` is started: like this process, or it stands beside the program that uses it. */
 function ownProgram(): readonly string[] {
-  return [process.execPath, realpathSync(process.argv[1]!)];
+  const script = realpathSync(process.argv[1]!);
+  const beside = join(dirname(script), 'switchyard.js');
+  return [process.execPath, existsSync(beside) ? beside : script];
 }
 
 const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot', 'USERPROFILE', 'TEMP', 'TMP'];

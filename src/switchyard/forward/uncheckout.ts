@@ -38,6 +38,7 @@ export async function uncheckout(
   options: UncheckoutOptions,
 ): Promise<UncheckoutResult> {
   const { services, onEvent, signal, program } = options;
+  await context.registry.repair();
   const branch = scopeBranch(context, options.branch);
   const wanted = services.map(slug);
   const messages = await withProjectLock(

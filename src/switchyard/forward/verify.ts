@@ -5,7 +5,7 @@ import type { Home } from '../state/home.ts';
 import type { ServiceRecord, State } from '../state/records.ts';
 import { callForwarder } from './control-client.ts';
 import { isDaemonOf } from './daemon.ts';
-import { listenersOn, tellListener, type Listener } from './listeners.ts';
+import { listenersOn, tellListener, tellProcess, type Listener } from './listeners.ts';
 import type { OpenMapping } from './protocol.ts';
 
 export interface VerifyOptions {
@@ -125,7 +125,8 @@ function answering({ home, port, all, mappings, observed, state }: Facts): Answe
 
 function tell(port: number, { heldBy, target, owner, last, forwarder }: Answering, root: string): string {
   const place = `localhost:${port}`;
-  const process = last === undefined ? 'nobody' : tellListener(last);
+  const process =
+    last === undefined ? 'nobody' : owner === undefined ? tellListener(last) : tellProcess(last);
   if (heldBy === 'nobody') return `nothing listens on ${place}`;
   if (heldBy === 'stranger') return `${place} is not ours: ${process} listens there`;
   const name = owner === undefined ? undefined : tellService(owner.record, root);

@@ -52,7 +52,7 @@ describe('ports', () => {
     const first = preferred('web');
     makeHome(home);
     await listen(first);
-    takeLease(home, next(first), { key: 'x', root: '/other', cookie: 'c', holder: ownMark() });
+    takeLease(home, next(first), { key: 'x', root: '/other', cookie: 'c', holder: ownMark(), at: 1 });
     const avoid = new Set([next(next(first))]);
     const ports = await allocatePorts([wish('web')], { ...rules, avoid });
     expect(ports.get('web')).toBe(next(next(next(first))));
@@ -70,7 +70,7 @@ describe('ports', () => {
   test('take over the lease of an earlier start of the same service, a broken one and an abandoned one', async () => {
     makeHome(home);
     const first = preferred('web');
-    takeLease(home, first, { key: 'web', root: '/shop', cookie: 'earlier', holder: ownMark() });
+    takeLease(home, first, { key: 'web', root: '/shop', cookie: 'earlier', holder: ownMark(), at: 1 });
     expect((await allocatePorts([wish('web')], rules)).get('web')).toBe(first);
     expect(readLease(home, first)).toMatchObject({ cookie: 'cookie of web' });
 
@@ -78,7 +78,7 @@ describe('ports', () => {
     expect((await allocatePorts([wish('web')], rules)).get('web')).toBe(first);
 
     rmSync(join(home.ports, String(first)));
-    takeLease(home, first, { key: 'web', root: '/gone', cookie: 'gone', holder: ownMark() });
+    takeLease(home, first, { key: 'web', root: '/gone', cookie: 'gone', holder: ownMark(), at: 1 });
     const asked: string[] = [];
     const isAbandoned = ({ cookie }: { cookie: string }) => asked.push(cookie) > 0;
     expect((await allocatePorts([wish('web')], { ...rules, isAbandoned })).get('web')).toBe(first);

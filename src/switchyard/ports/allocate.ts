@@ -79,7 +79,8 @@ async function findPort(
     if (!mayTake(port, wish, rules) || !(await isPortFree(port))) continue;
     removeLease(rules.home, port);
     const { key, cookie } = wish;
-    if (takeLease(rules.home, port, { key, root: rules.root, cookie, holder: ownMark() })) return port;
+    const lease = { key, root: rules.root, cookie, holder: ownMark(), at: Date.now() };
+    if (takeLease(rules.home, port, lease)) return port;
   }
   const { start, end } = rules.range;
   throw new SwitchboardError('NO_FREE_PORT', `no free TCP ports found in ${start}-${end}`, {

@@ -14,7 +14,7 @@ beforeEach(() => {
   makeHome(home);
 });
 
-const lease = (cookie: string) => ({ key: 'main::web', root: '/shop', cookie, holder: ownMark() });
+const lease = (cookie: string) => ({ key: 'main::web', root: '/shop', cookie, holder: ownMark(), at: 1 });
 
 describe('a lease', () => {
   test('is taken by one only, and says whose it is', () => {

@@ -15,6 +15,8 @@ export interface Lease {
   readonly cookie: string;
   /** The command that took it. It speaks for the lease until there is a record. */
   readonly holder: ProcessMark;
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** False when somebody has the port already. */
@@ -38,13 +40,14 @@ export function readLease(home: Home, port: number): Lease | 'broken' | undefine
   }
   try {
     const found = JSON.parse(text) as Partial<Lease> | null;
-    const { key, root, cookie, holder } = found ?? {};
+    const { key, root, cookie, holder, at } = found ?? {};
     const whole =
       typeof key === 'string' &&
       typeof root === 'string' &&
       typeof cookie === 'string' &&
-      typeof holder?.pid === 'number';
-    return whole ? { key, root, cookie, holder } : 'broken';
+      typeof holder?.pid === 'number' &&
+      typeof at === 'number';
+    return whole ? { key, root, cookie, holder, at } : 'broken';
   } catch {
     return 'broken';
   }

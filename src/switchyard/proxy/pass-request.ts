@@ -50,8 +50,10 @@ export function passRequest(passage: Passage): void {
       // A service may answer without having read all of the body. The rest is read away, so that the client gets the
       // answer and can ask for more.
       answer.on('close', () => {
+        if (sent.writableEnded) return;
         request.unpipe(sent);
         request.resume();
+        sent.destroy();
       });
     });
     sent.on('error', (error) => {

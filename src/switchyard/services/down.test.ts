@@ -1,33 +1,33 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atTestEnd } from '../../../test/helpers/cleanup.ts';
-import { until } from '../../../test/helpers/until.ts';
 import { endProcess } from '../../../test/helpers/yard-home.ts';
 import { ask, outcomeOf, runningYard } from '../../../test/helpers/yard-services.ts';
 import { isAlive, shapeProgram, SHAPES } from '../../../test/servers/shapes/watch.ts';
-import { readStat } from '../../process/identity.ts';
 import { bootId } from '../../process/index.ts';
 import { observeServices } from './observe.ts';
 
 const WEB = '[services.web]\ncommand = "node server.mjs"\n';
 
 /** A process that has nothing to do with any service; whoever signals it ends it. */
-async function stranger(): Promise<{ pid: number; startTime: number }> {
+function stranger(): { pid: number; startTime: number } {
   const child = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true });
   atTestEnd(() => {
     endProcess(child.pid!);
     return Promise.resolve();
   });
-  const { startTime } = await until(() => readStat(child.pid!));
-  return { pid: child.pid!, startTime };
+  // The twenty-second field, counted from behind the name, which may hold blanks.
+  const stat = readFileSync(`/proc/${child.pid!}/stat`, 'latin1');
+  return { pid: child.pid!, startTime: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) };
 }
 
 describe('down', () => {
   test('ends services of every shape, whoever they left their children to', async () => {
     const services = SHAPES.map(
-      (shape) => `[services.${shape}]\ncommand = "node ${shapeProgram} ${shape} -- node server.mjs"\n`,
+      (shape) =>
+        `[services.${shape}]\ncommand = "node ${shapeProgram} ${shape} -- node server.mjs"\nready_timeout = 60\n`,
     );
     const yard = await runningYard(services.join(''));
     const started = await yard.up();
@@ -93,7 +93,7 @@ describe('down', () => {
 
   test('never signals a stranger who has the pid of a record, in many trials', async () => {
     const yard = await runningYard(WEB);
-    const { pid, startTime } = await stranger();
+    const { pid, startTime } = stranger();
     const base = { port: 21_998, branch: 'current', pid, pgid: pid, boot_id: bootId() ?? null };
     const cookie = `${yard.context.home.hash}.0123456789abcdef0123456789abcdef`;
     for (let trial = 0; trial < 50; trial++) {
@@ -116,7 +116,7 @@ describe('down', () => {
     { what: 'the start time of the stranger and no cookie', fields: (startTime: number) => ({ process_started_at: startTime }) }, // prettier-ignore
   ])('signals nobody for a record with $what, and keeps it', async ({ fields }) => {
     const yard = await runningYard(WEB);
-    const { pid, startTime } = await stranger();
+    const { pid, startTime } = stranger();
     const cookie = `${yard.context.home.hash}.0123456789abcdef0123456789abcdef`;
     await yard.record({
       port: 21_998,
@@ -140,7 +140,7 @@ describe('down', () => {
   test('ends the service and not the stranger whose pid somebody wrote into its record', async () => {
     const yard = await runningYard(WEB);
     await yard.up();
-    const { pid, startTime } = await stranger();
+    const { pid, startTime } = stranger();
     const record = yard.services()['current::web']!;
     await yard.record({ ...record, pid, process_started_at: startTime });
     expect(observeServices([yard.services()['current::web']!])[0]).toMatchObject({ status: 'running' });
@@ -151,7 +151,7 @@ describe('down', () => {
 
   test('forgets what was written down in another boot, and signals nobody', async () => {
     const yard = await runningYard(WEB);
-    const { pid, startTime } = await stranger();
+    const { pid, startTime } = stranger();
     const cookie = `${yard.context.home.hash}.0123456789abcdef0123456789abcdef`;
     await yard.record({ port: 21_998, pid, process_started_at: startTime, boot_id: 'another', cookie });
     expect((await yard.down()).messages).toEqual([

@@ -5,7 +5,7 @@ import { releaseLease } from '../ports/lease.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { OnEvent } from './events.ts';
-import { exitFileOf } from './explain.ts';
+import { exitFileOf } from './exit-file.ts';
 import type { Observed } from './observe.ts';
 import { reconcile } from './reconcile.ts';
 import { stopServices } from './stop.ts';
@@ -37,6 +37,7 @@ export interface DownResult {
 /** Ends services, gives their ports back and forgets them. The proxy goes on. */
 export async function down(context: YardContext, options: DownOptions): Promise<DownResult> {
   const { services, signal, onEvent } = options;
+  await context.registry.repair();
   const branch = scopeBranch(context, options.branch);
   const { ok, messages } = await withProjectLock(
     context.home,

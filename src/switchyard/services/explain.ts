@@ -2,9 +2,11 @@ import { constants } from 'node:os';
 import { portHolders, readExit, type DetachedEnd } from '../../process/index.ts';
 import { listenersOn, tellListener } from '../forward/listeners.ts';
 import { tailLog } from '../logs/tail.ts';
+import { insideLogs, type Home } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { observeServices } from './observe.ts';
-import { factsOf, type ServiceOutcome } from './outcome.ts';
+import { exitFileOf } from './exit-file.ts';
+import { observeServices, type Observed } from './observe.ts';
+import { factsOf, notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Readiness } from './ready.ts';
 
 /** How much of its log is shown for a service that has ended, in lines. */
@@ -12,22 +14,27 @@ const SHOWN_LINES = 20;
 
 /** Why a service that was started is not ready, in words a person can act on. Asks the system what it has to. */
 export function explainTrouble(
+  home: Home,
   record: ServiceRecord,
   readiness: Exclude<Readiness, { kind: 'ready' | 'aborted' }>,
   /** How long it was waited for, in seconds. */
   waited: number,
 ): ServiceOutcome {
   return readiness.kind === 'exited'
-    ? explainExit(record, readiness.how)
+    ? explainExit(home, record, readiness.how)
     : explainLate(record, readiness, waited);
 }
 
-/** Beside its log: how the last run ended. */
-export function exitFileOf(logFile: string): string {
-  return `${logFile.replace(/\.log$/, '')}.exit`;
+/** To start a second one would leave the first one unknown to everybody, if it is the service. */
+export function explainUnverified({ record: { service, pid } }: Observed): ServiceOutcome {
+  const message = `${service} was not started: pid ${pid ?? 0} may still be it, which nothing proves`;
+  const force = `switchyard down --force ${service}`;
+  return notStarted(service, message, [
+    `Look at that process, and end it if it is the service; or forget it with: ${force}`,
+  ]);
 }
 
-function explainExit(record: ServiceRecord, how: DetachedEnd | undefined): ServiceOutcome {
+function explainExit(home: Home, record: ServiceRecord, how: DetachedEnd | undefined): ServiceOutcome {
   const { service, port, log_file } = record;
   const code = how?.code ?? readExit(exitFileOf(log_file))?.code;
   const who = othersOn(port, []);
@@ -36,7 +43,8 @@ function explainExit(record: ServiceRecord, how: DetachedEnd | undefined): Servi
     ...factsOf(record),
     result: 'exited',
     message: `${service} ${tellEnd(code, how?.signal)} before it was ready${because}; see ${log_file}`,
-    details: tailLog(log_file, SHOWN_LINES),
+    // The record may have been tampered with.
+    details: insideLogs(home, log_file) ? tailLog(log_file, SHOWN_LINES) : [],
     ...(code === undefined ? {} : { exit_code: code }),
   };
 }

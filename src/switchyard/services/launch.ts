@@ -6,7 +6,7 @@ import { serviceKey } from '../names.ts';
 import { releaseLease } from '../ports/lease.ts';
 import { ensureProject } from '../state/project.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { exitFileOf } from './explain.ts';
+import { exitFileOf } from './exit-file.ts';
 import type { Started } from './life.ts';
 import { notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Prepared } from './prepare.ts';

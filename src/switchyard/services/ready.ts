@@ -26,8 +26,8 @@ export interface ReadyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Somebody else has the port: that changes seldom, and asking again is dear. In milliseconds. */
-const STRANGER_POLL = 250;
+/** Between two questions to one who has accepted and is not ready, in milliseconds. */
+const SLOW_POLL = 150;
 /** Every so many tries the other address family is tried too: many dev servers listen on `::1` only. */
 const OTHER_FAMILY = 4;
 /** In milliseconds. */
@@ -70,7 +70,8 @@ async function waitFor(started: Started, { definition, judge, signal }: ReadyOpt
     const stranger = owner?.kind === 'stranger' ? owner.holder : undefined;
     const left = deadline - performance.now();
     if (left <= 0) return { kind: 'late', stranger, health: answer?.text };
-    const poll = stranger === undefined ? pollAfter(performance.now() - began, judge.present) : STRANGER_POLL;
+    // An answer that is not good yet, from whomever, seldom changes soon, and is dear to get.
+    const poll = owner === undefined ? pollAfter(performance.now() - began, judge.present) : SLOW_POLL;
     await rest(Math.min(poll, left), life.news(), signal);
   }
 }

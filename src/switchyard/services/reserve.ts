@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import { fateOf } from '../../process/index.ts';
 import type { YardContext } from '../context.ts';
 import { allocatePorts } from '../ports/allocate.ts';
@@ -37,8 +38,15 @@ export function giveBack({ home }: YardContext, { port, cookie }: Reservation): 
 }
 
 /** Reads and looks anew: between our own reading and this moment another command may have come and gone. */
-function isAbandoned({ registry }: YardContext, { holder, root, key, cookie }: Lease): boolean {
-  if (fateOf(holder) !== 'gone') return false;
+function isAbandoned({ registry }: YardContext, lease: Lease): boolean {
+  const { root, key, cookie } = lease;
+  if (mayBeHeld(lease)) return false;
   if (registry.read().projects[root]?.services[key]?.cookie === cookie) return false;
   return !serviceProcesses().look().carriers().has(cookie);
+}
+
+/** Of a command in another container, nobody here can say whether it runs; of one before the last boot, anybody can. */
+function mayBeHeld({ holder, at }: Lease): boolean {
+  const fate = fateOf(holder);
+  return fate === 'alive' || (fate === 'unknown' && at > Date.now() - uptime() * 1000);
 }

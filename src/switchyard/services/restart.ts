@@ -17,6 +17,7 @@ export type RestartOptions = Omit<UpOptions, 'checkout'>;
 export async function restart(context: YardContext, options: RestartOptions): Promise<UpResult> {
   const { config } = context;
   const named = selectServices(config, options.services, options.profile);
+  await context.registry.repair();
   const place = await resolveBranch(context, options.branch);
   const records = Object.values(projectRecord(context)?.services ?? {}).filter(
     (record) => record.branch_slug === place.slug,

@@ -4,7 +4,7 @@ import type { BranchPlace, YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { OnEvent, YardEvent } from './events.ts';
-import { explainTrouble } from './explain.ts';
+import { explainTrouble, explainUnverified } from './explain.ts';
 import { explainFailure, launch, type Launched } from './launch.ts';
 import type { Started } from './life.ts';
 import type { Observed } from './observe.ts';
@@ -113,7 +113,11 @@ async function startUnderLock(
 ): Promise<readonly Running[]> {
   const { context, place, levels, reserved } = course;
   const isFirst = due.some((definition) => levels[0]!.includes(definition));
-  if (isFirst) await course.before?.();
+  if (isFirst && course.before !== undefined) {
+    // What is stopped for a restart shall not stay stopped because of the proxy.
+    await course.proxy;
+    await course.before();
+  }
   const observed = (await reconcile(context)).filter(({ record }) => record.branch_slug === place.slug);
   if (isFirst) refuseCollision(observed, place);
   const alive = new Map(
@@ -171,19 +175,15 @@ function whatStarted(course: Course, launched: Launched): readonly Running[] {
 /** One that runs by the time we can say something final about it. */
 async function settle(course: Course, running: Running): Promise<ServiceOutcome> {
   const { definition, record, exited, notes } = running;
-  const facts = { ...factsOf(record), details: notes };
-  const good =
-    exited === undefined
-      ? ({
-          ...facts,
-          result: 'already-running',
-          message: `${record.service} already running at ${record.url}`,
-        } as const)
-      : ({
-          ...facts,
-          result: 'started',
-          message: `started ${record.service} on :${record.port} -> ${record.url}`,
-        } as const);
+  const ours = exited !== undefined;
+  const good: ServiceOutcome = {
+    ...factsOf(record),
+    result: ours ? 'started' : 'already-running',
+    message: ours
+      ? `started ${record.service} on :${record.port} -> ${record.url}`
+      : `${record.service} already running at ${record.url}`,
+    details: notes,
+  };
   if (!isWaitedFor(course, definition)) return good;
   const readiness = await awaitReady(running, { definition, judge: course.judge, signal: course.signal });
   if (readiness.kind === 'aborted') {
@@ -192,8 +192,8 @@ async function settle(course: Course, running: Running): Promise<ServiceOutcome>
       message: `stopped waiting for ${record.service}; it goes on starting at ${record.url}`,
     };
   }
-  if (readiness.kind === 'ready') return exited === undefined ? good : { ...good, result: 'ready' };
-  return explainTrouble(record, readiness, definition.readyTimeout);
+  if (readiness.kind === 'ready') return ours ? { ...good, result: 'ready' } : good;
+  return explainTrouble(course.context.home, record, readiness, definition.readyTimeout);
 }
 
 /** What others need is waited for in any case. */
@@ -214,17 +214,6 @@ function peersOf(course: Course, alive: readonly Observed[]): readonly Peer[] {
 
 function notesOf(unknown: readonly string[]): readonly string[] {
   return unknown.map((text) => `${text} in its command stands for nothing and was left as it is`);
-}
-
-/** To start a second one would leave the first one unknown to everybody, if it is the service. */
-function explainUnverified({ record: { service, pid } }: Observed): ServiceOutcome {
-  return notStarted(
-    service,
-    `${service} was not started: pid ${pid ?? 0} may still be it, which nothing proves`,
-    [
-      `Look at that process and end it if it is the service; or forget it with: switchyard down --force ${service}`,
-    ],
-  );
 }
 
 /** Both would have the same key and the same address. */

@@ -14,7 +14,7 @@ health = "/health"
 [services.sick]
 command = "node server.mjs --status 500 --host ::1"
 health = "/health"
-ready_timeout = 1
+ready_timeout = 4
 [services.slow]
 command = "node server.mjs --delay 60000"
 ready_timeout = 0.2

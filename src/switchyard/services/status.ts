@@ -6,7 +6,7 @@ import { recentErrors } from '../logs/recent-errors.ts';
 import { slug } from '../names.ts';
 import { insideLogs } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { exitFileOf } from './explain.ts';
+import { exitFileOf } from './exit-file.ts';
 import { observeServices, type Observed, type ServiceLife } from './observe.ts';
 import { inOrder } from './order.ts';
 import { ownerAmong, type PortOwner } from './ownership.ts';

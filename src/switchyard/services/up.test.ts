@@ -1,13 +1,16 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atTestEnd } from '../../../test/helpers/cleanup.ts';
 import { until } from '../../../test/helpers/until.ts';
-import { freePort } from '../../../test/helpers/yard-home.ts';
-import { ask, outcomeOf, runningYard } from '../../../test/helpers/yard-services.ts';
+import { daemonProgram, freePort } from '../../../test/helpers/yard-home.ts';
+import { ask, outcomeOf, runningYard, type RunningYard } from '../../../test/helpers/yard-services.ts';
 import { isAlive } from '../../../test/servers/shapes/watch.ts';
-import { readLease } from '../ports/lease.ts';
+import { ownMark } from '../../process/index.ts';
+import { readLease, takeLease } from '../ports/lease.ts';
+import { makeHome } from '../state/home.ts';
+import { restart } from './restart.ts';
 
 const WEB = '[services.web]\ncommand = "node server.mjs"\n';
 
@@ -19,6 +22,12 @@ async function listen(port: number, host: string): Promise<void> {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+}
+
+/** What the service called web has written. */
+function logOf(yard: RunningYard): string {
+  const record = yard.services()['current::web'];
+  return record === undefined || !existsSync(record.log_file) ? '' : readFileSync(record.log_file, 'utf8');
 }
 
 describe('up', () => {
@@ -222,7 +231,7 @@ depends_on = ["worker", "api"]
   });
 
   test('does not take somebody else who answers on the port for the service', async () => {
-    const yard = await runningYard(`[services.web]\ncommand = "node late.mjs"\nready_timeout = 2\n`);
+    const yard = await runningYard(`[services.web]\ncommand = "node late.mjs"\nready_timeout = 5\n`);
     // Nobody has the port when it is chosen. The service gives it to a stranger, and never listens itself.
     writeFileSync(
       join(yard.root, 'late.mjs'),
@@ -239,7 +248,7 @@ depends_on = ["worker", "api"]
     expect(result.ok).toBe(false);
     expect(web.result).toBe('not-ready');
     expect(web.message).toMatch(
-      new RegExp(`^web is not ready after 2 s: pid ${process.pid} \\(.+\\) answers on its port ${web.port};`),
+      new RegExp(`^web is not ready after 5 s: pid ${process.pid} \\(.+\\) answers on its port ${web.port};`),
     );
     expect(isAlive(web.pid!)).toBe(true);
   });
@@ -269,7 +278,7 @@ depends_on = ["worker", "api"]
   test('tells when a service listens on another port than it was given', async () => {
     const other = await freePort();
     const yard = await runningYard(
-      `[services.web]\ncommand = "node server.mjs --port ${other}"\nready_timeout = 1\n`,
+      `[services.web]\ncommand = "node server.mjs --port ${other}"\nready_timeout = 4\n`,
     );
     const web = outcomeOf(await yard.up(), 'web');
     expect(web.message).toContain(
@@ -324,14 +333,14 @@ health = "/health"
 [services.api]
 command = "node server.mjs --status 500"
 health = "/health"
-ready_timeout = 1
+ready_timeout = 4
 `);
     const result = await yard.up();
     expect(outcomeOf(result, 'web').result).toBe('ready');
     expect(outcomeOf(result, 'api')).toMatchObject({
       result: 'not-ready',
       message: expect.stringContaining(
-        'api is not ready after 1 s: GET /health answered 500; it is still running',
+        'api is not ready after 4 s: GET /health answered 500; it is still running',
       ),
     });
   });
@@ -359,7 +368,7 @@ depends_on = ["web"]
   test('lets go of the project while it waits: another command can stop what hangs', async () => {
     const yard = await runningYard(WEB.replace('.mjs', '.mjs --delay 60000'));
     const pending = yard.up();
-    await until(() => yard.services()['current::web']?.pid);
+    await until(() => logOf(yard) === 'waiting\n');
     expect((await yard.down()).messages).toEqual(['stopped web']);
     expect(outcomeOf(await pending, 'web')).toMatchObject({
       result: 'exited',
@@ -397,6 +406,54 @@ depends_on = ["web"]
       { key: 'current::web', root: one.root },
       { key: 'current::web', root: two.root },
     ]);
+  });
+
+  test('takes over a port whose lease nobody will ever use, and keeps off one whose command still runs', async () => {
+    const yard = await runningYard(`[ports]\nstart = 21320\nend = 21321\n${WEB}`);
+    const { home } = yard.context;
+    makeHome(home);
+    const gone = { ...ownMark(), startTime: 1 };
+    const lease = { key: 'x::web', root: '/another', cookie: 'nobody carries this', at: Date.now() };
+    takeLease(home, 21_320, { ...lease, holder: ownMark() });
+    takeLease(home, 21_321, { ...lease, holder: gone });
+    expect(outcomeOf(await yard.up(), 'web')).toMatchObject({ result: 'ready', port: 21_321 });
+    await yard.down();
+    rmSync(join(home.ports, '21320'));
+    takeLease(home, 21_320, { ...lease, holder: ownMark() });
+    takeLease(home, 21_321, { ...lease, holder: { ...ownMark(), place: 'another machine' } });
+    await expect(yard.up()).rejects.toThrow('no free TCP ports found in 21320-21321');
+    rmSync(join(home.ports, '21321'));
+    takeLease(home, 21_321, {
+      ...lease,
+      at: 0,
+      holder: { ...ownMark(), place: 'this machine before it booted' },
+    });
+    expect((await yard.up()).ok).toBe(true);
+  });
+
+  test('leads the canonical port to a service when it is asked to; a restart keeps it, down gives it back', async () => {
+    const canonical = await freePort();
+    const yard = await runningYard(`${WEB}port = ${canonical}\n`);
+    const result = await yard.up({ checkout: true });
+    const { port } = outcomeOf(result, 'web');
+    expect(port).not.toBe(canonical);
+    expect(result.messages.at(-1)).toBe(`checked out web: localhost:${canonical} -> :${port}`);
+    expect((await ask(canonical)).env['PORT']).toBe(String(port));
+
+    await restart(yard.context, { services: [], program: daemonProgram() });
+    expect((await ask(canonical)).env['PORT']).toBe(String(port));
+
+    // Somebody takes the port while the service is down: it comes up elsewhere, and the canonical port follows.
+    await yard.kill('web');
+    await listen(port!, '127.0.0.1');
+    const moved = await yard.up();
+    const now = outcomeOf(moved, 'web').port;
+    expect(now).not.toBe(port);
+    expect(moved.messages.at(-1)).toContain(`web: localhost:${canonical} -> :${now}`);
+    expect((await ask(canonical)).env['PORT']).toBe(String(now));
+
+    await yard.down();
+    await expect(ask(canonical)).rejects.toThrow();
   });
 
   test('says that two branches have one name after slugging, and starts nothing for the second', async () => {

@@ -42,6 +42,7 @@ export interface UpResult {
 /** Starts the services of a branch. What is refused is refused before anything has happened. */
 export async function up(context: YardContext, options: UpOptions): Promise<UpResult> {
   const selection = selectServices(context.config, options.services, options.profile);
+  await context.registry.repair();
   const place = await resolveBranch(context, options.branch);
   return bringUp(context, {
     options,

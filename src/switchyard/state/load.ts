@@ -7,15 +7,15 @@ export interface LoadedState {
   readonly state: State;
   /** What stands in the file; undefined when there is none. */
   readonly text: string | undefined;
-  /** `whole` when nothing of it could be used, `part` when some records could not; undefined when all is well. */
-  readonly damage: 'whole' | 'part' | undefined;
+  /** Whether something in it could not be used. */
+  readonly damaged: boolean;
   readonly warnings: readonly string[];
 }
 
 /** What a state file says, as far as it can be used. Touches nothing. */
 export function loadState(file: string): LoadedState {
   const text = readText(file);
-  if (text === undefined) return { state: checkState({}).state, text, damage: undefined, warnings: [] };
+  if (text === undefined) return { state: checkState({}).state, text, damaged: false, warnings: [] };
   try {
     const { state, warnings } = checkState(JSON.parse(text) as unknown);
     const newer =
@@ -23,10 +23,10 @@ export function loadState(file: string): LoadedState {
         ? [`${file} was written by a newer Switchyard: only what this one understands is shown.`]
         : [];
     const told = warnings.map((warning) => `${file}: ${warning}`);
-    return { state, text, damage: warnings.length > 0 ? 'part' : undefined, warnings: [...newer, ...told] };
+    return { state, text, damaged: warnings.length > 0, warnings: [...newer, ...told] };
   } catch (error) {
     const warning = `${file} cannot be read (${(error as Error).message}); it counts as empty.`;
-    return { state: checkState({}).state, text, damage: 'whole', warnings: [warning] };
+    return { state: checkState({}).state, text, damaged: true, warnings: [warning] };
   }
 }
 

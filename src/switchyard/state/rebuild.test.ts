@@ -107,7 +107,7 @@ test.runIf(onLinux)('a single broken record is replaced by what runs; its neighb
   const { services } = shop.registry.read().projects[shop.root]!;
   expect(services['one::web']!.pid).toBe(one.pid);
   expect(services['two::web']).toMatchObject({ cookie, started_at: '1970-01-01T00:00:00+00:00' });
-  expect(shop.registry.warnings).toEqual([]);
+  expect(shop.registry.warnings.join('\n')).toContain('Found again: web of one');
 });
 
 test.runIf(onLinux)('of two runs of one service the later one counts', async () => {

@@ -201,7 +201,10 @@ describe('what others wrote', () => {
     expect(readFileSync(home.corruptFile, 'utf8')).toBe(before);
     expect(registry.warnings.join('\n')).toContain(home.corruptFile);
     registry.read();
-    expect(registry.warnings).toEqual([]);
+    expect(registry.warnings.join('\n')).toContain(home.corruptFile);
+    const later = openRegistry(home);
+    later.read();
+    expect(later.warnings).toEqual([]);
   });
 
   test.each(['', '{"version": 1,', '[]', 'null', '"text"', '\0\0\0\0'])(
@@ -228,6 +231,32 @@ describe('what others wrote', () => {
     const kept = readdirSync(home.root).filter((name) => name.includes('corrupt'));
     expect(kept.sort()).toEqual(['state.corrupt.2.json', 'state.corrupt.3.json', 'state.corrupt.json']);
     expect(readFileSync(join(home.root, 'state.corrupt.2.json'), 'utf8')).toBe('two');
+  });
+
+  test('a broken file is repaired once, also when the work that met it fails', async () => {
+    writeRaw('broken');
+    const failing = openRegistry(home).change(() => {
+      throw new Error('no luck');
+    });
+    await expect(failing).rejects.toThrow('no luck');
+    const registry = openRegistry(home);
+    await registry.change((state) => ensureProject(state, SHOP));
+    expect(registry.warnings).toEqual([]);
+    expect(readdirSync(home.root).filter((name) => name.includes('corrupt'))).toEqual(['state.corrupt.json']);
+  });
+
+  test('to repair sets a broken file aside and writes nothing else', async () => {
+    const registry = openRegistry(home);
+    await registry.repair();
+    expect(existsSync(home.root)).toBe(false);
+    writeRaw('broken');
+    await registry.repair();
+    expect(readFileSync(home.corruptFile, 'utf8')).toBe('broken');
+    expect(registry.warnings.join()).toContain(`is kept in ${home.corruptFile}`);
+    const repaired = readFileSync(home.stateFile, 'utf8');
+    await registry.repair();
+    expect(readFileSync(home.stateFile, 'utf8')).toBe(repaired);
+    expect(readdirSync(home.root).filter((name) => name.includes('corrupt'))).toEqual(['state.corrupt.json']);
   });
 
   test('a directory in the place of the file is an error that names it', () => {

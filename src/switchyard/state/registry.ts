@@ -17,12 +17,19 @@ export interface Registry {
    * project: that one is always taken first.
    */
   change<T>(work: (state: State) => T): Promise<T>;
-  /** What was wrong with the file when it was read or changed last, as sentences. */
+  /**
+   * Puts a damaged file right, as `change` does. To be called first by whoever acts on what it reads: who takes a
+   * broken file for an empty one starts a second time what already runs.
+   */
+  repair(): Promise<void>;
+  /** What is wrong with the file by the last look at it, and what was done about that through us, as sentences. */
   readonly warnings: readonly string[];
 }
 
 export function openRegistry(home: Home): Registry {
   let warnings: readonly string[] = [];
+  /** Stays: by the next look all is well, and nobody would hear of it. */
+  const repairs: string[] = [];
 
   function read(): State {
     const found = loadState(home.stateFile);
@@ -36,28 +43,37 @@ export function openRegistry(home: Home): Registry {
 
   async function changeAlone<T>(work: (state: State) => T): Promise<T> {
     makeHome(home);
-    const { state, text, damage, warnings: found } = loadState(home.stateFile);
+    const { state, text, damaged, warnings: found } = loadState(home.stateFile);
     warnings = found;
     if (state.version > 1) throw newer(home.stateFile, state.version);
-    if (damage !== undefined) {
-      const aside = keepAside(home, damage);
+    let before = text ?? serialise(state);
+    if (damaged) {
+      const aside = keepAside(home);
       // Rare, and it brings half of the program along.
       const { rebuild } = await import('./rebuild.ts');
-      warnings = [...found, `What could not be read is kept in ${aside}.`, ...(await rebuild(home, state))];
+      repairs.push(...found, `What could not be read is kept in ${aside}.`, ...(await rebuild(home, state)));
+      warnings = [];
+      before = serialise(state);
+      // At once, whatever becomes of the work: until then the broken file stands, and whoever comes next repairs it.
+      writeState(home.stateFile, before);
     }
-    const before = damage === undefined ? (text ?? serialise(state)) : undefined;
     const result = work(state);
     const after = serialise(state);
     if (after !== before) writeState(home.stateFile, after);
     return result;
   }
 
+  async function repair(): Promise<void> {
+    if (loadState(home.stateFile).damaged) await change(() => undefined);
+  }
+
   return {
     home,
     read,
     change,
+    repair,
     get warnings() {
-      return warnings;
+      return [...repairs, ...warnings];
     },
   };
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
-  copyFileSync,
   chmodSync,
+  constants,
+  copyFileSync,
   existsSync,
   fsyncSync,
   openSync,
@@ -41,14 +42,13 @@ export function serialise(state: State): string {
   return `${JSON.stringify(sorted(state), undefined, 2)}\n`;
 }
 
-/** Moves the state out of the way, or copies it when a part of it stays in use. Gives the place, which nobody had. */
-export function keepAside(home: Home, damage: 'whole' | 'part'): string {
-  let place = home.corruptFile;
+/** Keeps a copy of a state that cannot be read, in a place that nobody had; gives the place. */
+export function keepAside({ stateFile, corruptFile }: Home): string {
+  let place = corruptFile;
   for (let number = 2; existsSync(place); number++) {
-    place = home.corruptFile.replace(/\.json$/, `.${number}.json`);
+    place = corruptFile.replace(/\.json$/, `.${number}.json`);
   }
-  if (damage === 'whole') renameSync(home.stateFile, place);
-  else copyFileSync(home.stateFile, place);
+  copyFileSync(stateFile, place, constants.COPYFILE_EXCL);
   chmodSync(place, 0o600);
   return place;
 }
@@ -68,7 +68,7 @@ function clearDrafts(file: string): void {
   }
 }
 
-function sorted(value: unknown): unknown {
+export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   // fromEntries makes own members of all names, also of `__proto__`.

@@ -50,6 +50,7 @@ export async function createWorktree(context: YardContext, options: CreateOption
   if (checkoutOf(config.root) === undefined) throw notARepository(config.root);
   await checkBranchName(gitIn(config.root, env), branch);
   checkEnvSources(config);
+  await context.registry.repair();
   return withProjectLock(home, config.root, `create ${branch}`, () => createAlone(context, options), {
     onWait,
   });

@@ -15,11 +15,12 @@ export interface PrunedWorktrees {
 }
 
 /** Forgets worktrees whose directory is gone. Deletes nothing and stops nobody: what still runs there is told. */
-export function pruneWorktrees(
+export async function pruneWorktrees(
   context: YardContext,
   options: { readonly onWait?: ((text: string) => void) | undefined } = {},
 ): Promise<PrunedWorktrees> {
-  const { home, config } = context;
+  const { home, config, registry } = context;
+  await registry.repair();
   return withProjectLock(home, config.root, 'prune', () => pruneAlone(context), options);
 }
 

@@ -38,6 +38,7 @@ const REMOVAL_TIME = 600_000;
 /** Stops what runs for a branch and deletes its worktree. The branch itself stays, with all that is committed. */
 export async function removeWorktree(context: YardContext, options: RemoveOptions): Promise<RemovedWorktree> {
   const { force = false, onWait } = options;
+  await context.registry.repair();
   const found = await findWorktree(context, options.branch);
   const { branch, path } = found;
   // Before anything is stopped: a refusal shall change nothing.

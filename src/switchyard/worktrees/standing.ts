@@ -16,7 +16,10 @@ export interface Standing {
  * The worktree of the project that we stand in; undefined in the project itself. One that another tool made counts at
  * once, without a record.
  */
-export function standingIn(context: YardContext, project: ProjectRecord | undefined): Standing | undefined {
+export function standingIn(
+  context: Pick<YardContext, 'cwd'> & { readonly config: Pick<YardContext['config'], 'root'> },
+  project: ProjectRecord | undefined,
+): Standing | undefined {
   const { cwd, config } = context;
   const record = innermost(Object.values(project?.worktrees ?? {}), cwd);
   if (record !== undefined) {

@@ -2,7 +2,6 @@ import { brief as look } from '../../../switchyard/index.ts';
 import { Exit } from '../../failure.ts';
 import { briefText } from '../brief-text.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 
 export const brief: YardCommand = {
   about: [
@@ -17,7 +16,7 @@ export const brief: YardCommand = {
     ['$0 brief feature-x', 'about one branch'],
   ],
   run: ({ words: [branch] }, place) =>
-    inYard(place, async (yard) => {
+    place.inYard(async (yard) => {
       const found = await look(yard, { branch });
       return { exitCode: Exit.ok, data: found, text: (style) => briefText(found, style) };
     }),

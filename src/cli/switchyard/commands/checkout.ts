@@ -11,7 +11,6 @@ import type { Outcome } from '../../command.ts';
 import { Exit } from '../../failure.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { Place, YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { showProgress } from '../progress.ts';
 
 export const checkout: YardCommand = {
@@ -31,7 +30,7 @@ export const checkout: YardCommand = {
     ['$0 checkout feature-x --verify', 'switch, and prove it'],
     ['$0 uncheckout', 'give the ports back'],
   ],
-  run: (given, place) => inYard(place, (yard) => run(given, place, yard)),
+  run: (given, place) => place.inYard((yard) => run(given, place, yard)),
 };
 
 async function run({ words, flags }: Arguments, place: Place, yard: YardContext): Promise<Outcome> {

@@ -3,7 +3,6 @@ import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { showProgress } from '../progress.ts';
 
 export const create: YardCommand = {
@@ -31,7 +30,7 @@ export const create: YardCommand = {
   run({ words: [branch], flags }, place) {
     if (branch === undefined)
       throw usage('create needs a branch.', 'For example: switchyard create feature-x');
-    return inYard(place, async (yard) => {
+    return place.inYard(async (yard) => {
       const progress = showProgress(place);
       try {
         const made = await createWorktree(yard, {

@@ -1,7 +1,6 @@
 import { down as stop } from '../../../switchyard/index.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { showProgress } from '../progress.ts';
 
 export const down: YardCommand = {
@@ -24,7 +23,7 @@ export const down: YardCommand = {
     ['$0 down --branch feature-x', 'everything of another branch'],
   ],
   run: ({ words, flags }, place) =>
-    inYard(place, async (yard) => {
+    place.inRecordedYard(async (yard) => {
       const progress = showProgress(place);
       try {
         const done = await stop(yard, {

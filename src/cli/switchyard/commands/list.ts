@@ -2,7 +2,6 @@ import { listWorktrees } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { yardTable } from '../yard-table.ts';
 
 export const list: YardCommand = {
@@ -16,7 +15,7 @@ export const list: YardCommand = {
     ["$0 list --json | jq -r '.worktrees[].path'", 'the directories alone'],
   ],
   run: (_given, place) =>
-    inYard(place, async (yard) => {
+    place.inYard(async (yard) => {
       const worktrees = await listWorktrees(yard);
       return {
         exitCode: Exit.ok,

@@ -3,7 +3,6 @@ import { printable, printableLine } from '../../../shared/printable.ts';
 import { usage, type Arguments } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 
 export const logs: YardCommand = {
   about: [
@@ -35,7 +34,7 @@ export const logs: YardCommand = {
   run(given, place) {
     const options = optionsOf(given);
     if (!given.flags.has('follow'))
-      return inYard(place, async (yard) => {
+      return place.inRecordedYard(async (yard) => {
         const found = await read(yard, place.json ? { maxBytes: AGENT_BYTES, ...options } : options);
         return {
           exitCode: Exit.ok,
@@ -49,7 +48,7 @@ export const logs: YardCommand = {
     for (const flag of ['run', 'max-bytes'])
       if (given.flags.has(flag))
         throw usage(`--${flag} cannot be used with --follow.`, 'Leave one of them out.');
-    return inYard(place, async (yard) => {
+    return place.inRecordedYard(async (yard) => {
       const { follow } = await import('../follow.ts');
       await follow(yard, options);
       return { exitCode: Exit.ok, data: undefined, text: () => '' };

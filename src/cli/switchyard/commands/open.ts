@@ -6,7 +6,6 @@ import { usage } from '../../arguments.ts';
 import { canShowPages } from '../../browser.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 
 export const open: YardCommand = {
   about: [
@@ -21,7 +20,7 @@ export const open: YardCommand = {
   ],
   run({ words: [name, branch], flags }, place) {
     if (name === undefined) throw usage('open needs a service.', 'For example: switchyard open web');
-    return inYard(place, async (yard) => {
+    return place.inYard(async (yard) => {
       const { config } = yard;
       const known = config.services.map((service) => service.name);
       if (!known.includes(slug(name)))

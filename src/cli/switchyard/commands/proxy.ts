@@ -4,7 +4,6 @@ import type { Outcome } from '../../command.ts';
 import { Exit } from '../../failure.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { Place, YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 
 export const proxy: YardCommand = {
   about: [
@@ -30,7 +29,7 @@ export const proxy: YardCommand = {
       case 'serve':
         return serve(given, place);
       case 'stop':
-        return inYard(place, async (yard) => {
+        return place.inYard(async (yard) => {
           const { text } = await stopProxy(yard);
           const data = { ok: true, action: 'proxy stop', messages: [text] };
           return actionOutcome(data);

@@ -1,7 +1,6 @@
 import { pruneWorktrees } from '../../../switchyard/index.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { showProgress } from '../progress.ts';
 
 export const prune: YardCommand = {
@@ -15,7 +14,7 @@ export const prune: YardCommand = {
     ['$0 prune', 'and away with them'],
   ],
   run: (_given, place) =>
-    inYard(place, async (yard) => {
+    place.inYard(async (yard) => {
       const progress = showProgress(place);
       try {
         return actionOutcome(await pruneWorktrees(yard, { onWait: progress.onWait }));

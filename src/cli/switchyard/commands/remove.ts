@@ -2,7 +2,6 @@ import { removeWorktree } from '../../../switchyard/index.ts';
 import { usage } from '../../arguments.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { showProgress } from '../progress.ts';
 
 export const remove: YardCommand = {
@@ -19,7 +18,7 @@ export const remove: YardCommand = {
   run({ words: [branch], flags }, place) {
     if (branch === undefined)
       throw usage('remove needs a branch.', 'For example: switchyard remove feature-x');
-    return inYard(place, async (yard) => {
+    return place.inYard(async (yard) => {
       const progress = showProgress(place);
       try {
         const { onWait } = progress;

@@ -1,7 +1,6 @@
 import { restart as startAnew } from '../../../switchyard/index.ts';
 import { bringUp } from '../bring-up.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 
 export const restart: YardCommand = {
   about: [
@@ -23,7 +22,7 @@ export const restart: YardCommand = {
     ['$0 restart api --branch feature-x', 'one service of another branch'],
   ],
   run: ({ words, flags }, place) =>
-    inYard(place, (yard) =>
+    place.inYard((yard) =>
       bringUp(place, (hooks) =>
         startAnew(yard, {
           ...hooks,

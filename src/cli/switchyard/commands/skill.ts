@@ -22,10 +22,10 @@ export const skill: YardCommand = {
     ['$0 skill install', 'for Codex'],
     ['$0 skill install --target ~/.claude/skills', 'for Claude Code'],
   ],
-  run({ words: [action], flags }) {
+  async run({ words: [action], flags }) {
     if (action === 'show') {
-      const text = showSkill();
-      return Promise.resolve({ exitCode: Exit.ok, data: { skill: text }, text: () => text });
+      const text = await showSkill();
+      return { exitCode: Exit.ok, data: { skill: text }, text: () => text };
     }
     if (action !== 'install')
       throw usage(
@@ -33,11 +33,14 @@ export const skill: YardCommand = {
         'Write switchyard skill show, or switchyard skill install.',
       );
     const target = flags.get('target');
-    const done = installSkill({ force: flags.has('force'), ...(target === undefined ? {} : { target }) });
-    return Promise.resolve({
+    const done = await installSkill({
+      force: flags.has('force'),
+      ...(target === undefined ? {} : { target }),
+    });
+    return {
       exitCode: Exit.ok,
       data: { ok: true, action: 'skill install', ...done },
       text: () => `${done.replaced ? 'replaced' : 'installed'} ${printableLine(done.path)}\n`,
-    });
+    };
   },
 };

@@ -2,7 +2,6 @@ import { status as look } from '../../../switchyard/index.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { statusLines } from '../status-view.ts';
 
 export const status: YardCommand = {
@@ -27,7 +26,7 @@ export const status: YardCommand = {
     const branch = flags.get('branch');
     if (flags.has('watch') && place.json)
       throw usage('--watch draws on a terminal, and --json is for programs.', 'Leave one of them out.');
-    return inYard(place, async (yard) => {
+    return place.inRecordedYard(async (yard) => {
       if (!flags.has('watch')) {
         const found = await look(yard, { branch });
         return {

@@ -1,7 +1,6 @@
 import { uncheckout as giveBack } from '../../../switchyard/index.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 
 export const uncheckout: YardCommand = {
   about: [
@@ -15,7 +14,7 @@ export const uncheckout: YardCommand = {
     ['$0 uncheckout --branch feature-x', 'those of a branch'],
   ],
   run: ({ words, flags }, place) =>
-    inYard(place, async (yard) =>
+    place.inRecordedYard(async (yard) =>
       actionOutcome(await giveBack(yard, { branch: flags.get('branch'), services: words })),
     ),
 };

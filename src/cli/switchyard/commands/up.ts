@@ -5,7 +5,6 @@ import type { Arguments } from '../../arguments.ts';
 import type { Outcome } from '../../command.ts';
 import { bringUp } from '../bring-up.ts';
 import type { Place, YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 import { meantBy } from '../meant-words.ts';
 
 export const up: YardCommand = {
@@ -31,7 +30,7 @@ export const up: YardCommand = {
     ['$0 up --branch feature-x web api', 'two services of another branch'],
     ['$0 up --checkout', 'and on the usual ports'],
   ],
-  run: (given, place) => inYard(place, (yard) => run(given, place, yard)),
+  run: (given, place) => place.inYard((yard) => run(given, place, yard)),
 };
 
 async function run({ words, flags }: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
@@ -55,7 +54,8 @@ async function hasWorktree(yard: YardContext, branch: string): Promise<boolean> 
   try {
     return existsSync((await resolveBranch(yard, branch)).worktree);
   } catch (error) {
-    if (error instanceof SwitchboardError && error.code === 'NO_WORKTREE') return false;
+    // Where there is no git, the project itself is all there is.
+    if (error instanceof SwitchboardError && /^(?:NO_WORKTREE|GIT_MISSING)$/.test(error.code)) return false;
     throw error;
   }
 }

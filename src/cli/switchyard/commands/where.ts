@@ -3,7 +3,6 @@ import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { inYard } from '../in-yard.ts';
 
 export const where: YardCommand = {
   about: [
@@ -18,7 +17,7 @@ export const where: YardCommand = {
   ],
   run({ words: [service, branch] }, place) {
     if (service === undefined) throw usage('where needs a service.', 'For example: switchyard where web');
-    return inYard(place, async (yard) => {
+    return place.inYard(async (yard) => {
       const found = await look(yard, { service, branch });
       const lines = [found.url, `port: ${found.port}`, `log: ${found.log_file}`, ...found.proof];
       return {
