@@ -1,8 +1,9 @@
-import { COMMON_FLAGS, TOP_FLAGS, type Flag } from './arguments.ts';
+import { COMMON_FLAGS, TOP_FLAGS } from './arguments.ts';
 import type { Command } from './command.ts';
 import { commandsOf } from './commands.ts';
 import { inWordsOf, namesItsConfig, type CliFace, type Listening } from './face.ts';
 import { Exit } from './failure.ts';
+import { columns, flagRow, wrapped } from './help-layout.ts';
 
 /** The help of the program as a whole. */
 export function overview(face: CliFace): string {
@@ -119,32 +120,3 @@ function httpExits({ stayVariable }: Listening): string[] {
 }
 
 const CALL_EXIT = [[Exit.notStarted, 'call: the server could not be started']] as const;
-
-function flagRow({ name, short, value, optional, many, summary }: Flag): readonly [string, string] {
-  const shown = optional === true ? ` [${value ?? ''}]` : value === undefined ? '' : ` ${value}`;
-  const long = `--${name}${shown}${many === true ? ' …' : ''}`;
-  return [short === undefined ? long : `${long}, -${short}`, summary];
-}
-
-function columns(rows: readonly (readonly [string, string])[], indent = '  '): string[] {
-  const widest = Math.max(...rows.map(([left]) => left.length));
-  // A meaning may go on in further lines.
-  const below = `\n${indent}${' '.repeat(widest)}  `;
-  return rows.map(([left, right]) =>
-    `${indent}${left.padEnd(widest)}  ${right.replaceAll('\n', below)}`.trimEnd(),
-  );
-}
-
-function wrapped(text: string, limit: number): string[] {
-  // What has lines of its own is a table.
-  if (text.includes('\n')) return text.split('\n');
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > limit) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
-}

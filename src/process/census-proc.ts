@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import type { Census, LivingProcess } from './census.ts';
 import { deliver } from './deliver.ts';
 import { parseStat, readStat } from './identity.ts';
+import { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
 
 /** Linux: everything is in /proc. */
 export function createProcCensus(cookieName: string): Census {
@@ -15,7 +16,11 @@ export function createProcCensus(cookieName: string): Census {
         const stat = parseStat(readWhole(`/proc/${name}/stat`).toString('latin1'));
         if (stat === undefined || !stat.alive || stat.startTime < since) continue;
         const { pid, parent, session, startTime } = stat;
-        living.push({ pid, parent, session, startTime, cookie: readCookie(pid, wanted) });
+        const environment = readWhole(`/proc/${pid}/environ`);
+        const cookie = valueIn(environment, wanted);
+        const outlives =
+          cookie === undefined && OUTLIVING.some((name) => valueIn(environment, name) !== undefined);
+        living.push({ pid, parent, session, startTime, cookie, outlives });
       }
       return living;
     },
@@ -29,8 +34,9 @@ export function createProcCensus(cookieName: string): Census {
   };
 }
 
-function readCookie(pid: number, wanted: Buffer): string | undefined {
-  const environment = readWhole(`/proc/${pid}/environ`);
+const OUTLIVING = [SERVICE_COOKIE, DAEMON_COOKIE].map((name) => Buffer.from(`${name}=`));
+
+function valueIn(environment: Buffer, wanted: Buffer): string | undefined {
   for (let at = environment.indexOf(wanted); at !== -1; at = environment.indexOf(wanted, at + 1)) {
     // The variable itself, not its text inside the value of another one.
     if (at > 0 && environment[at - 1] !== 0) continue;

@@ -12,6 +12,8 @@ export interface LivingProcess extends Identity {
   readonly session: number;
   /** The value of the run's cookie in its environment, if it carries one that can be read. */
   readonly cookie: string | undefined;
+  /** Whether it carries no such cookie, and is meant to go on when whoever started it ends. Default false. */
+  readonly outlives?: boolean;
 }
 
 /** Who is alive, and the only way to signal anybody. */

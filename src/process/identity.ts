@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /** One process, not whoever inherits its number: a pid is reused, a pid with its start time is not. */
 export interface Identity {
@@ -50,4 +50,16 @@ export function bootId(): string | undefined {
     return undefined;
   }
   return knownBoot;
+}
+
+/**
+ * Names the view of processes that we have; undefined where the system tells none. Containers on one machine have the
+ * same boot and may share a disk, but each counts its processes anew and does not see those of the others.
+ */
+export function pidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
-import { existsSync, readlinkSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createCensus } from './census.ts';
-import { bootId, readStat, type Identity } from './identity.ts';
+import { bootId, pidNamespace, readStat, type Identity } from './identity.ts';
 
 /** A process as another program can recognise it later. */
 export interface ProcessMark extends Identity {
@@ -38,15 +38,6 @@ function identify(pid: number): Identity | undefined {
 let knownPlace: string | undefined;
 
 function place(): string {
-  knownPlace ??= [hostname(), bootId() ?? '', processNamespace()].join(' ');
+  knownPlace ??= [hostname(), bootId() ?? '', pidNamespace() ?? ''].join(' ');
   return knownPlace;
-}
-
-/** Containers on one machine have the same boot and may share a disk, but each counts its processes anew. */
-function processNamespace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return '';
-  }
 }

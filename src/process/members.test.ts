@@ -29,6 +29,17 @@ describe('members of a tree', () => {
     expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100, 201, 202, 203, 205]);
   });
 
+  test('not those that are meant to outlive whoever started them, nor what they started', () => {
+    const all = [
+      leaderAlive,
+      living(201, { parent: 100 }),
+      living(202, { parent: 201, outlives: true }),
+      living(203, { parent: 202, outlives: true }),
+      living(204, { session: 100, outlives: true }),
+    ];
+    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100, 201]);
+  });
+
   test('nobody, when all that is left is a stranger with the pid of the leader', () => {
     const all = [
       living(100, { startTime: 2000 }),

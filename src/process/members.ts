@@ -20,7 +20,8 @@ export function createTree(leader: Identity | undefined, cookie: string | undefi
  * Who of the living belongs to the tree: members seen before, carriers of its cookie, its session, and the
  * descendants of all these; oldest first, so that a parent is signalled before it can replace a child.
  * `strangers` are never members (ourselves, our reaper), nor is who carries the cookie of another tree: that one may
- * have been started from within this tree, but it has an owner of its own.
+ * have been started from within this tree, but it has an owner of its own. The same holds for what is meant to outlive
+ * whoever started it.
  */
 export function membersOf(
   tree: Tree,
@@ -30,7 +31,11 @@ export function membersOf(
   const since = tree.leader?.startTime ?? 0;
   const members = new Set<LivingProcess>();
   const candidates = living.filter(
-    (entry) => entry.startTime >= since && !strangers.has(entry.pid) && !carriesAnother(tree, entry),
+    (entry) =>
+      entry.startTime >= since &&
+      entry.outlives !== true &&
+      !strangers.has(entry.pid) &&
+      !carriesAnother(tree, entry),
   );
   for (const entry of candidates) {
     if (tree.known.get(entry.pid) === entry.startTime || carries(tree, entry)) members.add(entry);

@@ -1,3 +1,5 @@
+import { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
+
 /**
  * The program of the reaper, for any POSIX shell. Reads commands from its stdin:
  *   cookie NAME=        the mark of the run, searched in environments
@@ -59,6 +61,18 @@ carries() {
   return 1
 }
 
+# Is process $1 meant to outlive whoever started it?
+outlives() {
+  if [ -n "$quick" ]; then
+    grep -qaF -e '${SERVICE_COOKIE}=' -e '${DAEMON_COOKIE}=' "/proc/$1/environ"
+    return
+  fi
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in *${SERVICE_COOKIE}=* | *${DAEMON_COOKIE}=*) return 0 ;; esac
+  done <"/proc/$1/environ"
+  return 1
+}
+
 # Pids whose file $1 in /proc matches, by the other arguments for grep; or all pids.
 propose() {
   file=$1
@@ -99,8 +113,11 @@ muster() {
     propose stat -lE "\\) [A-Za-z] (($parents) |[0-9]+ [0-9]+ (\${sessions:-none}) )"
     for pid in $pids; do
       alive "$pid" || continue
-      case "|$parents|" in *"|$parent|"*) join "$pid" ;; esac
-      case "|$sessions|" in *"|$session|"*) join "$pid" ;; esac
+      # Who carries the cookie is among us by now.
+      case $members in *" $pid:$start "*) continue ;; esac
+      case "|$parents| |$sessions|" in
+      *"|$parent|"*' '* | *' '*"|$session|"*) outlives "$pid" || join "$pid" ;;
+      esac
     done
   done
   known=$members

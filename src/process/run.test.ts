@@ -116,6 +116,22 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test.skipIf(process.platform === 'win32')(
+  'nor is a daemon waited for that goes on talking, and what the command itself said counts',
+  async () => {
+    const script = `
+    const talk = 'trap "" PIPE; i=0; while [ $i -lt 1000 ]; do echo -; sleep 0.02; i=$((i+1)); done 2>/dev/null';
+    const daemon = require('child_process').spawn('/bin/sh', ['-c', talk], { stdio: 'inherit', detached: true });
+    console.log(daemon.pid);
+    setTimeout(process.exit, 500);`;
+    const { stdout, code } = await node(script, { timeout: 20_000 });
+    const daemon = Number(/\d+/.exec(stdout));
+    expect(isAlive(daemon)).toBe(true);
+    process.kill(daemon, 'SIGKILL');
+    expect(code).toBe(0);
+  },
+);
+
 function numberIn(file: string): number {
   try {
     return Number(readFileSync(file, 'utf8'));

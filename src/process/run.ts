@@ -31,6 +31,8 @@ export interface Ran {
 const GRACE = 1000;
 /** How long the outputs may be silent after the exit, in milliseconds, when somebody else holds them open. */
 const LAST_WORDS = 200;
+/** How long they may go on at all, in milliseconds: a daemon that was left behind may never fall silent. */
+const LAST_WORDS_AT_MOST = 2000;
 
 /**
  * Runs a short command from its arguments (never through a shell) and hears it out. A code other than 0 is an answer,
@@ -47,6 +49,8 @@ export async function run(command: string, args: readonly string[], options: Run
   const refuse = (reason: SwitchboardError): void => {
     if (refusal !== undefined) return;
     refusal = reason;
+    // Once it has exited, the number of its group may be another one's.
+    if (child.exitCode !== null || child.signalCode !== null) return;
     endGroup(child, 'SIGTERM');
     killing = setTimeout(endGroup, GRACE, child, 'SIGKILL');
   };
@@ -61,12 +65,12 @@ export async function run(command: string, args: readonly string[], options: Run
 
   // What it started does not go on without it. At once, while the number of the group cannot be another one's.
   child.once('exit', () => {
+    clearTimeout(clock);
+    clearTimeout(killing);
+    signal?.removeEventListener('abort', abort);
     if (refusal !== undefined) endGroup(child, 'SIGKILL');
   });
   const end = await exitOf(child);
-  clearTimeout(clock);
-  clearTimeout(killing);
-  signal?.removeEventListener('abort', abort);
   if (refusal !== undefined) throw refusal;
   return { ...end, stdout: stdout(), stderr: stderr() };
 }
@@ -104,11 +108,13 @@ function exitOf(child: ChildProcess): Promise<Pick<Ran, 'code' | 'signal'>> {
       const outputs = [child.stdout, child.stderr];
       const finish = (): void => {
         clearTimeout(silence);
+        clearTimeout(enough);
         for (const output of outputs) output?.destroy();
         resolve({ code, signal });
       };
       // Not `close` alone: that waits for everybody who inherited the outputs, for example a daemon it left behind.
       const silence = setTimeout(finish, LAST_WORDS);
+      const enough = setTimeout(finish, LAST_WORDS_AT_MOST);
       for (const output of outputs) output?.on('data', () => silence.refresh());
       child.once('close', finish);
     });

@@ -39,7 +39,7 @@ export async function where(
   const wanted = slug(service);
   const name = branch ?? (await resolveBranch(context)).branch;
   const record = projectRecord(context)?.services[serviceKey(name, wanted)];
-  if (record === undefined) throw notThere(context, wanted, name);
+  if (record === undefined) throw await notThere(context, wanted, name);
 
   const everybody = Object.values(context.registry.read().projects).flatMap((project) =>
     Object.values(project.services),
@@ -91,9 +91,15 @@ function tell(record: ServiceRecord, status: ServiceLife, listener: ProvenListen
   return `${place} is not ${name}: ${tellListener(listener)}${who} listens there`;
 }
 
-function notThere({ config }: YardContext, service: string, branch: string): SwitchboardError {
+async function notThere(context: YardContext, service: string, branch: string): Promise<SwitchboardError> {
+  const { config } = context;
   const names = config.services.map(({ name }) => name);
-  if (names.includes(service)) return notRunning(service, branch, '');
+  if (names.includes(service)) {
+    const { unknownNames } = await import('./unknown-names.ts');
+    const [unknown] = await unknownNames(context, { branch });
+    if (unknown === undefined) return notRunning(service, branch, '');
+    return new SwitchboardError('NOT_RUNNING', `${service} is not running for ${branch}`, { hint: unknown });
+  }
   return new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${service}`, {
     hint: `${didYouMean(service, names) ?? ''} ${config.file} has: ${names.join(', ')}.`.trim(),
   });

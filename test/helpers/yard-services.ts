@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll } from 'vitest';
+import { isPortFree } from '../../src/switchyard/ports/probe.ts';
 import { stopProxy } from '../../src/switchyard/proxy/stop.ts';
 import { down, type DownOptions, type DownResult } from '../../src/switchyard/services/down.ts';
 import type { YardEvent } from '../../src/switchyard/services/events.ts';
@@ -92,6 +93,19 @@ export async function runningYard(services: string, home?: string): Promise<Runn
     up: (options) => up(yard.context, { services: [], program: daemonProgram(), onEvent, ...options }),
     down: (options) => down(yard.context, { services: [], onEvent, ...options }),
   };
+}
+
+/**
+ * So many ports in a row that were free a moment ago, below those that projects and systems hand out by themselves: there
+ * other tests may take one at any time.
+ */
+export async function freeRange(length: number): Promise<{ start: number; end: number }> {
+  for (;;) {
+    const start = 10_000 + Math.floor(Math.random() * 9000);
+    const ports = Array.from({ length }, (_, index) => start + index);
+    const free = await Promise.all(ports.map(isPortFree));
+    if (free.every(Boolean)) return { start, end: start + length - 1 };
+  }
 }
 
 /** What became of one service. */

@@ -60,14 +60,12 @@ export async function visit(
 /** Waits for the bytes of a connection, piece by piece. */
 export interface RawTalk {
   readonly socket: Socket;
-  /** Everything that has come and was not taken. */
-  readonly seen: () => Buffer;
   /** The next bytes, as many as that. */
-  take(size: number): Promise<Buffer>;
+  readonly take: (size: number) => Promise<Buffer>;
   /** Everything until this text, and it. */
-  takeThrough(text: string): Promise<string>;
+  readonly takeThrough: (text: string) => Promise<string>;
   /** Everything until the other side has ended. */
-  takeRest(): Promise<Buffer>;
+  readonly takeRest: () => Promise<Buffer>;
 }
 
 export async function talk(port: number, address = '127.0.0.1'): Promise<RawTalk> {
@@ -86,7 +84,6 @@ export async function talk(port: number, address = '127.0.0.1'): Promise<RawTalk
   const seen = (): string => JSON.stringify(bytes.toString('latin1').slice(0, 300));
   return {
     socket,
-    seen: () => bytes,
     async take(size) {
       await until(() => bytes.length >= size, { what: `${size} bytes`, seen });
       return cut(size);
@@ -129,7 +126,9 @@ export async function exerciseWebSocket({ port, host, address }: Door): Promise<
           : length;
     const back = await take(size);
     if (short[0] !== (0x80 | answer) || !back.equals(data)) {
-      throw new Error(`frame ${opcode} of ${data.length} bytes came back as ${short.toString('hex')}, ${size} bytes`);
+      throw new Error(
+        `frame ${opcode} of ${data.length} bytes came back as ${short.toString('hex')}, ${size} bytes`,
+      );
     }
   };
   await exchange(1, Buffer.from('hello'));

@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { atTestEnd, type TestScope } from './cleanup.ts';
 import { killAll, marker, processesWith, type FoundProcess, type Marker } from './processes.ts';
 import { createProject, ROOT, type Project } from './temp-project.ts';
@@ -52,10 +52,18 @@ export interface TestYardOptions {
   /** Whether it is a git repository. Default true. */
   readonly git?: boolean;
   readonly scope?: TestScope;
+  /** What `switchyard` is. Default the built program where it is. */
+  readonly program?: string;
 }
 
 /** At its end everything that was started in it is killed, and the files are removed. */
-export function createYard({ toml, files = {}, git = true, scope }: TestYardOptions = {}): TestYard {
+export function createYard({
+  toml,
+  files = {},
+  git = true,
+  scope,
+  program = SWITCHYARD,
+}: TestYardOptions = {}): TestYard {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'switchyard-home-')));
   const mark = marker();
   const env = cleanEnvironment({
@@ -77,7 +85,7 @@ export function createYard({ toml, files = {}, git = true, scope }: TestYardOpti
   atTestEnd(() => killAll({ value: `SWITCHYARD_HOME=${join(home, 'state')}`, env: {} }), scope);
 
   const start: TestYard['start'] = (args, { cwd = project.dir, env: more = {}, input } = {}) => {
-    const child = spawn(process.execPath, [SWITCHYARD, ...args], {
+    const child = spawn(process.execPath, [program, ...args], {
       cwd,
       env: { ...env, ...more },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -139,5 +147,10 @@ function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string
     ([name, value]) =>
       value !== undefined && !/^(SWITCHYARD|SWITCHBOARD|VITEST|GIT_|npm_|NODE_ENV|PORT$|HOST$)/.test(name),
   );
-  return { ...(Object.fromEntries(kept) as Record<string, string>), NO_COLOR: '1', ...more };
+  // npx puts the programs of this repository in front of everybody else's.
+  const path = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((each) => !each.endsWith('node_modules/.bin'));
+  const environment = Object.fromEntries(kept) as Record<string, string>;
+  return { ...environment, PATH: path.join(delimiter), NO_COLOR: '1', ...more };
 }

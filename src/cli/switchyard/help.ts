@@ -1,4 +1,4 @@
-import type { Flag } from '../arguments.ts';
+import { columns, flagRow, wrapped } from '../help-layout.ts';
 import { YARD_FLAGS, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
 
@@ -44,13 +44,18 @@ const A_DAY: readonly (readonly [line: string, meaning: string])[] = [
 ];
 
 /** The help of one command. */
-export function commandHelp({ name, words, summary }: YardEntry, command: YardCommand): string {
+export function commandHelp({ name, words, summary, parts }: YardEntry, command: YardCommand): string {
   const { about, flags, examples } = command;
+  const second = parts?.map((part) => part.name.slice(name.length + 1));
+  const choice = second && `[${second.join('|')}]`;
   return text([
-    `switchyard ${name}: ${summary}`,
+    `usage: switchyard ${[name, choice, words, '[flags]'].filter(Boolean).join(' ')}`,
     '',
-    `Usage: switchyard ${[name, words, '[flags]'].filter(Boolean).join(' ')}`,
+    summary,
     '',
+    ...(parts === undefined
+      ? []
+      : ['commands:', ...columns(parts.map((part) => [part.name, part.summary] as const)), '']),
     ...about.flatMap((paragraph) => [...wrapped(paragraph, 100), '']),
     'Examples:',
     ...columns(examples.map(([line, meaning]) => [line.replaceAll('$0', 'switchyard'), meaning])),
@@ -62,26 +67,4 @@ export function commandHelp({ name, words, summary }: YardEntry, command: YardCo
 
 function text(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;
-}
-
-function flagRow({ name, short, value, summary }: Flag): readonly [string, string] {
-  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
-  return [short === undefined ? long : `${long}, -${short}`, summary];
-}
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const widest = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(widest)}  ${right}`);
-}
-
-function wrapped(paragraph: string, limit: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of paragraph.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > limit) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

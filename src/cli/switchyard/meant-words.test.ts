@@ -51,3 +51,9 @@ test('a word that is like nothing is a branch, about which others say more', asy
     services: [],
   });
 });
+
+test('a branch whose worktree was deleted is that branch, not a slip of the finger', async () => {
+  const gone = { ...known, hasBranch: () => Promise.resolve(false) };
+  for (const [branch = ''] of [await known.branches()])
+    expect(await meantBy([branch], undefined, gone)).toEqual({ branch, services: [] });
+});

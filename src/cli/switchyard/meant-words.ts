@@ -41,7 +41,8 @@ export async function meantBy(
 /** A branch that has no worktree yet is refused later, with the way to make one; a slip of the finger needs another. */
 async function refuseTypo(word: string, known: KnownNames): Promise<void> {
   const [guess] = nearest(word, [...known.services, ...(await known.branches())]);
-  if (guess === undefined) return;
+  // The very same is a worktree that somebody has deleted.
+  if (guess === undefined || slug(guess) === slug(word)) return;
   throw usage(
     `There is neither a service nor a worktree called ${JSON.stringify(word)}.`,
     `Did you mean ${JSON.stringify(guess)}? A worktree of a branch is made with: switchyard create ${word}`,

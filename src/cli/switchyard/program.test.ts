@@ -76,7 +76,7 @@ describe('each command explains itself, with examples', () => {
     test(name, () => {
       const { status, stdout } = run([name, '--help']);
       expect(status).toBe(0);
-      expect(stdout).toContain(`Usage: switchyard ${name}${words === '' ? '' : ` ${words}`}`);
+      expect(stdout).toContain(`usage: switchyard ${name}${words === '' ? '' : ` ${words}`}`);
       expect(stdout).toMatch(/Examples:\n {2}\S/);
       expect(stdout).toContain('--json');
       expect(stdout).not.toContain('$0');
@@ -177,6 +177,16 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
       expect(offered(shell, ['skill', ''])).toEqual(['install', 'show']);
     },
   );
+});
+
+const hasBash = spawnSync('bash', ['-c', 'true']).status === 0;
+
+test.skipIf(!hasBash)('a branch that is called like a command is quoted where bash would run it', () => {
+  const script =
+    `source <(switchyard completion bash); switchyard() { printf '%s\\t%s\\n' 'x$(id);y' 'in a worktree'; }; ` +
+    `COMP_WORDS=(switchyard up x); COMP_CWORD=2; _switchyard switchyard; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = spawnSync('bash', ['-c', script], { cwd: project, env, encoding: 'utf8' });
+  expect(stdout).toBe('x\\$\\(id\\)\\;y\n');
 });
 
 test('completion in a place without a project is silent', () => {

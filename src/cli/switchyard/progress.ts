@@ -75,6 +75,8 @@ type ServiceEvent = Extract<YardEvent, { readonly service: string }>;
 /** The last we heard of a service. */
 interface Row {
   readonly event: ServiceEvent;
+  /** With the branch where there are several. */
+  readonly name: string;
   /** When it began to start or stop, in milliseconds. */
   readonly began: number;
   /** When that was over. */
@@ -83,13 +85,16 @@ interface Row {
 
 class Rows {
   readonly #rows = new Map<string, Row>();
+  readonly #branches = new Set<string>();
 
   note(event: ServiceEvent): Row {
     const key = `${event.branch}\n${event.service}`;
     const now = performance.now();
     const begins = event.kind === 'starting' || event.kind === 'stopping';
     const began = begins ? now : (this.#rows.get(key)?.began ?? now);
-    const row = { event, began, ended: begins ? undefined : now };
+    this.#branches.add(event.branch);
+    const name = this.#branches.size > 1 ? `${event.service} of ${event.branch}` : event.service;
+    const row = { event, name, began, ended: begins ? undefined : now };
     this.#rows.set(key, row);
     return row;
   }
@@ -100,11 +105,12 @@ class Rows {
 }
 
 /** For example `web ready after 340 ms`. The outcome will say the rest. */
-function rowText({ event: { kind, service, text }, began, ended }: Row, now?: number): string {
+function rowText({ event, began, ended, name }: Row, now?: number): string {
+  const { kind, text } = event;
   const time = ended ?? now;
   const took = time === undefined ? '' : duration(time - began);
   if (kind === 'starting' || kind === 'stopping') return `${printableLine(text)} ${took}`.trimEnd();
-  return `${printableLine(service)} ${kind}${took === '0 ms' ? '' : ` after ${took}`}`;
+  return `${printableLine(name)} ${kind}${took === '0 ms' ? '' : ` after ${took}`}`;
 }
 
 function markOf({ event: { kind } }: Row, style: Style): string {

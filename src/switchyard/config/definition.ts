@@ -29,7 +29,7 @@ export interface ServiceDefinition {
   readonly host: LoopbackHost;
   /** A path or a URL to ask once the port accepts. */
   readonly health: string | undefined;
-  /** How long `up` waits for it, in seconds. */
+  /** How long `up` waits for it, in seconds; 0 for one that listens nowhere, such as a worker of a queue. */
   readonly readyTimeout: number;
   /** Slugs of services that have to be ready before. */
   readonly dependsOn: readonly string[];

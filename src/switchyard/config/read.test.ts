@@ -193,11 +193,15 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     ],
     [
       '[services.web]\ncommand = "a"\nready_timeout = 601',
-      '3: services.web.ready_timeout must be a number of seconds above 0 and up to 600, but is 601.',
+      '3: services.web.ready_timeout must be a number of seconds from 0 to 600, but is 601.',
     ],
     [
       '[services.web]\ncommand = "a"\nready_timeout = nan',
-      '3: services.web.ready_timeout must be a number of seconds above 0 and up to 600, but is nan.',
+      '3: services.web.ready_timeout must be a number of seconds from 0 to 600, but is nan.',
+    ],
+    [
+      '[services.web]\ncommand = "a"\nready_timeout = -1',
+      '3: services.web.ready_timeout must be a number of seconds from 0 to 600, but is -1.',
     ],
     [
       '[services.web]\ncommand = "a"\nhealth = "health"',

@@ -11,7 +11,7 @@ export interface Table {
   readonly path: KeyPath;
   /** Text that is neither blank nor holds a NUL, which no command, path or variable may hold. */
   text(key: string): string | undefined;
-  /** Above 0 and up to `highest`; fractions are allowed. */
+  /** From 0 up to `highest`; fractions are allowed. */
   seconds(key: string, highest: number): number | undefined;
   port(key: string): number | undefined;
   host(key: string): LoopbackHost | undefined;
@@ -67,8 +67,8 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
       const value = get(key);
       if (value === undefined) return undefined;
       const seconds = typeof value === 'bigint' ? Number(value) : value;
-      if (typeof seconds === 'number' && seconds > 0 && seconds <= highest) return seconds;
-      throw wrong(key, `a number of seconds above 0 and up to ${highest}`, `For example: ${key} = 30.`);
+      if (typeof seconds === 'number' && seconds >= 0 && seconds <= highest) return seconds;
+      throw wrong(key, `a number of seconds from 0 to ${highest}`, `For example: ${key} = 30.`);
     },
     port(key) {
       const value = get(key);

@@ -16,7 +16,7 @@ export async function examineProject(context: YardContext): Promise<readonly Fin
     ...config.warnings.map(({ line, message }): Finding => ({
       level: 'warning',
       what: `${config.file}:${line}: ${message}`,
-      next: 'Correct it or take it out; it has no effect.',
+      next: 'Correct it, or take it out.',
     })),
     ...envWarnings(config).map((warning): Finding => ({
       level: 'warning',

@@ -106,7 +106,10 @@ test('what cannot be checked out is told, and the rest is done', async () => {
     'web is not running for main',
     'job has no canonical port configured',
   ]);
-  expect(await take(context, 'main', 'nothing')).toEqual(['nothing is not running for main']);
+  expect(await take(context, 'main', 'nothing')).toEqual([
+    'nothing is not running for main',
+    'There is no service "nothing". There are: web, api, job.',
+  ]);
   const own = await start('main', 'web', SAYS_BRANCH);
   await record({ ...own, desired_port: own.port });
   const { port } = await start('main', 'api', SAYS_BRANCH, api);

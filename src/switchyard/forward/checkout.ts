@@ -70,7 +70,12 @@ async function takePorts(context: YardContext, options: CheckoutOptions): Promis
       messages.push(...(await lead(context, line, due)));
     });
   }
-  return messages.length > 0 ? messages : ['no matching running services to checkout'];
+  if (messages.length === 0) messages.push('no matching running services to checkout');
+  if (due.length === 0) {
+    const { unknownNames } = await import('../unknown-names.ts');
+    messages.push(...(await unknownNames(context, options)));
+  }
+  return messages;
 }
 
 /** For each service of the branch what is to be done, or why nothing is. */

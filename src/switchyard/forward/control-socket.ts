@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { sha256 } from '../names.ts';
 import type { Home } from '../state/home.ts';
@@ -18,7 +18,7 @@ export function controlSocket(home: Home): string {
 /** Makes the directory of the socket, for its owner only. */
 export function makeControlDirectory(home: Home): void {
   if (process.platform === 'win32') return;
-  if (!controlSocket(home).startsWith(shortDirectory())) {
+  if (dirname(controlSocket(home)) !== shortDirectory()) {
     mkdirSync(home.run, { recursive: true, mode: 0o700 });
     chmodSync(home.run, 0o700);
     return;

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   bootId,
   createMarkedProcesses,
+  DAEMON_COOKIE,
   environmentOf,
   startDetached,
   type Detached,
@@ -29,9 +30,6 @@ export interface DaemonOptions {
   /** Puts the record in its place. */
   readonly note: (state: State, record: DaemonRecord) => void;
 }
-
-/** The variable by which a process of our own is known. Services have another one, and none of them inherits this. */
-export const DAEMON_COOKIE = 'SWITCHYARD_DAEMON';
 
 /** Starts our own program as a process that goes on when the command has ended. */
 export async function startDaemon(options: DaemonOptions): Promise<Detached> {

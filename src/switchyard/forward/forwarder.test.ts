@@ -43,6 +43,17 @@ async function exchange(port: number, bytes: string, host = '127.0.0.1'): Promis
 
 const says = (word: string) => (socket: Socket) => void socket.end(word);
 
+test('ports cannot lead to each other', async () => {
+  const forwarder = open();
+  const [one, other] = [await freePort(), await freePort()];
+  await forwarder.handle({ op: 'map', mapping: mapping(one, other) });
+  expect(await forwarder.handle({ op: 'map', mapping: mapping(other, one) })).toMatchObject({
+    ok: false,
+    code: 'BAD_REQUEST',
+  });
+  expect(forwarder.size).toBe(1);
+});
+
 test('a mapped port leads to its target on both loopback addresses', async () => {
   const forwarder = open();
   const port = await freePort();

@@ -23,6 +23,9 @@ export function createForwarder(log: (text: string) => void): Forwarder {
     }
     if (target_port === port)
       return { ok: false, code: 'BAD_REQUEST', error: 'a port cannot lead to itself' };
+    // Two that lead to each other would pass one connection around until no descriptor is left.
+    if (gates.has(target_port))
+      return { ok: false, code: 'BAD_REQUEST', error: `port ${target_port} is a canonical port itself` };
     const gate = gates.get(port);
     if (gate === undefined) {
       gates.set(port, await openGate(mapping, log));

@@ -30,8 +30,7 @@ export async function openGate(first: Mapping, onTrouble: (text: string) => void
     clients.set(client, mapping);
     client.on('close', () => clients.delete(client));
     // Until it is joined, a client that goes away is only gone.
-    const ignore = (): void => undefined;
-    client.on('error', ignore);
+    client.on('error', () => undefined);
     dial(target_host, target_port).then(
       (backend) => {
         if (client.destroyed) {

@@ -63,8 +63,16 @@ export async function uncheckout(
     branch: branch ?? null,
     scope: branch === undefined ? 'all' : 'branch',
     services,
-    messages: messages.length > 0 ? messages : ['no matching checkouts'],
+    messages: messages.length > 0 ? messages : await nothingFound(context, options),
   };
+}
+
+async function nothingFound(
+  context: YardContext,
+  { branch, services }: UncheckoutOptions,
+): Promise<readonly string[]> {
+  const { unknownNames } = await import('../unknown-names.ts');
+  return ['no matching checkouts', ...(await unknownNames(context, { branch, services }))];
 }
 
 export interface DroppedCheckout {

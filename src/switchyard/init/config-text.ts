@@ -67,7 +67,7 @@ export function configText({ name, service, link }: TextParts): string {
 const FURTHER = [
   '# More that a service may have:',
   '#   health = "/health"       a path that answers once it is ready',
-  '#   ready_timeout = 60       seconds until it has to be (15 if left out)',
+  '#   ready_timeout = 60       seconds until it has to be (15 if left out; 0 if it listens nowhere)',
   '#   depends_on = ["api"]     services that have to be ready before',
   '#   env = { DEBUG = "1" }    variables for it alone',
   '#',

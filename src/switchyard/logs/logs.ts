@@ -119,10 +119,22 @@ async function chosen(
     .map((source) => (run === 0 ? source : { ...source, file: runFile(source.file, run), began: undefined }))
     .filter(({ file }) => existsSync(confined(context, file)));
   if (sources.length > 0) return sources;
-  const asked = service === undefined ? '' : ` ${slug(service)}`;
   throw new SwitchboardError('NO_LOGS', 'no matching logs', {
-    hint: run > 0 ? 'There was no such run.' : `Start it first: switchyard up ${branch}${asked}`,
+    hint: await nextStep(context, branch, service, run),
   });
+}
+
+async function nextStep(
+  context: YardContext,
+  branch: string,
+  service: string | undefined,
+  run: number,
+): Promise<string> {
+  const { unknownNames } = await import('../unknown-names.ts');
+  const unknown = await unknownNames(context, { branch, services: service === undefined ? [] : [service] });
+  if (unknown.length > 0) return unknown.join(' ');
+  if (run > 0) return 'There was no such run.';
+  return `Start it first: switchyard up ${branch}${service === undefined ? '' : ` ${slug(service)}`}`;
 }
 
 /** The service names that have a record, or could have left a log before it was dropped, with where it stands. */

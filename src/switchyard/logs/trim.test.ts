@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -52,6 +53,15 @@ describe('trimLog', () => {
     if (process.platform !== 'win32') expect(statSync(earlier).mode & 0o777).toBe(0o600);
     expect(tailLog(file, 2)).toEqual(['line 998', 'line 999']);
     expect(readdirSync(directory).sort()).toEqual(['web.earlier.log', 'web.log']);
+  });
+
+  it.skipIf(process.platform === 'win32')('leaves alone what a link leads to', () => {
+    const elsewhere = join(directory, 'elsewhere');
+    writeFileSync(elsewhere, numbered(1000));
+    symlinkSync(elsewhere, file);
+    expect(trimLog(file, 1000)).toBe(false);
+    expect(readFileSync(elsewhere, 'utf8')).toBe(numbered(1000));
+    expect(readdirSync(directory).sort()).toEqual(['elsewhere', 'web.log']);
   });
 
   it('keeps half of a line that is longer than all it may keep', () => {

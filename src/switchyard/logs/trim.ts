@@ -2,6 +2,7 @@ import {
   closeSync,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   openSync,
   readSync,
   renameSync,
@@ -24,7 +25,9 @@ const BLOCK = 256 * 1024;
  * beside it, and the log begins anew. The service writes on undisturbed, because it appends. Tells whether it did.
  */
 export function trimLog(file: string, cap = LOG_CAP): boolean {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= cap) return false;
+  // A link may lead to a file of somebody else, who would lose what is in it.
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() !== true || found.size <= cap) return false;
   const part = earlierPart(file);
   const fresh = `${part}.new`;
   const copy = openAlone(fresh);

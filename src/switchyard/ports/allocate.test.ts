@@ -3,12 +3,13 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freeRange } from '../../../test/helpers/yard-services.ts';
 import { ownMark } from '../../process/index.ts';
 import { homeOf, makeHome, type Home } from '../state/home.ts';
 import { allocatePorts, preferredPort, type PortRules } from './allocate.ts';
 import { readLease, takeLease } from './lease.ts';
 
-const range = { start: 21_400, end: 21_409 };
+const range = await freeRange(10);
 let home: Home;
 let rules: PortRules;
 beforeEach(() => {
@@ -87,7 +88,9 @@ describe('ports', () => {
 
   test('that run out are an error, and nothing stays leased', async () => {
     const wishes = Array.from({ length: 11 }, (_, index) => wish(`s${index}`));
-    await expect(allocatePorts(wishes, rules)).rejects.toThrow('no free TCP ports found in 21400-21409');
+    await expect(allocatePorts(wishes, rules)).rejects.toThrow(
+      `no free TCP ports found in ${range.start}-${range.end}`,
+    );
     expect(readdirSync(home.ports)).toEqual([]);
   });
 

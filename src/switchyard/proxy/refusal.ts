@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { messageOf } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import type { Routes } from './routes.ts';
@@ -38,6 +39,15 @@ export function unknownEncoding(): Refusal {
     status: 501,
     title: 'Not implemented',
     lines: ['Of transfer encodings only chunked is known.'],
+  };
+}
+
+export function failed(error: unknown): Refusal {
+  return {
+    ...PLAIN,
+    status: 502,
+    title: 'The proxy could not handle this request',
+    lines: [messageOf(error)],
   };
 }
 

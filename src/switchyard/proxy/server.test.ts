@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
 import {
   createServer,
   request as ask,
@@ -206,6 +207,23 @@ test('a record that leads to another machine is refused', async () => {
   const answer = await get(port);
   expect(answer).toMatchObject({ status: 502 });
   expect(answer.body).toContain('refused non-loopback backend route');
+});
+
+test('records that cannot be read or used cost one answer, not the proxy', async () => {
+  const { yard, port } = await openProxy();
+  const at = await backend((_, response) => response.end('fine'));
+  await yard.record({ port: at, branch: '\ud800' });
+  expect(await get(port, { host: 'web.default.shop.localhost' })).toMatchObject({ status: 502 });
+  const { stateFile } = yard.context.home;
+  rmSync(stateFile);
+  mkdirSync(stateFile);
+  expect((await get(port)).body).toContain('could not handle this request');
+  const upgrade =
+    'GET / HTTP/1.1\r\nHost: web.main.shop.localhost\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n';
+  expect(await raw(port, upgrade)).toMatch(/^HTTP\/1.1 502 /);
+  rmSync(stateFile, { recursive: true });
+  await yard.record({ port: at });
+  expect((await get(port)).body).toBe('fine');
 });
 
 test('a service that does not answer is named, with what to do', async () => {

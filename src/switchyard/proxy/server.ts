@@ -15,6 +15,7 @@ import { passRequest } from './pass-request.ts';
 import { passUpgrade } from './pass-upgrade.ts';
 import {
   badRequest,
+  failed,
   noAnswer,
   noRoute,
   notLoopback,
@@ -44,23 +45,31 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     request.on('error', () => undefined);
     const refuse = (refusal: Refusal): void => {
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
       const { status, headers, body } = render(refusal, request);
       // The phrase is named, since a bad one of the service may stand there already.
       response.writeHead(status, STATUS_CODES[status] ?? '', [...headers, ...closeAfter(request)]).end(body);
       // Whoever is still sending reads the answer afterwards.
       request.resume();
     };
-    if (request.url === HEALTH_PATH) {
-      response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-      response.end(healthOf(request, routes, home));
-      return;
-    }
-    const found = routeOf(request, routes);
-    if ('status' in found) refuse(found);
-    else {
-      const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
-      passRequest({ request, response, ...found, agents, onFailure });
-    }
+    orRefuse(refuse, () => {
+      if (request.url === HEALTH_PATH) {
+        const health = healthOf(request, routes, home);
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+          .end(health);
+        return;
+      }
+      const found = routeOf(request, routes);
+      if ('status' in found) refuse(found);
+      else {
+        const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
+        passRequest({ request, response, ...found, agents, onFailure });
+      }
+    });
   };
   http.on('request', handle);
   http.on('checkContinue', handle);
@@ -69,12 +78,14 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
     client.on('close', () => tunnels.delete(client));
     client.on('error', () => client.destroy());
     const refuse = (refusal: Refusal): void => refuseRaw(client, refusal, request);
-    const found = routeOf(request, routes);
-    if ('status' in found) refuse(found);
-    else {
-      const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
-      passUpgrade({ request, client, head, ...found, onFailure });
-    }
+    orRefuse(refuse, () => {
+      const found = routeOf(request, routes);
+      if ('status' in found) refuse(found);
+      else {
+        const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
+        passUpgrade({ request, client, head, ...found, onFailure });
+      }
+    });
   });
 
   return {
@@ -87,6 +98,15 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
       agents.fresh.destroy();
     },
   };
+}
+
+/** One request that cannot be handled, or records that cannot be read just now, must not end the proxy for all others. */
+function orRefuse(refuse: (refusal: Refusal) => void, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    refuse(failed(error));
+  }
 }
 
 interface Found {

@@ -19,7 +19,11 @@ export async function stopProxy({ registry, config }: YardContext): Promise<{ re
     });
   }
   if (noted !== undefined) {
-    await registry.change((state) => Reflect.deleteProperty(state.proxies, String(port)));
+    await registry.change((state) => {
+      // Another command may have started the next one meanwhile.
+      if (state.proxies[String(port)]?.cookie === noted.cookie)
+        Reflect.deleteProperty(state.proxies, String(port));
+    });
   }
   return { text: alive ? 'proxy stopped' : 'proxy is not running' };
 }

@@ -4,7 +4,13 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ask, runningYard, spawnUp, type RunningYard } from '../../../test/helpers/yard-services.ts';
+import {
+  ask,
+  freeRange,
+  runningYard,
+  spawnUp,
+  type RunningYard,
+} from '../../../test/helpers/yard-services.ts';
 import { ensureProject } from '../state/project.ts';
 import type { UpResult } from './up.ts';
 
@@ -34,7 +40,8 @@ async function resultOf(child: ChildProcess): Promise<UpResult> {
 
 describe('many commands at once', () => {
   test('for several branches of two projects in one home give every service a port of its own', async () => {
-    const range = '[ports]\nstart = 21500\nend = 21599\n';
+    const { start, end } = await freeRange(100);
+    const range = `[ports]\nstart = ${start}\nend = ${end}\n`;
     const one = await runningYard(`${range}${TOML}`);
     const two = await runningYard(`${range}${TOML}`, one.home);
     await withBranches(one);

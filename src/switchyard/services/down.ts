@@ -52,8 +52,13 @@ export async function down(context: YardContext, options: DownOptions): Promise<
     branch: branch ?? null,
     scope: branch === undefined ? 'all' : 'branch',
     services,
-    messages: messages.length > 0 ? messages : ['no matching running services'],
+    messages: messages.length > 0 ? messages : await nothingFound(context, options),
   };
+}
+
+async function nothingFound(context: YardContext, { branch, services }: DownOptions): Promise<string[]> {
+  const { unknownNames } = await import('../unknown-names.ts');
+  return ['no matching running services', ...(await unknownNames(context, { branch, services }))];
 }
 
 async function downUnderLock(
@@ -65,21 +70,33 @@ async function downUnderLock(
   const chosen = (await reconcile(context))
     .filter(({ record }) => branch === undefined || record.branch_slug === branch)
     .filter(({ record }) => wanted.length === 0 || wanted.includes(slug(record.service)));
+  const nameOf = namesIn(chosen.map(({ record }) => record));
   const stopped = await stopServices(
     chosen.filter(({ status }) => status === 'running'),
-    onEvent,
+    { onEvent, nameOf },
   );
   const verdicts = chosen.map((observed) => {
     const stop = stopped.find((each) => each.observed === observed);
     if (stop !== undefined) return { observed, over: stop.gone, message: stop.message };
-    if (observed.status === 'stale') return { observed, over: true, message: tellStale(observed.record) };
-    return { observed, over: force, message: tellUnverified(observed.record, force) };
+    if (observed.status === 'stale')
+      return { observed, over: true, message: tellStale(observed.record, nameOf(observed.record)) };
+    return {
+      observed,
+      over: force,
+      message: tellUnverified(observed.record, nameOf(observed.record), force),
+    };
   });
   await forget(
     context,
     verdicts.filter(({ over }) => over).map(({ observed }) => observed),
   );
   return { ok: verdicts.every(({ over }) => over), messages: verdicts.map(({ message }) => message) };
+}
+
+/** What to call services: with the branch where there are several, since each may have one of the same name. */
+function namesIn(records: readonly ServiceRecord[]): (record: ServiceRecord) => string {
+  const several = new Set(records.map((record) => record.branch_slug)).size > 1;
+  return ({ service, branch }) => (several ? `${service} of ${branch}` : service);
 }
 
 /** Drops what belongs to services that are over: their checkouts, their ports, their records. */
@@ -101,15 +118,15 @@ async function forget(context: YardContext, over: readonly Observed[]): Promise<
   });
 }
 
-function tellStale({ service, pid, log_file }: ServiceRecord): string {
-  const removed = `removed stale record for ${service}`;
+function tellStale({ pid, log_file }: ServiceRecord, name: string): string {
+  const removed = `removed stale record for ${name}`;
   if (pid === null) return `${removed}; it was never started`;
   if (describeProcess(pid) !== undefined) return `${removed}; pid ${pid} no longer matches`;
   const code = readExit(exitFileOf(log_file))?.code;
   return `${removed}; pid ${pid} is gone${code === undefined ? '' : ` (exit code ${code})`}`;
 }
 
-function tellUnverified({ service, pid }: ServiceRecord, force: boolean): string {
-  const doubt = `nothing proves that pid ${pid ?? 0} is ${service}, so it was not signalled`;
-  return force ? `removed record for ${service}; ${doubt}` : `could not stop ${service}: ${doubt}`;
+function tellUnverified({ pid }: ServiceRecord, name: string, force: boolean): string {
+  const doubt = `nothing proves that pid ${pid ?? 0} is ${name}, so it was not signalled`;
+  return force ? `removed record for ${name}; ${doubt}` : `could not stop ${name}: ${doubt}`;
 }

@@ -6,6 +6,7 @@ import { insideLogs, type Home } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { exitFileOf } from './exit-file.ts';
 import { observeServices, type Observed } from './observe.ts';
+import { missingPackages } from './missing-packages.ts';
 import { factsOf, notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Readiness } from './ready.ts';
 
@@ -44,7 +45,12 @@ function explainExit(home: Home, record: ServiceRecord, how: DetachedEnd | undef
     result: 'exited',
     message: `${service} ${tellEnd(code, how?.signal)} before it was ready${because}; see ${log_file}`,
     // The record may have been tampered with.
-    details: insideLogs(home, log_file) ? tailLog(log_file, SHOWN_LINES) : [],
+    details: [
+      ...(insideLogs(home, log_file)
+        ? tailLog(log_file, SHOWN_LINES).filter((line) => line.trim() !== '')
+        : []),
+      ...missingPackages(record.worktree),
+    ],
     ...(code === undefined ? {} : { exit_code: code }),
   };
 }

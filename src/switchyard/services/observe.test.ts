@@ -45,6 +45,18 @@ describe('observing services', () => {
     expect(life({ pid: null })).toBe('stale');
   });
 
+  test('does not take one for gone that was started in another container, where it sees nobody', async () => {
+    const yard = await runningYard(WEB);
+    await yard.up();
+    await yard.kill('web');
+    const record = yard.services()['current::web']!;
+    const life = (change: Partial<ServiceRecord>) => observeServices([{ ...record, ...change }])[0]?.status;
+    expect(life({})).toBe('stale');
+    expect(life({ pid_namespace: 'pid:[1]' })).toBe('unverified');
+    expect(life({ pid_namespace: 'pid:[1]', pid: null })).toBe('unverified');
+    expect(life({ pid_namespace: 'pid:[1]', boot_id: 'another' })).toBe('stale');
+  });
+
   test('knows a service whose first process is gone', async () => {
     const yard = await runningYard(
       `[services.web]\ncommand = "node ${shapeProgram} setsid-orphan -- node server.mjs"\n`,

@@ -5,6 +5,7 @@ import {
   describeProcess,
   fateOf,
   ownMark,
+  pidNamespace,
   type Identity,
   type LivingProcess,
   type Marked,
@@ -17,7 +18,8 @@ import { COOKIE } from './cookie.ts';
 /**
  * - `running`: somebody lives who is proven to be of this start.
  * - `stale`: nobody does.
- * - `unverified`: the recorded process may live, but nothing proves that it is this one. It is never signalled.
+ * - `unverified`: the recorded process may live, but nothing proves that it is this one, or it is in a container that we
+ *   cannot look into. It is never signalled.
  */
 export type ServiceLife = 'running' | 'stale' | 'unverified';
 
@@ -72,10 +74,17 @@ function observe(record: ServiceRecord, written: Identity | undefined, sighting:
   return { record, status, mark, leader: leaderAmong(members, record), pids: members.map(({ pid }) => pid) };
 }
 
-/** The recorded process, as far as pid and start time mean anything: within the boot they were written in. */
-function writtenLeader({ pid, process_started_at, boot_id }: ProcessRecord): Identity | undefined {
-  if (pid === null || typeof process_started_at !== 'number') return undefined;
+/** The recorded process, as far as pid and start time mean anything: within the boot and view they were written in. */
+function writtenLeader(record: ProcessRecord): Identity | undefined {
+  const { pid, process_started_at, boot_id } = record;
+  if (pid === null || typeof process_started_at !== 'number' || isElsewhere(record)) return undefined;
   return (boot_id ?? undefined) === bootId() ? { pid, startTime: process_started_at } : undefined;
+}
+
+/** Whether it was started on this boot where we may see nobody, for example in another container. */
+function isElsewhere({ boot_id, pid_namespace }: ProcessRecord): boolean {
+  if (typeof pid_namespace !== 'string' || (boot_id ?? undefined) !== bootId()) return false;
+  return pid_namespace !== pidNamespace();
 }
 
 /**
@@ -99,6 +108,7 @@ function isAlive(identity: Identity): boolean {
 /** For a record of which nobody is proven to live: could its process be alive all the same? */
 function mayLive(record: ProcessRecord): boolean {
   const { pid, process_started_at } = record;
+  if (isElsewhere(record)) return true;
   if (pid === null) return false;
   const written = writtenLeader(record);
   if (written !== undefined) return isAlive(written);

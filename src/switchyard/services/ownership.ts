@@ -19,7 +19,7 @@ export interface OwnershipJudge {
 }
 
 /** How long one who asks waits for the others, in milliseconds. */
-const PATIENCE = 50;
+const PATIENCE = 100;
 
 /**
  * To find the owner of a port, all processes and all sockets of the system have to be read. Services that come up at the

@@ -7,6 +7,7 @@ import { timestamp } from '../state/timestamp.ts';
 import { COOKIE } from './cookie.ts';
 import { composeEnvironment } from './environment.ts';
 import { withInterpreter } from './interpreter.ts';
+import { ourPlace } from './reconcile.ts';
 import type { Reservation } from './reserve.ts';
 import { placeholders, renderCommand, type Peer } from './template.ts';
 import { joinWords } from './words.ts';
@@ -103,6 +104,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
     started_at: timestamp(),
     profile: profile?.name ?? null,
     pid: null,
+    ...ourPlace(),
     cookie,
   };
   return { definition, record, argv, env, unknown: rendered.unknown };

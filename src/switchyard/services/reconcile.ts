@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { bootId } from '../../process/index.ts';
+import { bootId, pidNamespace } from '../../process/index.ts';
 import { projectRecord, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { releaseLease } from '../ports/lease.ts';
@@ -7,8 +7,11 @@ import type { ServiceRecord } from '../state/records.ts';
 import { observeServices, type Observed } from './observe.ts';
 import { inOrder } from './order.ts';
 
-/** A process in the middle of `exec` shows no environment: one look that finds nobody proves nothing. In milliseconds. */
-const SECOND_LOOK = 25;
+/**
+ * Until it `exec`s, a process shows the environment of its starter, and during that none: a look that finds nobody proves
+ * nothing. On a busy machine that takes its time, and only a killed `up` makes us wait for it. In milliseconds.
+ */
+const SECOND_LOOK = 250;
 
 /**
  * The services of the project as they are, after what a killed `up` left half done was put right: the process it started
@@ -31,11 +34,11 @@ export async function reconcile(context: YardContext): Promise<readonly Observed
   }
   await context.registry.change((state) => {
     const services = state.projects[context.config.root]?.services ?? {};
-    for (const { record, leader } of intents) {
+    for (const { record, leader, status } of intents) {
       const key = serviceKey(record.branch, record.service);
       if (services[key]?.cookie !== record.cookie) continue;
-      if (leader === undefined) Reflect.deleteProperty(services, key);
-      else services[key] = { ...record, ...identityOf(leader) };
+      if (status === 'stale') Reflect.deleteProperty(services, key);
+      else if (leader !== undefined) services[key] = { ...record, ...identityOf(leader) };
     }
   });
   return observeServices(recordsOf(context));
@@ -43,7 +46,12 @@ export async function reconcile(context: YardContext): Promise<readonly Observed
 
 /** A process as records hold it. */
 export function identityOf({ pid, startTime }: { readonly pid: number; readonly startTime: number }) {
-  return { pid, pgid: pid, process_started_at: startTime, boot_id: bootId() ?? null };
+  return { pid, pgid: pid, process_started_at: startTime, ...ourPlace() };
+}
+
+/** Where pids that we write down mean anything. */
+export function ourPlace() {
+  return { boot_id: bootId() ?? null, pid_namespace: pidNamespace() ?? null };
 }
 
 function recordsOf(context: YardContext): readonly ServiceRecord[] {

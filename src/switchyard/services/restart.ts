@@ -24,7 +24,7 @@ export async function restart(context: YardContext, options: RestartOptions): Pr
   );
   const known = records.map(({ service }) => slug(service));
   const wanted = named.asked.length > 0 ? named.wanted : named.wanted.filter((name) => known.includes(name));
-  if (wanted.length === 0) return nothingToDo(place);
+  if (wanted.length === 0) return nothingToDo(context, place, options.branch);
   const before = records.filter(({ service }) => wanted.includes(slug(service)));
   return bringUp(context, {
     options,
@@ -37,8 +37,13 @@ export async function restart(context: YardContext, options: RestartOptions): Pr
   });
 }
 
-function nothingToDo({ branch, worktree }: BranchPlace): UpResult {
-  const messages = ['no matching running services'];
+async function nothingToDo(
+  context: YardContext,
+  { branch, worktree }: BranchPlace,
+  asked: string | undefined,
+): Promise<UpResult> {
+  const { unknownNames } = await import('../unknown-names.ts');
+  const messages = ['no matching running services', ...(await unknownNames(context, { branch: asked }))];
   return {
     ok: true,
     action: 'restart',
@@ -62,7 +67,7 @@ async function stopFirst(
     ({ record, status }) =>
       status === 'running' && record.branch_slug === branch && wanted.has(slug(record.service)),
   );
-  const left = (await stopServices(running, onEvent)).filter(({ gone }) => !gone);
+  const left = (await stopServices(running, { onEvent })).filter(({ gone }) => !gone);
   if (left.length === 0) return;
   throw new SwitchboardError('NOT_STOPPED', left.map(({ message }) => message).join('; '), {
     hint: 'Nothing was started again. End these processes yourself, then run `switchyard up`.',

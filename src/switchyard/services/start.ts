@@ -172,6 +172,9 @@ function whatStarted(course: Course, launched: Launched): readonly Running[] {
   return [];
 }
 
+/** Before it is said that a service is waited for that ran before, in milliseconds. Most are ready at once. */
+const SILENCE = 300;
+
 /** One that runs by the time we can say something final about it. */
 async function settle(course: Course, running: Running): Promise<ServiceOutcome> {
   const { definition, record, exited, notes } = running;
@@ -185,7 +188,15 @@ async function settle(course: Course, running: Running): Promise<ServiceOutcome>
     details: notes,
   };
   if (!isWaitedFor(course, definition)) return good;
-  const readiness = await awaitReady(running, { definition, judge: course.judge, signal: course.signal });
+  // Of one that we have started the person knows; of one that runs and is not ready nothing was said yet.
+  const pause = setTimeout(() => {
+    if (!ours) tell(course, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
+  }, SILENCE);
+  const readiness = await awaitReady(running, {
+    definition,
+    judge: course.judge,
+    signal: course.signal,
+  }).finally(() => clearTimeout(pause));
   if (readiness.kind === 'aborted') {
     return {
       ...good,

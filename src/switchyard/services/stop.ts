@@ -1,5 +1,6 @@
 import type { StopReport } from '../../process/index.ts';
 import type { OnEvent } from './events.ts';
+import type { ServiceRecord } from '../state/records.ts';
 import { serviceProcesses, type Observed } from './observe.ts';
 
 export interface Stopped {
@@ -9,15 +10,20 @@ export interface Stopped {
   readonly message: string;
 }
 
+export interface StopOptions {
+  readonly onEvent?: OnEvent | undefined;
+  /** What a service is called in messages. Default its name. */
+  readonly nameOf?: (record: ServiceRecord) => string;
+}
+
 /** Ends these services, all at the same time. Only who is proven to belong to them is signalled. */
 export async function stopServices(
   running: readonly Observed[],
-  onEvent?: OnEvent,
+  { onEvent, nameOf = ({ service }) => service }: StopOptions = {},
 ): Promise<readonly Stopped[]> {
-  for (const {
-    record: { service, branch },
-  } of running) {
-    onEvent?.({ kind: 'stopping', service, branch, text: `stopping ${service}` });
+  for (const { record } of running) {
+    const { service, branch } = record;
+    onEvent?.({ kind: 'stopping', service, branch, text: `stopping ${nameOf(record)}` });
   }
   const targets = running.map(({ mark, record }) => ({ ...mark, name: record.service }));
   const reports = await serviceProcesses().stop(targets);
@@ -25,16 +31,16 @@ export async function stopServices(
     const { service, branch } = observed.record;
     const report = reports[index]!;
     const gone = report.kind === 'gone';
-    const message = tellReport(service, report);
+    const message = tellReport(nameOf(observed.record), report);
     onEvent?.({ kind: gone ? 'stopped' : 'failed', service, branch, text: message });
     return { observed, gone, message };
   });
 }
 
-function tellReport(service: string, report: StopReport): string {
+function tellReport(name: string, report: StopReport): string {
   if (report.kind === 'left') {
     const pids = report.survivors.map(({ pid }) => pid).join(', ');
-    return `could not stop ${service}: pid ${pids} ${report.survivors.length === 1 ? 'is' : 'are'} left`;
+    return `could not stop ${name}: pid ${pids} ${report.survivors.length === 1 ? 'is' : 'are'} left`;
   }
-  return report.by === 'kill' ? `${service} ignored SIGTERM and was killed` : `stopped ${service}`;
+  return report.by === 'kill' ? `${name} ignored SIGTERM and was killed` : `stopped ${name}`;
 }

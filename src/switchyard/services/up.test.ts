@@ -5,7 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { atTestEnd } from '../../../test/helpers/cleanup.ts';
 import { until } from '../../../test/helpers/until.ts';
 import { daemonProgram, freePort } from '../../../test/helpers/yard-home.ts';
-import { ask, outcomeOf, runningYard, type RunningYard } from '../../../test/helpers/yard-services.ts';
+import {
+  ask,
+  freeRange,
+  outcomeOf,
+  runningYard,
+  type RunningYard,
+} from '../../../test/helpers/yard-services.ts';
 import { isAlive } from '../../../test/servers/shapes/watch.ts';
 import { ownMark } from '../../process/index.ts';
 import { readLease, takeLease } from '../ports/lease.ts';
@@ -286,6 +292,17 @@ depends_on = ["worker", "api"]
     );
   });
 
+  test('does not wait for one that says it listens nowhere, and starts what depends on it', async () => {
+    const yard = await runningYard(
+      `[services.queue]\ncommand = "node -e 'setInterval(() => {}, 1000)'"\nready_timeout = 0\n` +
+        `${WEB}depends_on = ["queue"]\n`,
+    );
+    const result = await yard.up();
+    expect(outcomeOf(result, 'queue').result).toBe('started');
+    expect(outcomeOf(result, 'web').result).toBe('ready');
+    expect(result.ok).toBe(true);
+  });
+
   test('waits no longer than the time of the service, and leaves it running', async () => {
     const yard = await runningYard(`${WEB.replace('.mjs', '.mjs --delay 60000')}ready_timeout = 0.5\n`);
     const result = await yard.up();
@@ -394,7 +411,8 @@ depends_on = ["web"]
   });
 
   test('keeps a port from another project of the same home', async () => {
-    const range = '[ports]\nstart = 21310\nend = 21312\n';
+    const { start, end } = await freeRange(3);
+    const range = `[ports]\nstart = ${start}\nend = ${end}\n`;
     const one = await runningYard(`${range}${WEB}`);
     const two = await runningYard(`${range}${WEB}`, one.home);
     const proxies = [one, two].map((yard) => yard.context.config.proxy.port);
@@ -409,21 +427,22 @@ depends_on = ["web"]
   });
 
   test('takes over a port whose lease nobody will ever use, and keeps off one whose command still runs', async () => {
-    const yard = await runningYard(`[ports]\nstart = 21320\nend = 21321\n${WEB}`);
+    const { start, end } = await freeRange(2);
+    const yard = await runningYard(`[ports]\nstart = ${start}\nend = ${end}\n${WEB}`);
     const { home } = yard.context;
     makeHome(home);
     const gone = { ...ownMark(), startTime: 1 };
     const lease = { key: 'x::web', root: '/another', cookie: 'nobody carries this', at: Date.now() };
-    takeLease(home, 21_320, { ...lease, holder: ownMark() });
-    takeLease(home, 21_321, { ...lease, holder: gone });
-    expect(outcomeOf(await yard.up(), 'web')).toMatchObject({ result: 'ready', port: 21_321 });
+    takeLease(home, start, { ...lease, holder: ownMark() });
+    takeLease(home, end, { ...lease, holder: gone });
+    expect(outcomeOf(await yard.up(), 'web')).toMatchObject({ result: 'ready', port: end });
     await yard.down();
-    rmSync(join(home.ports, '21320'));
-    takeLease(home, 21_320, { ...lease, holder: ownMark() });
-    takeLease(home, 21_321, { ...lease, holder: { ...ownMark(), place: 'another machine' } });
-    await expect(yard.up()).rejects.toThrow('no free TCP ports found in 21320-21321');
-    rmSync(join(home.ports, '21321'));
-    takeLease(home, 21_321, {
+    rmSync(join(home.ports, String(start)));
+    takeLease(home, start, { ...lease, holder: ownMark() });
+    takeLease(home, end, { ...lease, holder: { ...ownMark(), place: 'another machine' } });
+    await expect(yard.up()).rejects.toThrow(`no free TCP ports found in ${start}-${end}`);
+    rmSync(join(home.ports, String(end)));
+    takeLease(home, end, {
       ...lease,
       at: 0,
       holder: { ...ownMark(), place: 'this machine before it booted' },

@@ -108,6 +108,7 @@ const PROCESS: Fields = {
   pgid: orNone(whole),
   process_started_at: orNone(finite),
   boot_id: orNone(text),
+  pid_namespace: orNone(text),
   cookie: orNone(text),
   argv: orNone(texts),
   started_at: text,

@@ -80,6 +80,18 @@ test.runIf(onLinux)('services that run are known again when the state is broken'
   expect(observeServices([record])).toMatchObject([{ status: 'running', pids: [child.pid] }]);
 });
 
+test.runIf(onLinux)('the same when somebody has deleted it', async () => {
+  const shop = yard();
+  const { pid } = await running(shop, 'feature/x');
+  await shop.registry.repair();
+  expect(shop.registry.read().projects).toEqual({});
+  // Ports that are leased prove that there was a state.
+  writeFileSync(join(shop.place.ports, '20017'), '{}');
+  await shop.registry.repair();
+  expect(shop.registry.read().projects[shop.root]?.services['feature-x::web']?.pid).toBe(pid);
+  expect(shop.registry.warnings.join()).toContain('Found again: web of feature/x');
+});
+
 test.runIf(onLinux)('what is not of this home, or says too little about itself, is left alone', async () => {
   const shop = yard();
   await running(yard(), 'other-home');

@@ -5,6 +5,7 @@ import {
   createMarkedProcesses,
   describeProcess,
   environmentOf,
+  pidNamespace,
   type LivingProcess,
 } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -97,6 +98,7 @@ function serviceOf(
     pgid: leader.session,
     process_started_at: leader.startTime,
     boot_id: bootId() ?? null,
+    pid_namespace: pidNamespace() ?? null,
     cookie,
     started_at: timestamp(),
     log_file: logFileOf(home, { name, root }, branch, `${slug(service)}.log`),

@@ -50,6 +50,8 @@ export interface ProcessRecord {
   process_started_at?: number | null;
   /** The boot within which pid and start time mean anything. */
   boot_id?: string | null;
+  /** The view of processes in which they mean anything: a container that shares the home has its own. */
+  pid_namespace?: string | null;
   /** A random value in its environment, which all its descendants inherit. */
   cookie?: string;
   argv?: string[];

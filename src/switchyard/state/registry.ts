@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { withKernelLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { projectLock } from '../names.ts';
@@ -18,8 +19,8 @@ export interface Registry {
    */
   change<T>(work: (state: State) => T): Promise<T>;
   /**
-   * Puts a damaged file right, as `change` does. To be called first by whoever acts on what it reads: who takes a
-   * broken file for an empty one starts a second time what already runs.
+   * Puts a damaged or lost file right, as `change` does. To be called first by whoever acts on what it reads: who takes
+   * a broken file for an empty one starts a second time what already runs.
    */
   repair(): Promise<void>;
   /** What is wrong with the file by the last look at it, and what was done about that through us, as sentences. */
@@ -47,11 +48,12 @@ export function openRegistry(home: Home): Registry {
     warnings = found;
     if (state.version > 1) throw newer(home.stateFile, state.version);
     let before = text ?? serialise(state);
-    if (damaged) {
-      const aside = keepAside(home);
+    const lost = isLost(home, text);
+    if (damaged || lost) {
+      const aside = lost ? [] : [`What could not be read is kept in ${keepAside(home)}.`];
       // Rare, and it brings half of the program along.
       const { rebuild } = await import('./rebuild.ts');
-      repairs.push(...found, `What could not be read is kept in ${aside}.`, ...(await rebuild(home, state)));
+      repairs.push(...found, ...aside, ...(await rebuild(home, state)));
       warnings = [];
       before = serialise(state);
       // At once, whatever becomes of the work: until then the broken file stands, and whoever comes next repairs it.
@@ -64,7 +66,8 @@ export function openRegistry(home: Home): Registry {
   }
 
   async function repair(): Promise<void> {
-    if (loadState(home.stateFile).damaged) await change(() => undefined);
+    const { damaged, text } = loadState(home.stateFile);
+    if (damaged || isLost(home, text)) await change(() => undefined);
   }
 
   return {
@@ -76,6 +79,16 @@ export function openRegistry(home: Home): Registry {
       return [...repairs, ...warnings];
     },
   };
+}
+
+/** Whether there is no state, but was one: somebody has deleted it while ports were leased for what it knew. */
+function isLost({ ports }: Home, text: string | undefined): boolean {
+  if (text !== undefined) return false;
+  try {
+    return readdirSync(ports).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 export interface ProjectLockOptions {

@@ -60,6 +60,25 @@ const isAlive = (context: YardContext): boolean =>
   );
 
 describe('remove', () => {
+  test.each([false, true])('refuses while another worktree lies in it (force: %s)', async (force) => {
+    const shop = yardRepository();
+    writeFileSync(join(shop.root, '.gitignore'), 'inner/\n');
+    shop.gitIn(shop.root, 'add', '-A');
+    shop.gitIn(shop.root, 'commit', '-q', '-m', 'ignore');
+    const outer = await made(shop, 'outer');
+    const inner = join(outer, 'inner');
+    await createWorktree(open(shop), { branch: 'inner', path: inner });
+    writeFileSync(join(inner, 'work'), 'precious');
+    await expect(removeWorktree(open(shop), { branch: 'outer', force })).rejects.toMatchObject({
+      code: 'WORKTREE_HOLDS_OTHERS',
+      message: expect.stringContaining(inner) as string,
+    });
+    expect(existsSync(join(inner, 'work'))).toBe(true);
+    await removeWorktree(open(shop), { branch: 'inner', force: true });
+    await removeWorktree(open(shop), { branch: 'outer', force });
+    expect(existsSync(outer)).toBe(false);
+  });
+
   test('deletes a clean worktree and keeps its branch', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'feature/x');

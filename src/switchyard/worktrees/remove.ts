@@ -39,9 +39,11 @@ const REMOVAL_TIME = 600_000;
 export async function removeWorktree(context: YardContext, options: RemoveOptions): Promise<RemovedWorktree> {
   const { force = false, onWait } = options;
   await context.registry.repair();
-  const found = await findWorktree(context, options.branch);
+  const worktrees = await listWorktrees(context);
+  const found = await findWorktree(context, worktrees, options.branch);
   const { branch, path } = found;
   // Before anything is stopped: a refusal shall change nothing.
+  refuseWithOthers(found, worktrees);
   if (!force && found.missing !== true) await refuseLoss(context, found);
   const stopped = await stopAll(context, branch, onWait);
   const what = `remove ${branch}`;
@@ -58,8 +60,11 @@ export async function removeWorktree(context: YardContext, options: RemoveOption
   return { ok: true, action: 'remove', branch, worktree: path, messages };
 }
 
-async function findWorktree(context: YardContext, branch: string): Promise<ListedWorktree> {
-  const worktrees = await listWorktrees(context);
+async function findWorktree(
+  context: YardContext,
+  worktrees: readonly ListedWorktree[],
+  branch: string,
+): Promise<ListedWorktree> {
   const found =
     worktrees.find((each) => each.branch === branch) ?? worktrees.find((each) => each.slug === slug(branch));
   if (found !== undefined) return found;
@@ -77,6 +82,20 @@ async function findWorktree(context: YardContext, branch: string): Promise<Liste
   throw new SwitchboardError('NO_WORKTREE', `There is no worktree of branch "${branch}".`, {
     hint: didYouMean(branch, names) ?? 'Run `switchyard list` to see which there are.',
   });
+}
+
+/** Refuses to delete the worktrees of other branches along with it. Git would, and nobody has said it may. */
+function refuseWithOthers({ path }: ListedWorktree, worktrees: readonly ListedWorktree[]): void {
+  const inner = worktrees.filter(
+    (each) => each.path !== path && each.missing !== true && isInside(path, each.path),
+  );
+  if (inner.length === 0) return;
+  const named = inner.map((each) => `${each.branch} (${each.path})`);
+  throw new SwitchboardError(
+    'WORKTREE_HOLDS_OTHERS',
+    `${path} holds the worktree of another branch: ${named.join(', ')}.`,
+    { hint: `Remove that first, with \`switchyard remove ${inner[0]!.branch}\`, or move it elsewhere.` },
+  );
 }
 
 /** Refuses to delete what cannot be had again. */

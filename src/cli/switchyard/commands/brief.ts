@@ -2,6 +2,7 @@ import { brief as look } from '../../../switchyard/index.ts';
 import { Exit } from '../../failure.ts';
 import { briefText } from '../brief-text.ts';
 import type { YardCommand } from '../command.ts';
+import { doubtful } from '../doubtful.ts';
 
 export const brief: YardCommand = {
   about: [
@@ -18,6 +19,11 @@ export const brief: YardCommand = {
   run: ({ words: [branch] }, place) =>
     place.inYard(async (yard) => {
       const found = await look(yard, { branch });
-      return { exitCode: Exit.ok, data: found, text: (style) => briefText(found, style) };
+      return {
+        exitCode: Exit.ok,
+        data: found,
+        text: (style) => briefText(found, style),
+        ...(found.services.length === 0 ? await doubtful(yard, branch) : {}),
+      };
     }),
 };

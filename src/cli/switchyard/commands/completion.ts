@@ -28,6 +28,7 @@ export const completion: YardCommand = {
 };
 
 // `__complete` prints a candidate in each line, with what it means behind a tab; `:directories` leaves it to the shell.
+// Git allows branches and tags called like a command in $(…). The others quote what they insert, bash has to be told.
 
 const BASH = `# switchyard: completion for bash
 _switchyard() {
@@ -35,7 +36,7 @@ _switchyard() {
   COMPREPLY=()
   while IFS= read -r line; do
     if [ "$line" = ':directories' ]; then directories=yes
-    else COMPREPLY+=("\${line%%$'\\t'*}")
+    else printf -v line %q "\${line%%$'\\t'*}"; COMPREPLY+=("$line")
     fi
   done < <("$1" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   if [ -n "$directories" ]; then

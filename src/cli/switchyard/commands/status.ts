@@ -2,6 +2,7 @@ import { status as look } from '../../../switchyard/index.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
+import { doubtful } from '../doubtful.ts';
 import { statusLines } from '../status-view.ts';
 
 export const status: YardCommand = {
@@ -36,6 +37,7 @@ export const status: YardCommand = {
             statusLines(found.services, style)
               .map((line) => `${line}\n`)
               .join(''),
+          ...(found.services.length === 0 ? await doubtful(yard, branch) : {}),
         };
       }
       const { watchStatus } = await import('../watch-status.ts');

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { packageManagerOf } from '../init/package-manager.ts';
+import { filesOf } from '../init/project-files.ts';
+
+/**
+ * The usual reason why a branch does not start where another does: its worktree is new, and nobody has installed the
+ * packages of its package.json there. At most one sentence, with the next step.
+ */
+export function missingPackages(worktree: string): readonly string[] {
+  const files = filesOf(worktree);
+  const manifest = files.text('package.json');
+  if (!/"(?:dev)?dependencies"\s*:\s*\{\s*"/i.test(manifest)) return [];
+  if (files.has('.pnp.cjs') || isInstalled(worktree)) return [];
+  const asked = /"packageManager"\s*:\s*"([^"]*)"/.exec(manifest)?.[1];
+  const install = `${packageManagerOf(files, asked)} install`;
+  return [`${worktree} has no node_modules; run \`${install}\` there, then this again.`];
+}
+
+/** Packages of a directory further up count as well. */
+function isInstalled(directory: string): boolean {
+  if (existsSync(join(directory, 'node_modules'))) return true;
+  const above = dirname(directory);
+  return above !== directory && isInstalled(above);
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { testYard } from '../../test/helpers/yard-home.ts';
+import { yardRepository } from '../../test/helpers/yard-repository.ts';
+import { openContext } from './context.ts';
+import { unknownNames } from './unknown-names.ts';
+
+test('a service that nobody has is told, with the one that was meant or with all', async () => {
+  const { context, record } = await testYard();
+  await record({ service: 'database', port: 9 });
+  expect(await unknownNames(context, { services: ['WEB', 'database'] })).toEqual([]);
+  expect(await unknownNames(context, { services: ['wbe', 'web', 'xxxxxx'] })).toEqual([
+    'There is no service "wbe". Did you mean "web"?',
+    'There is no service "xxxxxx". There are: web, database.',
+  ]);
+});
+
+test('a branch is known by its worktree, by what runs for it, and as that of the project', async () => {
+  const { root, env, folder, git } = yardRepository();
+  git('worktree', 'add', '-q', '-b', 'by/hand', `${folder}/hand`);
+  const context = openContext({ cwd: root, env });
+  const own = git('branch', '--show-current');
+  for (const branch of [own, 'by/hand', 'by-hand'])
+    expect(await unknownNames(context, { branch }), branch).toEqual([]);
+  expect(await unknownNames(context, { branch: 'by/hnad', services: ['wbe'] })).toEqual([
+    'There is no worktree of branch "by/hnad". Did you mean "by/hand"?',
+    'There is no service "wbe". Did you mean "web"?',
+  ]);
+  expect(await unknownNames(context, { branch: 'something' })).toEqual([
+    'There is no worktree of branch "something". `switchyard create something` makes one.',
+  ]);
+  // Without git there is nobody to ask, and nothing to say.
+  expect(await unknownNames({ ...context, env: { ...env, PATH: '' } }, { branch: 'something' })).toEqual([]);
+});
+
+test('without a repository any branch will do', async () => {
+  const { context } = await testYard();
+  expect(await unknownNames(context, { branch: 'whatever' })).toEqual([]);
+});

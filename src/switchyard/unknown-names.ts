@@ -1,0 +1,54 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { didYouMean } from '../shared/nearest.ts';
+import { projectRecord, resolveBranch, type YardContext } from './context.ts';
+import { slug } from './names.ts';
+import { listWorktrees } from './worktrees/list.ts';
+import { checkoutOf } from './worktrees/repository.ts';
+
+export interface Asked {
+  /** Default none was named. */
+  readonly branch?: string | undefined;
+  readonly services?: readonly string[];
+}
+
+/**
+ * For a question that nothing was found for: a sentence about each name in it that nobody has, with the one that may
+ * have been meant. None when all are known, and there just is nothing.
+ */
+export async function unknownNames(
+  context: YardContext,
+  { branch, services = [] }: Asked,
+): Promise<readonly string[]> {
+  const unknownBranch = branch === undefined ? undefined : await aboutBranch(context, branch);
+  return [
+    ...(unknownBranch === undefined ? [] : [unknownBranch]),
+    ...services.flatMap((service) => aboutService(context, service) ?? []),
+  ];
+}
+
+function aboutService(context: YardContext, service: string): string | undefined {
+  const records = Object.values(projectRecord(context)?.services ?? {});
+  const names = [
+    ...new Set([...context.config.services.map(({ name }) => name), ...records.map((each) => each.service)]),
+  ];
+  if (names.length === 0 || names.includes(slug(service))) return undefined;
+  const guess = didYouMean(service, names) ?? `There are: ${names.join(', ')}.`;
+  return `There is no service "${service}". ${guess}`;
+}
+
+async function aboutBranch(context: YardContext, branch: string): Promise<string | undefined> {
+  // Without git a branch is only a word.
+  if (checkoutOf(context.config.root) === undefined) return undefined;
+  const names = new Set(Object.values(projectRecord(context)?.services ?? {}).map((each) => each.branch));
+  try {
+    names.add((await resolveBranch({ ...context, cwd: context.config.root })).branch);
+    for (const worktree of await listWorktrees(context)) names.add(worktree.branch);
+  } catch (error) {
+    // Where git is missing or in trouble, this is not the moment to say so.
+    if (error instanceof SwitchboardError) return undefined;
+    throw error;
+  }
+  if ([...names].some((name) => slug(name) === slug(branch))) return undefined;
+  const guess = didYouMean(branch, names) ?? `\`switchyard create ${branch}\` makes one.`;
+  return `There is no worktree of branch "${branch}". ${guess}`;
+}
