@@ -10,7 +10,9 @@ const folders = {
   upstream: ['gateway', 'protocol', 'wire', 'process'],
   management: ['gateway', 'protocol', 'wire', 'config'],
   doors: ['gateway', 'protocol', 'wire'],
-  switchyard: ['process'],
+  // Its mcp/ alone knows the core; see below.
+  switchyard: ['process', 'gateway', 'protocol', 'wire'],
+  hosts: [],
 };
 // These may know the configuration's types, never run its code.
 const typesOfConfig = ['exposure', 'upstream', 'doors'];
@@ -38,17 +40,37 @@ const rules = [
   },
   {
     name: 'folders-meet-at-index',
-    comment: 'Other folders import folder/index.ts only; shared is imported file by file.',
+    comment:
+      'Other folders import folder/index.ts only; shared is imported file by file. What switchyard shows to agents has an ' +
+      'index of its own, so that who wants that alone does not load the rest.',
     severity: 'error',
     // The programs in bins have a rule of their own.
     from: { path: '^src/([^/]+)/', pathNot: '^src/bins/' },
-    to: { path: '^src/([^/]+)/.+', pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$'] },
+    to: {
+      path: '^src/([^/]+)/.+',
+      pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$', '^src/switchyard/mcp/index\\.ts$'],
+    },
   },
   {
     name: 'app-meets-folders-at-index',
     severity: 'error',
-    from: { path: '^src/app(/|\\.ts$)' },
-    to: { path: '^src/[^/]+/.+', pathNot: ['^src/(shared|app)/', '^src/[^/]+/index\\.ts$'] },
+    from: { path: '^src/(app(/|\\.ts$)|yard\\.ts$)' },
+    to: {
+      path: '^src/[^/]+/.+',
+      pathNot: ['^src/(shared|app)/', '^src/[^/]+/index\\.ts$', '^src/switchyard/mcp/index\\.ts$'],
+    },
+  },
+  {
+    name: 'switchyard-meets-the-core-in-mcp',
+    severity: 'error',
+    from: { path: '^src/switchyard/', pathNot: ['^src/switchyard/mcp/', '\\.test\\.ts$'] },
+    to: { path: '^src/(gateway|protocol|wire)/' },
+  },
+  {
+    name: 'yard-is-for-the-command-line',
+    severity: 'error',
+    from: { path: '^src/', pathNot: ['^src/cli/switchyard/', '\\.test\\.ts$'] },
+    to: { path: '^src/yard\\.ts$' },
   },
   {
     name: 'the-entries-know-the-command-line-only',
@@ -75,9 +97,9 @@ const rules = [
     to: { path: '^(node:)?child_process$' },
   },
   {
-    name: 'toml-lives-in-switchyard',
+    name: 'toml-lives-where-files-are-read',
     severity: 'error',
-    from: { path: '^src', pathNot: ['^src/switchyard/config/', '\\.test\\.ts$'] },
+    from: { path: '^src', pathNot: ['^src/(switchyard/config|hosts)/', '\\.test\\.ts$'] },
     to: { path: '(^|/)node_modules/smol-toml/' },
   },
   {
@@ -101,14 +123,14 @@ const rules = [
   {
     name: 'app-knows-no-cli',
     severity: 'error',
-    from: { path: '^src/app(/|\\.ts$)' },
+    from: { path: '^src/(app(/|\\.ts$)|yard\\.ts$)' },
     to: { path: '^src/cli/' },
   },
   {
     name: 'cli-goes-through-app',
     severity: 'error',
     from: { path: '^src/(cli|bins)/', pathNot: '\\.test\\.ts$' },
-    to: { path: '^src/[^/]+/', pathNot: '^src/(shared|cli|config|management|switchyard)/' },
+    to: { path: '^src/[^/]+/', pathNot: '^src/(shared|cli|config|management|switchyard|hosts)/' },
   },
 ];
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { entryOf, upstreamOf } from './app/entry.ts';
+import { builtinOf, entryOf, upstreamOf } from './app/entry.ts';
 import { warnAboutSlips } from './app/log-lines.ts';
 import { TRAIL } from './app/nesting.ts';
 import { SharedServers } from './app/shared-servers.ts';
@@ -147,6 +147,7 @@ export function createApp(options: AppOptions): App {
     capabilities: () => JsonObject,
     passed: readonly string[],
   ): Source => {
+    if (server.kind === 'builtin') return builtinOf(server, { env: inheritable, log });
     const { limits } = current.settings;
     const trail = [...passed, self];
     const loginCommand = (name: string): string => loginOf(program, options.configPath, name);

@@ -1,6 +1,6 @@
 import { context } from 'esbuild';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -93,21 +93,19 @@ function contextOf(group, version, done) {
 const startInOnePiece = (start) => ({
   name: 'start-in-one-piece',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path, resolveDir }) =>
-      kind === 'dynamic-import'
-        ? { path: join(resolveDir, path), pluginData: 'later' }
-        : // Nothing of ours does anything by being imported, so an index does not drag in what nobody asked it for. Only
-          // where a program starts is imported for that alone, by what is added below.
-          { path: join(resolveDir, path), sideEffects: basename(path) === 'main.ts' },
-    );
-    onLoad({ filter: /\.ts$/ }, async ({ path, pluginData }) =>
-      pluginData === 'later'
-        ? {
-            contents: `import ${JSON.stringify(join(ROOT, start))};\n${await readFile(path, 'utf8')}`,
-            loader: 'ts',
-          }
-        : undefined,
-    );
+    onResolve({ filter: /^[./].*\.ts$/ }, ({ kind, path: given, resolveDir }) => {
+      const path = resolve(resolveDir, given);
+      if (kind === 'entry-point') return undefined;
+      if (kind === 'dynamic-import') return { path, namespace: 'later' };
+      // Nothing of ours does anything by being imported, so an index does not drag in what nobody asked it for. Only
+      // where a program starts is imported for that alone, by what is added below.
+      return { path, sideEffects: basename(path) === 'main.ts' };
+    });
+    // A file of its own, for what is loaded later by one may be needed at once by another.
+    onLoad({ filter: /./, namespace: 'later' }, ({ path }) => ({
+      contents: `import ${JSON.stringify(join(ROOT, start))};\nexport * from ${JSON.stringify(path)};\n`,
+      resolveDir: dirname(path),
+    }));
   },
 });
 

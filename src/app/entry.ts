@@ -1,6 +1,7 @@
 import {
   composeEnv,
   remoteSecrets,
+  type BuiltinDefinition,
   type RemoteDefinition,
   type ServerDefinition,
   type Settings,
@@ -11,6 +12,7 @@ import type { CatalogEntry, Exposure, Source } from '../gateway/index.ts';
 import type { KeptKind } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
+import { createYardSource } from '../switchyard/mcp/index.ts';
 import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
 import { DEPTH, nestingDepth, TRAIL } from './nesting.ts';
 
@@ -44,7 +46,8 @@ export function lookOf(server: ServerDefinition, volatile: boolean): Omit<Catalo
         server.exposure === 'hidden' ? [] : server.offer.flatMap((what) => KINDS_OFFERED[what]),
       ),
       naming: server.naming,
-      volatile,
+      // There is no time at which a part of this program does not run.
+      volatile: volatile && server.kind !== 'builtin',
     };
     LOOKS.set(server, look);
   }
@@ -55,7 +58,10 @@ export function lookOf(server: ServerDefinition, volatile: boolean): Omit<Catalo
 const LOOKS = new WeakMap<ServerDefinition, Omit<CatalogEntry, 'source'>>();
 
 /** A configured server as the upstream side takes it. */
-export function upstreamOf(server: ServerDefinition, context: ServerContext): UpstreamServer {
+export function upstreamOf(
+  server: Exclude<ServerDefinition, BuiltinDefinition>,
+  context: ServerContext,
+): UpstreamServer {
   const { limits, env, volatile, after } = context;
   return {
     name: server.name,
@@ -67,6 +73,14 @@ export function upstreamOf(server: ServerDefinition, context: ServerContext): Up
     shared: context.shared,
     ...(after === undefined ? {} : { startsAfter: after }),
   };
+}
+
+/** A part of this program as a source. */
+export function builtinOf(
+  { name, directory, project }: BuiltinDefinition,
+  { env, log }: Pick<ServerContext, 'env' | 'log'>,
+): Source {
+  return createYardSource({ name, place: { directory, project }, env, log });
 }
 
 export function entryOf(source: Source, server: ServerDefinition, volatile: boolean): CatalogEntry {

@@ -3,11 +3,15 @@ import { printableLine } from '../shared/printable.ts';
 
 /** A command and its arguments as a person may see them. */
 export interface ShownCommand {
-  /** Empty for a server that runs elsewhere. */
+  /** Empty for a server that runs elsewhere, or is a part of this program. */
   readonly command: string;
   readonly args: readonly string[];
   /** The address of a server that runs elsewhere. */
   readonly url?: string;
+  /** Which part of this program it is. */
+  readonly builtin?: string;
+  /** The project that is for, where one is named. */
+  readonly project?: string;
 }
 
 /**
@@ -16,6 +20,10 @@ export interface ShownCommand {
  */
 export function shownCommand({ written }: Pick<ServerDefinition, 'written'>): ShownCommand {
   if ('url' in written) return { command: '', args: [], url: written.url };
+  if ('builtin' in written) {
+    const { builtin, project } = written;
+    return { command: '', args: [], builtin, ...(project === undefined ? {} : { project }) };
+  }
   let hideNext = false;
   const show = (text: string): string => {
     const hidden = hideNext && !text.startsWith('-') && !text.startsWith('${');
@@ -30,8 +38,10 @@ export function shownCommand({ written }: Pick<ServerDefinition, 'written'>): Sh
 }
 
 /** One line for a person, quoted as a shell would need it. */
-export function commandText({ command, args, url }: ShownCommand): string {
+export function commandText({ command, args, url, builtin, project }: ShownCommand): string {
   if (url !== undefined) return printableLine(url);
+  if (builtin !== undefined)
+    return printableLine(`(built in: ${builtin}${project === undefined ? '' : ` of ${project}`})`);
   return [command, ...args].map((word) => quoted(printableLine(word))).join(' ');
 }
 

@@ -7,6 +7,8 @@ export interface CommandEntry {
   readonly summary: string;
   /** Whether it is about a configuration that a program finds by itself. Default false. */
   readonly edits?: boolean;
+  /** Whether it is about hosts that use `switchboard`; no other program has it. Default false. */
+  readonly forHosts?: boolean;
   readonly load: () => Promise<Command>;
 }
 
@@ -69,9 +71,47 @@ const COMMANDS: readonly CommandEntry[] = [
     edits: true,
     load: async () => (await import('./commands/reload.ts')).reload,
   },
+  {
+    name: 'init',
+    words: '',
+    summary: 'start here: find your servers, write a configuration, tell your hosts',
+    forHosts: true,
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    name: 'install',
+    words: '[host…]',
+    summary: 'let a host use Switchboard: Claude Code, Cursor, VS Code …',
+    forHosts: true,
+    load: async () => (await import('./commands/install.ts')).install,
+  },
+  {
+    name: 'uninstall',
+    words: '<host…>',
+    summary: 'take our entry out of a host again',
+    forHosts: true,
+    load: async () => (await import('./commands/uninstall.ts')).uninstall,
+  },
+  {
+    name: 'import',
+    words: '[host…]',
+    summary: 'bring over the servers that hosts have',
+    forHosts: true,
+    load: async () => (await import('./commands/import.ts')).importServers,
+  },
+  {
+    name: 'eject',
+    words: '[host…]',
+    summary: 'undo a takeover: give hosts their servers back',
+    forHosts: true,
+    load: async () => (await import('./commands/eject.ts')).eject,
+  },
 ];
 
 /** The commands of a program. */
 export function commandsOf(face: CliFace): readonly CommandEntry[] {
-  return namesItsConfig(face) ? COMMANDS.filter((entry) => entry.edits !== true) : COMMANDS;
+  return COMMANDS.filter(
+    ({ edits, forHosts }) =>
+      !(edits === true && namesItsConfig(face)) && !(forHosts === true && face.program !== 'switchboard'),
+  );
 }

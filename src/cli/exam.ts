@@ -14,7 +14,7 @@ import type { Look } from './shown-as.ts';
 import type { Slip, Surveyed } from './survey.ts';
 
 /** What there is to know about a server without asking anybody else, and with --start how that went. */
-export type ServerExam = ShownCommand & Look & Examined & (ProgramExam | RemoteExam);
+export type ServerExam = ShownCommand & Look & Examined & (ProgramExam | RemoteExam | BuiltinExam);
 
 interface Examined {
   readonly name: string;
@@ -45,6 +45,12 @@ interface RemoteExam {
   readonly headers: readonly string[];
 }
 
+interface BuiltinExam {
+  readonly kind: 'builtin';
+  /** The root of the project it is for; null when there is none. */
+  readonly root: string | null;
+}
+
 export interface Problem {
   readonly message: string;
   readonly hint: string;
@@ -61,15 +67,14 @@ export interface StartReport {
   readonly error?: FailureData;
 }
 
-export function examine(
+export async function examine(
   server: ServerDefinition,
   look: Look,
   started: Surveyed | undefined,
   env: NodeJS.ProcessEnv,
-): ServerExam {
+): Promise<ServerExam> {
   const shown = shownCommand(server);
-  const { problems, cautions, ...found } =
-    server.kind === 'remote' ? examineRemote(server) : examineProgram(server, shown, env);
+  const { problems, cautions, ...found } = await find(server, shown, env);
   const start = started === undefined ? undefined : startReport(started);
   return {
     name: server.name,
@@ -86,6 +91,23 @@ export function examine(
 }
 
 type Findings = Pick<Examined, 'problems' | 'cautions'>;
+
+async function find(
+  server: ServerDefinition,
+  shown: ShownCommand,
+  env: NodeJS.ProcessEnv,
+): Promise<(ProgramExam | RemoteExam | BuiltinExam) & Findings> {
+  switch (server.kind) {
+    case 'stdio':
+      return examineProgram(server, shown, env);
+    case 'remote':
+      return examineRemote(server);
+    case 'builtin': {
+      const { projectOf } = await import('./exam-builtin.ts');
+      return { kind: 'builtin', ...projectOf(server, env), cautions: [] };
+    }
+  }
+}
 
 /** That its address is one and that all references are set was seen when it was read. */
 function examineRemote({ url, transport, headers }: RemoteDefinition): RemoteExam & Findings {

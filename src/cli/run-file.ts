@@ -146,6 +146,7 @@ function published({ state, problem }: ServerState, server: ServerDefinition | u
 }
 
 function secretsOf(server: ServerDefinition): readonly string[] {
+  if (server.kind === 'builtin') return [];
   return server.kind === 'stdio' ? Object.values(server.env) : remoteSecrets(server);
 }
 

@@ -6,7 +6,14 @@ import { isObject } from './plain-data.ts';
 import { keyPath, under, withConsequence, type ConfigWarning, type Problem } from './problem.ts';
 import type { DescribedRemote } from './remote.ts';
 import { brokenServerRules } from './rules.ts';
-import type { ChildFile, ForeignRemote, ForeignServer, RemoteServer, StdioServer } from './schema/config.ts';
+import type {
+  BuiltinServer,
+  ChildFile,
+  ForeignRemote,
+  ForeignServer,
+  RemoteServer,
+  StdioServer,
+} from './schema/config.ts';
 import {
   foreignRemoteKeys,
   foreignServerKeys,
@@ -35,6 +42,7 @@ export type CandidateDefinition =
       readonly server: StdioServer | ForeignServer | (ChildFile & Pick<StdioServer, 'command'>);
     }
   | { readonly kind: 'remote'; readonly server: DescribedRemote }
+  | { readonly kind: 'builtin'; readonly server: BuiltinServer }
   /** Turned off; nobody looks at the rest. */
   | { readonly kind: 'disabled' }
   /** Described so badly that it cannot be used; the name is taken all the same, and the reader told. */
@@ -45,7 +53,7 @@ export type Warn = (warning: ConfigWarning) => void;
 /** The servers of our own configuration, which has been checked, except for the entries in `unusable`. */
 export function ownCandidates(
   file: string,
-  servers: Readonly<Record<string, StdioServer | RemoteServer>>,
+  servers: Readonly<Record<string, StdioServer | RemoteServer | BuiltinServer>>,
   unusable: ReadonlySet<string>,
 ): Candidate[] {
   return Object.entries(servers).map(([name, server]) => ({
@@ -57,9 +65,10 @@ export function ownCandidates(
   }));
 }
 
-function ownDefinition(server: StdioServer | RemoteServer): CandidateDefinition {
-  if (!('url' in server)) return { kind: 'stdio', server };
-  return server.disabled === true ? { kind: 'disabled' } : { kind: 'remote', server: describeRemote(server) };
+function ownDefinition(server: StdioServer | RemoteServer | BuiltinServer): CandidateDefinition {
+  if ('command' in server) return { kind: 'stdio', server };
+  if (server.disabled === true) return { kind: 'disabled' };
+  return 'url' in server ? { kind: 'remote', server: describeRemote(server) } : { kind: 'builtin', server };
 }
 
 /** The server a file of its own describes, or undefined when not even its name is known. */

@@ -27,6 +27,7 @@ function reachedBy(server: ServerDefinition): unknown[] {
     const { transport, url, headers, oauth } = server;
     return [transport, url, headers, ...(oauth === false ? [false] : loginOf(oauth))];
   }
+  if (server.kind === 'builtin') return [server.builtin, server.project, server.directory];
   const { command, args, cwd, env, inheritEnv, framing } = server;
   return [command, args, cwd, env, inheritEnv, framing];
 }
@@ -45,12 +46,21 @@ function looksOf(server: ServerDefinition): unknown[] {
   const { description, switchboardDescription, exposure, naming, offer, tools, suite, timeouts } = server;
   return [
     ...[description, switchboardDescription, exposure, naming, offer, timeouts.idleMs],
-    ...(server.kind === 'remote'
-      ? [server.written.url]
-      : [server.written.command, server.written.args, server.written.cwd]),
+    ...writtenOf(server),
     ...[suite.name, suite.description, suite.summaryMaxChars, suite.mode],
     ...toolsOf(tools),
   ];
+}
+
+function writtenOf(server: ServerDefinition): unknown[] {
+  switch (server.kind) {
+    case 'stdio':
+      return [server.written.command, server.written.args, server.written.cwd];
+    case 'remote':
+      return [server.written.url];
+    case 'builtin':
+      return [server.written.project];
+  }
 }
 
 function toolsOf({ allow, deny, shapes }: ToolSettings): unknown[] {

@@ -10,6 +10,8 @@ export const APPROVALS = ['ask', 'auto'] as const;
 export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
 /** What a server can offer. */
 export const KINDS = ['tools', 'resources', 'prompts'] as const;
+/** The servers that come with this program. */
+export const BUILTINS = ['switchyard'] as const;
 /** Whether each client gets a server of its own, or all get the same one. */
 export const ISOLATIONS = ['session', 'shared'] as const;
 

@@ -1,9 +1,9 @@
-import type { StdioServer } from './schema/config.ts';
+import type { BuiltinServer, StdioServer } from './schema/config.ts';
 import type { Settings } from './settings.ts';
 import type { Origin, ToolSettings } from './tool-settings.ts';
 
 /** Everything needed to reach one server and to show it. */
-export type ServerDefinition = StdioDefinition | RemoteDefinition;
+export type ServerDefinition = StdioDefinition | RemoteDefinition | BuiltinDefinition;
 
 interface CommonDefinition {
   readonly name: string;
@@ -59,6 +59,18 @@ export interface RemoteDefinition extends CommonDefinition {
   readonly headers: Readonly<Record<string, string>>;
   /** How a login works where the server asks for one; false: there is none. */
   readonly oauth: false | OAuthSettings;
+}
+
+/** A part of this program that is shown like a server. There is no process, and each client has its own. */
+export interface BuiltinDefinition extends CommonDefinition {
+  readonly kind: 'builtin';
+  readonly builtin: BuiltinServer['builtin'];
+  /** The project it is for, filled in: a path or a name. Default the directory. */
+  readonly project?: string | undefined;
+  /** Of the file that defines it, absolute. */
+  readonly directory: string;
+  /** As it was written, references not filled in: the form to show to people. */
+  readonly written: { readonly builtin: string; readonly project?: string | undefined };
 }
 
 /** What a definition says about logging in, filled in. */

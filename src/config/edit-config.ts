@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import * as fs from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { NotRegular, readForReplacing, replaceFile, type ReadFile } from '../shared/replace-file.ts';
 import { checkConfig, invalidConfig } from './check.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 import { CONFIG_NAMES, findConfig } from './find.ts';
@@ -19,6 +18,8 @@ export interface EditConfigOptions {
   readonly dryRun?: boolean | undefined;
   /** Whether the old text is kept in `<file>.bak`. Default false. */
   readonly backup?: boolean | undefined;
+  /** Whether a file that is new is for its owner only, because of what is written into it. Default false. */
+  readonly ownerOnly?: boolean | undefined;
   /** The program whose configuration it is. Default `switchboard`. */
   readonly face?: Face | undefined;
 }
@@ -38,7 +39,7 @@ export interface EditedConfig {
  * changed by a program (CONFIG_NOT_EDITABLE, CONFIG_NOT_WRITABLE) or changed all the time by others (CONFIG_BUSY).
  */
 export async function editConfig(options: EditConfigOptions): Promise<EditedConfig> {
-  const { change, dryRun = false, backup = false, face = SWITCHBOARD } = options;
+  const { change, dryRun = false, backup = false, ownerOnly = false, face = SWITCHBOARD } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const file = fileOf(options, face);
     const present = readPresent(file);
@@ -48,8 +49,11 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
     if (after === before) return { file, before, after, backup: undefined };
     await refuseWorse(file, after, problems, face);
     if (dryRun) return { file, before, after, backup: undefined };
-    const written = write(file, present, after, backup);
-    if (written) return { file, before, after, backup: written.backup };
+    const kept = backup && present !== undefined ? `${file}.bak` : undefined;
+    const how = { backup: kept, mode: ownerOnly ? 0o600 : undefined };
+    const bytes = Buffer.from(after, 'utf8');
+    if (doing(file, 'written', () => replaceFile(file, present, bytes, how)))
+      return { file, before, after, backup: kept };
     // Not in step with whoever is at it, too.
     await sleep(Math.random() * PAUSE_MS);
   }
@@ -83,26 +87,8 @@ function fileOf({ file, directory }: EditConfigOptions, face: Face): string {
   return chosen;
 }
 
-interface Present {
-  /** The file itself, where the configuration is a link to it. */
-  readonly path: string;
-  readonly bytes: Buffer;
-  readonly stats: fs.Stats;
-}
-
-function readPresent(file: string): Present | undefined {
-  if (fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
-  const stats = fs.statSync(file, { throwIfNoEntry: false });
-  if (stats?.isFile() !== true) {
-    const what = stats === undefined ? 'a link to nowhere' : 'not a regular file';
-    throw new SwitchboardError('CONFIG_NOT_EDITABLE', `${file} is ${what}.`, {
-      hint: 'Only a regular file can be changed.',
-    });
-  }
-  return doing(file, 'read', () => {
-    const path = fs.realpathSync(file);
-    return { path, bytes: fs.readFileSync(path), stats };
-  });
+function readPresent(file: string): ReadFile | undefined {
+  return doing(file, 'read', () => readForReplacing(file));
 }
 
 /** The text, which must be all there is: what we do not understand would be lost. */
@@ -136,79 +122,15 @@ function described({ path, message }: Problem): string {
   return describeWarning({ key: keyPath(path), message });
 }
 
-/** Undefined where somebody else has changed the file since it was read. */
-function write(
-  file: string,
-  present: Present | undefined,
-  text: string,
-  wantsBackup: boolean,
-): { readonly backup: string | undefined } | undefined {
-  const path = present?.path ?? file;
-  return doing(file, 'written', () => {
-    // A new file beside it could take its place even so; but who makes a file read-only means it.
-    if (present !== undefined) fs.accessSync(path, fs.constants.W_OK);
-    const next = writeBeside(path, Buffer.from(text, 'utf8'), present?.stats);
-    try {
-      if (present === undefined) return place(next, path) ? { backup: undefined } : undefined;
-      const backup = wantsBackup ? `${file}.bak` : undefined;
-      if (backup !== undefined) fs.renameSync(writeBeside(backup, present.bytes, present.stats), backup);
-      // Read again at the very last: nothing but this line lies between another program's change and its loss.
-      if (!fs.readFileSync(path).equals(present.bytes)) return undefined;
-      fs.renameSync(next, path);
-      return { backup };
-    } finally {
-      fs.rmSync(next, { force: true });
-    }
-  });
-}
-
-/** A file with this content in the same directory, under a name of its own, with the rights of the one it is to replace. */
-function writeBeside(path: string, bytes: Buffer, like: fs.Stats | undefined): string {
-  const beside = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
-  // One that replaces another is for nobody but us until its rights are set: it may hold secrets.
-  const descriptor = fs.openSync(beside, 'wx', like === undefined ? 0o644 : 0o600);
-  try {
-    fs.writeFileSync(descriptor, bytes);
-    if (like !== undefined) keepRights(descriptor, like);
-    fs.fsyncSync(descriptor);
-  } catch (error) {
-    fs.rmSync(beside, { force: true });
-    throw error;
-  } finally {
-    fs.closeSync(descriptor);
-  }
-  return beside;
-}
-
-function keepRights(descriptor: number, { uid, gid, mode }: fs.Stats): void {
-  const ours = fs.fstatSync(descriptor);
-  try {
-    if (ours.uid !== uid || ours.gid !== gid) fs.fchownSync(descriptor, uid, gid);
-  } catch {
-    // Only root can give a file away; for anybody else it becomes their own.
-  }
-  fs.fchmodSync(descriptor, mode & 0o777);
-}
-
-/** Puts a new file in its place, unless somebody else has just made one there. */
-function place(next: string, path: string): boolean {
-  try {
-    // Unlike a rename, a link never replaces anything.
-    fs.linkSync(next, path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    // Some file systems have no links.
-    if (fs.existsSync(path)) return false;
-    fs.renameSync(next, path);
-    return true;
-  }
-}
-
 function doing<T>(file: string, what: 'read' | 'written', act: () => T): T {
   try {
     return act();
   } catch (cause) {
+    if (cause instanceof NotRegular) {
+      throw new SwitchboardError('CONFIG_NOT_EDITABLE', `${file} is ${cause.message}.`, {
+        hint: 'Only a regular file can be changed.',
+      });
+    }
     const code = what === 'read' ? 'CONFIG_UNREADABLE' : 'CONFIG_NOT_WRITABLE';
     throw new SwitchboardError(code, `${file}: cannot be ${what}: ${messageOf(cause)}`, {
       hint:
@@ -216,8 +138,4 @@ function doing<T>(file: string, what: 'read' | 'written', act: () => T): T {
       cause,
     });
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

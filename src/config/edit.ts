@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { locateJsonc, type JsoncNode } from '../shared/jsonc.ts';
-import { removeMember, setMember, type LocatedText } from './edit-members.ts';
+import type { JsoncNode } from '../shared/jsonc.ts';
+import { editJsonc, removeMember, setMember } from '../shared/jsonc-members.ts';
 import type { RuntimeEntry } from './runtime-server.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { RuntimeEntry } from './runtime-server.ts';
  * Throws what parseJsonc throws where the text is not JSON.
  */
 export function withServer(text: string, name: string, entry: object): string {
-  return edited(text, (located) => {
+  return editJsonc(text, (located) => {
     const servers = serversIn(located.root);
     // fromEntries defines members, so "__proto__" is a name like any other.
     if (servers === undefined)
@@ -21,7 +21,7 @@ export function withServer(text: string, name: string, entry: object): string {
 
 /** The text without a server, and without the comments directly above it and behind it on its last line. */
 export function withoutServer(text: string, name: string): string {
-  return edited(text, (located) => {
+  return editJsonc(text, (located) => {
     const servers = serversIn(located.root);
     const member = servers?.members!.findLast(({ key }) => key === name);
     if (servers === undefined || member === undefined) return located.text;
@@ -44,12 +44,6 @@ export function entryForConfig({ command, args = [], env = {}, cwd = '' }: Runti
 function escaped(text: string): string {
   // A function, because `$$` means `$` in a replacement text.
   return text.replaceAll('${', () => '$${');
-}
-
-function edited(text: string, edit: (located: LocatedText) => string): string {
-  const mark = text.startsWith('\ufeff') ? '\ufeff' : '';
-  const body = text.slice(mark.length);
-  return mark + edit({ text: body, root: locateJsonc(body) });
 }
 
 function serversIn(root: JsoncNode): JsoncNode | undefined {

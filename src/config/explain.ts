@@ -8,6 +8,7 @@ import { isRemoteEntry, NO_ADDRESS } from './describe-remote.ts';
 import { isObject } from './plain-data.ts';
 import { under, type Problem } from './problem.ts';
 import {
+  builtinServer,
   childFile,
   config,
   foreignRemote,
@@ -39,6 +40,7 @@ export function explainConfig(value: unknown): ConfigProblems {
 
 /** Which kind of server an entry means is told by its keys; those of the other kind get words of their own. */
 function serverProblems(entry: unknown): Problem[] {
+  if (isObject(entry) && Object.hasOwn(entry, 'builtin')) return builtinProblems(entry);
   if (isObject(entry) && saysNotHow(entry)) return problemsOfEither(entry);
   const remote = isObject(entry) && isRemoteEntry(entry);
   const others = remote ? PROGRAM_KEYS : REMOTE_KEYS;
@@ -50,6 +52,17 @@ function serverProblems(entry: unknown): Problem[] {
     return below.length === 0 && others.has(key) ? { ...problem, message } : problem;
   });
 }
+
+function builtinProblems(entry: object): Problem[] {
+  const message = 'is for a server of its own; this one ("builtin") is a part of this program';
+  return problemsOf(builtinServer, entry).map((problem) => {
+    const [key, ...below] = problem.path;
+    const foreign = below.length === 0 && !Object.hasOwn(builtinServer.shape, String(key));
+    return foreign && KEYS_OF_OTHERS.has(String(key)) ? { ...problem, message } : problem;
+  });
+}
+
+const KEYS_OF_OTHERS = new Set([...Object.keys(stdioServer.shape), ...Object.keys(remoteServer.shape)]);
 
 /** Neither a program nor an address, so that nobody can tell which of the two was meant. */
 function saysNotHow(entry: Readonly<Record<string, unknown>>): boolean {
@@ -65,7 +78,7 @@ const NOT_HOW: Problem = {
 
 /** What is wrong with such an entry, whichever it is: keys of both kinds are right, and slips may be slips in either. */
 function problemsOfEither(entry: object): Problem[] {
-  const keys = [...new Set([...Object.keys(stdioServer.shape), ...Object.keys(remoteServer.shape)])];
+  const keys = [...KEYS_OF_OTHERS, 'builtin'];
   const others = problemsOf(stdioServer, entry).flatMap((problem) => {
     const [key, ...below] = problem.path;
     if (below.length > 0 || Object.hasOwn(stdioServer.shape, String(key)))

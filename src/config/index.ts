@@ -1,7 +1,7 @@
 export { compareServers } from './compare.ts';
 export type { CompoundDefinition } from './compound.ts';
 export { MANAGEMENT_TOOLS } from './defaults.ts';
-export type { RemoteDefinition, ServerDefinition, StdioDefinition } from './definition.ts';
+export type { BuiltinDefinition, RemoteDefinition, ServerDefinition, StdioDefinition } from './definition.ts';
 export { entryForConfig, withoutServer, withServer } from './edit.ts';
 export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-config.ts';
 export { composeEnv, envNames } from './environment.ts';
@@ -10,6 +10,7 @@ export { CONFIG_NAMES, findConfig } from './find.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
 export { describeWarning } from './problem.ts';
+export { recursionGuard } from './recursion.ts';
 export { remoteSecrets } from './remote-secrets.ts';
 export { defineRemoteServer, type RemoteEntry } from './remote-server.ts';
 export {

@@ -1,13 +1,19 @@
 import type { Candidate, CandidateDefinition, Warn } from './candidate.ts';
 import { DEFAULTS } from './defaults.ts';
-import type { RemoteDefinition, ServerDefinition, StdioDefinition, SuiteDefinition } from './definition.ts';
+import type {
+  BuiltinDefinition,
+  RemoteDefinition,
+  ServerDefinition,
+  StdioDefinition,
+  SuiteDefinition,
+} from './definition.ts';
 import { createFiller, type Filler } from './filler.ts';
 import type { Environment } from './interpolate.ts';
 import { keyPath } from './problem.ts';
 import { fillInProgram, type DescribedProgram, type Program } from './program.ts';
 import { recursionGuard } from './recursion.ts';
 import { fillInRemote, type DescribedRemote } from './remote.ts';
-import type { Look, RemoteServer, StdioServer } from './schema/config.ts';
+import type { BuiltinServer, Look, RemoteServer, StdioServer } from './schema/config.ts';
 import { overrideTimeouts, type Settings } from './settings.ts';
 import { toolSettings, type ToolWords } from './tool-settings.ts';
 
@@ -67,8 +73,16 @@ interface ResolveContext extends DefineOptions {
 
 function defineServer(candidate: Candidate, context: ResolveContext): ServerDefinition | undefined {
   const { definition } = candidate;
-  if (definition.kind === 'stdio') return defineProgram(candidate, definition.server, context);
-  return definition.kind === 'remote' ? defineRemote(candidate, definition.server, context) : undefined;
+  switch (definition.kind) {
+    case 'stdio':
+      return defineProgram(candidate, definition.server, context);
+    case 'remote':
+      return defineRemote(candidate, definition.server, context);
+    case 'builtin':
+      return defineBuiltin(candidate, definition.server, context);
+    default:
+      return undefined;
+  }
 }
 
 /** What a candidate that is started becomes in use; undefined, after a warning, where it cannot be used. */
@@ -109,6 +123,37 @@ export function defineRemote(
   const common = commonOf(candidate, server.settings, filler, options);
   return remote === undefined || filler.failed ? undefined : { kind: 'remote', ...common, ...remote };
 }
+
+/** The same for one that is a part of this program. */
+function defineBuiltin(
+  candidate: Candidate,
+  server: BuiltinServer,
+  options: DefineOptions,
+): BuiltinDefinition | undefined {
+  const { builtin, project, ...given } = server;
+  const filler = createFiller(candidate.name, options.env, options.warn);
+  const place = { file: candidate.file, path: [...candidate.path, 'project'] };
+  // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
+  const filled = project === undefined ? undefined : filler.fill(project, place).trim() || undefined;
+  const common = commonOf(candidate, given, filler, options);
+  if (filler.failed) return undefined;
+  return {
+    kind: 'builtin',
+    ...common,
+    description: common.description ?? PURPOSES[builtin],
+    isolation: 'session',
+    builtin,
+    project: filled,
+    directory: candidate.directory,
+    written: { builtin, project },
+  };
+}
+
+/** What those that come with this program are for, unless their definition says it. */
+const PURPOSES: Readonly<Record<BuiltinServer['builtin'], string>> = {
+  switchyard:
+    'the local services of this repository: where each runs, its logs, and starting and stopping them branch by branch',
+};
 
 /** What may be said of any server. */
 export type Given = Partial<Pick<StdioServer, keyof StdioServer & keyof RemoteServer>>;

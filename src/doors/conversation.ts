@@ -5,6 +5,7 @@ import { CLIENT_SHAPE } from '../protocol/index.ts';
 import { Peer, refusalError } from '../wire/index.ts';
 import { DualClient } from './dual.ts';
 import type { ServerIdentity } from './legacy.ts';
+import { OneByOne } from './one-by-one.ts';
 
 export interface ConversationOptions {
   readonly gateway: Gateway;
@@ -16,18 +17,30 @@ export interface ConversationOptions {
   readonly messageBytes: number;
   /** The output is a pipe, socket or file, which keeps no hold of what it has taken. */
   readonly takesCopies: boolean;
+  /** Whether requests are answered one after another, in the order they came. Default false. */
+  readonly inOrder?: boolean;
   /** The client will say no more. */
   readonly ended: (why: 'end' | 'overrun') => void;
 }
 
 export interface Conversation {
-  readonly client: DualClient;
+  readonly client: DualClient | OneByOne;
   readonly peer: Peer;
 }
 
 /** The conversation with one client over a pair of byte streams, whatever carries them. */
 export function openConversation(options: ConversationOptions): Conversation {
-  const { gateway, identity, input, output, log, messageBytes, takesCopies, ended } = options;
+  const {
+    gateway,
+    identity,
+    input,
+    output,
+    log,
+    messageBytes,
+    takesCopies,
+    inOrder = false,
+    ended,
+  } = options;
   let dropped = 0;
   const peer: Peer = new Peer(
     input,
@@ -36,7 +49,7 @@ export function openConversation(options: ConversationOptions): Conversation {
       request: (message) => {
         client.request(message);
         // A client that asks without reading the answers is not listened to until it does.
-        if (!peer.outbox.congested) return;
+        if (!peer.outbox.congested || inOrder) return;
         peer.pause();
         peer.outbox.whenDrained(() => peer.resume());
       },
@@ -44,7 +57,9 @@ export function openConversation(options: ConversationOptions): Conversation {
       refused: (refusal, id) => {
         const { code, message } = refusalError(refusal);
         // Where the text is no JSON at all, an id found in it means nothing.
-        peer.fail(refusal === 'malformed' ? undefined : id, code, message);
+        const answer = (): void => peer.fail(refusal === 'malformed' ? undefined : id, code, message);
+        if (client instanceof OneByOne) client.refuse(answer);
+        else answer();
       },
       dropped: (why) => {
         dropped++;
@@ -55,6 +70,7 @@ export function openConversation(options: ConversationOptions): Conversation {
     },
     { shape: CLIENT_SHAPE, messageBytes, takesCopies },
   );
-  const client = new DualClient(peer, gateway, identity, log);
+  const dual = new DualClient(peer, gateway, identity, log);
+  const client = inOrder ? new OneByOne(dual, peer) : dual;
   return { client, peer };
 }

@@ -22,6 +22,7 @@ export class DualClient {
   #era: 'open' | 'legacy' | 'modern' = 'open';
   /** Messages that came while the code for the modern era was being loaded. */
   #held: Message[] | undefined;
+  #loading: Promise<void> | undefined;
 
   constructor(peer: Peer, gateway: Gateway, identity: ServerIdentity, log: Logger) {
     this.#peer = peer;
@@ -44,11 +45,12 @@ export class DualClient {
 
   /** Requests under way. */
   get running(): number {
-    return this.#legacy.session.running + (this.#modern?.running ?? 0);
+    return this.#legacy.session.running + (this.#modern?.running ?? 0) + (this.#held?.length ?? 0);
   }
 
   /** Resolves when none is under way. */
   async idle(): Promise<void> {
+    await this.#loading;
     await Promise.all([this.#legacy.session.idle(), this.#modern?.idle()]);
   }
 
@@ -84,7 +86,7 @@ export class DualClient {
   #load(first: Message): void {
     this.#era = 'modern';
     this.#held = [first];
-    Promise.all([import('./modern/client.ts'), import('./modern/home.ts')]).then(
+    this.#loading = Promise.all([import('./modern/client.ts'), import('./modern/home.ts')]).then(
       ([{ ModernClient }, { ModernHome }]) => {
         this.#home = new ModernHome({
           gateway: this.#gateway,

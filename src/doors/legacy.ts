@@ -19,6 +19,13 @@ export interface ServerIdentity {
   readonly version: string;
   /** Told to the client's model once, when it connects; asked for then. */
   readonly instructions: () => string;
+  /**
+   * Whether what we offer stays the same as long as we run, so that nobody can subscribe to it or is told of changes.
+   * Default false.
+   */
+  readonly fixed?: boolean;
+  /** Whether a client may ask for something without a greeting. Default false. */
+  readonly skipsGreeting?: boolean;
 }
 
 /** Whoever waits for a client's answer and wants to hear of progress on the way. */
@@ -75,7 +82,7 @@ export class LegacyClient implements ClientLink {
       this.#peer.fail(id, RpcCode.invalidParams, 'Invalid params: params must be an object.');
     } else if (method === 'initialize') this.#initialize(message, id);
     else if (method === 'ping') this.#peer.answer(id, {});
-    else if (!this.#greeted && !this.#framed) {
+    else if (!this.#greeted && !this.#framed && this.#identity.skipsGreeting !== true) {
       // Framed hosts exist that never send initialize; every other one does.
       if (isRoutedMethod(method))
         this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
@@ -132,7 +139,8 @@ export class LegacyClient implements ClientLink {
   }
 
   notify(method: string): void {
-    this.#peer.notify(method);
+    // A list that is only just being learned is none that has changed.
+    if (this.#identity.fixed !== true) this.#peer.notify(method);
   }
 
   forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void {
@@ -186,7 +194,7 @@ export class LegacyClient implements ClientLink {
     this.#peer.answer(id, {
       ...(this.#framed ? { name } : {}),
       protocolVersion: isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION,
-      capabilities: capabilitiesOf(this.#gateway.kinds),
+      capabilities: (this.#identity.fixed === true ? fixedCapabilities : capabilitiesOf)(this.#gateway.kinds),
       serverInfo: { name, title, version },
       ...(instructions === '' ? {} : { instructions }),
     });
@@ -208,6 +216,15 @@ function capabilitiesOf(kinds: ReadonlySet<KeptKind>): JsonObject {
     ...(kinds.size > 0
       ? { logging: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
       : {}),
+  };
+}
+
+/** The same where nothing changes and nobody is asked anything. */
+export function fixedCapabilities(kinds: ReadonlySet<KeptKind>): JsonObject {
+  return {
+    ...(kinds.has('tools') ? { tools: { listChanged: false } } : {}),
+    ...(kinds.has('resources') ? { resources: { subscribe: false, listChanged: false } } : {}),
+    ...(kinds.has('prompts') ? { prompts: { listChanged: false } } : {}),
   };
 }
 

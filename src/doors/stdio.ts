@@ -13,6 +13,8 @@ export interface StdioDoorOptions {
   readonly log: Logger;
   /** The largest message taken, in bytes. */
   readonly messageBytes: number;
+  /** Whether requests are answered one after another, in the order they came. Default false. */
+  readonly inOrder?: boolean;
 }
 
 export interface StdioDoor {
@@ -37,6 +39,7 @@ export function openStdioDoor({
   output,
   log,
   messageBytes,
+  inOrder = false,
 }: StdioDoorOptions): StdioDoor {
   let end: (why: DoorEnd) => void = () => undefined;
   const ended = new Promise<DoorEnd>((resolve) => {
@@ -50,6 +53,7 @@ export function openStdioDoor({
     log,
     messageBytes,
     takesCopies: true,
+    inOrder,
     ended: (why) => end(why),
   });
   output.on('error', () => end('broken'));

@@ -22,9 +22,12 @@ export interface CatalogEntry {
    * Default false.
    */
   readonly volatile?: boolean;
-  /** How its prompts are named: `server__prompt`, or the prompt's own name. */
+  /** How its prompts are named: `server__prompt`, or the prompt's own name; and how its resources are. */
   readonly naming: Naming;
 }
 
-/** `prefixed`: `server__name`. `plain`: the name itself, with `[server] ` before the description. */
-export type Naming = 'prefixed' | 'plain';
+/**
+ * `prefixed`: `server__name`. `plain`: the name itself, with `[server] ` before the description. `own`: all as the server
+ * says it, for a catalog of one.
+ */
+export type Naming = 'prefixed' | 'plain' | 'own';

@@ -42,7 +42,7 @@ export function promptsOf(offered: Offered, claims: Claims): ReadonlyMap<string,
         const { description } = prompt.value;
         return {
           name: JSON.stringify(exposed),
-          ...(entry.naming === 'prefixed' ? {} : { description: JSON.stringify(label(server, description)) }),
+          ...(entry.naming === 'plain' ? { description: JSON.stringify(label(server, description)) } : {}),
         };
       });
       table.set(exposed, { entry, original: prompt.key, exposed, text });
@@ -122,7 +122,7 @@ function addressed(
     (_, count) => alias.replace('switchboard://', `switchboard://${count}.`),
   );
   const text = labelled(component, exposed, () => ({
-    name: JSON.stringify(label(server, component.value.name ?? key)),
+    ...(entry.naming === 'own' ? {} : { name: JSON.stringify(label(server, component.value.name ?? key)) }),
     ...(exposed === key ? {} : { [member]: JSON.stringify(exposed) }),
   }));
   return { exposed, text, prefix: exposed.slice(0, exposed.length - key.length) };

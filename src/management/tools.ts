@@ -244,9 +244,10 @@ function serverSchema(alwaysOn: boolean): JsonObject {
     type: 'object',
     properties: {
       name: { type: 'string' },
-      command: { type: 'string', description: 'Empty for a server that runs elsewhere.' },
+      command: { type: 'string', description: 'Empty for a server that is not a program.' },
       args: { type: 'array', items: { type: 'string' } },
       url: { type: 'string', description: 'The address of a server that runs elsewhere.' },
+      builtin: { type: 'string', description: 'What it is, for a part of this program.' },
       status: { type: 'string', enum: ['starting', 'running', 'crashed', ...(alwaysOn ? [] : ['idle'])] },
       tools: { type: 'array', items: { type: 'string' } },
       pid: { type: 'integer', description: '0 while it does not run.' },
@@ -262,10 +263,7 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
   return {
     name: definition.name,
     // As it was written: what references stand for may be a secret.
-    // One that runs elsewhere has neither; both stay, for whoever counts on them.
-    ...(definition.kind === 'remote'
-      ? { command: '', args: [], url: definition.written.url }
-      : { command: definition.written.command, args: definition.written.args }),
+    ...reachedBy(definition),
     status: status(state.kind, alwaysOn),
     tools,
     pid: running?.pid ?? 0,
@@ -275,6 +273,16 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
       : problem
         ? { error: problem.message }
         : {}),
+  };
+}
+
+/** One without a command has neither; both stay, for whoever counts on them. */
+function reachedBy({ written }: ServerDefinition): JsonObject {
+  if ('command' in written) return { command: written.command, args: written.args };
+  return {
+    command: '',
+    args: [],
+    ...('url' in written ? { url: written.url } : { builtin: written.builtin }),
   };
 }
 

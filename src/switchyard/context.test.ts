@@ -258,6 +258,8 @@ describe('a project whose file is broken or gone', () => {
 
   test('is not invented where nothing is recorded', () => {
     const shop = yardRepository({ config: '[services.web\n' });
-    expect(() => openContext({ cwd: shop.root, env: shop.env, orRecorded: true })).toThrow(/switchyard\.toml/);
+    expect(() => openContext({ cwd: shop.root, env: shop.env, orRecorded: true })).toThrow(
+      /switchyard\.toml/,
+    );
   });
 });

@@ -12,21 +12,26 @@ export { where } from './where.ts';
 export { openBrowser } from '../process/index.ts';
 
 // The rest when it is called.
+export const checkAlias = later(async () => (await import('./mcp/aliases.ts')).checkAlias);
 export const checkout = later(async () => (await import('./forward/checkout.ts')).checkout);
 export const createWorktree = later(async () => (await import('./worktrees/create.ts')).createWorktree);
 export const doctor = later(async () => (await import('./doctor.ts')).doctor);
 export const down = later(async () => (await import('./services/down.ts')).down);
 export const initProject = later(async () => (await import('./init/init.ts')).initProject);
 export const installSkill = later(async () => (await import('./skill/skill.ts')).installSkill);
+export const listAliases = later(async () => (await import('./mcp/aliases.ts')).listAliases);
 export const listWorktrees = later(async () => (await import('./worktrees/list.ts')).listWorktrees);
 export const pruneWorktrees = later(async () => (await import('./worktrees/prune.ts')).pruneWorktrees);
+export const registerAlias = later(async () => (await import('./mcp/aliases.ts')).registerAlias);
 export const removeWorktree = later(async () => (await import('./worktrees/remove.ts')).removeWorktree);
 export const restart = later(async () => (await import('./services/restart.ts')).restart);
 export const serveForward = later(async () => (await import('./forward/serve.ts')).serveForward);
 export const serveProxy = later(async () => (await import('./proxy/serve.ts')).serveProxy);
 export const showSkill = later(async () => (await import('./skill/skill.ts')).showSkill);
+export const smokeTest = later(async () => (await import('./mcp/smoke.ts')).smokeTest);
 export const stopProxy = later(async () => (await import('./proxy/stop.ts')).stopProxy);
 export const uncheckout = later(async () => (await import('./forward/uncheckout.ts')).uncheckout);
+export const unknownNames = later(async () => (await import('./unknown-names.ts')).unknownNames);
 export const up = later(async () => (await import('./services/up.ts')).up);
 export const verify = later(async () => (await import('./forward/verify.ts')).verify);
 

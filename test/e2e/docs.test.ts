@@ -36,7 +36,10 @@ describe.each(documents)('%s', (file) => {
 
 test('every flag that a page shows with switchboard is in its help', async () => {
   const { stdout: overview } = await switchboard('--help');
-  const commands = ['list', 'tools', 'call', 'dry-run', 'doctor', 'auth', 'add', 'remove', 'reload'];
+  const commands = [
+    ...['list', 'tools', 'call', 'dry-run', 'doctor', 'auth', 'add', 'remove', 'reload'],
+    ...['install', 'uninstall', 'import', 'eject'],
+  ];
   const pages = await Promise.all(commands.map((command) => switchboard('help', command)));
   const help = [overview, ...pages.map(({ stdout }) => stdout)].join('\n');
   const known = new Set([...help.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
@@ -64,7 +67,9 @@ test('every flag that a page shows with switchyard is in its help', async () => 
   const pages = await Promise.all(
     commands.filter((name) => name !== 'help').map((name) => switchyard('help', name)),
   );
-  const help = [overview, ...pages.map(({ stdout }) => stdout)].join('\n');
+  const second = pages.flatMap(({ stdout }) => [...stdout.matchAll(/^ {2}(mcp) ([a-z]+) /gm)]);
+  const parts = await Promise.all(second.map(([, name, part]) => switchyard(name!, part!, '--help')));
+  const help = [overview, ...[...pages, ...parts].map(({ stdout }) => stdout)].join('\n');
   const known = new Set([...help.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
   const lines = documents.flatMap((file) =>
     text(file)
@@ -86,7 +91,7 @@ test('the switchyard.toml that the guide shows is accepted, and means what it sa
   const { stdout } = await run(process.execPath, [join(ROOT, 'dist/switchyard.js'), 'doctor', '--json'], {
     cwd: project.dir,
     env: { ...process.env, SWITCHYARD_HOME: project.path('home') },
-  }).catch((error: { stdout: string }) => error);
+  }).catch((error: unknown) => error as { stdout: string });
   const found = JSON.parse(stdout);
   expect(found.services).toEqual(['api', 'db', 'web']);
   expect(JSON.stringify(found)).not.toContain('has no effect');

@@ -53,7 +53,14 @@ test('the package has every program, executable, and what a user needs to begin'
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     bin: Record<string, string>;
   };
-  expect(Object.keys(bin)).toEqual(['switchboard', 'mcp-switchboard', 'mcp-proxy-server', 'mcpmux']);
+  expect(Object.keys(bin)).toEqual([
+    'switchboard',
+    'mcp-switchboard',
+    'mcp-proxy-server',
+    'mcpmux',
+    'switchyard',
+    'sy',
+  ]);
   for (const program of Object.values(bin)) {
     expect(modes.get(program)! & 0o111, program).toBe(0o111);
     expect(readFileSync(join(ROOT, program), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
@@ -72,7 +79,7 @@ test('a host waits for three files at most, whichever program it starts', () => 
       needed(join(dirname(file), path!), seen);
     return seen;
   };
-  for (const program of ['index.js', 'mcp-proxy-server.js', 'mcpmux.js']) {
+  for (const program of ['index.js', 'mcp-proxy-server.js', 'mcpmux.js', 'switchyard.js']) {
     expect([...needed(join(ROOT, 'dist', program))].length).toBeLessThanOrEqual(3);
   }
 });

@@ -68,6 +68,8 @@ type RemoteWithLogin = RemoteDefinition & { readonly oauth: Exclude<RemoteDefini
 /** The server if there is a login for it; throws otherwise. */
 function remote(server: ServerDefinition): RemoteWithLogin {
   const name = JSON.stringify(server.name);
+  if (server.kind === 'builtin')
+    throw usage(`The server ${name} is a part of this program; there is no login for it.`);
   if (server.kind !== 'remote')
     throw usage(
       `The server ${name} is a program on this machine; there is no login for it.`,

@@ -35,7 +35,8 @@ export const doctor: Command = {
   about: [
     'Checks the version of Node, the configuration and what it warns of, and for each server whether its command can ' +
       'be found on the PATH it gets, whether its working directory exists, and which variables it gets (names only, ' +
-      'never values); of one that runs elsewhere, its address and the names of its headers. Starts and connects to ' +
+      'never values); of one that runs elsewhere, its address and the names of its headers; of a part of this program, ' +
+      'its project. Starts and connects to ' +
       'nothing, unless --start is given: then each server is started or reached, greeted and asked for its ' +
       'tools, and what the configuration says about single tools is compared with them.',
   ],
@@ -76,10 +77,12 @@ export const doctor: Command = {
     const wanted = named(config, words, context);
     const app = context.open(config);
     const started = flags.has('start') ? await survey(app, wanted, context) : [];
-    const servers = wanted.map((server) => {
-      const start = started.find((each) => each.server === server);
-      return examine(server, lookOf(app, server), start, context.env);
-    });
+    const servers = await Promise.all(
+      wanted.map((server) => {
+        const start = started.find((each) => each.server === server);
+        return examine(server, lookOf(app, server), start, context.env);
+      }),
+    );
     const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
     const logs = logProblem(logDirectoryOf(config, context, context.face));
     const token = context.face.listens === undefined ? undefined : tokenProblem(config, context.env);
@@ -224,9 +227,9 @@ function configText(
 function serverText(server: ServerExam, look: string, verbose: boolean, style: Style): string {
   const { name, ok, source, problems, cautions, start } = server;
   const lines = [
-    ...(server.kind === 'remote' ? remoteLines(server) : programLines(server, verbose)),
+    ...linesOf(server, verbose),
     ['defined', source.key === '' ? source.file : `${source.file} (${source.key})`],
-    ...(start?.ok === true ? [[server.kind === 'remote' ? 'answered' : 'started', startText(start)]] : []),
+    ...(start?.ok === true ? [[server.kind === 'stdio' ? 'started' : 'answered', startText(start)]] : []),
   ].map(([title, value]) => `    ${style.dim(title.padEnd(8))} ${printableLine(value)}\n`);
   const wrong = problems.map(({ message, hint }) => `  ${bad(message, hint, style)}`);
   // Where something is plainly missing, that it did not start is no news.
@@ -237,6 +240,20 @@ function serverText(server: ServerExam, look: string, verbose: boolean, style: S
   for (const slip of start?.unmatched ?? []) wrong.push(`  ${style.caution('!')} ${describeWarning(slip)}\n`);
   const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${look}\n`;
   return head + wrong.join('') + lines.join('');
+}
+
+function linesOf(server: ServerExam, verbose: boolean): (readonly [string, string])[] {
+  switch (server.kind) {
+    case 'stdio':
+      return programLines(server, verbose);
+    case 'remote':
+      return remoteLines(server);
+    case 'builtin':
+      return [
+        ['is', `a part of this program: ${server.builtin ?? ''}`],
+        ['project', server.root ?? 'not found'],
+      ];
+  }
 }
 
 function programLines(

@@ -46,7 +46,8 @@ export const list: Command = {
       state: stateOf(server.name, gateways) ?? null,
       kind: server.kind,
       ...shownCommand(server),
-      ...(server.kind === 'remote' ? { transport: server.transport } : { cwd: server.written.cwd }),
+      ...(server.kind === 'remote' ? { transport: server.transport } : {}),
+      ...(server.kind === 'stdio' ? { cwd: server.written.cwd } : {}),
       isolation: server.isolation,
       source: server.origin,
     }));

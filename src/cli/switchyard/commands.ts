@@ -10,6 +10,8 @@ export interface YardEntry {
   readonly summary: string;
   /** Whether the help leaves it out: we call it ourselves. Default false. */
   readonly hidden?: boolean;
+  /** What it can do besides, each under a second word. Default nothing. */
+  readonly parts?: readonly YardEntry[];
   readonly load: () => Promise<YardCommand>;
 }
 
@@ -129,6 +131,38 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     words: '',
     summary: 'serve agents over MCP, on stdin and stdout',
     load: async () => (await import('./commands/mcp.ts')).mcp,
+    parts: [
+      {
+        name: 'mcp config',
+        words: '',
+        summary: 'register the project, and print the entry for an agent',
+        load: async () => (await import('./commands/mcp-config.ts')).mcpConfig,
+      },
+      {
+        name: 'mcp install',
+        words: '',
+        summary: 'register the project, and write the entry into the file of an agent',
+        load: async () => (await import('./commands/mcp-install.ts')).mcpInstall,
+      },
+      {
+        name: 'mcp uninstall',
+        words: '',
+        summary: 'take the entry out again',
+        load: async () => (await import('./commands/mcp-uninstall.ts')).mcpUninstall,
+      },
+      {
+        name: 'mcp projects',
+        words: '',
+        summary: 'the projects that are registered',
+        load: async () => (await import('./commands/mcp-projects.ts')).mcpProjects,
+      },
+      {
+        name: 'mcp smoke',
+        words: '[project]',
+        summary: 'try all of that once, and leave no trace',
+        load: async () => (await import('./commands/mcp-smoke.ts')).mcpSmoke,
+      },
+    ],
   },
   {
     name: 'skill',

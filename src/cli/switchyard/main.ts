@@ -62,14 +62,32 @@ async function understand(argv: readonly string[], place: Place): Promise<Outcom
       throw usage('--json belongs to a command.', 'For example: switchyard status --json');
     return help([]);
   }
-  const entry = findEntry(name);
+  const { entry, words } = await partOf(findEntry(name), rest);
   const command = await entry.load();
   if (top.flags.has('help')) return helpOf(entry, command);
-  const given = parseArguments(rest, [...YARD_FLAGS, ...command.flags]);
+  const given = parseArguments(words, [...YARD_FLAGS, ...command.flags]);
   if (given.flags.has('help')) return helpOf(entry, command);
   if (top.flags.has('json') && given.flags.has('json')) throw twice('json');
   refuseTooMany(entry, given);
   return command.run(given, place);
+}
+
+/** The part of a command that its second word names, with all other words; the command itself where there is none. */
+async function partOf(
+  entry: YardEntry,
+  words: readonly string[],
+): Promise<{ readonly entry: YardEntry; readonly words: readonly string[] }> {
+  if (entry.parts === undefined) return { entry, words };
+  const { flags } = await entry.load();
+  for (let at = 0; at < words.length && words[at] !== '--'; at++) {
+    const word = words[at]!;
+    if (flags.some(({ name, value }) => value !== undefined && word === `--${name}`)) at++;
+    else if (!word.startsWith('-')) {
+      const part = entry.parts.find(({ name }) => name === `${entry.name} ${word}`);
+      return part === undefined ? { entry, words } : { entry: part, words: words.toSpliced(at, 1) };
+    }
+  }
+  return { entry, words };
 }
 
 const TOP_FLAGS: readonly Flag[] = [
@@ -96,7 +114,7 @@ function refuseTooMany({ name, words }: YardEntry, given: Arguments): void {
   const what = taken === 0 ? 'no words' : taken === 1 ? 'one word' : `at most ${taken} words`;
   throw usage(
     `${name} takes ${what}, and ${JSON.stringify(given.words[taken])} is one too many.`,
-    `Usage: switchyard ${name} ${words}`.trimEnd(),
+    `usage: switchyard ${name} ${words}`.trimEnd(),
   );
 }
 

@@ -12,11 +12,23 @@ export async function tellOutcome(outcome: Outcome, json: boolean): Promise<void
 }
 
 /** Says what went wrong, and returns the exit code. Where JSON was asked for, stderr stays empty. */
-export async function tellFailure(error: unknown, json: boolean): Promise<number> {
+export async function tellFailure(thrown: unknown, json: boolean): Promise<number> {
+  const error = explained(thrown);
   const exitCode = exitCodeOf(error);
   if (json) await tellOutcome({ exitCode, data: failureOf(error), text: () => '' }, true);
   else writeStderr(failureText(error));
   return exitCode;
+}
+
+/** What the system refuses (no room, no right) is no bug of ours. */
+function explained(error: unknown): unknown {
+  const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof SwitchboardError || code === undefined || syscall === undefined) return error;
+  const where = path === undefined ? '' : ` ${path}`;
+  return new SwitchboardError('SYSTEM', `The system refused ${syscall}${where}: ${code}.`, {
+    hint: 'Look at the room on the disk and the rights of that place, then try again.',
+    cause: error,
+  });
 }
 
 /** 2 for what was typed wrongly, 1 for what went wrong. */

@@ -12,6 +12,7 @@ import { LOG_LEVELS } from '../../shared/log.ts';
 import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
 import type { childFile, foreignRemote, foreignServer } from './foreign.ts';
 import {
+  builtinServer,
   exposure,
   inheritEnv,
   isolation,
@@ -25,7 +26,7 @@ import {
 import { filledText, milliseconds, serverName, toolName, wholeNumber, yesOrNo } from './words.ts';
 
 export { childFile, foreignRemote, foreignServer } from './foreign.ts';
-export { remoteServer, serverName, stdioServer };
+export { builtinServer, remoteServer, serverName, stdioServer };
 
 const suite = z
   .strictObject({
@@ -138,7 +139,7 @@ export const config = z
           'Folders called "original" are never searched.',
       ),
     mcpServers: z
-      .record(serverName, z.union([stdioServer, remoteServer]), {
+      .record(serverName, z.union([stdioServer, remoteServer, builtinServer]), {
         error: 'must be an object of server names and servers',
       })
       .optional()
@@ -242,6 +243,7 @@ export type ConfigInput = z.input<typeof config>;
 export type ConfigOutput = z.output<typeof config>;
 export type StdioServer = z.input<typeof stdioServer>;
 export type RemoteServer = z.input<typeof remoteServer>;
+export type BuiltinServer = z.input<typeof builtinServer>;
 export type ForeignRemote = z.input<typeof foreignRemote>;
 export type ForeignServer = z.input<typeof foreignServer>;
 export type ChildFile = z.input<typeof childFile>;

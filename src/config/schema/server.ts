@@ -1,6 +1,6 @@
 /** What a configuration may say about one server. */
 import { z } from 'zod';
-import { DEFAULTS, EXPOSURES, ISOLATIONS, KINDS } from '../defaults.ts';
+import { BUILTINS, DEFAULTS, EXPOSURES, ISOLATIONS, KINDS } from '../defaults.ts';
 import { filledText, LONGEST_MS, milliseconds, textList, toolName, wholeNumber, yesOrNo } from './words.ts';
 
 const suiteName = toolName().describe(
@@ -232,6 +232,23 @@ export const oauth = <T extends z.ZodObject>(objectForm: T) =>
         'must be false or {"clientId", "clientSecret", "clientMetadataUrl", "scope", "callbackPort"}, none of them needed',
     })
     .describe('How a login works where the server asks for one (`switchboard auth`); false: there is none.');
+
+/** A part of this program that is shown like a server. */
+export const builtinServer = z.strictObject({
+  builtin: z
+    .enum(BUILTINS)
+    .describe(
+      'A server that comes with this program and needs no process: "switchyard", for the services of a project.',
+    ),
+  project: filledText()
+    .optional()
+    .describe(
+      "The project it is for: a path, relative to this file's directory, or the name of a project that was registered " +
+        "with `switchyard mcp install`. Default: this file's directory. ${NAME} is filled in from our environment.",
+    ),
+  ...shown,
+  ...look,
+});
 
 /** A server that runs elsewhere and is reached over HTTP. */
 export const remoteServer = z.strictObject({

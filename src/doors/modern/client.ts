@@ -13,6 +13,7 @@ import {
 import { RpcCode, type Message, type Peer } from '../../wire/index.ts';
 import { Chain, type Link } from './chain.ts';
 import type { ModernHome } from './home.ts';
+import { fixedCapabilities } from '../legacy.ts';
 import { Listen } from './listen.ts';
 import { Parked } from './parked.ts';
 import { ModernRequest, type Turn } from './request.ts';
@@ -56,6 +57,8 @@ export class ModernClient {
   readonly #home: ModernHome;
   /** What waits for an answer. */
   readonly #running = new Chain<Running>();
+  /** Answers to who we are that are not given yet. */
+  #acquainting = 0;
   #onIdle: (() => void)[] = [];
 
   constructor(peer: Peer, home: ModernHome) {
@@ -84,8 +87,7 @@ export class ModernClient {
         RpcCode.invalidParams,
         `Invalid params: _meta needs "io.modelcontextprotocol/${missing}".`,
       );
-    } else if (method === 'server/discover')
-      void this.#acquaint(capabilities).then(() => this.#peer.answerText(id, this.#discover()));
+    } else if (method === 'server/discover') void this.#introduce(id, capabilities);
     else if (TASKS.has(method) && !hasTasks(capabilities)) {
       const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
       this.#peer.fail(
@@ -132,7 +134,8 @@ export class ModernClient {
   }
 
   get #busy(): number {
-    return this.#running.links().filter(({ value }) => !(value.what instanceof Listen)).length;
+    const asked = this.#running.links().filter(({ value }) => !(value.what instanceof Listen));
+    return asked.length + this.#acquainting;
   }
 
   #run(message: Message, id: string, method: string, capabilities: JsonObject): void {
@@ -186,8 +189,20 @@ export class ModernClient {
 
   #over(running: Link<Running>): void {
     this.#running.remove(running);
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
     if (this.#onIdle.length > 0 && this.#busy === 0)
       for (const listener of this.#onIdle.splice(0)) listener();
+  }
+
+  async #introduce(id: string, capabilities: JsonObject): Promise<void> {
+    this.#acquainting++;
+    await this.#acquaint(capabilities);
+    this.#peer.answerText(id, this.#discover());
+    this.#acquainting--;
+    this.#tellIdle();
   }
 
   /**
@@ -210,7 +225,10 @@ export class ModernClient {
     return stampedResult(
       {
         supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
-        capabilities: capabilitiesOf(gateway.kinds, this.#extensions()),
+        capabilities:
+          identity.fixed === true
+            ? fixedCapabilities(gateway.kinds)
+            : capabilitiesOf(gateway.kinds, this.#extensions()),
         ...(instructions === '' ? {} : { instructions }),
         ttlMs: DISCOVER_TTL,
         cacheScope: 'private',

@@ -51,7 +51,10 @@ export class Listen implements ClientLink {
     const params = turn.request.value(Client.params);
     const wanted = isJsonObject(params) && isJsonObject(params.notifications) ? params.notifications : {};
     this.#lists = new Set(
-      Object.entries(LISTS).flatMap(([key, method]) => (wanted[key] === true ? [method] : [])),
+      // What never changes is not listened to; the acknowledgement says so.
+      Object.entries(LISTS).flatMap(([key, method]) =>
+        wanted[key] === true && home.identity.fixed !== true ? [method] : [],
+      ),
     );
     this.#session = new Session(this);
     this.#session.ready();

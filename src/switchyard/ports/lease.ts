@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessMark } from '../../process/index.ts';
-import type { Home } from '../state/home.ts';
+import { homeNotWritable, type Home } from '../state/home.ts';
 
 /**
  * A claim on a port, as a file of its own: from the moment the port is chosen, through the time in which nobody listens
@@ -26,7 +26,8 @@ export function takeLease(home: Home, port: number, lease: Lease): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    // The file may be there by now and only its content have found no room; as a broken one it is free to take.
+    throw homeNotWritable(fileOf(home, port), error);
   }
 }
 

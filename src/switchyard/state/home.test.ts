@@ -81,3 +81,11 @@ test('only what lies in the log directory once links are followed counts as a lo
   expect(insideLogs(home, join(home.logs, 'dangling.log'))).toBe(false);
   expect(insideLogs(home, join(home.logs, 'loop'))).toBe(true);
 });
+
+test('a home that cannot be made says so, and what to do', () => {
+  writeFileSync(join(folder, 'file'), '');
+  const home = homeOf({ SWITCHYARD_HOME: join(folder, 'file') });
+  expect(() => makeHome(home)).toThrow(
+    expect.objectContaining({ code: 'HOME_NOT_WRITABLE', message: `${home.root} cannot be made (EEXIST).` }),
+  );
+});

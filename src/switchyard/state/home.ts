@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
 import { expandHome } from '../config/expand-home.ts';
 import { projectDirectory, sha256, slug } from '../names.ts';
 import { isInside, realPath } from './real-path.ts';
@@ -42,8 +43,21 @@ export function homeOf(env: NodeJS.ProcessEnv): Home {
 /** Makes what is missing, for its owner only. */
 export function makeHome(home: Home): void {
   for (const directory of [home.root, home.logs, home.worktrees, home.ports, home.run]) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+    } catch (cause) {
+      throw homeNotWritable(directory, cause);
+    }
   }
+}
+
+/** A full or read-only disk, or a file in the place of a directory: nothing that a program could do about it. */
+export function homeNotWritable(path: string, cause: unknown): SwitchboardError {
+  const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
+  return new SwitchboardError('HOME_NOT_WRITABLE', `${path} cannot be made (${code}).`, {
+    hint: 'Make room or correct the rights there, or choose another home with SWITCHYARD_HOME.',
+    cause,
+  });
 }
 
 /** Where a log of a branch stands; `file` is its name with its ending. Only the path: nothing is made. */

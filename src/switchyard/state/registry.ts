@@ -66,7 +66,9 @@ export function openRegistry(home: Home): Registry {
   }
 
   async function repair(): Promise<void> {
-    const { damaged, text } = loadState(home.stateFile);
+    const { damaged, text, state } = loadState(home.stateFile);
+    // Before anything is stopped or started that could not be written down.
+    if (state.version > 1) throw newer(home.stateFile, state.version);
     if (damaged || isLost(home, text)) await change(() => undefined);
   }
 

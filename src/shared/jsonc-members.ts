@@ -1,12 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsoncMember, JsoncNode } from '../shared/jsonc.ts';
-import { piecesOf, type GapPiece } from './gap.ts';
-import { printLine, printLines, type Manner } from './print-value.ts';
+import { locateJsonc, type JsoncMember, type JsoncNode } from './jsonc.ts';
+import { piecesOf, type GapPiece } from './jsonc-gap.ts';
+import { printLine, printLines, type Manner } from './jsonc-print.ts';
+import { spliced, type Splice } from './splice.ts';
 
 /** A JSON text and where everything stands in it. */
 export interface LocatedText {
   readonly text: string;
   readonly root: JsoncNode;
+}
+
+/** Changes a JSON text whose byte-order mark, if it has one, stays where it is. Throws what locateJsonc throws. */
+export function editJsonc(text: string, edit: (located: LocatedText) => string): string {
+  const mark = text.startsWith('\ufeff') ? '\ufeff' : '';
+  const body = text.slice(mark.length);
+  return mark + edit({ text: body, root: locateJsonc(body) });
 }
 
 /**
@@ -38,7 +46,7 @@ function add({ text, root }: LocatedText, object: JsoncNode, key: string, value:
   const close = object.end - 1;
   const tail = tailOf(text, behind(object, last), close);
   const comma = last?.comma === undefined ? '' : ',';
-  const edits: Edit[] = [];
+  const edits: Splice[] = [];
   if (last !== undefined && last.comma === undefined)
     edits.push({ start: last.node.end, end: last.node.end, with: ',' });
 
@@ -134,7 +142,7 @@ interface Cut {
 }
 
 /** The stretch to take out: with what is directly above it, and the line break before that. */
-function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Edit {
+function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Splice {
   const gap = before.at(-1);
   if (gap?.kind !== 'blank') return { start, end, with: '' };
   if (gap.breaks === 0) return { start: gap.start, end, with: '' };
@@ -226,20 +234,4 @@ function indentAt(text: string, at: number): string {
 
 function lineStart(text: string, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
-}
-
-interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly with: string;
-}
-
-function spliced(text: string, edits: readonly Edit[]): string {
-  let result = '';
-  let at = 0;
-  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-    result += text.slice(at, edit.start) + edit.with;
-    at = edit.end;
-  }
-  return result + text.slice(at);
 }

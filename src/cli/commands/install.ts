@@ -1,0 +1,155 @@
+import { installEntry, isPresent, placeOf, type Entry, type Host, type Place } from '../../hosts/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { usage, type Arguments } from '../arguments.ts';
+import type { Command, Context, Outcome } from '../command.ts';
+import { Exit } from '../failure.ts';
+import {
+  isOurs,
+  ourAddress,
+  ourProgram,
+  passingNotes,
+  surroundingsOf,
+  variablesIn,
+} from '../host-entries.ts';
+import { HOST_DRY_RUN, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
+import { hostOutcome, type HostResult } from '../host-outcome.ts';
+import { surveyHosts, surveyText } from '../host-survey.ts';
+import { TOKEN_VARIABLE } from '../http-token.ts';
+import { shownEntry } from '../shown-entry.ts';
+
+export const install: Command = {
+  name: 'install',
+  words: '[host…]',
+  summary: 'let a host use Switchboard: Claude Code, Cursor, VS Code …',
+  about: [
+    'Writes one entry into the file in which a host keeps its MCP servers, so that it starts this program with your ' +
+      'configuration. Hosts: claude-code, claude-desktop, cursor, vscode, windsurf, gemini, codex. Without a host, it ' +
+      'shows which of them are on this machine, and what they have.',
+    'Comments, order and all else in the file stay as they are, and the old text is kept beside it as ' +
+      'FILE.switchboard-backup-TIME (the last five). A file that the host could not read is not touched. `$0 uninstall` ' +
+      'takes the entry out again; where nobody else has changed the file meanwhile, it is as before, to the byte.',
+    'The entry names this program and the configuration by their full paths, because a host with windows does not know ' +
+      'the PATH of your shell. The configuration is that of this directory, or the one that --config names.',
+    'With --http the host connects to a Switchboard that you run with `$0 --http`, and sends the token that it finds ' +
+      `in the variable ${TOKEN_VARIABLE}.`,
+  ],
+  flags: [
+    SCOPE_FLAG,
+    NAME_FLAG,
+    { name: 'http', value: 'URL', summary: 'connect to a Switchboard that is running at this address' },
+    { name: 'force', summary: 'replace an entry of this name that is not ours' },
+    HOST_DRY_RUN,
+  ],
+  examples: [
+    ['$0 install', 'which hosts are there, and what do they have?'],
+    ['$0 install claude-code cursor', 'two at once'],
+    ['$0 install vscode --scope project', 'for everybody who works in this directory'],
+    ['$0 install codex --config ~/mcp/switchboard.config.json', 'with a configuration from elsewhere'],
+    ['$0 install cursor --http http://127.0.0.1:3006/mcp', 'connect instead of starting it'],
+    ['$0 install windsurf --dry-run', 'look first'],
+  ],
+  exits: [[Exit.failed, 'a file of a host cannot be read or written, or the name is taken there']],
+  async run(given, context) {
+    const hosts = hostsIn(given);
+    if (hosts.length === 0) return surveyed(given, context);
+    const where = surroundingsOf(context);
+    const scope = scopeIn(given) ?? 'user';
+    const name = nameIn(given);
+    const dryRun = given.flags.has('dry-run');
+    const places = hosts.map((host) => placeOf(host, scope, where));
+    const entryFor = await entryMaker(given, context, scope);
+    const entries = new Map(places.map((place) => [place, entryFor(place.host)]));
+    const apply = async (place: Place, tryOnly: boolean): Promise<HostResult> => {
+      const change = await installEntry({
+        place,
+        name,
+        entry: entries.get(place)!.entry,
+        isOurs,
+        force: given.flags.has('force'),
+        dryRun: tryOnly,
+      });
+      if (change.kind === 'taken') throw taken(place, name, change.entry);
+      const known = scope === 'project' || isPresent(place.host, where);
+      const notes = [
+        ...(known ? [] : [`${place.host.title} has left no other trace on this machine.`]),
+        ...(change.obstacle === undefined ? [] : [change.obstacle]),
+        ...entries.get(place)!.notes,
+        ...(change.action === 'unchanged' || dryRun ? [] : [place.host.next[scope] ?? '']),
+      ];
+      return { place, change, notes };
+    };
+    // All are looked at before the first is changed: a slip in one should not leave half of it done.
+    for (const place of places) await apply(place, true);
+    const results: HostResult[] = [];
+    for (const place of places) results.push(await apply(place, dryRun).catch(asResult(place)));
+    return hostOutcome({
+      results,
+      name,
+      dryRun,
+      program: context.face.program,
+      data: (place) => ({ entry: entries.get(place)!.entry }),
+    });
+  },
+};
+
+/** What goes wrong with one host after another was changed is told beside what was done. */
+function asResult(place: Place): (error: unknown) => HostResult {
+  return (error) => {
+    if (error instanceof SwitchboardError) return { place, change: error };
+    throw error;
+  };
+}
+
+function surveyed({ flags }: Arguments, context: Context): Outcome {
+  const { program } = context.face;
+  const flag = ['scope', 'name', 'http', 'force', 'dry-run'].find((each) => flags.has(each));
+  if (flag !== undefined)
+    throw usage(`--${flag} needs a host.`, `For example: ${program} install claude-code --${flag} …`);
+  const files = surveyHosts(surroundingsOf(context));
+  return { exitCode: Exit.ok, data: { files }, text: (style) => surveyText(files, program, style) };
+}
+
+interface Made {
+  readonly entry: Entry;
+  readonly notes: readonly string[];
+}
+
+async function entryMaker(
+  { flags }: Arguments,
+  context: Context,
+  scope: 'user' | 'project',
+): Promise<(host: Host) => Made> {
+  const url = flags.get('http');
+  if (url !== undefined) {
+    if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+      throw usage('--http needs an address.', 'For example: --http http://127.0.0.1:3006/mcp');
+    const notes = [
+      `Set ${TOKEN_VARIABLE} where the host is started; ${context.face.program} --http --show-token shows it.`,
+    ];
+    return (host) => ({ entry: ourAddress(host, url), notes });
+  }
+  const config = await context.loadConfig('quietly');
+  if (config.file === undefined && scope === 'user')
+    throw nothingToServe(config.directory, context.face.program);
+  const variables = variablesIn(config);
+  return (host) => ({
+    entry: ourProgram(host, { file: config.file, variables }, context),
+    notes: passingNotes(host, variables),
+  });
+}
+
+function nothingToServe(directory: string, program: string): SwitchboardError {
+  return new SwitchboardError('CONFIG_NOT_FOUND', `There is no configuration in ${directory}.`, {
+    hint:
+      `Make one with \`${program} add\` or \`${program} import\`, go to the directory that has one, or name it with ` +
+      '--config.',
+  });
+}
+
+function taken({ host, file }: Place, name: string, entry: unknown): SwitchboardError {
+  return new SwitchboardError(
+    'HOST_ENTRY_TAKEN',
+    `${host.title} has an entry ${JSON.stringify(name)} that is not ours, in ${file}: ${shownEntry(entry)}`,
+    { hint: 'Choose another name with --name, or replace it with --force.' },
+  );
+}

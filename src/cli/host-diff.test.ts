@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { parseJsonc } from '../shared/jsonc.ts';
+import { maskedDiff } from './host-diff.ts';
+import { shownEntry } from './shown-entry.ts';
+import { plainStyle } from './style.ts';
+
+const diffOf = (before: string | undefined, after: string | undefined): string =>
+  maskedDiff({ file: '/f.json', before, after }, parseJsonc, plainStyle);
+
+test('secrets are hidden in what changes and in the lines around', () => {
+  const before =
+    '{\n  "authToken": "around-1",\n  "servers": {\n    "a": { "command": "a", "args": ["--token", "gone-22"], "env": { "PW": "x1" } }\n  }\n}\n';
+  const after = '{\n  "authToken": "around-1",\n  "servers": {\n    "b": { "command": "b" }\n  }\n}\n';
+  const shown = diffOf(before, after);
+  expect(shown).toContain('-    "a": { "command": "a", "args": ["--token", "***"], "env": { "PW": "***" } }');
+  expect(shown).toContain('   "authToken": "***",');
+  expect(shown).not.toMatch(/around-1|gone-22|x1/);
+});
+
+test('a change of nothing but secrets is told as such, and a file may come or go', () => {
+  expect(diffOf('{"token": "one-one"}', '{"token": "two-two"}')).toBe(
+    'In /f.json only values that are not shown would change.\n',
+  );
+  expect(diffOf(undefined, '{"a": 1}\n')).toContain('--- (no file)');
+  expect(diffOf('{"a": 1}\n', undefined)).toContain('-{"a": 1}');
+  expect(diffOf('{}', '{}')).toBe('');
+});
+
+test('an entry is shown in one line, without secrets', () => {
+  expect(shownEntry({ command: 'npx', args: ['-y', 'x', '--api-key', 'abcdefg'], env: { T: 'u' } })).toBe(
+    'npx -y x --api-key ***',
+  );
+  expect(shownEntry({ serverUrl: 'https://x/mcp?key=abcdefg' })).toBe('https://x/mcp?key=***');
+  expect(shownEntry({})).toBe('neither a command nor an address');
+  expect(shownEntry(3)).toBe('neither a command nor an address');
+});

@@ -1,0 +1,32 @@
+import { secretValues } from '../hosts/index.ts';
+import { printableLine } from '../shared/printable.ts';
+import { secretMask } from '../shared/secrets.ts';
+import { diff } from './diff.ts';
+import type { Style } from './style.ts';
+
+export interface TextChange {
+  readonly file: string;
+  /** Undefined where there is no file. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** What changes in a file that holds secrets: `***` stands for them, in the lines around as well. */
+export function maskedDiff(
+  { file, before, after }: TextChange,
+  parse: (text: string) => unknown,
+  style: Style,
+): string {
+  const values = [before, after].flatMap((text) => (text === undefined ? [] : secretValues(parse(text))));
+  const mask = secretMask(values);
+  // A short value stands in any text by chance; in quotes it is most likely the one.
+  const short = values.filter((value) => value.length < SHORT).map((value) => JSON.stringify(value));
+  const masked = (text: string): string =>
+    short.reduce((rest, value) => rest.replaceAll(value, '"***"'), mask(text));
+  const shown = diff(file, before === undefined ? before : masked(before), masked(after ?? ''), style);
+  if (shown !== '' || before === after) return shown;
+  return `In ${printableLine(file)} only values that are not shown would change.\n`;
+}
+
+/** Shorter ones a mask leaves alone. */
+const SHORT = 6;

@@ -1,0 +1,34 @@
+import { findHost, type Host, type Scope } from '../hosts/index.ts';
+import { usage, type Arguments, type Flag } from './arguments.ts';
+
+/** What our entry is called in a host, where nobody says otherwise. */
+const USUAL_NAME = 'switchboard';
+
+export const SCOPE_FLAG: Flag = {
+  name: 'scope',
+  value: 'user|project',
+  summary: 'your own file (default), or that of the project in this directory',
+};
+
+export const NAME_FLAG: Flag = {
+  name: 'name',
+  value: 'NAME',
+  summary: `what our entry is called in the host (default ${USUAL_NAME})`,
+};
+
+export const HOST_DRY_RUN: Flag = { name: 'dry-run', summary: 'show what would change, and change nothing' };
+
+/** The hosts that were named, each once. */
+export function hostsIn({ words }: Arguments): Host[] {
+  return [...new Set(words.map(findHost))];
+}
+
+export function scopeIn({ flags }: Arguments): Scope | undefined {
+  const scope = flags.get('scope');
+  if (scope === undefined || scope === 'user' || scope === 'project') return scope;
+  throw usage(`There is no scope ${JSON.stringify(scope)}.`, 'There are "user" and "project".');
+}
+
+export function nameIn({ flags }: Arguments): string {
+  return flags.get('name') ?? USUAL_NAME;
+}

@@ -1,0 +1,79 @@
+import { parseText, type EntryChange, type Place } from '../hosts/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+import type { Outcome } from './command.ts';
+import { describeFailure, Exit, failureData } from './failure.ts';
+import { maskedDiff } from './host-diff.ts';
+import { plainStyle, type Style } from './style.ts';
+
+/** What became of the file of one host. */
+export interface HostResult {
+  readonly place: Place;
+  readonly change: Extract<EntryChange, { kind: 'done' }> | SwitchboardError;
+  /** What the person should know, in sentences. */
+  readonly notes?: readonly string[];
+}
+
+export interface HostOutcomeOptions {
+  readonly results: readonly HostResult[];
+  readonly name: string;
+  readonly dryRun: boolean;
+  readonly program: string;
+  /** What else `--json` tells of each. */
+  readonly data?: (place: Place) => object;
+}
+
+/** What `install` and `uninstall` say of the hosts they were asked for. */
+export function hostOutcome({ results, name, dryRun, program, data }: HostOutcomeOptions): Outcome {
+  const failures = results.flatMap(({ change }) => (change instanceof SwitchboardError ? [change] : []));
+  return {
+    exitCode: failures.length > 0 ? Exit.failed : Exit.ok,
+    data: {
+      name,
+      dryRun,
+      hosts: results.map(({ place, change, notes = [] }) => ({
+        host: place.host.name,
+        scope: place.scope,
+        file: place.file,
+        ...(change instanceof SwitchboardError
+          ? { action: 'failed', error: failureData(change) }
+          : {
+              action: change.action,
+              backup: change.backup ?? null,
+              ...(dryRun ? { diff: diffOf(place, change, plainStyle) } : {}),
+            }),
+        notes,
+        ...data?.(place),
+      })),
+    },
+    complaint: failures.map((error) => describeFailure(error, program)).join('') || undefined,
+    text: (style) => results.map((result) => resultText(result, name, dryRun, style)).join(''),
+  };
+}
+
+function resultText(
+  { place, change, notes = [] }: HostResult,
+  name: string,
+  dryRun: boolean,
+  style: Style,
+): string {
+  if (change instanceof SwitchboardError) return '';
+  const shown = JSON.stringify(name);
+  const { title } = place.host;
+  const file = printableLine(place.file);
+  const remarks = notes.map((note) => `  ${printableLine(note)}\n`).join('');
+  if (dryRun && change.before !== change.after) return diffOf(place, change, style) + remarks;
+  const kept = change.backup === undefined ? '' : `  The old text is in ${printableLine(change.backup)}.\n`;
+  const what = {
+    added: `Added ${shown} to ${title}: ${file}\n`,
+    updated: `Brought ${shown} in ${title} up to date: ${file}\n`,
+    unchanged: `${title} has ${shown} like this already: ${file}\n`,
+    removed: `Removed ${shown} from ${title}: ${file}\n`,
+    absent: `${title} has no entry ${shown} in ${file}; nothing to do.\n`,
+  }[change.action];
+  return what + kept + remarks;
+}
+
+function diffOf(place: Place, change: Extract<EntryChange, { kind: 'done' }>, style: Style): string {
+  return maskedDiff(change, (text) => parseText(text, place), style);
+}

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { findHost, placeOf, type HostServer, type Surroundings } from '../hosts/index.ts';
+import { parseJsonc } from '../shared/jsonc.ts';
+import { planImport, type ImportOptions } from './import-plan.ts';
+import { neededVariables, variablesText } from './needed-variables.ts';
+
+const where: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/work/shop' };
+const options: ImportOptions = {
+  where,
+  directory: '/work/shop',
+  elsewhere: new Map(),
+  hidesSecrets: false,
+  takesOver: false,
+};
+const server = (host: string, name: string, value: unknown, project?: string): HostServer => ({
+  place: { ...placeOf(findHost(host), 'user', where), project },
+  name,
+  value,
+});
+const states = (text: string, found: readonly HostServer[], more: Partial<ImportOptions> = {}): unknown =>
+  planImport(text, found, { ...options, ...more }).servers.map(({ as, state }) => [as, state]);
+const serversOf = (text: string): unknown => (parseJsonc(text) as { mcpServers: unknown }).mcpServers;
+
+test('a server is new, or there already, or gets another name; doing it again changes nothing', () => {
+  const found = [
+    server('cursor', 'a', { command: 'a' }),
+    server('vscode', 'a', { type: 'stdio', command: 'a' }),
+    server('windsurf', 'a', { command: 'other' }),
+    server('gemini', 'a', { command: 'third' }),
+    server('gemini', 'a', { command: 'fourth' }),
+    server('cursor', 'bad', {}),
+  ];
+  const { servers, after } = planImport(
+    '{ "mcpServers": { "z": { "command": "z" } } } // mine\n',
+    found,
+    options,
+  );
+  expect(servers.map(({ as, state }) => [as, state])).toEqual([
+    ['a', 'new'],
+    ['a', 'same'],
+    ['a-windsurf', 'clash'],
+    ['a-gemini', 'clash'],
+    ['a-gemini-2', 'clash'],
+    ['bad', 'unusable'],
+  ]);
+  expect(serversOf(after)).toEqual({
+    z: { command: 'z' },
+    a: { command: 'a' },
+    'a-windsurf': { command: 'other' },
+    'a-gemini': { command: 'third' },
+    'a-gemini-2': { command: 'fourth' },
+  });
+  expect(after).toContain('// mine');
+  const again = planImport(after, found, options);
+  expect(again.after).toBe(after);
+  expect(again.servers.map(({ state }) => state)).toEqual([
+    'same',
+    'same',
+    'same',
+    'same',
+    'same',
+    'unusable',
+  ]);
+});
+
+test('how a server is shown may differ, and it is still the same', () => {
+  const text =
+    '{"mcpServers": {"a": {"type": "stdio", "command": "a", "exposure": "flat", "description": "mine"}}}';
+  expect(states(text, [server('cursor', 'a', { command: 'a' })])).toEqual([['a', 'same']]);
+  expect(states(text, [server('cursor', 'a', { command: 'a', args: ['b'] })])).toEqual([
+    ['a-cursor', 'clash'],
+  ]);
+});
+
+test('names become such as go before those of tools', () => {
+  const found = ['My Files', 'a__b', 'x_', '💥', 'a'.repeat(80)].map((name) =>
+    server('claude-desktop', name, { command: name }),
+  );
+  expect(states('{}', found)).toEqual([
+    ['My-Files', 'new'],
+    ['a_b', 'new'],
+    ['x', 'new'],
+    ['server', 'new'],
+    ['a'.repeat(48), 'new'],
+  ]);
+});
+
+test('a server of a project is started there', () => {
+  const { after } = planImport(
+    '{}',
+    [
+      server('claude-code', 'here', { command: 'a' }, '/work/shop'),
+      server('claude-code', 'there', { command: 'a' }, '/work/other'),
+    ],
+    options,
+  );
+  expect(serversOf(after)).toEqual({ here: { command: 'a' }, there: { command: 'a', cwd: '/work/other' } });
+});
+
+test('a name that another file defines is taken, unless that is the very file', () => {
+  const found = server('claude-code', 'a', { command: 'a' });
+  expect(states('{}', [found], { elsewhere: new Map([['a', '/other/.mcp.json']]) })).toEqual([
+    ['a-claude-code', 'clash'],
+  ]);
+  const own = new Map([['a', found.place.file]]);
+  expect(states('{}', [found], { elsewhere: own })).toEqual([['a', 'same']]);
+  // Taken out of that file, it would be nowhere.
+  expect(states('{}', [found], { elsewhere: own, takesOver: true })).toEqual([['a', 'new']]);
+});
+
+test('secrets stay, or become variables, of which each stands for one value', () => {
+  const found = [
+    server('cursor', 'a', { command: 'a', args: ['--token', 'one'], env: { API_KEY: 'k1', DEBUG: '1' } }),
+    server('codex', 'b', { command: 'b', env: { API_KEY: 'k2' } }),
+    server('vscode', 'c', { command: 'c', env: { API_KEY: 'k1', X: '${env:Y}' } }),
+  ];
+  const kept = planImport('{}', found, options);
+  expect(serversOf(kept.after)).toMatchObject({ a: { args: ['--token', 'one'], env: { API_KEY: 'k1' } } });
+  const { servers, after } = planImport('{}', found, { ...options, hidesSecrets: true });
+  expect(serversOf(after)).toEqual({
+    a: { command: 'a', args: ['--token', '${A_TOKEN}'], env: { API_KEY: '${API_KEY}', DEBUG: '1' } },
+    b: { command: 'b', env: { API_KEY: '${API_KEY_CODEX}' } },
+    c: { command: 'c', env: { API_KEY: '${API_KEY}', X: '${Y}' } },
+  });
+  // Those that were imported with their secrets, or without, are the same.
+  for (const text of [after, kept.after])
+    for (const hidesSecrets of [true, false])
+      expect(states(text, found, { hidesSecrets })).toEqual([
+        ['a', 'same'],
+        ['b', 'same'],
+        ['c', 'same'],
+      ]);
+  const needed = neededVariables(servers, { API_KEY: 'k1', A_TOKEN: 'another', API_KEY_CODEX: undefined });
+  expect(needed.map(({ name, servers: users, state }) => [name, users, state])).toEqual([
+    ['API_KEY', ['a', 'c'], 'set'],
+    ['API_KEY_CODEX', ['b'], 'unset'],
+    ['A_TOKEN', ['a'], 'other'],
+    ['Y', ['c'], 'unset'],
+  ]);
+  const text = variablesText(needed);
+  expect(text).toBe(
+    'These variables must be set where the gateway is started:\n' +
+      '  API_KEY_CODEX: for b, whose value stood in the file of the host\n' +
+      '  A_TOKEN: for a, whose value stood in the file of the host (it is set to something else here)\n' +
+      '  Y: for c\n',
+  );
+  expect(JSON.stringify(needed)).not.toMatch(/k1|k2|"one"/);
+});

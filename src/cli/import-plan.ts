@@ -1,0 +1,164 @@
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { withServer } from '../config/index.ts';
+import {
+  convertServer,
+  replaceSecrets,
+  type HostServer,
+  type OurEntry,
+  type Surroundings,
+} from '../hosts/index.ts';
+import { parseJsonc } from '../shared/jsonc.ts';
+
+export interface ImportOptions {
+  readonly where: Surroundings;
+  /** The directory of the configuration. */
+  readonly directory: string;
+  /** Names that servers of other files have, and the file of each where it is known. */
+  readonly elsewhere: ReadonlyMap<string, string | undefined>;
+  /** Whether secrets become references. */
+  readonly hidesSecrets: boolean;
+  /** Whether servers go from their host: then the configuration has to have them itself. */
+  readonly takesOver: boolean;
+}
+
+/** What is to become of a server of a host. */
+export interface PlannedServer {
+  readonly server: HostServer;
+  /** What it is called in the configuration. */
+  readonly as: string;
+  /**
+   * - `new`: it is written under its name.
+   * - `clash`: another one has its name, so it is written under a different one.
+   * - `same`: it is there already.
+   * - `unusable`: it cannot be said in our words.
+   */
+  readonly state: 'new' | 'clash' | 'same' | 'unusable';
+  readonly entry: OurEntry | undefined;
+  /** In parts of sentences. */
+  readonly notes: readonly string[];
+  readonly variables: readonly NeededVariable[];
+}
+
+/** A variable that a server needs. */
+export interface NeededVariable {
+  readonly name: string;
+  /** The secret that stood in its place; undefined where it was a reference already. Never to be shown. */
+  readonly secret?: string;
+}
+
+export interface ImportPlan {
+  readonly servers: readonly PlannedServer[];
+  /** The text of the configuration with them. */
+  readonly after: string;
+}
+
+/** Decides under which names servers of hosts go into a configuration, and writes them into its text. */
+export function planImport(text: string, found: readonly HostServer[], options: ImportOptions): ImportPlan {
+  const present = new Map(Object.entries(serversIn(text)));
+  const variables = new Map<string, string>();
+  const servers: PlannedServer[] = [];
+  let after = text;
+  for (const server of found) {
+    const planned = plan(server, present, variables, options);
+    servers.push(planned);
+    if (planned.entry === undefined || planned.state === 'same') continue;
+    present.set(planned.as, planned.entry);
+    after = withServer(after, planned.as, planned.entry);
+  }
+  return { servers, after };
+}
+
+function plan(
+  server: HostServer,
+  present: ReadonlyMap<string, unknown>,
+  variables: Map<string, string>,
+  options: ImportOptions,
+): PlannedServer {
+  const { where, directory, elsewhere, hidesSecrets, takesOver } = options;
+  const converted = convertServer(server, where);
+  const name = nameFor(server.name);
+  if (converted.kind === 'unusable')
+    return { server, as: name, state: 'unusable', entry: undefined, notes: [converted.why], variables: [] };
+  const plain = atHome(converted.entry, directory);
+  const needed: NeededVariable[] = converted.variables.map((each) => ({ name: each }));
+  const hidden = replaceSecrets(plain, name, ({ value, variable }) => {
+    const chosen = freeVariable(variable, server.place.host.name, value, variables);
+    variables.set(chosen, value);
+    if (hidesSecrets) needed.push({ name: chosen, secret: value });
+    return `\${${chosen}}`;
+  });
+  const entry = hidesSecrets ? hidden : plain;
+  const seen = { server, entry, notes: converted.notes, variables: needed };
+  if (!takesOver && elsewhere.get(name) === server.place.file)
+    return {
+      ...seen,
+      as: name,
+      state: 'same',
+      notes: ['read from there already', ...converted.notes],
+      variables: [],
+    };
+  for (const as of candidates(name, `${name}-${server.place.host.name}`, '-')) {
+    const there = present.get(as);
+    if (there !== undefined && (isSame(there, plain) || isSame(there, hidden)))
+      return { ...seen, as, state: 'same' };
+    const isFree = there === undefined && (!elsewhere.has(as) || elsewhere.get(as) === server.place.file);
+    if (isFree) return { ...seen, as, state: as === name ? 'new' : 'clash' };
+  }
+  throw new Error('There is always one more name.');
+}
+
+/** A name, what it is instead, and then that with numbers. */
+function* candidates(wanted: string, instead: string, joint: string): Generator<string> {
+  yield wanted;
+  yield instead;
+  for (let count = 2; ; count++) yield `${instead}${joint}${count}`;
+}
+
+/** Without the directory, where it is the one that servers of this configuration are started in anyway. */
+function atHome(entry: OurEntry, directory: string): OurEntry {
+  const { cwd, ...rest } = entry;
+  return cwd === undefined || resolve(directory, cwd) === resolve(directory) ? rest : entry;
+}
+
+/** A name that goes before those of tools: hosts allow more in their own files. */
+function nameFor(name: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/__+/g, '_')
+    .replace(/^-+|[-_]+$/g, '')
+    .slice(0, LONGEST_NAME);
+  return plain === '' ? 'server' : plain;
+}
+
+const LONGEST_NAME = 48;
+
+/** A variable that is not used for another secret. */
+function freeVariable(
+  wanted: string,
+  host: string,
+  value: string,
+  taken: ReadonlyMap<string, string>,
+): string {
+  const instead = `${wanted}_${host.toUpperCase().replaceAll('-', '_')}`;
+  for (const name of candidates(wanted, instead, '_')) if ((taken.get(name) ?? value) === value) return name;
+  throw new Error('There is always one more name.');
+}
+
+const REACHED = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'oauth'] as const;
+
+/** Whether two entries reach the same server in the same way; how it is shown is another matter. */
+function isSame(one: unknown, other: OurEntry): boolean {
+  const reached = (entry: object): unknown =>
+    REACHED.map((key) => {
+      const value = (entry as Record<string, unknown>)[key];
+      const isUsual = key === 'type' && (value === 'stdio' || value === 'auto');
+      return isUsual ? undefined : value;
+    });
+  return typeof one === 'object' && one !== null && isDeepStrictEqual(reached(one), reached(other));
+}
+
+function serversIn(text: string): Readonly<Record<string, unknown>> {
+  const { mcpServers } = (parseJsonc(text) ?? {}) as { mcpServers?: Record<string, unknown> };
+  return mcpServers ?? {};
+}

@@ -1,0 +1,71 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { findCommand } from './find-command.ts';
+
+/** How this very program is started by somebody else, from anywhere and without our PATH. */
+export interface OwnLaunch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface Started {
+  /** The script that runs now, as it was called. */
+  readonly script: string;
+  /** The interpreter that runs it. */
+  readonly node: string;
+  /** The command by which npx starts the program, in words. */
+  readonly launch: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Default this one. */
+  readonly platform?: NodeJS.Platform;
+}
+
+/**
+ * The interpreter and the script, both absolute: a host with windows knows nothing of the PATH of a shell, and the script
+ * alone needs it to find its interpreter. What npx has fetched for one run may be gone tomorrow; then it is npx itself.
+ */
+export function ownLaunch({ script, node, launch, env, platform = process.platform }: Started): OwnLaunch {
+  const called = resolve(script);
+  const real = realOf(called);
+  if (FETCHED.test(called) || FETCHED.test(real)) return npxLaunch(launch, node, env, platform);
+  // The link of a package manager, which needs not stay where it is, leads to the script; the script's own path is kept.
+  return { command: lastingNode(node, env, platform), args: [/\.[cm]?js$/.test(called) ? called : real] };
+}
+
+/** Where npx, pnpm, yarn and bun put what they fetch for one run. */
+const FETCHED = /[\\/](?:_npx|dlx(?:-[^\\/]*)?|bunx-[^\\/]*)[\\/]/;
+
+function npxLaunch(
+  launch: string,
+  node: string,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): OwnLaunch {
+  const [, ...args] = launch.split(' ');
+  const beside = join(dirname(node), platform === 'win32' ? 'npx.cmd' : 'npx');
+  const found = findCommand('npx', { cwd: '/', env, platform });
+  const npx = existsSync(beside) ? beside : found.kind === 'found' ? found.file : 'npx';
+  // Windows starts no .cmd file without its shell.
+  return platform === 'win32' ? { command: 'cmd', args: ['/c', npx, ...args] } : { command: npx, args };
+}
+
+/** The same interpreter by a name that outlives its next version, where the PATH has one: Homebrew's own does not. */
+function lastingNode(node: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  const name = platform === 'win32' ? 'node.exe' : 'node';
+  const candidates = (env.PATH ?? '')
+    .split(delimiter)
+    .filter((directory) => directory !== '' && !PASSING.test(directory))
+    .map((directory) => resolve(directory, name));
+  return candidates.find((candidate) => existsSync(candidate) && realOf(candidate) === realOf(node)) ?? node;
+}
+
+/** Directories that are on the PATH of one shell or one run only. */
+const PASSING = /fnm_multishells|node_modules|[\\/]_npx[\\/]/;
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
+import { installEntry } from '../../../hosts/index.ts';
+import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import type { Outcome } from '../../command.ts';
+import type { YardCommand } from '../command.ts';
+import { CLIENT, clientPlace, CWD, FORCE, NAME, targetData, targetOf, type Target } from '../setup/target.ts';
+
+export const mcpInstall: YardCommand = {
+  about: [
+    'Registers the project under a name, and writes the entry by which an agent starts the MCP server for it into the ' +
+      'file of the agent: of Codex, or of the one that --client names. All else in that file stays as it is, to the byte, ' +
+      'and so do variables and approvals that you have added to the entry; a file that cannot be read is not touched.',
+    'A dry run prints the update of the config without writing it, and registers nothing.',
+  ],
+  flags: [
+    NAME,
+    CLIENT,
+    { name: 'dry-run', summary: 'print the Codex config update, or that of another client, without writing' },
+    FORCE,
+    CWD,
+  ],
+  examples: [
+    ['$0 mcp install', 'let Codex use this project'],
+    ['$0 mcp install --client claude-code', 'let Claude Code use it'],
+    ['$0 mcp install --name shop --dry-run', 'look first'],
+  ],
+  async run(given, place) {
+    const dryRun = given.flags.has('dry-run');
+    const force = given.flags.has('force');
+    // A file that cannot be parsed is found out about before anything is registered.
+    const target = targetOf(given, place, textOf(clientPlace(given, place).file));
+    const { name, root, at, entry, launch, homeEnv: env } = target;
+    const registration = { alias: name, root, env, force };
+    const would = await checkAlias(registration);
+    const change = await installEntry({
+      place: at,
+      name,
+      entry,
+      notes: at.format === 'toml' ? launch.comments : undefined,
+      // The name is the name of the project: whatever stands under it is about this server.
+      isOurs: () => true,
+      dryRun,
+    });
+    if (change.kind === 'taken') throw new Error('An entry of ours was taken for somebody else’s.');
+    if (dryRun) return dryOutcome(target, { replaces: would, force });
+    await registerAlias(registration);
+    const title = at.host.name === 'codex' ? 'Codex' : at.host.title;
+    return {
+      exitCode: 0,
+      data: {
+        ok: true,
+        dry_run: false,
+        registered: true,
+        action: change.action,
+        server_project: name,
+        ...targetData(target),
+      },
+      text: () =>
+        [
+          `${change.action} ${title} MCP server '${name}' in ${at.file}`,
+          `server project: ${name}`,
+          ...(change.obstacle === undefined ? [] : [change.obstacle]),
+          ...(change.action === 'unchanged' ? [] : [at.host.next.user]),
+          '',
+        ].join('\n'),
+    };
+  },
+};
+
+function dryOutcome(target: Target, { replaces, force }: { replaces: boolean; force: boolean }): Outcome {
+  const { name, at, text } = target;
+  return {
+    exitCode: 0,
+    data: {
+      ok: true,
+      dry_run: true,
+      registered: false,
+      would_register: name,
+      would_replace: replaces,
+      would_update: at.file,
+      ...targetData(target),
+    },
+    text: () =>
+      [
+        `# would update ${at.file}`,
+        `# would register this project as '${name}'`,
+        '# dry run only: nothing was written, and the alias is not registered',
+        ...(force
+          ? [
+              `# with --force: would ${replaces ? 'replace' : 'not have to replace'} another project of that name`,
+            ]
+          : []),
+        '',
+        text,
+      ].join('\n'),
+  };
+}
+
+/** The text of the client's file; undefined where there is none. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new SwitchboardError('HOST_FILE_UNREADABLE', `${file} cannot be read: ${messageOf(error)}.`);
+  }
+}

@@ -1,0 +1,23 @@
+import { listAliases } from '../../../switchyard/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import type { YardCommand } from '../command.ts';
+import { yardTable } from '../yard-table.ts';
+
+export const mcpProjects: YardCommand = {
+  about: ['The projects that were registered for agents, from wherever you ask. It writes nothing.'],
+  flags: [],
+  examples: [['$0 mcp projects', 'names, and where they lead']],
+  async run(_given, { env }) {
+    const found = await listAliases(env);
+    const rows = found.projects.map(({ name, status, root }) => [name, status, printableLine(root)]);
+    return {
+      exitCode: 0,
+      data: found,
+      text: () => {
+        const lines =
+          rows.length === 0 ? ['no registered MCP projects'] : yardTable(['name', 'status', 'root'], rows);
+        return [`state home: ${found.home}`, ...lines].map((line) => `${line}\n`).join('');
+      },
+    };
+  },
+};

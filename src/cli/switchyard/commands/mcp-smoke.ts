@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { smokeTest } from '../../../switchyard/index.ts';
+import { entriesOf, findHost } from '../../../hosts/index.ts';
+import { usage } from '../../arguments.ts';
+import type { YardCommand } from '../command.ts';
+
+export const mcpSmoke: YardCommand = {
+  about: [
+    'Tries once, with the real program, what lets an agent use a project: registers it, installs it into a Codex file, ' +
+      'starts what stands there from another directory and reads the brief. All in directories of its own, which are ' +
+      'gone afterwards; your own files are not touched.',
+  ],
+  flags: [
+    { name: 'nested', value: 'DIR', summary: 'start from this directory of the project' },
+    {
+      name: 'name',
+      value: 'NAME',
+      summary: 'what the server is called meanwhile (default switchyard-smoke)',
+    },
+    { name: 'project', value: 'NAME', hidden: true, summary: 'refused: name the directory instead' },
+  ],
+  examples: [
+    ['$0 mcp smoke', 'the project you stand in'],
+    ['$0 mcp smoke ~/shop --nested packages/api', 'another one, from a directory below it'],
+  ],
+  async run({ words, flags }, { cwd, env }) {
+    if (flags.has('project'))
+      throw usage('smoke takes a directory, not --project.', 'Write switchyard mcp smoke DIR.');
+    const codex = findHost('codex');
+    const result = await smokeTest({
+      project: words[0] ?? '.',
+      nested: flags.get('nested'),
+      name: flags.get('name') ?? 'switchyard-smoke',
+      cwd,
+      env,
+      program: [process.execPath, resolve(process.argv[1] ?? '')],
+      entryIn: (text, name) => entriesOf(text, codex).get(name),
+    });
+    return {
+      exitCode: 0,
+      data: { ok: true, ...result },
+      text: () =>
+        [
+          'OK   MCP project smoke',
+          `project: ${result.project}`,
+          `cwd: ${result.cwd}`,
+          `alias: ${result.alias}`,
+          `home: ${result.home}`,
+          '',
+        ].join('\n'),
+    };
+  },
+};

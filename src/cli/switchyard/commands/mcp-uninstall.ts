@@ -1,0 +1,48 @@
+import { uninstallEntry } from '../../../hosts/index.ts';
+import type { YardCommand } from '../command.ts';
+import { CLIENT, clientPlace, NAME } from '../setup/target.ts';
+
+export const mcpUninstall: YardCommand = {
+  about: [
+    'Takes the entry that `switchyard mcp install` has written out of the file of an agent again. Where nobody else has ' +
+      'changed the file since, it is as it was before, to the byte. The name stays registered for the project.',
+  ],
+  flags: [NAME, CLIENT, { name: 'dry-run', summary: 'say what would be done, and do nothing' }],
+  examples: [
+    ['$0 mcp uninstall', 'out of Codex'],
+    ['$0 mcp uninstall --client cursor --name shop', 'out of another client'],
+  ],
+  async run(given, place) {
+    const name = given.flags.get('name') ?? 'switchyard';
+    const at = clientPlace(given, place);
+    const dryRun = given.flags.has('dry-run');
+    const change = await uninstallEntry({ place: at, name, isOurs: startsUs, dryRun });
+    const action = change.kind === 'taken' ? 'kept' : change.action;
+    const said = {
+      kept: `kept '${name}' in ${at.file}: it does not start switchyard`,
+      removed: `${dryRun ? 'would remove' : 'removed'} '${name}' from ${at.file}`,
+      absent: `there is no '${name}' in ${at.file}`,
+      added: '',
+      updated: '',
+      unchanged: '',
+    }[action];
+    return {
+      exitCode: change.kind === 'taken' ? 1 : 0,
+      data: {
+        ok: change.kind !== 'taken',
+        action,
+        name,
+        client: at.host.name,
+        config_path: at.file,
+        dry_run: dryRun,
+      },
+      text: () => `${said}\n`,
+    };
+  },
+};
+
+/** Whether an entry starts our server for a registered project. */
+function startsUs(entry: unknown): boolean {
+  const { args } = (entry ?? {}) as { args?: unknown };
+  return Array.isArray(args) && args.at(-2) === '--project' && args.at(-3) === 'mcp';
+}

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import { pinProject } from '../../../switchyard/index.ts';
+import { createLogger } from '../../../shared/log.ts';
+import { openYardServer, type YardServerOptions } from '../../../yard.ts';
+import { usage } from '../../arguments.ts';
+import { writeStderr } from '../../stderr.ts';
+import { onStop } from '../../stop.ts';
+import type { YardCommand } from '../command.ts';
+
+export const mcp: YardCommand = {
+  about: [
+    'Gives agents what this program knows and can do, as MCP tools, resources and prompts. It speaks on stdin and ' +
+      'stdout, for the agent that started it, and opens no port.',
+    'It can be run inside a project: it serves that one and no other, and in a worktree of the project it means its branch. ' +
+      'Looking never writes anything.',
+    '`switchyard mcp install` tells an agent about it.',
+  ],
+  flags: [
+    {
+      name: 'project',
+      value: 'NAME',
+      summary: 'the project that was registered under this name, wherever the agent starts it',
+    },
+    { name: 'cwd', value: 'DIR', hidden: true, summary: 'the directory to start in' },
+  ],
+  examples: [
+    ['$0 mcp', 'for the project you stand in'],
+    ['$0 mcp --project shop', 'for one that was registered'],
+  ],
+  async run({ flags }, { cwd, env, json }) {
+    const alias = flags.get('project');
+    const start = flags.get('cwd');
+    if (alias !== undefined && start !== undefined) throw usage('use either --cwd or --project, not both');
+    if (json) throw usage('mcp answers in JSON to requests only.', 'Leave out --json.');
+    const place = { directory: start === undefined ? cwd : resolve(cwd, start), alias };
+    // What is wrong with it is known now, and not with the first call.
+    const pin = pinProject(place, env);
+    process.chdir(pin.cwd);
+    const exitCode = await serve({ place, env });
+    return { exitCode, data: undefined, text: () => '' };
+  },
+};
+
+/** What was received before the end of the input is answered; services may take their time to become ready. */
+const DRAIN_MS = 10 * 60_000;
+
+async function serve({ place, env }: Pick<YardServerOptions, 'place' | 'env'>): Promise<number> {
+  const { stdin, stdout } = process;
+  if (stdin.isTTY)
+    writeStderr('switchyard: an agent speaks MCP here; Ctrl-D ends it. See: switchyard mcp --help\n');
+  const log = createLogger({ level: 'warn', program: 'switchyard', write: writeStderr });
+  const { door, close } = openYardServer({ place, env, input: stdin, output: stdout, log });
+  const stopped = onStop(() => undefined, log);
+  const why = await Promise.race([door.ended, stopped]);
+  if (why === 'end') await Promise.race([door.drain(DRAIN_MS), stopped]);
+  await door.drain(0);
+  await Promise.all([door.flushed(), close()]);
+  return why === 'overrun' ? 1 : 0;
+}

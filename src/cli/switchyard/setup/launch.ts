@@ -1,0 +1,83 @@
+import { realpathSync } from 'node:fs';
+import { basename, delimiter, isAbsolute, relative, resolve } from 'node:path';
+import { findCommand } from '../../find-command.ts';
+
+/** How a client of a project starts our MCP server for it, from anywhere. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What a person who reads the entry should know. */
+  readonly comments: readonly string[];
+  /** Whether the interpreter is named, because no program of our name was found. */
+  readonly usesInterpreter: boolean;
+}
+
+export interface LaunchOptions {
+  /** The project. Nothing inside of it is named: the entry is for a client that may start anywhere. */
+  readonly root: string;
+  /** The name of the project. */
+  readonly alias: string;
+  /** The program as it was called, and the interpreter that runs it. */
+  readonly script: string;
+  readonly node: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Our own program by its full path, if it lies outside of the project; else what comes next to it. */
+export function launchOf({ root, alias, script, node, env }: LaunchOptions): Launch {
+  const words = ['mcp', '--project', alias];
+  const comments: string[] = [];
+  const usable = (file: string): boolean => {
+    if (!isWithin(root, file)) return true;
+    comments.push('Ignored a project-local executable, so that this entry holds no path of the project.');
+    return false;
+  };
+  const called = resolve(script);
+  if (PROGRAMS.has(basename(called)) && usable(called))
+    return { command: called, args: words, comments, usesInterpreter: false };
+  const found = onPath(root, env, usable);
+  if (found !== undefined) return { command: found, args: words, comments: [], usesInterpreter: false };
+  if (usable(called) && usable(node)) {
+    const why = [
+      '`switchyard` was not found on PATH, so this starts it with Node.',
+      'Install it (npm install -g mcp-switchboard) if the client cannot launch this.',
+    ];
+    return { command: node, args: [called, ...words], comments: why, usesInterpreter: true };
+  }
+  const install =
+    'Install `switchyard` on PATH (npm install -g mcp-switchboard): the client starts it by name.';
+  return {
+    command: 'switchyard',
+    args: words,
+    comments: [...new Set(comments), install],
+    usesInterpreter: false,
+  };
+}
+
+const PROGRAMS = new Set(['switchyard', 'sy']);
+
+/** The first program of our name on the PATH that lies outside of the project. */
+function onPath(root: string, env: NodeJS.ProcessEnv, usable: (file: string) => boolean): string | undefined {
+  const directories = (env.PATH ?? '').split(delimiter).filter((directory) => isAbsolute(directory));
+  for (const directory of directories) {
+    const found = findCommand('switchyard', { cwd: root, env: { ...env, PATH: directory } });
+    if (found.kind === 'found' && usable(found.file)) return found.file;
+  }
+  return undefined;
+}
+
+/** Also where only what a link leads to lies inside. */
+function isWithin(root: string, file: string): boolean {
+  return [file, realOf(file)].some((path) => {
+    const way = relative(root, path);
+    return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+  });
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,132 @@
+import { resolve } from 'node:path';
+import { homeOf, pinProject } from '../../../switchyard/index.ts';
+import {
+  entriesOf,
+  explaining,
+  findHost,
+  placeOf,
+  programEntry,
+  upsertEntry,
+  type Entry,
+  type Place as HostPlace,
+} from '../../../hosts/index.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import type { Arguments, Flag } from '../../arguments.ts';
+import { surroundingsOf } from '../../host-entries.ts';
+import type { Place } from '../command.ts';
+import { launchOf, type Launch } from './launch.ts';
+
+/** What is to stand in the file of a client, and where. */
+export interface Target {
+  /** The name of the server there, and of the project in our records. */
+  readonly name: string;
+  readonly root: string;
+  readonly launch: Launch;
+  readonly at: HostPlace;
+  readonly entry: Entry;
+  /** The state home that the server will use: the one that stands in the entry already, or ours. */
+  readonly homeEnv: NodeJS.ProcessEnv;
+  /** The variables of the entry. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The entry as a text of its own. */
+  readonly text: string;
+}
+
+export const NAME: Flag = {
+  name: 'name',
+  value: 'NAME',
+  summary: 'what the server is called (default switchyard)',
+};
+export const FORCE: Flag = { name: 'force', summary: 'take the name from another project that has it' };
+export const CLIENT: Flag = {
+  name: 'client',
+  value: 'CLIENT',
+  summary: 'claude-code, claude-desktop, cursor, vscode, windsurf, gemini or codex (default codex)',
+};
+/** Only for tests and for other programs: people stand where they mean. */
+export const CWD: Flag = { name: 'cwd', value: 'DIR', hidden: true, summary: 'the directory to start in' };
+
+/** The client that is meant. */
+export function clientPlace({ flags }: Arguments, place: Pick<Place, 'cwd' | 'env'>): HostPlace {
+  return placeOf(findHost(flags.get('client') ?? 'codex'), 'user', surroundingsOf(place));
+}
+
+/** Works out what `config` shows and `install` writes. `present` is the text of the client's file, where that counts. */
+export function targetOf(given: Arguments, place: Pick<Place, 'cwd' | 'env'>, present?: string): Target {
+  const { flags } = given;
+  const name = flags.get('name') ?? 'switchyard';
+  const root = rootFor(place, flags.get('cwd'));
+  const launch = launchOf({
+    root,
+    alias: name,
+    script: process.argv[1] ?? '',
+    node: process.execPath,
+    env: place.env,
+  });
+  const at = clientPlace(given, place);
+  const found =
+    present === undefined ? undefined : explaining(at.file, () => entriesOf(present, at).get(name));
+  const variables = variablesOf(found, place.env);
+  const stored = variables.SWITCHYARD_HOME;
+  const entry: Entry = {
+    ...programEntry(at.host, { command: launch.command, args: launch.args }),
+    ...(at.host.name === 'codex' ? FOR_CODEX : {}),
+    ...(Object.keys(variables).length === 0 ? {} : { env: variables }),
+  };
+  return {
+    name,
+    root,
+    launch,
+    at,
+    entry,
+    variables,
+    homeEnv: stored === undefined ? place.env : { ...place.env, SWITCHYARD_HOME: stored },
+    text: upsertEntry('', at, name, entry, { notes: launch.comments }).text,
+  };
+}
+
+/** Time for ten services to become ready, and a person who is asked before anything is changed. */
+const FOR_CODEX = {
+  startup_timeout_sec: 10,
+  tool_timeout_sec: 60,
+  default_tools_approval_mode: 'prompt',
+} as const;
+
+function rootFor({ cwd, env }: Pick<Place, 'cwd' | 'env'>, given: string | undefined): string {
+  const directory = given === undefined ? cwd : resolve(cwd, given);
+  const { root, found } = pinProject({ directory }, env);
+  if (found) return root;
+  throw new SwitchboardError(
+    'NO_PROJECT',
+    `could not find switchyard.toml from ${directory}; run \`switchyard init\` there first`,
+  );
+}
+
+/** What stands there stays, the state home with its full path; one that is set now is added. Sorted. */
+function variablesOf(present: unknown, env: NodeJS.ProcessEnv): Record<string, string> {
+  const { env: table } = (present ?? {}) as { env?: unknown };
+  const stored = Object.entries((table ?? {}) as Record<string, unknown>).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string',
+  );
+  const all = new Map(stored);
+  const home = all.get('SWITCHYARD_HOME') ?? env.SWITCHYARD_HOME;
+  if (home) all.set('SWITCHYARD_HOME', homeOf({ ...env, SWITCHYARD_HOME: home }).root);
+  return Object.fromEntries([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What `--json` tells of a target; the key of another language is kept, because programs read it. */
+export function targetData({ name, at, text, launch, variables }: Target): Record<string, unknown> {
+  return {
+    name,
+    client: at.host.name,
+    config_path: at.file,
+    ...(at.host.name === 'codex' ? { codex_config_path: at.file } : {}),
+    config_text: text,
+    command: launch.command,
+    args: launch.args,
+    comments: launch.comments,
+    env: variables,
+    uses_interpreter_fallback: launch.usesInterpreter,
+    uses_python_fallback: launch.usesInterpreter,
+  };
+}

@@ -1,0 +1,52 @@
+import {
+  refuseName,
+  type Entry,
+  type Host,
+  type HostServer,
+  type Place,
+  type TakeoverPart,
+} from '../hosts/index.ts';
+import type { PlannedServer } from './import-plan.ts';
+
+/** The parts of one file; there is at least one. */
+export type FileTakeover = readonly [TakeoverPart, ...TakeoverPart[]];
+
+export interface TakeoverPlanOptions {
+  readonly planned: readonly PlannedServer[];
+  /** Entries of ours that hosts have already. */
+  readonly ours: readonly HostServer[];
+  /** What our entry is called. */
+  readonly name: string;
+  readonly entryFor: (host: Host) => Entry;
+}
+
+/**
+ * What to change in the files of hosts, so that our entry stands where the servers of a configuration stood. One in the
+ * user's own file is enough for a host; otherwise each project has one of its own.
+ */
+export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOptions): FileTakeover[] {
+  const taken = planned.filter(({ state }) => state !== 'unusable').map(({ server }) => server);
+  const isCovered = (host: Host): boolean =>
+    [...taken, ...ours].some(({ place }) => place.host === host && place.scope === 'user');
+  const files = new Map<string, [TakeoverPart, ...TakeoverPart[]]>();
+  for (const [place, servers] of byPlace(taken)) {
+    refuseName(name, place.host);
+    const wanted = place.scope === 'user' || !isCovered(place.host);
+    const part: TakeoverPart = { place, servers, entry: wanted ? entryFor(place.host) : undefined };
+    const parts = files.get(place.file);
+    if (parts === undefined) files.set(place.file, [part]);
+    else parts.push(part);
+  }
+  return [...files.values()];
+}
+
+function byPlace(servers: readonly HostServer[]): Map<Place, Map<string, unknown>> {
+  const places = new Map<string, [Place, Map<string, unknown>]>();
+  for (const { place, name, value } of servers) {
+    const key = JSON.stringify([place.file, place.keyPath]);
+    const known = places.get(key) ?? [place, new Map<string, unknown>()];
+    known[1].set(name, value);
+    places.set(key, known);
+  }
+  return new Map(places.values());
+}

@@ -1,0 +1,125 @@
+import { Client } from '../protocol/index.ts';
+import { idKey, RpcCode, type Message, type Peer } from '../wire/index.ts';
+import type { DualClient } from './dual.ts';
+
+/** So many requests, or bytes of them, may wait; beyond that the client is not listened to until some are done. */
+const MOST_WAITING = 1000;
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Something a client is to be answered, when its turn comes. */
+interface Turn {
+  /** The request; undefined for what was none, and is only refused. */
+  readonly request: Message | undefined;
+  readonly begin: () => void;
+}
+
+/**
+ * The requests of one client, each begun when the one before it is answered, so that answers come in the order of the
+ * requests. What is no request is heard at once: above all that a request is not wanted any more.
+ */
+export class OneByOne {
+  readonly #client: DualClient;
+  readonly #peer: Peer;
+  readonly #waiting: Turn[] = [];
+  #bytes = 0;
+  #paused = false;
+  #busy = false;
+  #working: Promise<void> | undefined;
+
+  constructor(client: DualClient, peer: Peer) {
+    this.#client = client;
+    this.#peer = peer;
+  }
+
+  request(message: Message): void {
+    this.#bytes += message.length;
+    this.#add({ request: message, begin: () => this.#client.request(message) });
+  }
+
+  /** Answers something that is no request, when everything before it is answered. */
+  refuse(answer: () => void): void {
+    this.#add({ request: undefined, begin: answer });
+  }
+
+  notification(message: Message): void {
+    const cancels = message.string(Client.method) === 'notifications/cancelled';
+    if (!cancels || !this.#forget(message.text(Client.requestId))) this.#client.notification(message);
+  }
+
+  /** Requests under way, or waiting for that. */
+  get running(): number {
+    return this.#client.running + this.#waiting.length;
+  }
+
+  /** Resolves when everything that was received is answered. */
+  async idle(): Promise<void> {
+    await this.#working;
+    await this.#client.idle();
+  }
+
+  /** Gives up what runs and what waits, and says so. */
+  failAll(): void {
+    const waiting = this.#waiting.splice(0);
+    this.#bytes = 0;
+    this.#client.failAll();
+    for (const { request, begin } of waiting) {
+      if (request === undefined) begin();
+      else {
+        const message = `${request.string(Client.method)!.slice(0, 200)} was not begun: the server is stopping.`;
+        this.#peer.fail(request.text(Client.id), RpcCode.internalError, message);
+      }
+    }
+  }
+
+  leave(): void {
+    this.#waiting.length = 0;
+    this.#client.leave();
+  }
+
+  #add(turn: Turn): void {
+    this.#waiting.push(turn);
+    if (!this.#busy) this.#working = this.#work();
+    if (this.#isFull && !this.#paused) {
+      this.#paused = true;
+      this.#peer.pause();
+    }
+  }
+
+  get #isFull(): boolean {
+    return this.#waiting.length >= MOST_WAITING || this.#bytes >= MOST_BYTES;
+  }
+
+  async #work(): Promise<void> {
+    this.#busy = true;
+    for (let turn = this.#next(); turn !== undefined; turn = this.#next()) {
+      turn.begin();
+      await this.#client.idle();
+      const { outbox } = this.#peer;
+      // A client that does not read its answers gets no more of them.
+      if (outbox.congested) await new Promise<void>((resolve) => outbox.whenDrained(resolve));
+    }
+    this.#busy = false;
+  }
+
+  #next(): Turn | undefined {
+    const turn = this.#waiting.shift();
+    this.#bytes -= turn?.request?.length ?? 0;
+    if (this.#paused && !this.#isFull) {
+      this.#paused = false;
+      this.#peer.resume();
+    }
+    return turn;
+  }
+
+  /** Whether a request with this id, given as JSON text, was still waiting; it is not answered then. */
+  #forget(id: string | undefined): boolean {
+    if (id === undefined) return false;
+    const at = this.#waiting.findIndex(
+      ({ request }) => request !== undefined && idKey(request.text(Client.id)!) === idKey(id),
+    );
+    if (at === -1) return false;
+    const [turn] = this.#waiting.splice(at, 1);
+    this.#bytes -= turn!.request!.length;
+    return true;
+  }
+}

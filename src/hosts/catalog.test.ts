@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { findHost, HOSTS } from './catalog.ts';
+import { addressEntry, programEntry } from './entry-for.ts';
+import type { Surroundings } from './host.ts';
+import { refuseName } from './name-rule.ts';
+
+const LINUX: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/work/shop' };
+const MAC: Surroundings = { platform: 'darwin', home: '/Users/ada', env: {}, cwd: '/work/shop' };
+const WINDOWS: Surroundings = {
+  platform: 'win32',
+  home: 'C:\\Users\\ada',
+  env: { APPDATA: 'C:\\Users\\ada\\AppData\\Roaming' },
+  cwd: 'C:\\work\\shop',
+};
+const userFile = (name: string, where: Surroundings): string => findHost(name).files.user(where)[0]!;
+
+describe('the file of a user', () => {
+  test.each([
+    ['claude-code', '/home/ada/.claude.json', '/Users/ada/.claude.json', 'C:\\Users\\ada\\.claude.json'],
+    [
+      'claude-desktop',
+      '/home/ada/.config/Claude/claude_desktop_config.json',
+      '/Users/ada/Library/Application Support/Claude/claude_desktop_config.json',
+      'C:\\Users\\ada\\AppData\\Roaming\\Claude\\claude_desktop_config.json',
+    ],
+    [
+      'cursor',
+      '/home/ada/.cursor/mcp.json',
+      '/Users/ada/.cursor/mcp.json',
+      'C:\\Users\\ada\\.cursor\\mcp.json',
+    ],
+    [
+      'vscode',
+      '/home/ada/.config/Code/User/mcp.json',
+      '/Users/ada/Library/Application Support/Code/User/mcp.json',
+      'C:\\Users\\ada\\AppData\\Roaming\\Code\\User\\mcp.json',
+    ],
+    [
+      'windsurf',
+      '/home/ada/.codeium/windsurf/mcp_config.json',
+      '/Users/ada/.codeium/windsurf/mcp_config.json',
+      'C:\\Users\\ada\\.codeium\\windsurf\\mcp_config.json',
+    ],
+    [
+      'gemini',
+      '/home/ada/.gemini/settings.json',
+      '/Users/ada/.gemini/settings.json',
+      'C:\\Users\\ada\\.gemini\\settings.json',
+    ],
+    [
+      'codex',
+      '/home/ada/.codex/config.toml',
+      '/Users/ada/.codex/config.toml',
+      'C:\\Users\\ada\\.codex\\config.toml',
+    ],
+  ])('of %s', (name, linux, mac, windows) => {
+    expect(userFile(name, LINUX)).toBe(linux);
+    expect(userFile(name, MAC)).toBe(mac);
+    expect(userFile(name, WINDOWS)).toBe(windows);
+  });
+
+  test('is elsewhere where the environment says so', () => {
+    const on = (env: Surroundings['env'], where = LINUX): Surroundings => ({ ...where, env });
+    expect(userFile('claude-code', on({ CLAUDE_CONFIG_DIR: '/c' }))).toBe('/c/.claude.json');
+    expect(userFile('codex', on({ CODEX_HOME: '/x' }))).toBe('/x/config.toml');
+    expect(userFile('gemini', on({ GEMINI_CLI_HOME: '/g' }))).toBe('/g/.gemini/settings.json');
+    expect(userFile('vscode', on({ XDG_CONFIG_HOME: '/conf' }))).toBe('/conf/Code/User/mcp.json');
+    expect(findHost('claude-desktop').files.user(on({ XDG_CONFIG_HOME: '/conf' }))).toEqual([
+      '/conf/Claude/claude_desktop_config.json',
+      '/conf/claude/claude_desktop_config.json',
+    ]);
+    expect(userFile('vscode', on({ XDG_CONFIG_HOME: '/conf' }, MAC))).toContain('/Library/');
+    expect(userFile('vscode', on({}, WINDOWS))).toBe(
+      'C:\\Users\\ada\\AppData\\Roaming\\Code\\User\\mcp.json',
+    );
+  });
+});
+
+test('the file of a project is in it', () => {
+  const files = HOSTS.map(({ name, files: { project } }) => [
+    name,
+    project?.(LINUX)[0]?.replace('/work/shop/', ''),
+  ]);
+  expect(Object.fromEntries(files)).toEqual({
+    'claude-code': '.mcp.json',
+    'claude-desktop': undefined,
+    cursor: '.cursor/mcp.json',
+    vscode: '.vscode/mcp.json',
+    windsurf: undefined,
+    gemini: '.gemini/settings.json',
+    codex: '.codex/config.toml',
+  });
+  expect(findHost('vscode').files.project!(WINDOWS)).toEqual(['C:\\work\\shop\\.vscode\\mcp.json']);
+});
+
+test('a host goes by several names, and nothing else is one', () => {
+  expect(findHost('Claude').name).toBe('claude-code');
+  expect(findHost('desktop').name).toBe('claude-desktop');
+  expect(findHost('code').name).toBe('vscode');
+  expect(() => findHost('curser')).toThrow('There is no host "curser".');
+  const words = HOSTS.flatMap(({ name, aliases }) => [name, ...aliases]);
+  expect(new Set(words).size).toBe(words.length);
+});
+
+test('an entry is written as the host writes it', () => {
+  const program = { command: '/n', args: ['/s'], variables: ['EDITOR', 'API_TOKEN'] };
+  const address = { url: 'http://127.0.0.1:3006/mcp', tokenVariable: 'T' };
+  const url = address.url;
+  const shell = { Authorization: 'Bearer ${T}' };
+  const editor = { Authorization: 'Bearer ${env:T}' };
+  expect(
+    Object.fromEntries(
+      HOSTS.map((host) => [host.name, [programEntry(host, program), addressEntry(host, address)]]),
+    ),
+  ).toEqual({
+    'claude-code': [
+      { type: 'stdio', command: '/n', args: ['/s'] },
+      { type: 'http', url, headers: shell },
+    ],
+    'claude-desktop': [{ command: '/n', args: ['/s'] }, undefined],
+    cursor: [
+      { command: '/n', args: ['/s'] },
+      { url, headers: editor },
+    ],
+    vscode: [
+      { type: 'stdio', command: '/n', args: ['/s'] },
+      { type: 'http', url, headers: editor },
+    ],
+    windsurf: [
+      { command: '/n', args: ['/s'] },
+      { serverUrl: url, headers: editor },
+    ],
+    // Gemini takes variables with such names out of the environment of a program.
+    gemini: [
+      { command: '/n', args: ['/s'], env: { API_TOKEN: '${API_TOKEN}' } },
+      { httpUrl: url, headers: shell },
+    ],
+    codex: [
+      { command: '/n', args: ['/s'], env_vars: ['EDITOR', 'API_TOKEN'] },
+      { url, bearer_token_env_var: 'T' },
+    ],
+  });
+});
+
+test('a name that the host would not take is refused', () => {
+  for (const host of HOSTS) {
+    expect(() => refuseName('switchboard', host)).not.toThrow();
+    for (const name of ['', 'a b', 'a.b', 'ä', 'x'.repeat(33)])
+      expect(() => refuseName(name, host)).toThrow(host.title);
+  }
+  expect(() => refuseName('a_b', findHost('gemini'))).toThrow('only letters, digits and "-"');
+  expect(() => refuseName('a_b', findHost('codex'))).not.toThrow();
+  expect(() => refuseName('workspace', findHost('claude-code'))).toThrow('keeps that for itself');
+});
+
+test('Gemini CLI may leave a new server off', () => {
+  const { obstacle } = findHost('gemini');
+  expect(obstacle!({ mcp: { allowed: ['a'] } }, 'switchboard')).toContain('"mcp.allowed"');
+  for (const document of [undefined, {}, { mcp: {} }, { mcp: { allowed: ['switchboard'] } }])
+    expect(obstacle!(document, 'switchboard')).toBeUndefined();
+});

@@ -1,0 +1,25 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { didYouMean } from '../shared/nearest.ts';
+import { claudeCode } from './catalog/claude-code.ts';
+import { claudeDesktop } from './catalog/claude-desktop.ts';
+import { codex } from './catalog/codex.ts';
+import { cursor } from './catalog/cursor.ts';
+import { gemini } from './catalog/gemini.ts';
+import { vscode } from './catalog/vscode.ts';
+import { windsurf } from './catalog/windsurf.ts';
+import type { Host } from './host.ts';
+
+/** The hosts we know, in the order in which they are shown. */
+export const HOSTS: readonly Host[] = [claudeCode, claudeDesktop, cursor, vscode, windsurf, gemini, codex];
+
+/** The host that a word on the command line means. Throws USAGE for any other word. */
+export function findHost(word: string): Host {
+  const wanted = word.toLowerCase();
+  const host = HOSTS.find(({ name, aliases }) => name === wanted || aliases.includes(wanted));
+  if (host !== undefined) return host;
+  const names = HOSTS.map(({ name }) => name);
+  const guess = didYouMean(wanted, [...names, ...HOSTS.flatMap(({ aliases }) => aliases)]);
+  throw new SwitchboardError('USAGE', `There is no host ${JSON.stringify(word)}.`, {
+    hint: `${guess === undefined ? '' : `${guess} `}There are: ${names.join(', ')}.`,
+  });
+}

@@ -1,0 +1,29 @@
+import type { Host, Surroundings } from '../host.ts';
+import { USUAL_NAMES } from '../name-rule.ts';
+import { joined } from '../paths.ts';
+
+export const claudeCode: Host = {
+  name: 'claude-code',
+  aliases: ['claude', 'claudecode'],
+  title: 'Claude Code',
+  format: 'json',
+  keyPath: ['mcpServers'],
+  files: {
+    user: (where) => [userFile(where)],
+    project: (where) => [joined(where, where.cwd, '.mcp.json')],
+  },
+  traces: (where) => [userFile(where), where.env.CLAUDE_CONFIG_DIR || joined(where, where.home, '.claude')],
+  stdio: { type: 'stdio' },
+  http: { address: 'url', constant: { type: 'http' }, bearer: 'header' },
+  references: 'shell',
+  passes: 'everything',
+  names: { ...USUAL_NAMES, reserved: ['workspace', 'claude-in-chrome', 'computer-use'] },
+  next: {
+    user: 'Start a new session of Claude Code; in a running one, /mcp shows it after a reconnect.',
+    project: 'Claude Code asks once whether the servers of .mcp.json may be used.',
+  },
+};
+
+function userFile(where: Surroundings): string {
+  return joined(where, where.env.CLAUDE_CONFIG_DIR || where.home, '.claude.json');
+}

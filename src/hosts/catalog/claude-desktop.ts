@@ -1,0 +1,28 @@
+import type { Host } from '../host.ts';
+import { USUAL_NAMES } from '../name-rule.ts';
+import { joined, settingsHome } from '../paths.ts';
+
+export const claudeDesktop: Host = {
+  name: 'claude-desktop',
+  aliases: ['desktop', 'claudedesktop'],
+  title: 'Claude Desktop',
+  format: 'json',
+  keyPath: ['mcpServers'],
+  files: {
+    user: (where) =>
+      // Of the builds for Linux some write the folder in small letters.
+      (where.platform === 'linux' ? ['Claude', 'claude'] : ['Claude']).map((folder) =>
+        joined(where, settingsHome(where), folder, 'claude_desktop_config.json'),
+      ),
+  },
+  traces: (where) => [joined(where, settingsHome(where), 'Claude')],
+  stdio: {},
+  // Servers that run elsewhere are connectors there, and stand in no file.
+  http: undefined,
+  references: 'none',
+  passes: 'little',
+  names: USUAL_NAMES,
+  next: {
+    user: 'Quit Claude Desktop completely and start it again.',
+  },
+};

@@ -1,0 +1,25 @@
+import type { Host } from '../host.ts';
+import { USUAL_NAMES } from '../name-rule.ts';
+import { joined } from '../paths.ts';
+
+export const cursor: Host = {
+  name: 'cursor',
+  aliases: [],
+  title: 'Cursor',
+  format: 'jsonc',
+  keyPath: ['mcpServers'],
+  files: {
+    user: (where) => [joined(where, where.home, '.cursor', 'mcp.json')],
+    project: (where) => [joined(where, where.cwd, '.cursor', 'mcp.json')],
+  },
+  traces: (where) => [joined(where, where.home, '.cursor')],
+  stdio: {},
+  http: { address: 'url', constant: {}, bearer: 'header' },
+  references: 'editor',
+  passes: 'everything',
+  names: USUAL_NAMES,
+  next: {
+    user: 'In Cursor, run "Developer: Reload Window", or switch it on in the MCP settings.',
+    project: 'In Cursor, run "Developer: Reload Window", or switch it on in the MCP settings.',
+  },
+};

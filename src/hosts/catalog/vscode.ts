@@ -1,0 +1,25 @@
+import type { Host } from '../host.ts';
+import { USUAL_NAMES } from '../name-rule.ts';
+import { joined, settingsHome } from '../paths.ts';
+
+export const vscode: Host = {
+  name: 'vscode',
+  aliases: ['vs-code', 'code'],
+  title: 'VS Code',
+  format: 'jsonc',
+  keyPath: ['servers'],
+  files: {
+    user: (where) => [joined(where, settingsHome(where), 'Code', 'User', 'mcp.json')],
+    project: (where) => [joined(where, where.cwd, '.vscode', 'mcp.json')],
+  },
+  traces: (where) => [joined(where, settingsHome(where), 'Code')],
+  stdio: { type: 'stdio' },
+  http: { address: 'url', constant: { type: 'http' }, bearer: 'header' },
+  references: 'editor',
+  passes: 'everything',
+  names: USUAL_NAMES,
+  next: {
+    user: 'VS Code has seen it; start it with "MCP: List Servers" and say that you trust it.',
+    project: 'VS Code has seen it; start it with "MCP: List Servers" and say that you trust it.',
+  },
+};

@@ -1,0 +1,120 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { NotRegular, readForReplacing, replaceFile } from '../shared/replace-file.ts';
+import { backupName, keptTexts, pruneBackups } from './backups.ts';
+import { TextFault } from './container.ts';
+
+export interface ChangeFileOptions {
+  readonly file: string;
+  /**
+   * What to make of the text; undefined stands for no file, both ways. It is called again if somebody else writes the
+   * file meanwhile. `earlier` are the texts that were kept of it, the newest first.
+   */
+  readonly change: (text: string | undefined, earlier: () => readonly string[]) => string | undefined;
+  /** Called with the change directly before it is made, each time it is tried. Default: nobody is. */
+  readonly onWrite?: ((change: FileChange) => void) | undefined;
+  /** Whether a file that is new is for its owner only. Default false. */
+  readonly ownerOnly?: boolean | undefined;
+  /** Whether nothing is written. Default false. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface FileChange {
+  readonly file: string;
+  /** Undefined where there is no file. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+export interface ChangedFile extends FileChange {
+  /** Where the old text is kept; undefined: nowhere, because nothing changed or there was none. */
+  readonly backup: string | undefined;
+}
+
+/**
+ * Changes a file that another program may be writing, too: all at once or not at all, with its rights, behind a link.
+ * Throws HOST_FILE_BROKEN, HOST_FILE_UNREADABLE, HOST_FILE_NOT_WRITABLE or HOST_FILE_BUSY, with the file as it was.
+ */
+export async function changeFile(options: ChangeFileOptions): Promise<ChangedFile> {
+  const { file, change, onWrite, ownerOnly = false, dryRun = false } = options;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const found = reading(file, () => readForReplacing(file));
+    const before = found && textOf(file, found.bytes);
+    const after = explaining(file, () => change(before, () => keptTexts(file)));
+    if (after === before || dryRun) return { file, before, after, backup: undefined };
+    // Who wants no file at all has nothing in it that is worth keeping.
+    const backup = found && after !== undefined ? backupName(file) : undefined;
+    const done = writing(file, () => {
+      mkdirSync(dirname(file), { recursive: true });
+      onWrite?.({ file, before, after });
+      const content = after === undefined ? undefined : Buffer.from(after, 'utf8');
+      return replaceFile(file, found, content, { backup, mode: ownerOnly ? 0o600 : undefined });
+    });
+    if (done) {
+      pruneBackups(file);
+      return { file, before, after, backup };
+    }
+    if (backup !== undefined) rmSync(backup, { force: true });
+    // Not in step with whoever is at it, too.
+    await sleep(Math.random() * PAUSE_MS);
+  }
+  throw new SwitchboardError('HOST_FILE_BUSY', `${file} is being changed by another program.`, {
+    hint: 'Nothing was changed. Try again when that is done, or close the program first.',
+  });
+}
+
+/** The text of a file; undefined where there is none. Throws as changeFile does. */
+export function readText(file: string): string | undefined {
+  const found = reading(file, () => readForReplacing(file));
+  return found && textOf(file, found.bytes);
+}
+
+/** Whatever is wrong with a text becomes an error that names its file. */
+export function explaining<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof TextFault)) throw error;
+    throw new SwitchboardError('HOST_FILE_BROKEN', `${file}, ${error.message}.`, {
+      hint: 'Nothing was changed. Correct the file first.',
+      cause: error,
+    });
+  }
+}
+
+/** How often we start again when somebody else writes the file meanwhile. */
+const ATTEMPTS = 8;
+/** The longest we wait before that, in milliseconds. */
+const PAUSE_MS = 50;
+
+/** The text, which must be all there is: what we do not understand would be lost. */
+function textOf(file: string, bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(bytes)) return text;
+  throw new SwitchboardError('HOST_FILE_BROKEN', `${file} is not UTF-8 text throughout.`, {
+    hint: 'Nothing was changed. Save it as UTF-8 and try again.',
+  });
+}
+
+function reading<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    const why = cause instanceof NotRegular ? `is ${cause.message}` : `cannot be read: ${messageOf(cause)}`;
+    throw new SwitchboardError('HOST_FILE_UNREADABLE', `${file} ${why}.`, { cause });
+  }
+}
+
+function writing<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    if (cause instanceof SwitchboardError) throw cause;
+    throw new SwitchboardError('HOST_FILE_NOT_WRITABLE', `${file} cannot be written: ${messageOf(cause)}.`, {
+      hint: 'Nothing was changed. Check the rights of the file and its directory.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import type { Format } from './host.ts';
+
+/** Where in a text the servers stand. */
+export interface Container {
+  readonly format: Format;
+  /** The keys that lead there. */
+  readonly keyPath: readonly string[];
+}
+
+/** Where and why a text is not what the host could read. */
+export class TextFault extends Error {
+  readonly reason: string;
+  /** Both counted from 1. */
+  readonly line: number;
+  readonly column: number;
+
+  constructor(reason: string, line: number, column: number) {
+    super(`line ${line}, column ${column}: ${reason}`);
+    this.reason = reason;
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** The same, where only the offset is known. */
+export function faultAt(text: string, offset: number, reason: string): TextFault {
+  const before = text.slice(0, offset).split('\n');
+  return new TextFault(reason, before.length, before.at(-1)!.length + 1);
+}
+
+export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What keys lead to in a parsed text; undefined where they lead nowhere. */
+export function valueAt(document: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (isTable(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    document,
+  );
+}

@@ -1,0 +1,195 @@
+import { isTable } from './container.ts';
+import type { Surroundings } from './host.ts';
+import { settingsOf, type OurSettings } from './our-settings.ts';
+import type { HostServer } from './read-servers.ts';
+import { escaped, ourText, Unsayable } from './references.ts';
+
+/** A server of a host in the words of our own configuration, or why it cannot be said in them. */
+export type Converted =
+  | {
+      readonly kind: 'server';
+      readonly entry: OurEntry;
+      /** The variables that it needs, each once. */
+      readonly variables: readonly string[];
+      /** What was lost or changed on the way, as parts of sentences. */
+      readonly notes: readonly string[];
+    }
+  | { readonly kind: 'unusable'; readonly why: string };
+
+/** What we write about a server that comes from a host. */
+export interface OurEntry extends OurSettings {
+  readonly type?: 'http' | 'sse';
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly oauth?: Readonly<Record<string, string | number>>;
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Says things in our words, and notes what that needs. */
+interface Speaker {
+  text(text: string): string;
+  variable(name: string): string;
+}
+
+/** Says in our words what a host says about a server. Nothing is filled in: references stay references. */
+export function convertServer({ place, value }: HostServer, where: Surroundings): Converted {
+  if (!isTable(value)) return { kind: 'unusable', why: 'it is no object' };
+  const variables: string[] = [...textsIn(value.env_vars)];
+  const notes: string[] = [];
+  const context = { references: place.host.references, where, project: place.project };
+  const say: Speaker = {
+    text(text) {
+      const said = ourText(text, context);
+      variables.push(...said.variables);
+      notes.push(...said.notes);
+      return said.text;
+    },
+    variable(name) {
+      variables.push(name);
+      return `\${${name}}`;
+    },
+  };
+  try {
+    const reached =
+      addressIn(value) === undefined ? programIn(value, place.project, say) : remoteIn(value, say);
+    const { settings, understood } = settingsOf(value);
+    const lost = Object.entries(value)
+      .filter(([key, member]) => !REACHED.has(key) && !understood.has(key) && !isEmpty(member))
+      .map(([key]) => key);
+    if (lost.length > 0) notes.push(`not carried over: ${lost.join(', ')}`);
+    return {
+      kind: 'server',
+      entry: { ...reached, ...settings },
+      variables: [...new Set(variables)],
+      notes: [...new Set(notes)],
+    };
+  } catch (error) {
+    if (!(error instanceof Unsayable)) throw error;
+    return { kind: 'unusable', why: `it ${error.message}` };
+  }
+}
+
+/** What says how a server is reached, and is understood here. */
+const REACHED = new Set([
+  ...[
+    'type',
+    'command',
+    'args',
+    'env',
+    'env_vars',
+    'cwd',
+    'url',
+    'httpUrl',
+    'serverUrl',
+    'headers',
+    'http_headers',
+  ],
+  ...['env_http_headers', 'bearer_token_env_var', 'oauth', 'auth', 'scopes'],
+]);
+
+function programIn(
+  { type, command, args, env, cwd }: Table,
+  project: string | undefined,
+  say: Speaker,
+): OurEntry {
+  if (typeof command !== 'string' || command.trim() === '')
+    throw new Unsayable('has neither a command nor an address');
+  if (type !== undefined && type !== 'stdio' && type !== 'local')
+    throw new Unsayable(`is of the type ${JSON.stringify(type)}, but has a command`);
+  const directory = typeof cwd === 'string' && cwd !== '' ? say.text(cwd) : project && escaped(project);
+  return {
+    command: say.text(command),
+    ...filled(
+      'args',
+      textsIn(args).map((text) => say.text(text)),
+    ),
+    ...filled('env', textTable(env, say)),
+    ...(directory === undefined ? {} : { cwd: directory }),
+  };
+}
+
+function remoteIn(value: Table, say: Speaker): OurEntry {
+  const { key, url } = addressIn(value)!;
+  const { env_http_headers: byVariable, bearer_token_env_var: bearer } = value;
+  const variables = isTable(byVariable) ? Object.entries(byVariable) : [];
+  const headers = {
+    ...textTable(value.headers, say),
+    ...textTable(value.http_headers, say),
+    // Codex has names where others have references.
+    ...Object.fromEntries(variables.map(([name, variable]) => [name, say.variable(String(variable))])),
+    ...(typeof bearer === 'string' ? { Authorization: `Bearer ${say.variable(bearer)}` } : {}),
+  };
+  const type = transportOf(value.type, key);
+  return {
+    ...(type === undefined ? {} : { type }),
+    url: say.text(url),
+    ...filled('headers', headers),
+    ...filled('oauth', oauthIn(value, say)),
+  };
+}
+
+function addressIn(value: Table): { key: string; url: string } | undefined {
+  for (const key of ['httpUrl', 'url', 'serverUrl']) {
+    const url = value[key];
+    if (typeof url === 'string' && url !== '') return { key, url };
+  }
+  return undefined;
+}
+
+function transportOf(type: unknown, key: string): 'http' | 'sse' | undefined {
+  if (type === 'sse') return 'sse';
+  if (typeof type === 'string' && /^(?:streamable.?)?http$/i.test(type)) return 'http';
+  if (type === undefined || type === 'remote') return key === 'httpUrl' ? 'http' : undefined;
+  throw new Unsayable(`is of the type ${JSON.stringify(type)}, which is not supported`);
+}
+
+/** Claude Code, Gemini CLI, Codex and Cursor each spell it in their own way. */
+function oauthIn({ oauth, auth, scopes }: Table, say: Speaker): Record<string, string | number> {
+  const source: Table = { ...(isTable(auth) ? auth : {}), ...(isTable(oauth) ? oauth : {}) };
+  const named = (...keys: readonly string[]): unknown =>
+    keys.map((key) => source[key]).find((value) => value !== undefined);
+  const id = named('clientId', 'client_id', 'CLIENT_ID');
+  const secret = named('clientSecret', 'client_secret', 'CLIENT_SECRET');
+  const port = named('callbackPort', 'callback_port');
+  const scope = named('scope', 'scopes') ?? scopes;
+  const words = typeof scope === 'string' ? scope : textsIn(scope).join(' ');
+  return {
+    ...(typeof id === 'string' ? { clientId: say.text(id) } : {}),
+    ...(typeof secret === 'string' ? { clientSecret: say.text(secret) } : {}),
+    ...(words === '' ? {} : { scope: words }),
+    ...(typeof port === 'number' ? { callbackPort: port } : {}),
+  };
+}
+
+/** The texts of a list; undefined is an empty one. */
+function textsIn(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  const list = Array.isArray(value) ? (value as unknown[]) : [value];
+  return list.map((each) => {
+    if (typeof each === 'string') return each;
+    // Codex may say where a variable comes from.
+    if (isTable(each) && typeof each.name === 'string') return each.name;
+    if (typeof each === 'number' || typeof each === 'boolean') return String(each);
+    throw new Unsayable('has a list with something in it that is no text');
+  });
+}
+
+/** The texts of a table; numbers are texts, too, and null is nothing, as for VS Code. */
+function textTable(value: unknown, say: Speaker): Record<string, string> {
+  if (!isTable(value)) return {};
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, say.text(String(member))]));
+}
+
+function filled(key: string, value: object): object {
+  return Object.keys(value).length === 0 ? {} : { [key]: value };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+}

@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SwitchboardError } from '../shared/errors.ts';
+import { isTable, valueAt, type Container } from './container.ts';
+import { removeFromJson, setInJson } from './edit-json.ts';
+import { removeFromToml, setInToml } from './edit-toml.ts';
+import { parseJson } from './parse-json.ts';
+import { parseToml } from './parse-toml.ts';
+
+/** What an edit did, and the text after it. */
+export interface Edited {
+  readonly text: string;
+  readonly action: 'added' | 'updated' | 'unchanged' | 'removed' | 'absent';
+}
+
+export type Entry = Readonly<Record<string, unknown>>;
+
+export interface UpsertOptions {
+  /**
+   * Whether nothing of an entry of that name stays. Default false: what does not say how the server is reached (time
+   * limits, approvals, switched off) was set by the person, and stays.
+   */
+  readonly anew?: boolean | undefined;
+  /** Comments directly below the header of a TOML table; they replace those that stand there. Default: as they are. */
+  readonly notes?: readonly string[] | undefined;
+}
+
+/**
+ * The text of a host's file with an entry among its servers; a missing file is an empty text. Comments, order and all
+ * else stay as they are. Throws TextFault for a text that the host could not read.
+ */
+export function upsertEntry(
+  text: string,
+  container: Container,
+  name: string,
+  entry: Entry,
+  { anew = false, notes }: UpsertOptions = {},
+): Edited {
+  const before = entriesOf(text, container);
+  const present = before.get(name);
+  const kept =
+    anew || !isTable(present) ? [] : Object.entries(present).filter(([key]) => !HOW_REACHED.has(key));
+  const whole: Entry = { ...Object.fromEntries(kept), ...entry };
+  const path = [...container.keyPath, name];
+  const after = edited(text, container, (body) =>
+    container.format === 'toml' ? setInToml(body, path, whole, notes) : setInJson(body, path, whole),
+  );
+  refuseOther(text, after, container, name, whole);
+  // A table that only settings of single tools had made is no entry yet.
+  const isThere = isTable(present) && Object.keys(present).some((key) => HOW_REACHED.has(key));
+  return { text: after, action: after === text ? 'unchanged' : isThere ? 'updated' : 'added' };
+}
+
+/**
+ * The text without an entry, and without the object around it where that is what upsertEntry has made. Where one of the
+ * `earlier` texts is the one that the entry was added to, the result is that text, to the byte.
+ */
+export function removeEntry(
+  text: string,
+  container: Container,
+  name: string,
+  earlier: readonly string[] = [],
+): Edited {
+  const entry = entriesOf(text, container).get(name);
+  if (entry === undefined) return { text, action: 'absent' };
+  const became = (candidate: string): boolean =>
+    isTable(entry) && becomes(candidate, text, container, name, entry);
+  const known = earlier.find(became);
+  if (known !== undefined) return { text: known, action: 'removed' };
+  const path = [...container.keyPath, name];
+  const remove = container.format === 'toml' ? removeFromToml : removeFromJson;
+  const after = edited(text, container, (body) => remove(body, path));
+  refuseOther(text, after, container, name, undefined);
+  const isBare =
+    container.format !== 'toml' && container.keyPath.length === 1 && entriesOf(after, container).size === 0;
+  const bare = isBare ? edited(text, container, (body) => remove(body, container.keyPath)) : after;
+  return { text: isBare && became(bare) ? bare : after, action: 'removed' };
+}
+
+/** The servers of a host's file. Throws TextFault. */
+export function entriesOf(text: string, container: Container): ReadonlyMap<string, unknown> {
+  const servers = valueAt(parseText(text, container), container.keyPath);
+  return new Map(isTable(servers) ? Object.entries(servers) : []);
+}
+
+/** The parsed text, as the host reads it; undefined for one without a value. Throws TextFault. */
+export function parseText(text: string, { format }: Pick<Container, 'format'>): unknown {
+  return format === 'toml' ? parseToml(text) : parseJson(text, format);
+}
+
+/** Keys that say how a server is reached, whichever host wrote them: an entry of ours has those that we write, and no other. */
+const HOW_REACHED = new Set([
+  ...['type', 'command', 'args', 'env', 'env_vars', 'envFile', 'cwd', 'url', 'httpUrl', 'serverUrl', 'tcp'],
+  ...['headers', 'headersHelper', 'http_headers', 'env_http_headers', 'http_headers_helper'],
+  ...['bearer_token_env_var', 'auth', 'oauth', 'oauth_resource', 'scopes'],
+]);
+
+/** Whether adding the entry to the candidate gives this very text. */
+function becomes(candidate: string, text: string, container: Container, name: string, entry: Entry): boolean {
+  try {
+    return (
+      !entriesOf(candidate, container).has(name) &&
+      upsertEntry(candidate, container, name, entry).text === text
+    );
+  } catch {
+    // An earlier text need not be one that the host could read.
+    return false;
+  }
+}
+
+function edited(text: string, { format }: Container, edit: (body: string) => string): string {
+  // JSON sees to its own mark.
+  const mark = format === 'toml' && text.startsWith('\ufeff') ? '\ufeff' : '';
+  return mark + edit(text.slice(mark.length));
+}
+
+/** The last line of defence: whatever the edit did to the text, the values are the same but for the entry. */
+function refuseOther(
+  before: string,
+  after: string,
+  container: Container,
+  name: string,
+  entry: Entry | undefined,
+): void {
+  const now = entriesOf(after, container);
+  const rest = (text: string): unknown =>
+    withoutEntry(parseText(text, container) ?? {}, container.keyPath, name);
+  if (isDeepStrictEqual(now.get(name), entry) && isDeepStrictEqual(rest(before), rest(after))) return;
+  throw new SwitchboardError(
+    'HOST_NOT_EDITABLE',
+    'The file is written in a way that cannot be changed safely.',
+    {
+      hint: `Nothing was changed. Edit ${container.keyPath.join('.')} by hand.`,
+    },
+  );
+}
+
+/** The document without the entry, and without the objects that are empty then. */
+function withoutEntry(document: unknown, keyPath: readonly string[], name: string): unknown {
+  if (!isTable(document)) return document;
+  const [key, ...deeper] = keyPath.length === 0 ? [name] : [...keyPath];
+  const members = Object.entries(document).flatMap(([each, value]): [string, unknown][] => {
+    if (each !== key) return [[each, value]];
+    if (keyPath.length === 0) return [];
+    const rest = withoutEntry(value, deeper, name);
+    return isTable(rest) && Object.keys(rest).length === 0 ? [] : [[each, rest]];
+  });
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,52 @@
+/** Files as hosts really have them: what stands in golden/<host>/<case>.before.txt, with our entry, is in .after.txt. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { HOSTS } from './catalog.ts';
+import { TextFault } from './container.ts';
+import { removeEntry, upsertEntry } from './edit.ts';
+import { programEntry } from './entry-for.ts';
+
+const GOLDEN = join(import.meta.dirname, 'golden');
+const program = {
+  command: '/usr/local/bin/node',
+  args: [
+    '/usr/local/lib/node_modules/mcp-switchboard/dist/index.js',
+    '--config',
+    '/home/ada/switchboard.config.json',
+  ],
+  variables: ['API_TOKEN', 'EDITOR'],
+};
+
+describe.each(HOSTS)('$title', (host) => {
+  const folder = join(GOLDEN, host.name);
+  const files = readdirSync(folder);
+  const cases = files
+    .filter((file) => file.endsWith('.before.txt'))
+    .map((file) => file.replace('.before.txt', ''));
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  const entry = programEntry(host, program);
+
+  test('has the cases that every host has', () => {
+    expect(cases).toEqual(
+      expect.arrayContaining(['empty', 'comments', 'other-servers', 'trailing-commas', 'broken']),
+    );
+  });
+
+  test.each(cases)('%s', (name) => {
+    const before = read(`${name}.before.txt`);
+    if (files.includes(`${name}.error.txt`)) {
+      const edit = (): unknown => upsertEntry(before, host, 'switchboard', entry);
+      expect(edit).toThrow(TextFault);
+      expect(edit).toThrow(read(`${name}.error.txt`).trim());
+      return;
+    }
+    const { text, action } = upsertEntry(before, host, 'switchboard', entry);
+    expect(text).toBe(read(`${name}.after.txt`));
+    expect(action).toBe(name === 'update' ? 'updated' : 'added');
+    expect(upsertEntry(text, host, 'switchboard', entry)).toEqual({ text, action: 'unchanged' });
+    const removed = removeEntry(text, host, 'switchboard', [before]).text;
+    if (name !== 'update' && name !== 'tools-only') expect(removed).toBe(before);
+    expect(removeEntry(removed, host, 'switchboard').action).toBe('absent');
+  });
+});

@@ -1,0 +1,13 @@
+export { findHost, HOSTS } from './catalog.ts';
+export { explaining } from './change-file.ts';
+export { convertServer, type OurEntry } from './convert.ts';
+export { addressEntry, programEntry } from './entry-for.ts';
+export { entriesOf, parseText, upsertEntry, type Entry } from './edit.ts';
+export type { Host, Scope, Surroundings } from './host.ts';
+export { installEntry, uninstallEntry, type EntryChange } from './install.ts';
+export { refuseName } from './name-rule.ts';
+export { findPlace, isPresent, placeOf, type Place } from './place.ts';
+export { readServers, type HostServer } from './read-servers.ts';
+export { replaceSecrets, secretValues } from './secrets-in.ts';
+export { giveBack, takeOver, type GivenBack, type TakenOver, type TakeoverPart } from './takeover.ts';
+export { keptRecords, type KeptRecord } from './takeover-record.ts';

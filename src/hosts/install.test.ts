@@ -1,0 +1,159 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { findHost, HOSTS } from './catalog.ts';
+import { isTable } from './container.ts';
+import { programEntry } from './entry-for.ts';
+import type { HostName, Scope, Surroundings } from './host.ts';
+import { installEntry, uninstallEntry } from './install.ts';
+import { isPresent, placeOf, type Place } from './place.ts';
+import { readServers } from './read-servers.ts';
+
+function home(): Surroundings {
+  const made = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'switchboard-hosts-'));
+  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
+  fs.mkdirSync(join(made, 'project'));
+  return { platform: 'linux', home: made, env: {}, cwd: join(made, 'project') };
+}
+const place = (name: HostName, where: Surroundings, scope: Scope = 'user'): Place =>
+  placeOf(findHost(name), scope, where);
+const program = (command: string) => ({ command, args: ['--config', '/c.json'] });
+const isOurs = (entry: unknown): boolean => isTable(entry) && String(entry.command).startsWith('/sb');
+const put = ({ file }: Place, text: string): void => {
+  fs.mkdirSync(dirname(file), { recursive: true });
+  fs.writeFileSync(file, text);
+};
+const name = 'switchboard';
+
+describe.each(HOSTS)('$title', (host) => {
+  const scopes = (['user', 'project'] as const).filter((scope) => host.files[scope] !== undefined);
+  const toml = host.format === 'toml';
+  const key = host.keyPath[0]!;
+  const texts = toml
+    ? ['', 'model = "x"', 'model = "x"\r\n', '# c\n', `[${key}]\n`, `[${key}.other]\ncommand = "o"\n\n`]
+    : [
+        '',
+        '{}',
+        '{}\n',
+        `{"${key}": {}}`,
+        `{\n  "${key}": {}\n}\n`,
+        `{\n  "${key}": {\n    "other": { "command": "o" }\n  },\n  "z": 1\n}`,
+      ];
+
+  test.each(scopes)(
+    'installing and uninstalling (%s) gives the bytes before, also after an update',
+    async (scope) => {
+      for (const text of [undefined, ...texts]) {
+        const where = home();
+        const at = placeOf(host, scope, where);
+        if (text !== undefined) put(at, text);
+        const install = (command: string) =>
+          installEntry({ place: at, name, entry: programEntry(host, program(command)), isOurs });
+        expect(await install('/sb1')).toMatchObject({ kind: 'done', action: 'added' });
+        expect(await install('/sb1')).toMatchObject({ action: 'unchanged', backup: undefined });
+        expect(await install('/sb2')).toMatchObject({ action: 'updated' });
+        expect(readServers(host, where).find((server) => server.name === name)?.value).toMatchObject({
+          command: '/sb2',
+        });
+        expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'removed' });
+        expect(fs.existsSync(at.file) ? fs.readFileSync(at.file, 'utf8') : undefined).toBe(text);
+        expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'absent' });
+      }
+    },
+  );
+
+  test('what came into the file meanwhile stays', async () => {
+    const where = home();
+    const at = placeOf(host, 'user', where);
+    await installEntry({ place: at, name, entry: programEntry(host, program('/sb')), isOurs });
+    await installEntry({ place: at, name: 'later', entry: { command: 'l' }, isOurs });
+    await uninstallEntry({ place: at, name, isOurs });
+    expect(readServers(host, where)).toMatchObject([{ name: 'later', value: { command: 'l' } }]);
+  });
+});
+
+test('an entry that is not ours is neither replaced nor removed, unless that is wanted', async () => {
+  const where = home();
+  const at = place('cursor', where);
+  put(at, '{"mcpServers": {"switchboard": {"command": "theirs", "trust": true}}}');
+  const before = fs.readFileSync(at.file, 'utf8');
+  const entry = program('/sb');
+  const theirs = { kind: 'taken', entry: { command: 'theirs', trust: true } };
+  expect(await installEntry({ place: at, name, entry, isOurs })).toEqual(theirs);
+  expect(await uninstallEntry({ place: at, name, isOurs })).toEqual(theirs);
+  expect(fs.readFileSync(at.file, 'utf8')).toBe(before);
+  // What somebody allowed another program is not allowed to us.
+  expect(await installEntry({ place: at, name, entry, isOurs, force: true })).toMatchObject({
+    action: 'updated',
+  });
+  expect(readServers(at.host, where)[0]!.value).toEqual(entry);
+});
+
+test('variables and settings that a person has added to our entry stay', async () => {
+  const where = home();
+  const at = place('gemini', where);
+  put(at, '{"mcpServers": {"switchboard": {"command": "/sb", "env": {"A": "1"}, "timeout": 5}}}');
+  await installEntry({ place: at, name, entry: { ...program('/sb2'), env: { B: '${B}' } }, isOurs });
+  expect(readServers(at.host, where)[0]!.value).toEqual({
+    ...program('/sb2'),
+    env: { A: '1', B: '${B}' },
+    timeout: 5,
+  });
+});
+
+test('it is told what keeps the host from using it', async () => {
+  const at = place('gemini', home());
+  put(at, '{"mcp": {"allowed": ["x"]}}');
+  const change = await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  expect(change).toMatchObject({ obstacle: expect.stringContaining('mcp.allowed') as string });
+});
+
+test('a host is there once it has left more than an empty directory', async () => {
+  const where = home();
+  const host = findHost('windsurf');
+  expect(isPresent(host, where)).toBe(false);
+  const at = placeOf(host, 'user', where);
+  await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  expect(isPresent(host, where)).toBe(true);
+  await uninstallEntry({ place: at, name, isOurs });
+  expect(isPresent(host, where)).toBe(false);
+});
+
+test('of two files that a host may have, the one that is there is used', () => {
+  const where = home();
+  const small = join(where.home, '.config/claude/claude_desktop_config.json');
+  expect(place('claude-desktop', where).file).toContain('/Claude/');
+  fs.mkdirSync(dirname(small), { recursive: true });
+  fs.writeFileSync(small, '{}');
+  expect(place('claude-desktop', where).file).toBe(small);
+  expect(() => place('claude-desktop', where, 'project')).toThrow('no file for single projects');
+});
+
+test('the servers of Claude Code are those of the user, of its projects and of this one', () => {
+  const where = home();
+  put(
+    place('claude-code', where),
+    JSON.stringify({
+      mcpServers: { a: { command: 'a' } },
+      projects: {
+        '/p/one': { mcpServers: { b: { command: 'b' } } },
+        '/p/two': { mcpServers: {} },
+        '/p/three': {},
+      },
+    }),
+  );
+  put(place('claude-code', where, 'project'), '{"mcpServers": {"c": {"command": "c"}}}');
+  const seen = (scope?: Scope) =>
+    readServers(findHost('claude-code'), where, scope).map((server) => [
+      server.name,
+      server.place.scope,
+      server.place.project,
+    ]);
+  expect(seen()).toEqual([
+    ['a', 'user', undefined],
+    ['b', 'local', '/p/one'],
+    ['c', 'project', where.cwd],
+  ]);
+  expect(seen('project')).toEqual([['c', 'project', where.cwd]]);
+});

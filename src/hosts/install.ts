@@ -1,0 +1,109 @@
+import { changeFile, type ChangedFile } from './change-file.ts';
+import { isTable } from './container.ts';
+import { entriesOf, parseText, removeEntry, upsertEntry, type Edited, type Entry } from './edit.ts';
+import { refuseName } from './name-rule.ts';
+import type { Place } from './place.ts';
+
+export interface EntryOptions {
+  readonly place: Place;
+  readonly name: string;
+  /** Whether an entry is one that this program has written. */
+  readonly isOurs: (entry: unknown) => boolean;
+  /** Whether nothing is written. Default false. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface InstallOptions extends EntryOptions {
+  readonly entry: Entry;
+  /** Whether an entry of that name that is not ours is replaced. Default false. */
+  readonly force?: boolean | undefined;
+  /** Comments below the header, in a file that is TOML. Default: as they are. */
+  readonly notes?: readonly string[] | undefined;
+}
+
+export type EntryChange =
+  | ({
+      readonly kind: 'done';
+      readonly action: Edited['action'];
+      /** What keeps the host from using the entry, as a sentence. */
+      readonly obstacle: string | undefined;
+    } & ChangedFile)
+  /** Somebody else's entry has that name; nothing was changed. */
+  | { readonly kind: 'taken'; readonly entry: unknown };
+
+/**
+ * Writes an entry into the file of a host. One of ours is brought up to date: variables and settings that a person has
+ * added to it stay. Throws USAGE for a name that the host does not take, and what changeFile throws.
+ */
+export async function installEntry(options: InstallOptions): Promise<EntryChange> {
+  const { place, name, entry, isOurs, force = false, notes, dryRun } = options;
+  refuseName(name, place.host);
+  return changingEntry(place, name, dryRun, (text = '') => {
+    const present = entriesOf(text, place).get(name);
+    const ours = present === undefined || isOurs(present);
+    if (!ours && !force) return { taken: present };
+    return upsertEntry(text, place, name, ours ? withVariables(entry, present) : entry, {
+      anew: !ours,
+      notes,
+    });
+  });
+}
+
+/**
+ * Takes our entry out of the file of a host. Where nobody else has changed the file since it was put in, the file is as
+ * it was before, to the byte; one that was made for the entry goes away.
+ */
+export async function uninstallEntry({ place, name, isOurs, dryRun }: EntryOptions): Promise<EntryChange> {
+  return changingEntry(place, name, dryRun, (text, earlier) => {
+    if (text === undefined) return { text: undefined, action: 'absent' };
+    const present = entriesOf(text, place).get(name);
+    if (present === undefined) return { text, action: 'absent' };
+    if (!isOurs(present)) return { taken: present };
+    const texts = earlier().filter((each) => !hasEntry(each, place, name));
+    // Where no text without it was ever kept, the file was made for it.
+    const isMade =
+      texts.length === 0 && isTable(present) && upsertEntry('', place, name, present).text === text;
+    return isMade ? { text: undefined, action: 'removed' } : removeEntry(text, place, name, texts);
+  });
+}
+
+function hasEntry(text: string, place: Place, name: string): boolean {
+  try {
+    return entriesOf(text, place).has(name);
+  } catch {
+    // Kept when the host could not have read it: nothing of ours was in there.
+    return false;
+  }
+}
+
+type Attempt =
+  { readonly text: string | undefined; readonly action: Edited['action'] } | { readonly taken: unknown };
+
+async function changingEntry(
+  place: Place,
+  name: string,
+  dryRun: boolean | undefined,
+  attempt: (text: string | undefined, earlier: () => readonly string[]) => Attempt,
+): Promise<EntryChange> {
+  let outcome: Attempt | undefined;
+  const changed = await changeFile({
+    file: place.file,
+    // A project's file is for everybody who works on it.
+    ownerOnly: place.scope !== 'project',
+    dryRun,
+    change(text, earlier) {
+      outcome = attempt(text, earlier);
+      return 'taken' in outcome ? text : outcome.text;
+    },
+  });
+  if (outcome === undefined || 'taken' in outcome) return { kind: 'taken', entry: outcome?.taken };
+  const { after } = changed;
+  const obstacle = after === undefined ? undefined : place.host.obstacle?.(parseText(after, place), name);
+  return { kind: 'done', action: outcome.action, obstacle, ...changed };
+}
+
+/** What a person has set in the environment of our entry stays. */
+function withVariables(entry: Entry, present: unknown): Entry {
+  if (!isTable(present) || !isTable(present.env) || !('command' in entry)) return entry;
+  return { ...entry, env: { ...present.env, ...(isTable(entry.env) ? entry.env : {}) } };
+}

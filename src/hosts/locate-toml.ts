@@ -1,0 +1,113 @@
+import { parse } from 'smol-toml';
+
+/** A line (or several) of a TOML text that says something: a header or a key with its value. */
+export interface TomlStatement {
+  readonly kind: 'table' | 'list-of-tables' | 'pair';
+  /** From the top of the document: of a pair, behind the keys of its header. */
+  readonly path: readonly string[];
+  readonly start: number;
+  readonly end: number;
+  /** Of a pair. */
+  readonly value: TomlNode | undefined;
+}
+
+export interface TomlNode {
+  readonly start: number;
+  readonly end: number;
+  /** Of a table in braces, in the order written; undefined for any other value. */
+  readonly members: readonly TomlMember[] | undefined;
+}
+
+export interface TomlMember {
+  /** More than one for a key with dots. */
+  readonly key: readonly string[];
+  readonly start: number;
+  readonly node: TomlNode;
+}
+
+const VOID = /(?:[ \t\r\n]|#[^\n]*)*/y;
+const BLANKS = /[ \t]*/y;
+const KEY_PART = /"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'.=[\]{}#,]+/y;
+const STRING = /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(?:[^"\\]|\\.)*"|'[^']*'/y;
+const BARE = /[^,\]}#\r\n]+/y;
+
+/** Takes a text apart that the parser has accepted, without a byte-order mark. Comments and blanks are what lies between. */
+export function locateToml(text: string): TomlStatement[] {
+  let at = 0;
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at;
+    const [found] = pattern.exec(text) ?? [''];
+    at += found.length;
+    return found;
+  };
+  const takeKey = (): string[] => {
+    const key: string[] = [];
+    for (;;) {
+      take(BLANKS);
+      key.push(unquoted(take(KEY_PART)));
+      const end = at;
+      take(BLANKS);
+      if (text[at] !== '.') {
+        at = end;
+        return key;
+      }
+      at++;
+    }
+  };
+  const takeValue = (): TomlNode => {
+    const start = at;
+    const open = text[at];
+    if (open !== '[' && open !== '{') {
+      if (take(STRING) === '') {
+        const bare = take(BARE);
+        if (bare.trim() === '') throw new Error('This is not the TOML that was parsed.');
+        at -= bare.length - bare.trimEnd().length;
+      }
+      return { start, end: at, members: undefined };
+    }
+    const members: TomlMember[] = [];
+    at++;
+    for (take(VOID); at < text.length && text[at] !== (open === '[' ? ']' : '}'); take(VOID)) {
+      if (text[at] === ',') at++;
+      else if (open === '[') takeValue();
+      else members.push(takePair());
+    }
+    at++;
+    return { start, end: at, members: open === '{' ? members : undefined };
+  };
+  const takePair = (): TomlMember => {
+    const start = at;
+    const key = takeKey();
+    take(BLANKS);
+    at++;
+    take(BLANKS);
+    return { key, start, node: takeValue() };
+  };
+
+  const statements: TomlStatement[] = [];
+  let header: readonly string[] = [];
+  for (take(VOID); at < text.length; take(VOID)) {
+    const start = at;
+    if (text[at] !== '[') {
+      const { key, node } = takePair();
+      statements.push({ kind: 'pair', path: [...header, ...key], start, end: node.end, value: node });
+      continue;
+    }
+    const isList = text[at + 1] === '[';
+    at += isList ? 2 : 1;
+    header = takeKey();
+    take(BLANKS);
+    at += isList ? 2 : 1;
+    const kind = isList ? 'list-of-tables' : 'table';
+    statements.push({ kind, path: header, start, end: at, value: undefined });
+  }
+  return statements;
+}
+
+/** A key as the parser gives it. Escapes are rare in keys, so the parser itself undoes them. */
+function unquoted(part: string): string {
+  if (!/^["']/.test(part)) return part;
+  return part.includes('\\') && part.startsWith('"')
+    ? Object.keys(parse(`${part} = 0`))[0]!
+    : part.slice(1, -1);
+}

@@ -1,0 +1,30 @@
+import { SwitchboardError } from '../shared/errors.ts';
+
+/** What the name of an entry may be. */
+export interface NameRule {
+  readonly pattern: RegExp;
+  /** What the pattern allows, to go behind "the name of an entry has". */
+  readonly allows: string;
+  /** Names that the host keeps for itself. Default none. */
+  readonly reserved?: readonly string[];
+}
+
+/** What most hosts take; the others take less. */
+export const USUAL_NAMES: NameRule = {
+  pattern: /^[A-Za-z0-9_-]+$/,
+  allows: 'only letters, digits, "-" and "_"',
+};
+
+/** The host puts the name before that of every tool, and both together have 64 characters at most. */
+const LONGEST_NAME = 32;
+
+/** Throws USAGE for a name that the host would not take. */
+export function refuseName(name: string, { title, names }: { title: string; names: NameRule }): void {
+  const refused = (why: string): SwitchboardError =>
+    new SwitchboardError('USAGE', `${title} does not take the name ${JSON.stringify(name)}: ${why}.`, {
+      hint: 'Choose another one with --name, for example --name tools.',
+    });
+  if (!names.pattern.test(name)) throw refused(`the name of an entry has ${names.allows} there`);
+  if (names.reserved?.includes(name) === true) throw refused('it keeps that for itself');
+  if (name.length > LONGEST_NAME) throw refused(`it has more than ${LONGEST_NAME} characters`);
+}

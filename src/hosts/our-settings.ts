@@ -1,0 +1,56 @@
+/** What a person may have set on a server besides how it is reached, in the words of our own configuration. */
+export interface OurSettings {
+  readonly description?: string;
+  readonly disabled?: true;
+  readonly exposedTools?: readonly string[];
+  readonly hiddenTools?: readonly string[];
+  readonly timeouts?: { readonly childSpawnMs?: number; readonly rpcMs?: number };
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Reads them from an entry of any host; `understood` are the keys that need not be mentioned any more. */
+export function settingsOf(value: Table): { settings: OurSettings; understood: ReadonlySet<string> } {
+  const { description } = value;
+  const shown = listOf(value, 'includeTools', 'enabled_tools');
+  const hidden = listOf(value, 'excludeTools', 'disabled_tools', 'disabledTools');
+  const timeouts = {
+    ...milliseconds('childSpawnMs', seconds(value.startup_timeout_sec) ?? value.startup_timeout_ms),
+    ...milliseconds('rpcMs', seconds(value.tool_timeout_sec) ?? value.timeout),
+  };
+  return {
+    settings: {
+      ...(typeof description === 'string' && description !== '' ? { description } : {}),
+      ...(value.disabled === true || value.enabled === false ? { disabled: true } : {}),
+      ...(shown === undefined ? {} : { exposedTools: shown }),
+      ...(hidden === undefined ? {} : { hiddenTools: hidden }),
+      ...(Object.keys(timeouts).length === 0 ? {} : { timeouts }),
+    },
+    understood: UNDERSTOOD,
+  };
+}
+
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  ...['description', 'disabled', 'enabled', 'timeout', 'name'],
+  ...['includeTools', 'enabled_tools', 'excludeTools', 'disabled_tools', 'disabledTools'],
+  ...['startup_timeout_sec', 'startup_timeout_ms', 'tool_timeout_sec'],
+]);
+
+function listOf(value: Table, ...keys: readonly string[]): string[] | undefined {
+  for (const key of keys) {
+    const list = value[key];
+    if (Array.isArray(list) && list.length > 0 && list.every((each) => typeof each === 'string')) return list;
+  }
+  return undefined;
+}
+
+function seconds(value: unknown): number | undefined {
+  return typeof value === 'number' ? value * 1000 : undefined;
+}
+
+function milliseconds(key: string, value: unknown): object {
+  return typeof value === 'number' && value >= 1 && value <= LONGEST_MS ? { [key]: Math.round(value) } : {};
+}
+
+/** The longest time our configuration takes. */
+const LONGEST_MS = 2_147_483_647;

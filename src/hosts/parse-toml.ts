@@ -1,0 +1,24 @@
+import { parse, TomlError } from 'smol-toml';
+import { TextFault } from './container.ts';
+
+/** The values of a TOML text. Throws TextFault. */
+export function parseToml(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return plain(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: DEEPEST })) as Record<string, unknown>;
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // The rest of the message shows the line, and with it what may be a secret.
+    const reason = /^(?:Invalid TOML document: )?(.*)/.exec(error.message)![1]!;
+    throw new TextFault(reason, error.line, error.column);
+  }
+}
+
+/** Deeper than any configuration. */
+const DEEPEST = 100;
+
+/** The parser's tables have no prototype, and so are never equal to ours. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member)]));
+}

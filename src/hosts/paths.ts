@@ -1,0 +1,15 @@
+import { posix, win32 } from 'node:path';
+import type { Surroundings } from './host.ts';
+
+/** Joins in the manner of the system that the path is for, which need not be this one. */
+export function joined({ platform }: Pick<Surroundings, 'platform'>, ...parts: readonly string[]): string {
+  return (platform === 'win32' ? win32 : posix).join(...parts);
+}
+
+/** Where programs with windows keep their settings: `%APPDATA%`, `~/Library/Application Support`, `~/.config`. */
+export function settingsHome(where: Surroundings): string {
+  const { platform, home, env } = where;
+  if (platform === 'win32') return env.APPDATA || joined(where, home, 'AppData', 'Roaming');
+  if (platform === 'darwin') return joined(where, home, 'Library', 'Application Support');
+  return env.XDG_CONFIG_HOME || joined(where, home, '.config');
+}

@@ -1,0 +1,127 @@
+import { posix, win32 } from 'node:path';
+import type { References, Surroundings } from './host.ts';
+
+/** A text of a host in the words of our own configuration. */
+export interface OurText {
+  readonly text: string;
+  /** The variables it refers to, without those that have a default. */
+  readonly variables: readonly string[];
+  /** What the person should know about it. */
+  readonly notes: readonly string[];
+}
+
+export interface ReferenceContext {
+  readonly references: References;
+  readonly where: Surroundings;
+  /** What `${workspaceFolder}` stands for; undefined where that is not known. */
+  readonly project: string | undefined;
+}
+
+/** Why a text cannot be said in our words; the message goes behind "it". */
+export class Unsayable extends Error {}
+
+/** Turns the references that the host fills in into ours, `${NAME}`. What it takes literally stays literal. Throws Unsayable. */
+export function ourText(text: string, context: ReferenceContext): OurText {
+  const variables: string[] = [];
+  const notes: string[] = [];
+  let result = '';
+  let at = 0;
+  for (const match of text.matchAll(patternOf(context))) {
+    const literal = text.slice(at, match.index);
+    const reference = converted(match, context, notes);
+    // With us `$${` is a plain `${`.
+    if (literal.endsWith('$') && reference.text.startsWith('${'))
+      throw new Unsayable('has a "$" directly before a reference');
+    result += escaped(literal) + reference.text;
+    if (reference.variable !== undefined) variables.push(reference.variable);
+    at = match.index + match[0].length;
+  }
+  return { text: result + escaped(text.slice(at)), variables, notes };
+}
+
+const BRACES = String.raw`\$\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>(?:[^{}]|\$\{[^{}]*\})*))?\}`;
+const SHELL = new RegExp(BRACES, 'g');
+const SHELL_AND_BARE = new RegExp(`${BRACES}|\\$(?<bare>[A-Za-z_]\\w*)`, 'g');
+const SHELL_AND_PERCENT = new RegExp(`${BRACES}|\\$(?<bare>[A-Za-z_]\\w*)|%(?<percent>[A-Za-z_]\\w*)%`, 'g');
+const EDITOR = /\$\{(?<word>[^{}]*)\}/g;
+const NEVER = /(?!)/g;
+
+function patternOf({ references, where }: ReferenceContext): RegExp {
+  switch (references) {
+    case 'none':
+      return NEVER;
+    case 'shell':
+      return SHELL;
+    case 'shell-and-bare':
+      return where.platform === 'win32' ? SHELL_AND_PERCENT : SHELL_AND_BARE;
+    case 'editor':
+      return EDITOR;
+  }
+}
+
+interface Reference {
+  readonly text: string;
+  readonly variable?: string;
+}
+
+function converted({ groups = {} }: RegExpMatchArray, context: ReferenceContext, notes: string[]): Reference {
+  const { name, fallback, bare, percent, word } = groups;
+  if (word !== undefined) return editorReference(word, context, notes);
+  if (fallback !== undefined) return { text: `\${${name!}:-${fallback}}` };
+  return referenceTo((name ?? bare ?? percent)!);
+}
+
+function referenceTo(variable: string): Reference {
+  return { text: `\${${variable}}`, variable };
+}
+
+function editorReference(word: string, context: ReferenceContext, notes: string[]): Reference {
+  const [, scheme, name = ''] = /^(\w+):(.*)$/s.exec(word) ?? [];
+  const own = editorWord(word, context);
+  if (own !== undefined) return own;
+  if (scheme === 'input') {
+    const variable = variableName(name);
+    notes.push(`the editor asked for "${name}"; it is read from the variable ${variable} now`);
+    return referenceTo(variable);
+  }
+  // Without a scheme it is not theirs, but nobody writes it to have it taken literally.
+  const variable = scheme === undefined ? word : scheme === 'env' ? name : '';
+  if (/^[A-Za-z_]\w*$/.test(variable) && !/^workspace/.test(variable)) return referenceTo(variable);
+  throw new Unsayable(`refers to \${${word}}, which only the editor knows`);
+}
+
+/** What the editor knows by itself; undefined for any other word. */
+function editorWord(word: string, { where, project }: ReferenceContext): Reference | undefined {
+  const path = where.platform === 'win32' ? win32 : posix;
+  switch (word) {
+    case 'userHome':
+      return referenceTo(where.platform === 'win32' ? 'USERPROFILE' : 'HOME');
+    case 'pathSeparator':
+    case '/':
+      return { text: path.sep };
+    case 'workspaceFolder':
+    case 'workspaceRoot':
+      return project === undefined ? undefined : { text: escaped(project) };
+    case 'workspaceFolderBasename':
+      return project === undefined ? undefined : { text: escaped(path.basename(project)) };
+    default:
+      return undefined;
+  }
+}
+
+/** A name for a variable, made of any words: `api-key` becomes `API_KEY`. */
+export function variableName(...words: readonly string[]): string {
+  const name = words
+    .join('_')
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z\d]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .toUpperCase();
+  return /^[A-Z]/.test(name) ? name : `_${name}`;
+}
+
+/** As our configuration writes what is meant literally. */
+export function escaped(text: string): string {
+  // A function, because `$$` means `$` in a replacement text.
+  return text.replaceAll('${', () => '$${');
+}

@@ -1,0 +1,170 @@
+import { isSecretName } from '../shared/secrets.ts';
+import { isTable } from './container.ts';
+import type { OurEntry } from './convert.ts';
+import { variableName } from './references.ts';
+
+/** A secret that stands in an entry as it is. */
+export interface Secret {
+  readonly value: string;
+  /** Where it stands, for example `env.API_KEY`. */
+  readonly where: string;
+  /** What a variable for it could be called. */
+  readonly variable: string;
+}
+
+type Replace = (secret: Secret) => string;
+
+/**
+ * The entry with every secret that stands in it replaced: values of variables and headers by their names, arguments
+ * behind flags such as `--token`, passwords and keys in addresses, and whatever looks like a token. References are no
+ * secrets.
+ */
+export function replaceSecrets(entry: OurEntry, server: string, replace: Replace): OurEntry {
+  const { args, env, url, headers, oauth } = entry;
+  return {
+    ...entry,
+    ...(args === undefined ? {} : { args: inArguments(args, server, replace) }),
+    ...(env === undefined ? {} : { env: inVariables(env, server, replace) }),
+    ...(url === undefined ? {} : { url: inText(url, 'url', [server], replace) }),
+    ...(headers === undefined ? {} : { headers: inHeaders(headers, server, replace) }),
+    ...(oauth === undefined ? {} : { oauth: inLogin(oauth, server, replace) }),
+  };
+}
+
+function inVariables(
+  env: Readonly<Record<string, string>>,
+  server: string,
+  replace: Replace,
+): Record<string, string> {
+  return mapped(env, (name, text) => {
+    const where = `env.${name}`;
+    const variable = /^[A-Za-z_]\w*$/.test(name) ? name : variableName(server, name);
+    if (isLiteral(text) && (isSecret(name) || isTokenLike(text)))
+      return replace({ value: text, where, variable });
+    return inText(text, where, [server, name], replace);
+  });
+}
+
+function inHeaders(
+  headers: Readonly<Record<string, string>>,
+  server: string,
+  replace: Replace,
+): Record<string, string> {
+  return mapped(headers, (name, text) => {
+    const where = `headers.${name}`;
+    const [, scheme = '', value = text] = /^((?:bearer|basic|token) +)(.*)$/is.exec(text) ?? [];
+    if (!isLiteral(value) || !(isSecret(name) || isTokenLike(value))) return text;
+    const what = /^authorization$/i.test(name) ? 'token' : name.replace(/^x-/i, '');
+    return scheme + replace({ value, where, variable: variableName(server, what) });
+  });
+}
+
+function inLogin(
+  oauth: Readonly<Record<string, string | number>>,
+  server: string,
+  replace: Replace,
+): Record<string, string | number> {
+  return mapped(oauth, (name, value) => {
+    if (name !== 'clientSecret' || typeof value !== 'string' || !isLiteral(value)) return value;
+    return replace({ value, where: `oauth.${name}`, variable: variableName(server, name) });
+  });
+}
+
+function inArguments(args: readonly string[], server: string, replace: Replace): string[] {
+  return args.map((text, at) => {
+    const where = `args[${at}]`;
+    const [, flag = '', value = ''] = /^(--?[\w-]+|\w+)=(.*)$/s.exec(text) ?? [];
+    if (flag !== '' && isSecret(flag) && isLiteral(value))
+      return `${flag}=${replace({ value, where, variable: variableName(server, flag) })}`;
+    const before = args[at - 1] ?? '';
+    const follows = /^--?[\w-]+$/.test(before) && isSecret(before) && !text.startsWith('-');
+    if (follows && isLiteral(text))
+      return replace({ value: text, where, variable: variableName(server, before) });
+    return inText(text, where, [server], replace);
+  });
+}
+
+/** Secrets within a text: a password or a key in an address, a token behind its kind, or all of it. */
+function inText(text: string, where: string, words: readonly string[], replace: Replace): string {
+  const secret = (value: string, what: string): string =>
+    isLiteral(value) ? replace({ value, where, variable: variableName(...words, what) }) : value;
+  if (isTokenLike(text)) return secret(text, 'token');
+  return text
+    .replace(
+      /\b(bearer|basic) +([^\s"']+)/gi,
+      (_, kind: string, value: string) => `${kind} ${secret(value, 'token')}`,
+    )
+    .replace(/(\b[a-z][\w+.-]*:\/\/)([^\s/?#]+)/gi, (_, scheme: string, authority: string) => {
+      const [, user = '', password = '', host = ''] = /^([^:@]*):(.*)(@.*)$/.exec(authority) ?? [];
+      return password === '' ? scheme + authority : `${scheme}${user}:${secret(password, 'password')}${host}`;
+    })
+    .replace(/([?&;]([\w.-]+)=)([^&;#\s]+)/g, (whole, front: string, name: string, value: string) =>
+      isSecret(name) || /^key$/i.test(name) || isTokenLike(value) ? front + secret(value, name) : whole,
+    )
+    .replace(/(?<=^https?:\/\/[^?#\s]*\/)[^/?#\s]+/gi, (part) =>
+      isTokenLike(part) ? secret(part, 'key') : part,
+    );
+}
+
+/** Every secret in a parsed file of any kind, wherever it stands; all values of environments and headers count as such. */
+export function secretValues(document: unknown): string[] {
+  const found: string[] = [];
+  const note: Replace = ({ value }) => {
+    found.push(value);
+    return value;
+  };
+  const look = (name: string, value: unknown): void => {
+    if (typeof value === 'string') {
+      if (isSecret(name) && isLiteral(value)) found.push(value);
+      else inText(value, '', [], note);
+    } else if (Array.isArray(value)) {
+      inArguments(
+        value.filter((each) => typeof each === 'string'),
+        '',
+        note,
+      );
+      for (const each of value as unknown[]) if (typeof each !== 'string') look('', each);
+    } else if (isTable(value)) {
+      const isSecretive = ['env', 'headers', 'http_headers'].includes(name);
+      for (const [key, member] of Object.entries(value)) {
+        if (isSecretive && typeof member === 'string' && isLiteral(member)) found.push(member);
+        else look(key, member);
+      }
+    }
+  };
+  look('', document);
+  return [...new Set(found)];
+}
+
+function isSecret(name: string): boolean {
+  // Codex keeps names of variables, not their values, under such keys.
+  if (name.includes('env_var')) return false;
+  return isSecretName(name.replaceAll('-', '_')) || /^cookie$/i.test(name);
+}
+
+/** Whether nothing in it is filled in from elsewhere. */
+function isLiteral(text: string): boolean {
+  return text !== '' && !/(?<!\$)\$\{/.test(text);
+}
+
+const KNOWN_TOKEN =
+  /^(?:sk|pk|rk|gh[opusr]|github_pat|glpat|xox[abeprs]|npm|hf|pat|shpat|dop_v1|lin_api|ntn|secret|key|AIza|AKIA|ya29|eyJ)[-_.]?[\w./+=-]{16,}$/;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Whether it looks as if a machine had made it up: letters and digits mixed, over a long stretch. */
+function isTokenLike(text: string): boolean {
+  if (!isLiteral(text) || /[\s/\\]/.test(text)) return false;
+  if (UUID.test(text)) return true;
+  const mixed = (part: string): boolean => /\d/.test(part) && /[a-z]/i.test(part);
+  if (KNOWN_TOKEN.test(text) && mixed(text)) return true;
+  return (
+    /^[\w+=~.-]{20,}$/.test(text) && text.split(/[-_.]/).some((part) => part.length >= 20 && mixed(part))
+  );
+}
+
+function mapped<T>(
+  table: Readonly<Record<string, T>>,
+  change: (name: string, value: T) => T,
+): Record<string, T> {
+  return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, change(name, value)]));
+}

@@ -1,0 +1,121 @@
+import { createHash, randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { isTable, type Container } from './container.ts';
+import { HOSTS } from './catalog.ts';
+import type { HostName } from './host.ts';
+
+/** What was taken out of a host's file, so that it can be put back: in the state directory, for its owner only. */
+export interface TakeoverRecord {
+  readonly version: typeof VERSION;
+  readonly host: HostName;
+  readonly file: string;
+  /** When, as an ISO date. */
+  readonly at: string;
+  /** The whole text before. Never to be shown. */
+  readonly before: string;
+  /** The digest of the text after. */
+  readonly after: string;
+  readonly parts: readonly TakenPart[];
+}
+
+export interface TakenPart extends Container {
+  /** The name of our entry, where one was put there. */
+  readonly entry?: string | undefined;
+  /** The names of the servers that were taken out. */
+  readonly removed: readonly string[];
+}
+
+/** A record and where it is kept. */
+export interface KeptRecord {
+  readonly path: string;
+  readonly record: TakeoverRecord;
+}
+
+const VERSION = 1;
+
+/** A place for a record that is not written yet. */
+export function recordPath(stateDirectory: string, at: Date): string {
+  const time = at.toISOString().replaceAll(/[:.]/g, '-');
+  return join(folderIn(stateDirectory), `${time}-${randomBytes(4).toString('hex')}.json`);
+}
+
+/** On the disk when it returns: what is done afterwards may be interrupted at any moment. */
+export function writeRecord(path: string, record: Omit<TakeoverRecord, 'version'>): void {
+  const draft = `${path}.tmp`;
+  try {
+    fs.mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+    fs.rmSync(draft, { force: true });
+    const descriptor = fs.openSync(draft, 'wx', 0o600);
+    try {
+      fs.writeFileSync(descriptor, JSON.stringify({ version: VERSION, ...record }));
+      fs.fsyncSync(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+    fs.renameSync(draft, path);
+  } catch (cause) {
+    throw new SwitchboardError('STATE_NOT_WRITABLE', `${path} cannot be written: ${messageOf(cause)}.`, {
+      hint: 'Nothing was taken out. See that it is in a directory of your own, or set SWITCHBOARD_STATE_DIR to one.',
+      cause,
+    });
+  }
+}
+
+export function dropRecord(path: string): void {
+  fs.rmSync(path, { force: true });
+}
+
+/** All that are kept, the newest first; what is no record of ours is passed over. */
+export function keptRecords(stateDirectory: string): KeptRecord[] {
+  const folder = folderIn(stateDirectory);
+  let names: string[];
+  try {
+    names = fs.readdirSync(folder);
+  } catch {
+    return [];
+  }
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .toReversed()
+    .flatMap((name) => {
+      const record = readRecord(join(folder, name));
+      return record === undefined ? [] : [{ path: join(folder, name), record }];
+    });
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function folderIn(stateDirectory: string): string {
+  return join(stateDirectory, 'takeover');
+}
+
+function readRecord(path: string): TakeoverRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(fs.readFileSync(path, 'utf8'));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is TakeoverRecord {
+  return (
+    isTable(value) &&
+    value.version === VERSION &&
+    HOSTS.some(({ name }) => name === value.host) &&
+    ['file', 'at', 'before', 'after'].every((key) => typeof value[key] === 'string') &&
+    Array.isArray(value.parts) &&
+    value.parts.every(
+      (part) =>
+        isTable(part) &&
+        Array.isArray(part.keyPath) &&
+        Array.isArray(part.removed) &&
+        typeof part.format === 'string',
+    )
+  );
+}

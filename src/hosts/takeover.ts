@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SwitchboardError } from '../shared/errors.ts';
+import { changeFile, explaining, type ChangedFile } from './change-file.ts';
+import { entriesOf, removeEntry, upsertEntry, type Entry } from './edit.ts';
+import type { Place } from './place.ts';
+import {
+  digestOf,
+  dropRecord,
+  recordPath,
+  writeRecord,
+  type KeptRecord,
+  type TakenPart,
+  type TakeoverRecord,
+} from './takeover-record.ts';
+
+/** What is to be done at one place of a file. */
+export interface TakeoverPart {
+  readonly place: Place;
+  /** What is to go, as it was read; what is different now stays. */
+  readonly servers: ReadonlyMap<string, unknown>;
+  /** What comes instead; undefined where an entry elsewhere does it. */
+  readonly entry: Entry | undefined;
+}
+
+export interface TakeoverOptions {
+  /** All at places of the same file, of which there is at least one. */
+  readonly parts: readonly [TakeoverPart, ...TakeoverPart[]];
+  /** The name of our entry. */
+  readonly name: string;
+  readonly isOurs: (entry: unknown) => boolean;
+  readonly stateDirectory: string;
+  /** Whether nothing is written. Default false. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface TakenOver extends ChangedFile {
+  readonly removed: readonly string[];
+  /** Where what was taken out is remembered; undefined where nothing was. */
+  readonly record: string | undefined;
+}
+
+/**
+ * Takes servers out of a host's file and puts our entry in their place. What was there is on record before the file is
+ * touched, so wherever this is interrupted, nothing is lost.
+ */
+export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
+  const { parts, name, isOurs, stateDirectory, dryRun } = options;
+  const { host, file } = parts[0].place;
+  const at = new Date();
+  const record = recordPath(stateDirectory, at);
+  let taken: readonly TakenPart[] = [];
+  try {
+    const changed = await changeFile({
+      file,
+      dryRun,
+      change(text) {
+        if (text === undefined) return text;
+        const steps = parts.map((part) => planned(text, part, name, isOurs));
+        taken = steps.map((step) => step.taken);
+        return steps.reduce((rest, step) => step.apply(rest), text);
+      },
+      onWrite({ before = '', after = '' }) {
+        writeRecord(record, {
+          host: host.name,
+          file,
+          at: at.toISOString(),
+          before,
+          after: digestOf(after),
+          parts: taken,
+        });
+      },
+    });
+    const wrote = changed.after !== changed.before && dryRun !== true;
+    return { ...changed, removed: taken.flatMap((part) => part.removed), record: wrote ? record : undefined };
+  } catch (error) {
+    // The file is as it was.
+    dropRecord(record);
+    throw error;
+  }
+}
+
+function planned(
+  text: string,
+  { place, servers, entry }: TakeoverPart,
+  name: string,
+  isOurs: (entry: unknown) => boolean,
+): { readonly taken: TakenPart; apply(text: string): string } {
+  const { format, keyPath, file, host } = place;
+  const present = entriesOf(text, place);
+  const removed = [...servers]
+    .filter(([each, value]) => isDeepStrictEqual(present.get(each), value))
+    .map(([each]) => each);
+  const other = present.get(name);
+  if (entry !== undefined && other !== undefined && !isOurs(other) && !removed.includes(name)) {
+    throw new SwitchboardError(
+      'HOST_ENTRY_TAKEN',
+      `${host.title} has a server named ${JSON.stringify(name)} that is not ours, in ${file}.`,
+      { hint: 'Choose another name for our entry with --name.' },
+    );
+  }
+  return {
+    taken: { format, keyPath, ...(entry === undefined ? {} : { entry: name }), removed },
+    apply(before) {
+      const drop = (rest: string, each: string): string => removeEntry(rest, place, each).text;
+      const free = removed.includes(name) ? drop(before, name) : before;
+      const entered = entry === undefined ? free : upsertEntry(free, place, name, entry).text;
+      return removed.filter((each) => each !== name).reduce(drop, entered);
+    },
+  };
+}
+
+export interface GivenBack extends ChangedFile {
+  /**
+   * - `restored`: the file is as it was before, to the byte.
+   * - `merged`: it was changed meanwhile; the servers are back, and all else is as it is.
+   * - `nothing`: it is as it was before already.
+   */
+  readonly how: 'restored' | 'merged' | 'nothing';
+  /** Servers that are back. */
+  readonly returned: readonly string[];
+  /** Servers that are not, because another one has their name now; the record stays. */
+  readonly left: readonly string[];
+}
+
+/** Puts back what a takeover has taken out, and takes our entry away. The record goes when all is back. */
+export async function giveBack(
+  { path, record }: KeptRecord,
+  { isOurs, dryRun }: Pick<TakeoverOptions, 'isOurs' | 'dryRun'>,
+): Promise<GivenBack> {
+  let outcome: Pick<GivenBack, 'how' | 'returned' | 'left'> | undefined;
+  const all = record.parts.flatMap((part) => part.removed);
+  const changed = await changeFile({
+    file: record.file,
+    dryRun,
+    ownerOnly: true,
+    change(text) {
+      if (text === record.before) {
+        outcome = { how: 'nothing', returned: [], left: [] };
+        return text;
+      }
+      if (text !== undefined && digestOf(text) === record.after) {
+        outcome = { how: 'restored', returned: all, left: [] };
+        return record.before;
+      }
+      const merged = merge(text ?? '', record, isOurs);
+      outcome = { how: 'merged', returned: merged.returned, left: merged.left };
+      return merged.text;
+    },
+  });
+  if (dryRun !== true && outcome!.left.length === 0) dropRecord(path);
+  return { ...changed, ...outcome! };
+}
+
+function merge(
+  text: string,
+  { parts, before, file }: TakeoverRecord,
+  isOurs: (entry: unknown) => boolean,
+): { text: string; returned: string[]; left: string[] } {
+  const [returned, left]: [string[], string[]] = [[], []];
+  let result = text;
+  for (const part of parts) {
+    const old = explaining(file, () => entriesOf(before, part));
+    // One that was there before the takeover stays.
+    const isNew = part.entry !== undefined && !isOurs(old.get(part.entry));
+    const ours = isNew && isOurs(entriesOf(result, part).get(part.entry)) ? part.entry : undefined;
+    // Ours goes first where one of theirs had the same name.
+    if (ours !== undefined && part.removed.includes(ours)) result = removeEntry(result, part, ours).text;
+    for (const name of part.removed) {
+      const present = entriesOf(result, part).get(name);
+      const entry = old.get(name) as Entry;
+      if (present === undefined) result = upsertEntry(result, part, name, entry, { anew: true }).text;
+      (present === undefined || isDeepStrictEqual(present, entry) ? returned : left).push(name);
+    }
+    if (ours !== undefined && !part.removed.includes(ours)) result = removeEntry(result, part, ours).text;
+  }
+  return { text: result, returned, left };
+}

@@ -1,0 +1,51 @@
+import type { Splice } from '../shared/splice.ts';
+import type { TomlStatement } from './locate-toml.ts';
+
+/** A header and what stands under it. */
+export interface Block {
+  readonly header: TomlStatement;
+  readonly pairs: readonly TomlStatement[];
+}
+
+/** The block of the first header that is the one. */
+export function blockAt(
+  statements: readonly TomlStatement[],
+  isIt: (statement: TomlStatement) => boolean,
+): Block | undefined {
+  const at = statements.findIndex(isIt);
+  if (at === -1) return undefined;
+  const next = statements.findIndex(({ kind }, index) => index > at && kind !== 'pair');
+  return { header: statements[at]!, pairs: statements.slice(at + 1, next === -1 ? undefined : next) };
+}
+
+/** Cuts out its lines, and the empty line before them. */
+export function cutBlock(text: string, { header, pairs }: Block): Splice {
+  const first = lineStart(text, header.start);
+  const start = first - (/(?<=^|\n)\r?\n$/.exec(text.slice(0, first))?.[0].length ?? 0);
+  return { start, end: behindLine(text, (pairs.at(-1) ?? header).end), with: '' };
+}
+
+/** Cuts out its lines, with a comment behind it. */
+export function cutLine(text: string, { start, end }: TomlStatement): Splice {
+  return { start: lineStart(text, start), end: behindLine(text, end), with: '' };
+}
+
+export function eolOf(text: string): string {
+  return /\r?\n/.exec(text)?.[0] ?? '\n';
+}
+
+export function lineStart(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+}
+
+/** Where the line break begins. */
+export function lineEnd(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  if (end === -1) return text.length;
+  return text[end - 1] === '\r' ? end - 1 : end;
+}
+
+function behindLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end + 1;
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** A file as it was read, for whoever means to write it anew. */
+export interface ReadFile {
+  /** The file itself, where the name is a link to it. */
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly stats: fs.Stats;
+}
+
+export interface ReplaceFileOptions {
+  /** Where the old content is kept. Default nowhere. */
+  readonly backup?: string | undefined;
+  /** The rights of a file that is new. Default 0o644. */
+  readonly mode?: number | undefined;
+}
+
+/** Undefined where there is none. Throws where the name is not that of a regular file, or of a link to one. */
+export function readForReplacing(file: string): ReadFile | undefined {
+  if (fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  const stats = fs.statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true)
+    throw new NotRegular(stats === undefined ? 'a link to nowhere' : 'not a regular file');
+  const path = fs.realpathSync(file);
+  return { path, bytes: fs.readFileSync(path), stats };
+}
+
+/** What has the name of a file cannot be replaced; the message says what it is. */
+export class NotRegular extends Error {}
+
+/**
+ * Puts new content in the place of what was read, in one step and with the same rights; `undefined` takes the file
+ * away. False where somebody else has changed the file since: then nothing happens.
+ */
+export function replaceFile(
+  file: string,
+  found: ReadFile | undefined,
+  content: Buffer | undefined,
+  { backup, mode = 0o644 }: ReplaceFileOptions = {},
+): boolean {
+  const path = found?.path ?? file;
+  // A new file beside it could take its place even so; but who makes a file read-only means it.
+  if (found !== undefined) fs.accessSync(path, fs.constants.W_OK);
+  const next = content && writeBeside(path, content, found?.stats ?? mode);
+  try {
+    if (found === undefined) return next === undefined || place(next, path);
+    if (backup !== undefined) fs.renameSync(writeBeside(backup, found.bytes, found.stats), backup);
+    // Read again at the very last: nothing but this line lies between another program's change and its loss.
+    if (!fs.readFileSync(path).equals(found.bytes)) return false;
+    if (next === undefined) fs.rmSync(path);
+    else fs.renameSync(next, path);
+    return true;
+  } finally {
+    if (next !== undefined) fs.rmSync(next, { force: true });
+  }
+}
+
+/** A file with this content in the same directory, under a name of its own, with the rights of the one it is to replace. */
+function writeBeside(path: string, bytes: Buffer, like: fs.Stats | number): string {
+  const beside = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  // One that replaces another is for nobody but us until its rights are set: it may hold secrets.
+  const descriptor = fs.openSync(beside, 'wx', typeof like === 'number' ? like : 0o600);
+  try {
+    fs.writeFileSync(descriptor, bytes);
+    if (typeof like !== 'number') keepRights(descriptor, like);
+    fs.fsyncSync(descriptor);
+  } catch (error) {
+    fs.rmSync(beside, { force: true });
+    throw error;
+  } finally {
+    fs.closeSync(descriptor);
+  }
+  return beside;
+}
+
+function keepRights(descriptor: number, { uid, gid, mode }: fs.Stats): void {
+  const ours = fs.fstatSync(descriptor);
+  try {
+    if (ours.uid !== uid || ours.gid !== gid) fs.fchownSync(descriptor, uid, gid);
+  } catch {
+    // Only root can give a file away; for anybody else it becomes their own.
+  }
+  fs.fchmodSync(descriptor, mode & 0o777);
+}
+
+/** Puts a new file in its place, unless somebody else has just made one there. */
+function place(next: string, path: string): boolean {
+  try {
+    // Unlike a rename, a link never replaces anything.
+    fs.linkSync(next, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    // Some file systems have no links.
+    if (fs.existsSync(path)) return false;
+    fs.renameSync(next, path);
+    return true;
+  }
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { CONFIG_FILE } from '../config/find.ts';
+import { homeOf } from '../state/home.ts';
+import type { State } from '../state/records.ts';
+import { openRegistry } from '../state/registry.ts';
+import { refuseAlias } from './alias.ts';
+
+export interface Registration {
+  readonly alias: string;
+  /** The project, without symbolic links. */
+  readonly root: string;
+  /** Whether a name that leads to another project is taken from it. Default false. */
+  readonly force?: boolean;
+  /** Names the state home. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Throws where the name cannot be had. Only reads. Returns whether another project loses it. */
+export function checkAlias({ alias, root, force = false, env }: Registration): boolean {
+  return replaces(openRegistry(homeOf(env)).read(), { alias, root, force });
+}
+
+/** From now on the name leads to the project. */
+export async function registerAlias({ alias, root, force = false, env }: Registration): Promise<void> {
+  await openRegistry(homeOf(env)).change((state) => {
+    replaces(state, { alias, root, force });
+    state.project_aliases[alias] = root;
+  });
+}
+
+function replaces(
+  state: State,
+  { alias, root, force }: Required<Pick<Registration, 'alias' | 'root' | 'force'>>,
+): boolean {
+  refuseAlias(alias);
+  const other = Object.hasOwn(state.project_aliases, alias) ? state.project_aliases[alias] : undefined;
+  if (other === undefined || other === root) return false;
+  if (force) return true;
+  throw new SwitchboardError(
+    'ALIAS_TAKEN',
+    `MCP project alias '${alias}' already points to ${other}; use --name for another project or --force to replace it`,
+  );
+}
+
+export interface AliasList {
+  readonly home: string;
+  readonly state_path: string;
+  readonly projects: readonly {
+    readonly name: string;
+    readonly root: string;
+    /** Null where the project has no file any more. */
+    readonly config: string | null;
+    readonly status: 'ok' | 'missing';
+  }[];
+}
+
+/** All names that lead to projects, in order. Only reads. */
+export function listAliases(env: NodeJS.ProcessEnv): AliasList {
+  const home = homeOf(env);
+  const { project_aliases: aliases } = openRegistry(home).read();
+  const projects = Object.entries(aliases)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, root]) => {
+      const file = join(root, CONFIG_FILE);
+      const there = existsSync(file);
+      return {
+        name,
+        root,
+        config: there ? file : null,
+        status: there ? ('ok' as const) : ('missing' as const),
+      };
+    });
+  return { home: home.root, state_path: home.stateFile, projects };
+}

@@ -1,0 +1,2 @@
+export type { YardPlace } from './pinning.ts';
+export { createYardSource, YARD } from './source.ts';

@@ -1,0 +1,156 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printable } from '../../shared/printable.ts';
+import { Component, EMPTY_LISTING, type Listing } from '../../gateway/index.ts';
+import { isJsonObject, type JsonObject, type Kind } from '../../protocol/index.ts';
+import type { YardContext } from '../context.ts';
+import { readArguments, schemaOf, type Arguments } from './arguments.ts';
+import { checkoutTool, createTool, downTool, uncheckoutTool, upTool } from './changing.ts';
+import { briefTool, doctorTool, listTool, logsTool, statusTool, whereTool } from './looking.ts';
+import { openPinned, pinProject, type Pin, type PinnedCall, type YardPlace } from './pinning.ts';
+import { getPrompt, PROMPTS } from './prompts.ts';
+import { RESOURCES } from './resources.ts';
+import { sortedText } from './sorted-text.ts';
+import { CWD, type Course, type Done, type YardTool } from './tool.ts';
+
+/** In the order of the list. */
+const TOOLS: readonly YardTool[] = [
+  doctorTool,
+  statusTool,
+  createTool,
+  listTool,
+  briefTool,
+  whereTool,
+  logsTool,
+  upTool,
+  checkoutTool,
+  uncheckoutTool,
+  downTool,
+];
+
+/** How long a client may keep our lists, in milliseconds: they change with the program only. */
+const FRESH_MS = 5 * 60_000;
+
+/** Everything that agents can ask of one project. */
+export class Offer {
+  readonly #place: YardPlace;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #listings: Partial<Record<Kind, Listing>>;
+  #pin: Pin | undefined;
+
+  constructor(place: YardPlace, env: NodeJS.ProcessEnv) {
+    this.#place = place;
+    this.#env = env;
+    this.#listings = {
+      tools: listingOf(TOOLS.map((tool) => [tool.name, described(tool)])),
+      resources: listingOf(
+        RESOURCES.map(({ uri, name, title, description, mimeType }) => [
+          uri,
+          { uri, name, title, description, mimeType },
+        ]),
+      ),
+      prompts: listingOf(
+        PROMPTS.map(({ name, title, description, arguments: given }) => [
+          name,
+          { name, title, description, arguments: given },
+        ]),
+      ),
+    };
+  }
+
+  listing(kind: Kind): Listing {
+    return this.#listings[kind] ?? EMPTY_LISTING;
+  }
+
+  /** The result of a request. */
+  async answer(method: string, params: JsonObject, course: Course): Promise<JsonObject> {
+    switch (method) {
+      case 'tools/call':
+        return this.#call(textIn(params, 'name'), params.arguments ?? {}, course);
+      case 'resources/read':
+        return this.#read(textIn(params, 'uri'));
+      case 'prompts/get':
+        return getPrompt(textIn(params, 'name'), params.arguments);
+      default:
+        throw new SwitchboardError('METHOD_UNKNOWN', `Method not found: ${method.slice(0, 200)}`);
+    }
+  }
+
+  async #call(name: string, args: unknown, course: Course): Promise<JsonObject> {
+    const tool = TOOLS.find((each) => each.name === name);
+    if (tool === undefined) throw new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${name.slice(0, 200)}`);
+    if (!isJsonObject(args)) throw new SwitchboardError('PARAMS_INVALID', 'arguments must be an object');
+    try {
+      // Before anything is looked for: what was asked wrongly is not asked of any project.
+      const given = readArguments(args, argumentsOf(tool));
+      const yard = this.#open({ cwd: given.text('cwd'), orRecorded: tool.orRecorded });
+      return resultOf(await tool.run(yard, given, course), warningsOf(yard));
+    } catch (error) {
+      if (!(error instanceof SwitchboardError)) throw error;
+      // Without structured content: that has a schema, and clients refuse what does not fit it.
+      const said = error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
+      return { content: [{ type: 'text', text: printable(said) }], isError: true };
+    }
+  }
+
+  async #read(uri: string): Promise<JsonObject> {
+    const resource = RESOURCES.find((each) => each.uri === uri);
+    if (resource === undefined)
+      throw new SwitchboardError('RESOURCE_UNKNOWN', `unknown resource: ${uri.slice(0, 200)}`);
+    const text = await resource.text(() => this.#open({}));
+    return { contents: [{ uri, mimeType: resource.mimeType, text }] };
+  }
+
+  #open(call: PinnedCall): YardContext {
+    // Once it is found it stays the same, whatever happens around it.
+    if (this.#pin?.found !== true) this.#pin = pinProject(this.#place, this.#env);
+    return openPinned(this.#pin, this.#env, call);
+  }
+}
+
+function argumentsOf(tool: YardTool): Arguments {
+  return { ...tool.arguments, cwd: CWD };
+}
+
+function described(tool: YardTool): JsonObject {
+  const { name, title, description, hints, output } = tool;
+  return {
+    name,
+    title,
+    description,
+    inputSchema: schemaOf(argumentsOf(tool)),
+    outputSchema: output,
+    annotations: { title, ...hints },
+  };
+}
+
+function listingOf(items: readonly (readonly [key: string, value: JsonObject])[]): Listing {
+  const components = items.map(([key, value]) => new Component(key, JSON.stringify(value)));
+  return {
+    components,
+    byKey: new Map(components.map((component) => [component.key, component])),
+    incomplete: undefined,
+    ttlMs: FRESH_MS,
+  };
+}
+
+/** What was wrong with the file or with the records, though the call could be made. */
+function warningsOf({ problem, registry }: YardContext): readonly string[] {
+  const broken = problem === undefined ? [] : [`${problem.message} What is known from before is used.`];
+  return [...broken, ...registry.warnings];
+}
+
+function resultOf({ data, text, notes = [], failed = false }: Done, warnings: readonly string[]): JsonObject {
+  const remarks = [...notes, ...warnings.map((warning) => `warning: ${warning}`)].map(printable);
+  const texts = [text ?? sortedText(data), ...remarks];
+  return {
+    content: texts.map((each) => ({ type: 'text', text: each })),
+    structuredContent: data,
+    isError: failed,
+  };
+}
+
+function textIn(params: JsonObject, key: string): string {
+  const value = params[key];
+  if (typeof value === 'string') return value;
+  throw new SwitchboardError('PARAMS_INVALID', `${key} must be a string`);
+}

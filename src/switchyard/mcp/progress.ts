@@ -1,0 +1,52 @@
+import type { Call } from '../../gateway/index.ts';
+import { Client, SERVER_SHAPE } from '../../protocol/index.ts';
+import { Message } from '../../wire/index.ts';
+import type { OnEvent } from '../services/events.ts';
+
+/** How often a client hears what is still waited for, in milliseconds. Hosts give up what is silent for long. */
+const EVERY = 2000;
+
+export interface Progress {
+  readonly onEvent: OnEvent;
+  /** Nothing more is told. */
+  end(): void;
+}
+
+/** Tells the client of a call how far it is, if it wants to hear that. */
+export function progressOf(call: Call): Progress {
+  const token = tokenOf(call);
+  if (token === undefined) return { onEvent: () => undefined, end: () => undefined };
+  let steps = 0;
+  const tell = (message: string): void => {
+    steps++;
+    const said = `"progressToken":${token},"progress":${steps},"message":${JSON.stringify(message)}`;
+    call.notify(
+      Message.fromText(
+        `{"jsonrpc":"2.0","method":"notifications/progress","params":{${said}}}`,
+        SERVER_SHAPE,
+      ),
+      [],
+    );
+  };
+  const waiting = new Set<string>();
+  const timer = setInterval(() => {
+    if (waiting.size > 0) tell(`waiting for ${[...waiting].join(', ')}`);
+  }, EVERY);
+  timer.unref();
+  return {
+    onEvent: (event) => {
+      if ('service' in event) {
+        if (event.kind === 'starting' || event.kind === 'stopping') waiting.add(event.service);
+        else waiting.delete(event.service);
+      }
+      tell(event.text);
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/** A string or a number, as JSON text. */
+function tokenOf({ request }: Call): string | undefined {
+  const token = request.text(Client.progressToken);
+  return token !== undefined && /^["\d-]/.test(token) ? token : undefined;
+}

@@ -1,0 +1,44 @@
+import { brief } from '../brief.ts';
+import type { YardContext } from '../context.ts';
+import { GUIDE } from './guide.ts';
+import { diagnosisOf } from './looking.ts';
+import { sortedText } from './sorted-text.ts';
+
+/** Something to read before a tool is chosen. Reading changes nothing. */
+export interface YardResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  /** `open` gives the project; the text may need none. */
+  text(open: () => YardContext): Promise<string>;
+}
+
+export const RESOURCES: readonly YardResource[] = [
+  {
+    uri: 'switchyard://project/brief',
+    name: 'project-brief',
+    title: 'Brief of the project',
+    description:
+      'What is configured, what runs and where, checkouts, changed files, missing env files, recent errors.',
+    mimeType: 'application/json',
+    text: async (open) => sortedText(await brief(open())),
+  },
+  {
+    uri: 'switchyard://project/doctor',
+    name: 'project-doctor',
+    title: 'Set-up of the project',
+    description: 'Services, profiles, proxy, missing env files, and what is wrong with the set-up.',
+    mimeType: 'application/json',
+    text: async (open) => sortedText(await diagnosisOf(open())),
+  },
+  {
+    uri: 'switchyard://agent/guide',
+    name: 'agent-guide',
+    title: 'Guide for agents',
+    description: 'How to work with Switchyard, on one page.',
+    mimeType: 'text/markdown',
+    text: () => Promise.resolve(GUIDE),
+  },
+];

@@ -1,0 +1,125 @@
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import { VERSION } from '../../shared/version.ts';
+import type { Call, Ending, Source, SourceInfo, SourceState } from '../../gateway/index.ts';
+import { isJsonObject, MODERN_VERSION, SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
+import { editedText, Message, RpcCode, type Edit } from '../../wire/index.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import type { Offer } from './offer.ts';
+import type { YardPlace } from './pinning.ts';
+
+export interface YardSourceOptions {
+  /** What the source is called in its catalog. */
+  readonly name: string;
+  /** Which project it is for. */
+  readonly place: YardPlace;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Logger;
+}
+
+/** What Switchyard says of itself. */
+export const YARD: SourceInfo = {
+  protocolVersion: MODERN_VERSION,
+  serverInfo: { name: 'switchyard', title: 'Switchyard', version: VERSION },
+  capabilities: { tools: {}, resources: {}, prompts: {} },
+  instructions: INSTRUCTIONS,
+};
+
+/**
+ * The runtime of one project as a source: no process stands behind it, so there is nothing to start or to lose. A gateway
+ * waits for its own start, so what the answers need is loaded with the first of them.
+ */
+export function createYardSource({ name, place, env, log }: YardSourceOptions): Source {
+  const since = Date.now();
+  const running = new Map<Call, AbortController>();
+  let closed = false;
+  let offer: Offer | undefined;
+  let loading: Promise<Offer> | undefined;
+  let onIdle: (() => void) | undefined;
+
+  const load = (): Promise<Offer> => {
+    loading ??= import('./offer.ts').then((module) => (offer = new module.Offer(place, env)));
+    return loading;
+  };
+
+  const run = async (call: Call, edits: readonly Edit[], signal: AbortSignal): Promise<void> => {
+    const { progressOf } = await import('./progress.ts');
+    const progress = progressOf(call);
+    try {
+      const { method, params } = JSON.parse(editedText(call.request, edits)) as {
+        method: string;
+        params?: unknown;
+      };
+      const result = await (
+        await load()
+      ).answer(method, isJsonObject(params) ? params : {}, { signal, onEvent: progress.onEvent });
+      call.relay(answerWith({ result }));
+    } catch (error) {
+      call.fail(asError(error, call));
+    } finally {
+      progress.end();
+    }
+  };
+
+  const source: Source = {
+    name,
+    get state(): SourceState {
+      return closed ? { kind: 'stopped' } : { kind: 'running', pid: undefined, since };
+    },
+    about: () => YARD,
+    list: async (kind) => (await load()).listing(kind),
+    known: (kind) => offer?.listing(kind),
+    request: (edits, call) => {
+      call.source = source;
+      if (closed) {
+        call.fail(new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not run: it is stopped.`));
+        return;
+      }
+      const controller = new AbortController();
+      call.runner = { cancelled: () => controller.abort() };
+      running.set(call, controller);
+      void run(call, edits, controller.signal).finally(() => {
+        running.delete(call);
+        if (running.size === 0) onIdle?.();
+      });
+    },
+    start: () => Promise.resolve(),
+    // Nothing is asked of it that it has not declared.
+    ask: (method) =>
+      Promise.resolve(
+        answerWith({ error: { code: RpcCode.methodNotFound, message: `Method not found: ${method}` } }),
+      ),
+    tell: () => undefined,
+    listen: () => undefined,
+    keepFor: () => undefined,
+    giveUp: () => Promise.resolve(),
+    close: async ({ reason = 'Switchboard is stopping.', drainMs = 0 }: Ending = {}) => {
+      closed = true;
+      if (running.size > 0 && drainMs > 0) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, drainMs);
+          onIdle = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      for (const [call, controller] of running) {
+        log.debug('gave up a call', { server: name, method: call.method });
+        call.fail(new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not finished: ${reason}`));
+        // What was begun goes on; only nobody waits for it any more.
+        controller.abort();
+      }
+    },
+  };
+  return source;
+}
+
+function answerWith(answer: { readonly result: JsonObject } | { readonly error: JsonObject }): Message {
+  return Message.from({ jsonrpc: '2.0', id: 0, ...answer }, SERVER_SHAPE);
+}
+
+function asError(error: unknown, call: Call): SwitchboardError {
+  if (error instanceof SwitchboardError) return error;
+  return new SwitchboardError('INTERNAL', `${call.subject()} failed: ${messageOf(error)}`, { cause: error });
+}

@@ -1,0 +1,470 @@
+/** install, uninstall, import and eject: the files of hosts as they are left, and programs started as a host would. */
+import { chmodSync, existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { parse } from 'smol-toml';
+import { describe, expect, test } from 'vitest';
+import { createHostHome, FILES, type HostHome } from '../helpers/host-home.ts';
+import { startClient, textOf, type Json } from '../helpers/raw-client.ts';
+import { nodeServer } from '../helpers/temp-project.ts';
+
+const CONFIG = 'work/switchboard.config.json';
+const ALL = Object.keys(FILES) as (keyof typeof FILES)[];
+const echo = nodeServer('echo');
+const config = { mcpServers: { echo } };
+
+/** The servers of a host, as it would read them. */
+function serversOf(at: HostHome, host: keyof typeof FILES): Json {
+  const text = at.read(FILES[host]);
+  if (host === 'codex') return JSON.parse(JSON.stringify(parse(text).mcp_servers ?? {}));
+  // Written by us, all of them are plain JSON up to comments.
+  return JSON.parse(text.replace(/^\s*\/\/.*$/gm, ''))[host === 'vscode' ? 'servers' : 'mcpServers'];
+}
+
+/** Starts an entry as its host would, and calls a tool of the server called `echo` through it. */
+async function useAsHost(
+  at: HostHome,
+  entry: Json,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const client = startClient({
+    command: entry.command,
+    args: entry.args,
+    cwd: '/',
+    env: { ...at.hostEnv, ...env },
+  });
+  await client.initialize();
+  const answer = await client.call('echo_suite', {
+    action: 'call',
+    subtool: 'echo',
+    args: { text: 'hello' },
+  });
+  await client.close();
+  return textOf(answer);
+}
+
+describe('install', () => {
+  test('lets every host start the program, from anywhere and without a PATH; uninstall leaves no trace', async () => {
+    const at = createHostHome({ [CONFIG]: config });
+    const before = at.files();
+    const installed = await at.run(['install', ...ALL]);
+    expect(installed).toMatchObject({ code: 0, stderr: '' });
+    for (const host of ALL) {
+      expect(installed.stdout).toContain(at.home.path(FILES[host]));
+      expect(serversOf(at, host).switchboard.args.slice(-2)).toEqual(['--config', at.home.path(CONFIG)]);
+    }
+    // It is the same command everywhere.
+    expect(await useAsHost(at, serversOf(at, 'claude-desktop').switchboard)).toContain('hello');
+    expect(await useAsHost(at, serversOf(at, 'codex').switchboard)).toContain('hello');
+    const again = await at.run(['install', ...ALL, '--json']);
+    expect(again.json.hosts.map(({ action }: Json) => action)).toEqual(ALL.map(() => 'unchanged'));
+    expect(at.backups()).toEqual([]);
+    const removed = await at.run(['uninstall', ...ALL, '--json']);
+    expect(removed.json.hosts.map(({ action }: Json) => action)).toEqual(ALL.map(() => 'removed'));
+    expect(at.files()).toEqual(before);
+  });
+
+  test('into the files of a project, and into files with other content, to the byte and back', async () => {
+    const at = createHostHome({
+      [CONFIG]: config,
+      [FILES.cursor]: '{\n  // mine\n  "mcpServers": {\n    "a": { "command": "a" }, // a\n  },\n}\n',
+      [FILES.codex]: '# mine\nmodel = "x"\n\n[mcp_servers.a]\ncommand = "a"',
+      [FILES['claude-code']]: '{"numStartups":3,"projects":{}}',
+      'work/.vscode/mcp.json': '\ufeff{\r\n\t"servers": {}\r\n}\r\n',
+    });
+    chmodSync(at.home.path(FILES.cursor), 0o640);
+    const before = at.files();
+    expect((await at.run(['install', 'cursor', 'codex', 'claude'])).code).toBe(0);
+    expect((await at.run(['install', 'vscode', 'claude-code', 'gemini', '--scope', 'project'])).code).toBe(0);
+    expect(at.read('work/.vscode/mcp.json')).toMatch(
+      /^\ufeff\{\r\n\t"servers": \{\r\n\t\t"switchboard": \{\r\n/,
+    );
+    expect(existsSync(at.home.path('work/.mcp.json'))).toBe(true);
+    expect(existsSync(at.home.path('work/.gemini/settings.json'))).toBe(true);
+    expect(at.backups()).toHaveLength(4);
+    expect(statSync(at.home.path(FILES.cursor)).mode & 0o777).toBe(0o640);
+    await at.run(['uninstall', 'cursor', 'codex', 'claude']);
+    await at.run(['uninstall', 'vscode', 'claude-code', 'gemini', '--scope', 'project']);
+    expect(at.files()).toEqual(before);
+  });
+
+  test('a dry run shows the change without secrets, and changes nothing', async () => {
+    const at = createHostHome({
+      [CONFIG]: config,
+      [FILES.cursor]:
+        '{\n  "mcpServers": {\n    "a": { "command": "a", "env": { "KEY": "very-secret" } }\n  }\n}\n',
+    });
+    const before = at.files();
+    const { stdout, code } = await at.run(['install', 'cursor', 'codex', '--dry-run']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('+    "switchboard": {');
+    expect(stdout).toContain('+[mcp_servers.switchboard]');
+    expect(stdout).not.toContain('very-secret');
+    const { json } = await at.run(['install', 'cursor', '--dry-run', '--json']);
+    expect(json.hosts[0]).toMatchObject({
+      host: 'cursor',
+      action: 'added',
+      diff: expect.stringContaining('+++'),
+    });
+    expect(at.files()).toEqual(before);
+    expect(at.backups()).toEqual([]);
+  });
+
+  test('a broken file is not touched, nor is any other then, and its place is named', async () => {
+    const at = createHostHome({
+      [CONFIG]: config,
+      [FILES.cursor]: '{ "mcpServers": {} }',
+      [FILES.gemini]: '{\n  "mcpServers": {},\n}\n',
+    });
+    const before = at.files();
+    const { code, stderr, stdout } = await at.run(['install', 'cursor', 'gemini']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`${at.home.path(FILES.gemini)}, line 2, column 19: the program takes no comma`);
+    expect(stderr).toContain('Nothing was changed.');
+    expect(at.files()).toEqual(before);
+    const removed = await at.run(['uninstall', 'gemini', '--json']);
+    expect(removed).toMatchObject({
+      code: 1,
+      json: { hosts: [{ action: 'failed', error: { code: 'HOST_FILE_BROKEN' } }] },
+    });
+    expect(at.files()).toEqual(before);
+  });
+
+  test('an entry that is not ours stays, unless it is to be replaced', async () => {
+    const theirs = {
+      mcpServers: { switchboard: { command: 'npx', args: ['-y', 'other', '--token', 'hidden-token'] } },
+    };
+    const at = createHostHome({ [CONFIG]: config, [FILES.windsurf]: theirs });
+    const refused = await at.run(['install', 'windsurf']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('that is not ours');
+    expect(refused.stderr).toContain('npx -y other --token ***');
+    expect(refused.stderr).not.toContain('hidden-token');
+    expect((await at.run(['uninstall', 'windsurf'])).code).toBe(1);
+    expect(serversOf(at, 'windsurf')).toEqual(theirs.mcpServers);
+    expect((await at.run(['install', 'windsurf', '--name', 'gateway'])).code).toBe(0);
+    expect(Object.keys(serversOf(at, 'windsurf'))).toEqual(['switchboard', 'gateway']);
+    expect((await at.run(['install', 'windsurf', '--force'])).code).toBe(0);
+    expect(await useAsHost(at, serversOf(at, 'windsurf').switchboard)).toContain('hello');
+  });
+
+  test('variables of the configuration reach it where the host passes on only what is named', async () => {
+    const at = createHostHome({
+      [CONFIG]: { mcpServers: { echo: { ...echo, env: { A: '${ECHO_TOKEN}', B: '${PLAIN:-x}' } } } },
+    });
+    const { stdout } = await at.run(['install', 'codex', 'gemini', 'claude-desktop'], {
+      env: { ECHO_TOKEN: 't' },
+    });
+    expect(serversOf(at, 'codex').switchboard.env_vars).toEqual(['ECHO_TOKEN', 'PLAIN']);
+    expect(serversOf(at, 'gemini').switchboard.env).toEqual({ ECHO_TOKEN: '${ECHO_TOKEN}' });
+    expect(serversOf(at, 'claude-desktop').switchboard.env).toBeUndefined();
+    expect(stdout).toContain(
+      'Claude Desktop passes little of your environment on, and the configuration refers to ECHO_TOKEN, PLAIN',
+    );
+  });
+
+  test('with an address the host connects; the token stays in the environment', async () => {
+    const at = createHostHome();
+    const url = 'http://127.0.0.1:3006/mcp';
+    expect((await at.run(['install', 'claude-code', 'codex', 'windsurf', '--http', url])).code).toBe(0);
+    expect(serversOf(at, 'claude-code').switchboard).toEqual({
+      type: 'http',
+      url,
+      headers: { Authorization: 'Bearer ${SWITCHBOARD_HTTP_TOKEN}' },
+    });
+    expect(serversOf(at, 'codex').switchboard).toEqual({
+      url,
+      bearer_token_env_var: 'SWITCHBOARD_HTTP_TOKEN',
+    });
+    expect(serversOf(at, 'windsurf').switchboard.serverUrl).toBe(url);
+    expect((await at.run(['install', 'claude-desktop', '--http', url])).code).toBe(2);
+    await at.run(['uninstall', 'claude-code', 'codex', 'windsurf']);
+    expect(Object.keys(at.files())).toEqual(['work/.keep']);
+  });
+
+  test('without a host it tells what there is, and what is wrong is told plainly', async () => {
+    const at = createHostHome({
+      [CONFIG]: config,
+      [FILES.cursor]: { mcpServers: { a: { command: 'a' } } },
+      [FILES.gemini]: '{',
+    });
+    await at.run(['install', 'codex']);
+    const { stdout, code } = await at.run(['install']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/cursor\s+user\s+–\s+a\s/);
+    expect(stdout).toMatch(/codex\s+user\s+switchboard\s+none\s/);
+    expect(stdout).toMatch(/gemini\s+user\s+–\s+cannot be read/);
+    expect(stdout).not.toContain('windsurf');
+    expect((await at.run(['install', 'curser'])).stderr).toContain('Did you mean "cursor"?');
+    expect((await at.run(['install', '--force'])).code).toBe(2);
+    expect((await at.run(['install', 'windsurf', '--scope', 'project'])).stderr).toContain(
+      'no file for single projects',
+    );
+    expect((await at.run(['install', 'cursor', '--scope', 'world'])).code).toBe(2);
+    expect((await at.run(['uninstall'])).code).toBe(2);
+    const elsewhere = await at.run(['install', 'cursor'], { cwd: at.home.dir });
+    expect(elsewhere).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('There is no configuration in'),
+    });
+    expect((await at.run(['install', 'cursor', '--config', 'nowhere.json'])).code).toBe(78);
+  });
+
+  test('a link stays a link', async () => {
+    const at = createHostHome({ [CONFIG]: config, 'dotfiles/cursor.json': '{}', '.cursor/x': '' });
+    symlinkSync(at.home.path('dotfiles/cursor.json'), at.home.path(FILES.cursor));
+    await at.run(['install', 'cursor']);
+    expect(JSON.parse(at.read('dotfiles/cursor.json')).mcpServers.switchboard).toBeDefined();
+    expect(readdirSync(at.home.path('dotfiles'))).toEqual(['cursor.json']);
+  });
+});
+
+describe('import', () => {
+  const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+  const hosts = () => ({
+    [FILES.cursor]: `{
+  // cursor
+  "mcpServers": {
+    "echo": ${JSON.stringify(echo)},
+    "github": { "command": "npx", "args": ["-y", "gh"], "env": { "GITHUB_TOKEN": "${SECRET}", "LEVEL": "debug" } }
+  }
+}
+`,
+    [FILES.codex]: '[mcp_servers.github]\ncommand = "npx"\nargs = ["-y", "other"]\nenv_vars = ["GH_HOST"]\n',
+    [FILES.vscode]: {
+      inputs: [{ id: 'docs-key', type: 'promptString' }],
+      servers: {
+        docs: {
+          type: 'http',
+          url: 'https://docs.example.com/mcp',
+          headers: { 'X-API-Key': '${input:docs-key}' },
+        },
+      },
+    },
+  });
+
+  test('shows what hosts have, and writes only when it is told to', async () => {
+    const at = createHostHome(hosts());
+    const before = at.files();
+    const shown = await at.run(['import']);
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toMatch(/cursor\s+echo\s+new\s/);
+    expect(shown.stdout).toMatch(/codex\s+github\s+clash, as github-codex\s+npx -y other/);
+    expect(shown.stdout).toMatch(/vscode\s+docs\s+new\s+https:\/\/docs/);
+    expect(shown.stdout).toContain(
+      'the editor asked for "docs-key"; it is read from the variable DOCS_KEY now',
+    );
+    expect(shown.stdout).toContain('+++');
+    expect(shown.stderr).toContain('nothing was written, because nobody can be asked here. Add --yes');
+    expect(shown.stdout + shown.stderr).not.toContain(SECRET);
+    expect(at.files()).toEqual(before);
+    const written = await at.run(['import', '--yes']);
+    expect(written).toMatchObject({ code: 0, stderr: '' });
+    expect(written.stdout).not.toContain(SECRET);
+    expect(JSON.parse(at.read(CONFIG)).mcpServers).toEqual({
+      echo,
+      github: { command: 'npx', args: ['-y', 'gh'], env: { GITHUB_TOKEN: SECRET, LEVEL: 'debug' } },
+      docs: { type: 'http', url: 'https://docs.example.com/mcp', headers: { 'X-API-Key': '${DOCS_KEY}' } },
+      'github-codex': { command: 'npx', args: ['-y', 'other'] },
+    });
+    // It holds a secret.
+    expect(statSync(at.home.path(CONFIG)).mode & 0o777).toBe(0o600);
+    const again = await at.run(['import', '--yes', '--json']);
+    expect(again.json.servers.map(({ state }: Json) => state)).toEqual(['same', 'same', 'same', 'same']);
+    expect(again.json.config).toMatchObject({ changed: false });
+    const list = await at.run(['list', '--json']);
+    expect(list.json.servers.map(({ name }: Json) => name)).toEqual(
+      expect.arrayContaining(['echo', 'github', 'github-codex']),
+    );
+  });
+
+  test('puts secrets into variables where that is wanted, and never prints them', async () => {
+    const at = createHostHome({ ...hosts(), [CONFIG]: '{\n  // mine\n  "logLevel": "warn"\n}\n' });
+    const { json, stdout, stderr } = await at.run(['import', '--secrets', 'env', '--yes', '--json'], {
+      env: { DOCS_KEY: 'set' },
+    });
+    expect(json.variables).toEqual([
+      { name: 'DOCS_KEY', servers: ['docs'], secret: false, state: 'set' },
+      { name: 'GH_HOST', servers: ['github-codex'], secret: false, state: 'unset' },
+      { name: 'GITHUB_TOKEN', servers: ['github'], secret: true, state: 'unset' },
+    ]);
+    expect(stdout + stderr).not.toContain(SECRET);
+    expect(at.read(CONFIG)).toContain('// mine');
+    expect(at.read(CONFIG)).toContain('"GITHUB_TOKEN": "${GITHUB_TOKEN}"');
+    expect(at.read(CONFIG)).not.toContain(SECRET);
+    expect((await at.run(['import', '--secrets', 'hide'])).code).toBe(2);
+  });
+
+  test('takes one host, one scope or one server; ours is never among them', async () => {
+    const at = createHostHome({
+      ...hosts(),
+      'work/.cursor/mcp.json': { mcpServers: { local: { command: 'l' } } },
+    });
+    const names = async (...args: string[]): Promise<unknown> =>
+      (await at.run(['import', ...args, '--json'])).json.servers.map(({ name }: Json) => name);
+    expect(await names('vscode')).toEqual(['docs']);
+    expect(await names('cursor')).toEqual(['echo', 'github', 'local']);
+    expect(await names('cursor', '--scope', 'project')).toEqual(['local']);
+    expect(await names('--only', 'github', '--only', 'docs')).toEqual(['github', 'docs', 'github']);
+    expect((await at.run(['import', '--only', 'nobody'])).code).toBe(2);
+    await at.run(['import', '--yes']);
+    await at.run(['install', 'cursor']);
+    expect(await names('cursor')).toEqual(['echo', 'github', 'local']);
+  });
+
+  test('reads a .mcp.json beside the configuration only once', async () => {
+    const at = createHostHome({ [CONFIG]: {}, 'work/.mcp.json': { mcpServers: { echo } } });
+    const { json } = await at.run(['import', '--yes', '--json']);
+    expect(json.servers).toMatchObject([{ name: 'echo', state: 'same', notes: ['read from there already'] }]);
+    expect(JSON.parse(at.read(CONFIG))).toEqual({});
+  });
+
+  test('a broken file of a host that was named is an error, and otherwise a remark', async () => {
+    const at = createHostHome({ ...hosts(), [FILES.gemini]: '{' });
+    expect(await at.run(['import', 'gemini'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('line 1, column 1'),
+    });
+    const all = await at.run(['import', '--yes']);
+    expect(all.code).toBe(1);
+    expect(all.stderr).toContain(at.home.path(FILES.gemini));
+    expect(Object.keys(JSON.parse(at.read(CONFIG)).mcpServers)).toHaveLength(4);
+  });
+
+  describe.runIf(existsSync('/usr/bin/script'))('in a terminal', () => {
+    test('asks, and does what the answer says', async () => {
+      const at = createHostHome(hosts());
+      const no = await at.type(['import', 'cursor'], ['n']);
+      expect(no.stdout).toContain('Write this? [y/N]');
+      expect(no.stdout).toContain('Nothing was written.');
+      expect(no.stdout).not.toContain(SECRET);
+      expect(existsSync(at.home.path(CONFIG))).toBe(false);
+      const yes = await at.type(['import', 'cursor'], ['y']);
+      expect(yes.stdout).toContain('Wrote 2 servers into');
+      expect(Object.keys(JSON.parse(at.read(CONFIG)).mcpServers)).toEqual(['echo', 'github']);
+    });
+  });
+});
+
+describe('a takeover', () => {
+  const servers = (extra: object = {}) => ({
+    [FILES['claude-code']]: JSON.stringify(
+      {
+        numStartups: 7,
+        mcpServers: { echo },
+        projects: {
+          '/somewhere': { mcpServers: { local: { type: 'stdio', command: 'local' } }, history: ['x'] },
+        },
+      },
+      undefined,
+      2,
+    ),
+    [FILES.cursor]: `{\n  // mine\n  "mcpServers": {\n    "echo": ${JSON.stringify(echo)}, // e\n  },\n}\n`,
+    [FILES.codex]:
+      '# mine\n[mcp_servers.files]\ncommand = "npx" # c\n\n[mcp_servers.files.env]\nA = "1"\n\n[tui]\nx = 1',
+    ...extra,
+  });
+
+  test('leaves one entry in each host, through which the servers work; eject gives all back to the byte', async () => {
+    const at = createHostHome(servers());
+    const before = at.files();
+    const { code, json } = await at.run(['import', '--takeover', '--yes', '--json']);
+    expect(code).toBe(0);
+    expect(json.takeover.map(({ host, removed }: Json) => [host, removed])).toEqual([
+      ['claude-code', ['echo', 'local']],
+      ['cursor', ['echo']],
+      ['codex', ['files']],
+    ]);
+    for (const host of ['claude-code', 'codex'] as const)
+      expect(Object.keys(serversOf(at, host))).toEqual(['switchboard']);
+    expect(at.read(FILES.cursor)).toMatch(/^\{\n {2}\/\/ mine\n {2}"mcpServers": \{\n {4}"switchboard": \{/);
+    expect(JSON.parse(at.read(FILES['claude-code'])).projects['/somewhere']).toEqual({
+      mcpServers: {},
+      history: ['x'],
+    });
+    expect(JSON.parse(at.read(CONFIG)).mcpServers).toMatchObject({
+      echo,
+      local: { cwd: '/somewhere' },
+      files: { env: { A: '1' } },
+    });
+    expect(await useAsHost(at, serversOf(at, 'claude-code').switchboard)).toContain('hello');
+    for (const { record } of json.takeover) expect(statSync(record).mode & 0o777).toBe(0o600);
+
+    const warned = await at.run(['uninstall', 'cursor', '--dry-run']);
+    expect(warned.stdout).toContain('switchboard eject cursor');
+    const one = await at.run(['eject', 'cursor', '--json']);
+    expect(one.json.ejected).toMatchObject([
+      { host: 'cursor', how: 'restored', returned: ['echo'], left: [] },
+    ]);
+    const rest = await at.run(['eject']);
+    expect(rest).toMatchObject({ code: 0, stderr: '' });
+    expect(hostFiles(at)).toEqual(before);
+    expect(existsSync(at.home.path(CONFIG))).toBe(true);
+    expect((await at.run(['eject'])).stdout).toContain('nothing to put back');
+  });
+
+  test('a dry run changes nothing, neither here nor there', async () => {
+    const at = createHostHome(servers());
+    const before = at.files();
+    const { stdout } = await at.run(['import', '--takeover', '--dry-run']);
+    expect(stdout).toContain('-[mcp_servers.files]');
+    expect(stdout).toContain('+[mcp_servers.switchboard]');
+    expect(at.files()).toEqual(before);
+    await at.run(['import', '--takeover', '--yes']);
+    const after = at.files();
+    const { json } = await at.run(['eject', '--dry-run', '--json']);
+    expect(json.ejected.map(({ how }: Json) => how)).toEqual(['restored', 'restored', 'restored']);
+    expect(at.files()).toEqual(after);
+  });
+
+  test('what the host has written since stays, and the servers come back all the same', async () => {
+    const at = createHostHome(servers());
+    await at.run(['import', 'claude-code', '--takeover', '--yes']);
+    const now = JSON.parse(at.read(FILES['claude-code']));
+    writeFileSync(
+      at.home.path(FILES['claude-code']),
+      JSON.stringify({ ...now, numStartups: 8, fresh: true }, undefined, 2),
+    );
+    const { json } = await at.run(['eject', '--json']);
+    expect(json.ejected).toMatchObject([{ how: 'merged', returned: ['echo', 'local'], left: [] }]);
+    expect(JSON.parse(at.read(FILES['claude-code']))).toEqual({
+      numStartups: 8,
+      fresh: true,
+      mcpServers: { echo },
+      projects: {
+        '/somewhere': { mcpServers: { local: { type: 'stdio', command: 'local' } }, history: ['x'] },
+      },
+    });
+  });
+
+  test('that is killed at any moment loses no server', async () => {
+    for (let round = 0; round < 12; round++) {
+      const at = createHostHome(servers());
+      await at.kill(['import', '--takeover', '--yes'], 40 + round * 30);
+      const inConfig = existsSync(at.home.path(CONFIG))
+        ? Object.keys(JSON.parse(at.read(CONFIG)).mcpServers)
+        : [];
+      const inCodex = Object.keys(serversOf(at, 'codex'));
+      // Always in the host, or in the configuration with our entry in the host.
+      expect(
+        inCodex.includes('files') || (inCodex.includes('switchboard') && inConfig.includes('files')),
+      ).toBe(true);
+      expect((await at.run(['eject'])).code).toBe(0);
+      expect(hostFiles(at)).toEqual(hostFiles(createHostHome(servers())));
+    }
+  });
+
+  /** Without our own; and a kill may leave a file behind that was being written aside. */
+  function hostFiles(at: HostHome): Record<string, string> {
+    const entries = Object.entries(at.files());
+    return Object.fromEntries(entries.filter(([file]) => file !== CONFIG && !file.endsWith('.tmp')));
+  }
+});
+
+test('the help has these commands, and only that of this program', async () => {
+  const at = createHostHome({ [CONFIG]: config });
+  const commands = ['install [host…]', 'uninstall <host…>', 'import [host…]', 'eject [host…]'];
+  const { stdout } = await at.run(['--help']);
+  for (const command of commands) expect(stdout).toContain(command);
+  const other = await at.run(['--help'], { program: 'mcp-proxy-server' });
+  for (const command of commands) expect(other.stdout).not.toContain(command);
+});

@@ -1,0 +1,312 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { envelope, type Era } from '../helpers/eras.ts';
+import { alive } from '../helpers/processes.ts';
+import type { RawClient, RpcMessage } from '../helpers/raw-client.ts';
+import { createYard } from '../helpers/yard.ts';
+import { agentYard, Schemas, type AgentYard } from '../helpers/yard-agent.ts';
+import { until } from '../helpers/until.ts';
+
+const request = (id: number, method: string, params: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params });
+const call = (id: number, name: string, args: unknown = {}): string =>
+  request(id, 'tools/call', { name: `switchyard_${name}`, arguments: args });
+const hello = (version: unknown): object => ({
+  protocolVersion: version,
+  capabilities: {},
+  clientInfo: { name: 'fixture', version: '0' },
+});
+
+/** Pipes a whole session in and closes stdin, as a script does. */
+async function session(
+  yard: AgentYard,
+  lines: readonly string[],
+  args: readonly string[] = [],
+): Promise<any[]> {
+  const ran = await yard.run(['mcp', ...args], { input: `${lines.join('\n')}\n` });
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+  return ran.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('a session that only looks gives thirteen answers in order, and leaves no state', async () => {
+  const yard = await agentYard();
+  const answers = await session(yard, [
+    request(1, 'initialize', hello('2025-06-18')),
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    request(2, 'tools/list', {}),
+    request(3, 'resources/list', {}),
+    request(4, 'resources/read', { uri: 'switchyard://project/brief' }),
+    '',
+    request(5, 'resources/read', { uri: 'switchyard://agent/guide' }),
+    request(6, 'prompts/list', {}),
+    request(7, 'prompts/get', {
+      name: 'switchyard_branch_runtime',
+      arguments: { branch: 'feature/demo', services: 'web' },
+    }),
+    call(8, 'doctor'),
+    call(9, 'status'),
+    call(10, 'status', { brnch: 'x' }),
+    call(11, 'status', { cwd: 5 }),
+    call(12, 'status', []),
+    request(13, 'initialize', hello(20250618)),
+  ]);
+  expect(answers.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+  const [first, tools, resources, brief, guide, prompts, prompt, doctor, status, typo, cwd, list, version] =
+    answers;
+  expect(first.result).toMatchObject({
+    protocolVersion: '2025-06-18',
+    capabilities: {
+      tools: { listChanged: false },
+      resources: { subscribe: false, listChanged: false },
+      prompts: { listChanged: false },
+    },
+    serverInfo: { name: 'switchyard', title: 'Switchyard', version: expect.stringMatching(/^\d/) },
+  });
+  expect(tools.result.tools).toHaveLength(11);
+  expect(resources.result.resources).toHaveLength(3);
+  expect(prompts.result.prompts).toHaveLength(2);
+  expect(JSON.parse(brief.result.contents[0].text)).toMatchObject({
+    branch: null,
+    configured_services: ['web'],
+    configured_profiles: ['small'],
+    env_warnings: ['missing link source .env'],
+  });
+  expect(guide.result.contents[0].text).toContain('switchyard_brief');
+  expect(prompt.result.messages[0].content.text).toContain('feature/demo');
+  const schemas = new Schemas(tools.result.tools);
+  expect(schemas.fault('switchyard_doctor', doctor.result)).toBeUndefined();
+  expect(schemas.fault('switchyard_status', status.result)).toBeUndefined();
+  expect(typo.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('brnch') }] });
+  expect(cwd.result).toMatchObject({ isError: true, content: [{ text: 'cwd must be a string' }] });
+  expect(list.error).toMatchObject({ code: -32602, message: expect.stringContaining('must be an object') });
+  expect(version.error).toMatchObject({ code: -32602, message: expect.stringContaining('protocolVersion') });
+  expect(existsSync(yard.home)).toBe(false);
+});
+
+test('a session that acts does all of it, one after another, in one piped go', async () => {
+  const yard = await agentYard();
+  const branch = 'feature/demo';
+  const steps: [string, object][] = [
+    ['create', { branch }],
+    ['list', {}],
+    ['up', { branch, profile: 'small' }],
+    ['where', { service: 'web', branch }],
+    ['logs', { service: 'web', branch }],
+    ['checkout', { branch }],
+    ['uncheckout', { branch }],
+    ['down', { branch }],
+  ];
+  const [tools, ...answers] = await session(yard, [
+    request(0, 'tools/list', {}),
+    ...steps.map(([name, args], at) => call(at + 1, name, args)),
+  ]);
+  const schemas = new Schemas(tools.result.tools);
+  const data: Record<string, any> = {};
+  for (const [at, [name]] of steps.entries()) {
+    const { id, result } = answers[at];
+    expect([name, id, result.isError, schemas.fault(`switchyard_${name}`, result)]).toEqual([
+      name,
+      at + 1,
+      false,
+      undefined,
+    ]);
+    data[name] = result.structuredContent;
+  }
+  expect(data.create).toMatchObject({ created: true, env: ['missing link source .env'] });
+  expect(data.list.worktrees).toMatchObject([{ branch, path: data.create.worktree }]);
+  expect(data.up).toMatchObject({
+    branch,
+    profile: 'small',
+    services: ['web'],
+    outcomes: [{ result: 'ready' }],
+  });
+  expect(data.where).toMatchObject({ service: 'web', status: 'running', listener: { verified: true } });
+  expect(data.logs.logs[0].lines).toEqual(['listening for feature/demo']);
+  expect(data.checkout.messages[0]).toContain(`localhost:${yard.canonical}`);
+  expect(data.uncheckout.messages).toEqual([`unchecked web from canonical port ${yard.canonical}`]);
+  expect(data.down).toMatchObject({ branch, messages: ['stopped web'] });
+  expect(alive(data.where.pid)).toBe(false);
+});
+
+/** A client of one era, and the same request from both. */
+function speaker(client: RawClient, era: Era) {
+  const ask = (method: string, params: any = {}, options = {}): Promise<RpcMessage> =>
+    era === 'legacy'
+      ? client.request(method, params, options)
+      : client.request(method, { ...params, _meta: { ...envelope({}), ...params._meta } }, options);
+  return {
+    ask,
+    call: async (name: string, args: object = {}, more: object = {}, options = {}): Promise<any> =>
+      (await ask('tools/call', { name: `switchyard_${name}`, arguments: args, ...more }, options)).result,
+  };
+}
+
+test.each(['legacy', 'modern'] as const)(
+  'whoever waits for services hears how far they are, and may stop waiting (%s)',
+  async (era) => {
+    const yard = await agentYard(
+      '[services.slow]\ncommand = "node -e setInterval(()=>0,1000)"\nready_timeout = 600\n',
+    );
+    const client = yard.agent();
+    const { ask, call: use } = speaker(client, era);
+    const waiting = ask(
+      'tools/call',
+      { name: 'switchyard_up', arguments: {}, _meta: { progressToken: 'p' } },
+      { id: 77, deadline: 60_000 },
+    );
+    waiting.catch(() => undefined);
+    const told = (text: string): Promise<RpcMessage> =>
+      client.waitFor(
+        ({ method, params }) => method === 'notifications/progress' && String(params.message).includes(text),
+      );
+    await told('starting slow');
+    await told('started web');
+    // Again and again, so that nobody takes it for dead.
+    await told('waiting for slow');
+    const heard = client.notifications.map(({ params }) => params);
+    expect(new Set(heard.map(({ progressToken }) => progressToken))).toEqual(new Set(['p']));
+    expect(heard.map(({ progress }) => progress)).toEqual(heard.map((_, at) => at + 1));
+    // The next request waits its turn; that the first is not wanted any more is heard at once.
+    const status = use('status');
+    client.notify('notifications/cancelled', { requestId: 77, reason: 'enough' });
+    const { services } = (await status).structuredContent;
+    expect(services.map(({ service, status: life }: any) => [service, life])).toEqual([
+      ['web', 'running'],
+      ['slow', 'running'],
+    ]);
+    expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([77]);
+    const { structuredContent, isError } = await use('down');
+    expect([isError, [...structuredContent.messages].sort()]).toEqual([
+      false,
+      ['stopped slow', 'stopped web'],
+    ]);
+    const exit = await client.close();
+    expect(exit.code).toBe(0);
+  },
+);
+
+test.each(['legacy', 'modern'] as const)(
+  'it is gone soon after its input, with everything answered (%s)',
+  async (era) => {
+    const yard = await agentYard();
+    const client = yard.agent();
+    const { ask, call: use } = speaker(client, era);
+    if (era === 'legacy') await client.initialize('2025-11-25');
+    else await ask('server/discover');
+    await use('brief');
+    const quick = await client.close();
+    expect(quick.code).toBe(0);
+    expect(quick.ms).toBeLessThan(3000);
+
+    const busy = yard.agent();
+    const late = speaker(busy, era);
+    const results = [late.call('doctor'), late.call('up'), late.call('status'), late.call('down')];
+    await busy.close({ deadline: 60_000 });
+    const [, up, status, down] = await Promise.all(results);
+    expect(up.structuredContent.outcomes).toMatchObject([{ service: 'web', result: 'ready' }]);
+    expect(status.structuredContent.services).toMatchObject([{ service: 'web', status: 'running' }]);
+    expect(down.structuredContent.messages).toEqual(['stopped web']);
+  },
+);
+
+test('a service that fails to start makes the call an error, with its exit code and last words', async () => {
+  const yard = await agentYard(
+    `[services.bad]\ncommand = "node -e \\"console.error('no database'); process.exit(3)\\""\n`,
+  );
+  const client = yard.agent();
+  const { call: use } = speaker(client, 'legacy');
+  const result = await use('up', { services: ['bad'] });
+  expect(result).toMatchObject({
+    isError: true,
+    structuredContent: { services: ['bad'], outcomes: [{ service: 'bad', result: 'exited', exit_code: 3 }] },
+  });
+  expect(result.structuredContent.messages.join('\n')).toContain('no database');
+  expect(new Schemas(await client.listTools()).fault('switchyard_up', result)).toBeUndefined();
+});
+
+test('started in a worktree it means its branch; from outside a registered name leads to the project', async () => {
+  const yard = await agentYard();
+  const { worktree } = await yard.ask('create', 'feature/x');
+  await yard.ask('up', 'main');
+  await yard.ask('up', 'feature/x');
+  const briefOf = async (client: RawClient): Promise<any> => {
+    const { result } = await client.request('resources/read', { uri: 'switchyard://project/brief' });
+    return JSON.parse(result.contents[0].text);
+  };
+  const inside = yard.agent({ cwd: worktree });
+  expect(await briefOf(inside)).toMatchObject({ branch: 'feature/x', project_root: yard.dir });
+  const down = (await inside.call('switchyard_down')).result.structuredContent;
+  expect(down).toMatchObject({ branch: 'feature-x', messages: ['stopped web'] });
+  const others = (await inside.call('switchyard_status', { cwd: yard.dir })).result.structuredContent;
+  expect(others.services).toMatchObject([{ branch: 'main', status: 'running' }]);
+
+  const file = join(yard.home, 'state.json');
+  const state = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(file, JSON.stringify({ ...state, project_aliases: { shop: yard.dir } }));
+  const [briefLine] = await session(
+    { ...yard, run: (args, options) => yard.run(args, { ...options, cwd: '/' }) },
+    [request(1, 'resources/read', { uri: 'switchyard://project/brief' })],
+    ['--project', 'shop'],
+  );
+  expect(JSON.parse(briefLine.result.contents[0].text)).toMatchObject({ branch: null, project: 'shop' });
+  const byDirectory = await yard.run(['mcp', '--cwd', worktree], {
+    cwd: '/',
+    input: `${request(1, 'resources/read', { uri: 'switchyard://project/brief' })}\n`,
+  });
+  expect(byDirectory.json.result.contents[0].text).toContain('"feature/x"');
+});
+
+test('what is wrong with the start is said at once, on stderr', async () => {
+  const yard = createYard();
+  const both = await yard.run(['mcp', '--cwd', '.', '--project', 'a']);
+  expect([both.code, both.stdout]).toEqual([2, '']);
+  expect(both.stderr).toContain('use either --cwd or --project, not both');
+  const unknown = await yard.run(['mcp', '--project', 'nobody']);
+  expect([unknown.code, unknown.stdout]).toEqual([1, '']);
+  expect(unknown.stderr).toContain(
+    "unknown MCP project 'nobody'; run `switchyard mcp install --name nobody`",
+  );
+  const help = await yard.run(['mcp', '--help']);
+  expect(help.stdout).toContain('--project');
+  expect(help.stdout).not.toContain('--cwd');
+  expect(existsSync(yard.home)).toBe(false);
+});
+
+test('without a project it serves, says what is missing, and finds one that is made later', async () => {
+  const yard = await agentYard();
+  const empty = yard.path('..', `${yard.dir.split('/').at(-1)}-empty`);
+  mkdirSync(empty);
+  const client = yard.agent({ cwd: empty });
+  await client.initialize();
+  expect(await client.listTools()).toHaveLength(11);
+  const missing = (await client.call('switchyard_brief')).result;
+  expect(missing).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining(`could not find switchyard.toml from ${empty}`) }],
+  });
+  writeFileSync(join(empty, 'switchyard.toml'), '[services.a]\ncommand = "a"\n');
+  const found = (await client.call('switchyard_brief')).result;
+  expect(found.structuredContent).toMatchObject({ project_root: empty, configured_services: ['a'] });
+});
+
+test('a server that is killed leaves the services running, and the next one finds them', async () => {
+  const yard = await agentYard();
+  const client = yard.agent();
+  const up = (await client.call('switchyard_up')).result.structuredContent;
+  const [{ pid }] = up.outcomes;
+  client.signal('SIGKILL');
+  await client.exited;
+  expect(alive(pid)).toBe(true);
+  const stopped = yard.agent();
+  const where = (await stopped.call('switchyard_where', { service: 'web' })).result.structuredContent;
+  expect(where.pid).toBe(pid);
+  const exit = stopped.kill('SIGTERM');
+  expect((await exit).code).toBe(0);
+  expect(alive(pid)).toBe(true);
+  await yard.ask('down');
+  await until(() => !alive(pid), { what: 'the service to end' });
+});

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { killAll, marker } from './processes.ts';
+import type { Json } from './raw-client.ts';
+import { createProject, ROOT, type Project } from './temp-project.ts';
+
+/** Where the program under test was built to. */
+const DIST = process.env.SWITCHBOARD_TEST_DIST ?? join(ROOT, 'dist');
+
+/** A home directory of its own for one test, with a project in it; the files of hosts go there. */
+export interface HostHome {
+  readonly home: Project;
+  /** The directory commands are run in, with the configuration of Switchboard. */
+  readonly project: string;
+  /** How a host would start a program here: with little of an environment, and no PATH. */
+  readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
+  /** Runs it in a terminal, and types these lines. */
+  type(args: readonly string[], lines: readonly string[]): Promise<Finished>;
+  /** Starts it and kills it after so many milliseconds. */
+  kill(args: readonly string[], afterMs: number): Promise<void>;
+  read(file: string): string;
+  /** All files below the home, by their path, without backups and what the program remembers. */
+  files(): Record<string, string>;
+  backups(): string[];
+}
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Default that of the project. */
+  readonly cwd?: string;
+  /** Default `index`, which is `switchboard`. */
+  readonly program?: 'index' | 'mcp-proxy-server';
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly json: Json;
+}
+
+export const FILES = {
+  'claude-code': '.claude.json',
+  'claude-desktop': '.config/Claude/claude_desktop_config.json',
+  cursor: '.cursor/mcp.json',
+  vscode: '.config/Code/User/mcp.json',
+  windsurf: '.codeium/windsurf/mcp_config.json',
+  gemini: '.gemini/settings.json',
+  codex: '.codex/config.toml',
+} as const;
+
+export function createHostHome(files: Readonly<Record<string, string | object>> = {}): HostHome {
+  const home = createProject(files);
+  const project = home.path('work');
+  if (!existsSync(project)) home.write('work/.keep', '');
+  const unset = [
+    'XDG_CONFIG_HOME',
+    'CLAUDE_CONFIG_DIR',
+    'CODEX_HOME',
+    'GEMINI_CLI_HOME',
+    'APPDATA',
+    'XDG_STATE_HOME',
+  ];
+  const own = {
+    ...Object.fromEntries(unset.map((name) => [name, undefined])),
+    HOME: home.dir,
+    SWITCHBOARD_STATE_DIR: home.path('.state'),
+    SWITCHBOARD_LOG_LEVEL: undefined,
+    NO_COLOR: '1',
+  };
+  const start = (
+    command: string,
+    args: readonly string[],
+    { env = {}, cwd = project }: RunOptions,
+    stdin: 'pipe' | 'ignore',
+  ) => {
+    const mark = marker();
+    onTestFinished(() => killAll(mark));
+    return spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...own, ...env, ...mark.env },
+      stdio: [stdin, 'pipe', 'pipe'],
+    });
+  };
+  const script = join(DIST, 'index.js');
+  const walk = (folder: string): string[] =>
+    readdirSync(folder).flatMap((name) => {
+      const path = join(folder, name);
+      return statSync(path).isDirectory() ? walk(path) : [path];
+    });
+  const all = (): string[] => walk(home.dir).map((path) => relative(home.dir, path));
+  const isBackup = (file: string): boolean => file.includes('.switchboard-backup-') || file.endsWith('.bak');
+  return {
+    home,
+    project,
+    hostEnv: { ...own, PATH: '', HOME: home.dir },
+    async run(args, options = {}) {
+      const program = join(DIST, `${options.program ?? 'index'}.js`);
+      return finished(start(process.execPath, [program, ...args], options, 'ignore'));
+    },
+    async type(args, lines) {
+      const line = [process.execPath, script, ...args].map((word) => `'${word}'`).join(' ');
+      const child = start('script', ['-qec', line, '/dev/null'], {}, 'pipe');
+      for (const each of lines) child.stdin?.write(`${each}\n`);
+      return finished(child);
+    },
+    async kill(args, afterMs) {
+      const child = start(process.execPath, [script, ...args], {}, 'ignore');
+      const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
+      await new Promise((resolve) => child.on('close', resolve));
+      clearTimeout(timer);
+    },
+    read: (file) => readFileSync(home.path(file), 'utf8'),
+    files: () =>
+      Object.fromEntries(
+        all()
+          .filter((file) => !isBackup(file) && !file.startsWith('.state'))
+          .sort()
+          .map((file) => [file, readFileSync(home.path(file), 'utf8')]),
+      ),
+    backups: () => all().filter(isBackup),
+  };
+}
+
+async function finished(child: ReturnType<typeof spawn>): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return {
+    code,
+    stdout,
+    stderr,
+    get json() {
+      return JSON.parse(stdout);
+    },
+  };
+}
