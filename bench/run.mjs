@@ -182,7 +182,7 @@ function yardTable({ services, own, up, added, down, node, git, brief, ratio, by
     `Switchyard with ${services} services, in ms, medians`,
     ['', 'ms', 'target'],
     [
-      ['the services by themselves, until all accept', ms(own), ''],
+      ['the services by themselves, until all listen', ms(own), ''],
       ['switchyard up, until all are ready', ms(up), ''],
       ['what that adds', ms(added), verdict(added, 150)],
       ['switchyard down', ms(down), verdict(down, 1000)],

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -100,32 +100,25 @@ async function openYard(entry) {
   };
 }
 
-/** The same programs without us: from the first spawn until every port accepts. */
+/** The same programs without us: from the first spawn until every one has said that it listens. */
 async function startAlone({ cwd, env }) {
   const ports = await Promise.all(Array.from({ length: SERVICES }, freePort));
   const began = performance.now();
   const children = ports.map((port) =>
-    spawn(process.execPath, [SERVICE], { cwd, env: { ...env, PORT: String(port) }, stdio: 'ignore' }),
+    spawn(process.execPath, [SERVICE], {
+      cwd,
+      env: { ...env, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
   );
   const exits = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+  const ready = children.map((child) => new Promise((resolve) => child.stdout.once('data', resolve)));
   try {
-    await within(60_000, 'starting the services', Promise.all(ports.map(accepting)));
+    await within(60_000, 'starting the services', Promise.all(ready));
     return performance.now() - began;
   } finally {
     for (const child of children) child.kill();
     await Promise.all(exits);
-  }
-}
-
-async function accepting(port) {
-  for (;;) {
-    const open = await new Promise((resolve) => {
-      const socket = connect({ host: '127.0.0.1', port });
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-      socket.once('connect', () => socket.destroy());
-    });
-    if (open) return;
-    await new Promise((resume) => setTimeout(resume, 5));
   }
 }
 

@@ -81,7 +81,7 @@ test('names become such as go before those of tools', () => {
     ['a_b', 'new'],
     ['x', 'new'],
     ['server', 'new'],
-    ['a'.repeat(48), 'new'],
+    ['a'.repeat(44), 'new'],
   ]);
 });
 

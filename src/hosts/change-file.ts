@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile } from '../shared/replace-file.ts';
 import { backupName, keptTexts, pruneBackups } from './backups.ts';
-import { TextFault } from './container.ts';
+import { TextFault, UnsafeEdit } from './container.ts';
 
 export interface ChangeFileOptions {
   readonly file: string;
@@ -35,7 +35,8 @@ export interface ChangedFile extends FileChange {
 
 /**
  * Changes a file that another program may be writing, too: all at once or not at all, with its rights, behind a link.
- * Throws HOST_FILE_BROKEN, HOST_FILE_UNREADABLE, HOST_FILE_NOT_WRITABLE or HOST_FILE_BUSY, with the file as it was.
+ * Throws HOST_FILE_BROKEN, HOST_FILE_UNREADABLE, HOST_FILE_NOT_WRITABLE, HOST_FILE_BUSY or HOST_NOT_EDITABLE, with the
+ * file as it was.
  */
 export async function changeFile(options: ChangeFileOptions): Promise<ChangedFile> {
   const { file, change, onWrite, ownerOnly = false, dryRun = false } = options;
@@ -76,6 +77,15 @@ export function explaining<T>(file: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
+    if (error instanceof UnsafeEdit) {
+      throw new SwitchboardError(
+        'HOST_NOT_EDITABLE',
+        `${file} is written in a way that cannot be changed safely.`,
+        {
+          hint: `Nothing was changed. ${error.message}`,
+        },
+      );
+    }
     if (!(error instanceof TextFault)) throw error;
     throw new SwitchboardError('HOST_FILE_BROKEN', `${file}, ${error.message}.`, {
       hint: 'Nothing was changed. Correct the file first.',

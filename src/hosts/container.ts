@@ -22,7 +22,10 @@ export class TextFault extends Error {
   }
 }
 
-/** The same, where only the offset is known. */
+/** An edit that would not have done what was meant, and so is not done. */
+export class UnsafeEdit extends Error {}
+
+/** A fault, where only the offset is known. */
 export function faultAt(text: string, offset: number, reason: string): TextFault {
   const before = text.slice(0, offset).split('\n');
   return new TextFault(reason, before.length, before.at(-1)!.length + 1);

@@ -188,6 +188,15 @@ test('what is no server is left out', () => {
   expect(entryOf('cursor', { command: 'c', args: [{}] })).toBe(
     'it has a list with something in it that is no text',
   );
+  expect(entryOf('vscode', { url: 'unix:///run/x.sock' })).toBe(
+    'it has an address that begins with neither http:// nor https://',
+  );
+  expect(entryOf('cursor', { url: 'https://x', headers: { 'a b': 'c' } })).toBe(
+    'it has a header that cannot be called "a b"',
+  );
+  expect(entryOf('cursor', { command: 'c', env: { 'A=B': 'c' } })).toBe(
+    'it has a variable that cannot be called "A=B"',
+  );
   expect(entryOf('cursor', { type: 'http', command: 'c' })).toBe(
     'it is of the type "http", but has a command',
   );

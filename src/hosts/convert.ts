@@ -108,7 +108,7 @@ function programIn(
       'args',
       textsIn(args).map((text) => say.text(text)),
     ),
-    ...filled('env', textTable(env, say)),
+    ...filled('env', named(textTable(env, say), VARIABLE, 'a variable')),
     ...(directory === undefined ? {} : { cwd: directory }),
   };
 }
@@ -125,10 +125,12 @@ function remoteIn(value: Table, say: Speaker): OurEntry {
     ...(typeof bearer === 'string' ? { Authorization: `Bearer ${say.variable(bearer)}` } : {}),
   };
   const type = transportOf(value.type, key);
+  if (!/^https?:\/\/|\$\{/i.test(url))
+    throw new Unsayable('has an address that begins with neither http:// nor https://');
   return {
     ...(type === undefined ? {} : { type }),
     url: say.text(url),
-    ...filled('headers', headers),
+    ...filled('headers', named(headers, HEADER, 'a header')),
     ...filled('oauth', oauthIn(value, say)),
   };
 }
@@ -162,7 +164,9 @@ function oauthIn({ oauth, auth, scopes }: Table, say: Speaker): Record<string, s
     ...(typeof id === 'string' ? { clientId: say.text(id) } : {}),
     ...(typeof secret === 'string' ? { clientSecret: say.text(secret) } : {}),
     ...(words === '' ? {} : { scope: words }),
-    ...(typeof port === 'number' ? { callbackPort: port } : {}),
+    ...(Number.isInteger(port) && (port as number) > 0 && (port as number) < 65_536
+      ? { callbackPort: port as number }
+      : {}),
   };
 }
 
@@ -185,6 +189,16 @@ function textTable(value: unknown, say: Speaker): Record<string, string> {
   const members = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(members.map(([name, member]) => [name, say.text(String(member))]));
 }
+
+/** What our configuration would refuse, and the whole import with it, costs only the server. */
+function named(table: Record<string, string>, pattern: RegExp, what: string): Record<string, string> {
+  const odd = Object.keys(table).find((name) => !pattern.test(name));
+  if (odd !== undefined) throw new Unsayable(`has ${what} that cannot be called ${JSON.stringify(odd)}`);
+  return table;
+}
+
+const VARIABLE = /^[^=\0]+$/;
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function filled(key: string, value: object): object {
   return Object.keys(value).length === 0 ? {} : { [key]: value };

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SwitchboardError } from '../shared/errors.ts';
-import { isTable, valueAt, type Container } from './container.ts';
+import { isTable, UnsafeEdit, valueAt, type Container } from './container.ts';
 import { removeFromJson, setInJson } from './edit-json.ts';
 import { removeFromToml, setInToml } from './edit-toml.ts';
 import { parseJson } from './parse-json.ts';
@@ -26,7 +25,8 @@ export interface UpsertOptions {
 
 /**
  * The text of a host's file with an entry among its servers; a missing file is an empty text. Comments, order and all
- * else stay as they are. Throws TextFault for a text that the host could not read.
+ * else stay as they are. Throws TextFault for a text that the host could not read, UnsafeEdit where it is spelled in a
+ * way that we do not understand.
  */
 export function upsertEntry(
   text: string,
@@ -45,9 +45,7 @@ export function upsertEntry(
     container.format === 'toml' ? setInToml(body, path, whole, notes) : setInJson(body, path, whole),
   );
   refuseOther(text, after, container, name, whole);
-  // A table that only settings of single tools had made is no entry yet.
-  const isThere = isTable(present) && Object.keys(present).some((key) => HOW_REACHED.has(key));
-  return { text: after, action: after === text ? 'unchanged' : isThere ? 'updated' : 'added' };
+  return { text: after, action: after === text ? 'unchanged' : isServer(present) ? 'updated' : 'added' };
 }
 
 /**
@@ -94,6 +92,11 @@ const HOW_REACHED = new Set([
   ...['bearer_token_env_var', 'auth', 'oauth', 'oauth_resource', 'scopes'],
 ]);
 
+/** Whether an entry says how to reach a server. In TOML, settings of single tools alone make a table of that name, too. */
+export function isServer(entry: unknown): boolean {
+  return entry !== undefined && (!isTable(entry) || Object.keys(entry).some((key) => HOW_REACHED.has(key)));
+}
+
 /** Whether adding the entry to the candidate gives this very text. */
 function becomes(candidate: string, text: string, container: Container, name: string, entry: Entry): boolean {
   try {
@@ -125,13 +128,7 @@ function refuseOther(
   const rest = (text: string): unknown =>
     withoutEntry(parseText(text, container) ?? {}, container.keyPath, name);
   if (isDeepStrictEqual(now.get(name), entry) && isDeepStrictEqual(rest(before), rest(after))) return;
-  throw new SwitchboardError(
-    'HOST_NOT_EDITABLE',
-    'The file is written in a way that cannot be changed safely.',
-    {
-      hint: `Nothing was changed. Edit ${container.keyPath.join('.')} by hand.`,
-    },
-  );
+  throw new UnsafeEdit(`Edit ${container.keyPath.join('.')} by hand.`);
 }
 
 /** The document without the entry, and without the objects that are empty then. */

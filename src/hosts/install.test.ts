@@ -102,6 +102,26 @@ test('variables and settings that a person has added to our entry stay', async (
   });
 });
 
+test('settings of our tools alone are no entry; they stay when it comes, and go with it', async () => {
+  const where = home();
+  const at = place('codex', where);
+  put(at, '[mcp_servers.switchboard.tools.x]\napproval_mode = "approve"\n');
+  expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'absent' });
+  const entry = { ...program('/sb'), env_vars: ['A'] };
+  expect(await installEntry({ place: at, name, entry, isOurs })).toMatchObject({
+    kind: 'done',
+    action: 'added',
+  });
+  expect(readServers(at.host, where)[0]!.value).toEqual({
+    ...entry,
+    tools: { x: { approval_mode: 'approve' } },
+  });
+  await installEntry({ place: at, name, entry: { ...entry, env_vars: ['B'] }, isOurs });
+  expect(readServers(at.host, where)[0]!.value).toMatchObject({ env_vars: ['B', 'A'] });
+  await uninstallEntry({ place: at, name, isOurs });
+  expect(readServers(at.host, where)).toEqual([]);
+});
+
 test('it is told what keeps the host from using it', async () => {
   const at = place('gemini', home());
   put(at, '{"mcp": {"allowed": ["x"]}}');

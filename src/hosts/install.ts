@@ -1,6 +1,6 @@
 import { changeFile, type ChangedFile } from './change-file.ts';
 import { isTable } from './container.ts';
-import { entriesOf, parseText, removeEntry, upsertEntry, type Edited, type Entry } from './edit.ts';
+import { entriesOf, isServer, parseText, removeEntry, upsertEntry, type Edited, type Entry } from './edit.ts';
 import { refuseName } from './name-rule.ts';
 import type { Place } from './place.ts';
 
@@ -40,7 +40,7 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
   refuseName(name, place.host);
   return changingEntry(place, name, dryRun, (text = '') => {
     const present = entriesOf(text, place).get(name);
-    const ours = present === undefined || isOurs(present);
+    const ours = !isServer(present) || isOurs(present);
     if (!ours && !force) return { taken: present };
     return upsertEntry(text, place, name, ours ? withVariables(entry, present) : entry, {
       anew: !ours,
@@ -57,7 +57,7 @@ export async function uninstallEntry({ place, name, isOurs, dryRun }: EntryOptio
   return changingEntry(place, name, dryRun, (text, earlier) => {
     if (text === undefined) return { text: undefined, action: 'absent' };
     const present = entriesOf(text, place).get(name);
-    if (present === undefined) return { text, action: 'absent' };
+    if (!isServer(present)) return { text, action: 'absent' };
     if (!isOurs(present)) return { taken: present };
     const texts = earlier().filter((each) => !hasEntry(each, place, name));
     // Where no text without it was ever kept, the file was made for it.
@@ -102,8 +102,22 @@ async function changingEntry(
   return { kind: 'done', action: outcome.action, obstacle, ...changed };
 }
 
-/** What a person has set in the environment of our entry stays. */
+/** What a person has added to the environment of our entry stays. */
 function withVariables(entry: Entry, present: unknown): Entry {
-  if (!isTable(present) || !isTable(present.env) || !('command' in entry)) return entry;
-  return { ...entry, env: { ...present.env, ...(isTable(entry.env) ? entry.env : {}) } };
+  if (!isTable(present) || !('command' in entry)) return entry;
+  const variables = { ...tableOf(present.env), ...tableOf(entry.env) };
+  const names = new Set([...listOf(entry.env_vars), ...listOf(present.env_vars)]);
+  return {
+    ...entry,
+    ...(isTable(present.env) ? { env: variables } : {}),
+    ...(names.size > 0 ? { env_vars: [...names] } : {}),
+  };
+}
+
+function tableOf(value: unknown): Entry {
+  return isTable(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -1,6 +1,6 @@
 import { explaining, readText } from './change-file.ts';
 import { isTable } from './container.ts';
-import { entriesOf, parseText } from './edit.ts';
+import { entriesOf, isServer, parseText } from './edit.ts';
 import type { Host, Scope, Surroundings } from './host.ts';
 import { findPlace, type Place } from './place.ts';
 
@@ -28,7 +28,9 @@ export function readServers(host: Host, where: Surroundings, scope?: Scope): Hos
 }
 
 function serversAt(place: Place, text: string): HostServer[] {
-  return [...entriesOf(text, place)].map(([name, value]) => ({ place, name, value }));
+  return [...entriesOf(text, place)]
+    .filter(([, value]) => isServer(value))
+    .map(([name, value]) => ({ place, name, value }));
 }
 
 /** Claude Code keeps servers for single projects in the user's file, too; it is where `claude mcp add` puts them. */

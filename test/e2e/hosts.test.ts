@@ -200,6 +200,11 @@ describe('install', () => {
     );
     expect((await at.run(['install', 'cursor', '--scope', 'world'])).code).toBe(2);
     expect((await at.run(['uninstall'])).code).toBe(2);
+    // A host starts what is in a project's file in the project, where its servers are found without a configuration.
+    const found = await at.run(['install', 'cursor', '--scope', 'project', '--json'], {
+      cwd: at.home.path('.cursor'),
+    });
+    expect(found.json.hosts[0].entry.args).toHaveLength(1);
     const elsewhere = await at.run(['install', 'cursor'], { cwd: at.home.dir });
     expect(elsewhere).toMatchObject({
       code: 78,
@@ -318,7 +323,8 @@ describe('import', () => {
   });
 
   test('a broken file of a host that was named is an error, and otherwise a remark', async () => {
-    const at = createHostHome({ ...hosts(), [FILES.gemini]: '{' });
+    const odd = { mcpServers: { odd: { serverUrl: 'unix:///x.sock' } } };
+    const at = createHostHome({ ...hosts(), [FILES.gemini]: '{', [FILES.windsurf]: odd });
     expect(await at.run(['import', 'gemini'])).toMatchObject({
       code: 1,
       stdout: '',
@@ -327,6 +333,7 @@ describe('import', () => {
     const all = await at.run(['import', '--yes']);
     expect(all.code).toBe(1);
     expect(all.stderr).toContain(at.home.path(FILES.gemini));
+    expect(all.stdout).toMatch(/windsurf\s+odd\s+unusable/);
     expect(Object.keys(JSON.parse(at.read(CONFIG)).mcpServers)).toHaveLength(4);
   });
 
