@@ -12,6 +12,9 @@ export const welcome: Pick<Command, 'run'> = {
     const configured = !namesItsConfig(context.face);
     const found = configured ? await foundText(context) : `${servers ?? ''}\n`;
     const commands: readonly (readonly [string, string])[] = [
+      ...(program === 'switchboard'
+        ? [[`${program} init`, 'begin: find the servers your hosts have, and tell the hosts'] as const]
+        : []),
       [`${program} add NAME -- COMMAND`, 'add a server'],
       [`${program} add NAME --url URL`, 'add one that runs elsewhere'],
       [`${program} doctor`, 'is everything in order?'],
@@ -20,7 +23,9 @@ export const welcome: Pick<Command, 'run'> = {
     ];
     const next: readonly (readonly [string, string])[] = [
       ...(configured ? commands : []),
-      [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it'],
+      program === 'switchboard'
+        ? [`${program} install HOST`, 'let a host use it: Claude Code, Cursor, Codex …']
+        : [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it'],
       ...(listens ? [[`${program} --http`, 'serve clients that connect, over HTTP'] as const] : []),
       [`${program} --help`, 'everything else'],
     ];
