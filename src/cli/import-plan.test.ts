@@ -4,10 +4,10 @@ import { parseJsonc } from '../shared/jsonc.ts';
 import { planImport, type ImportOptions } from './import-plan.ts';
 import { neededVariables, variablesText } from './needed-variables.ts';
 
-const where: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/work/shop' };
+const where: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/home/ada/shop' };
 const options: ImportOptions = {
   where,
-  directory: '/work/shop',
+  directory: '/home/ada/shop',
   elsewhere: new Map(),
   hidesSecrets: false,
   takesOver: false,
@@ -89,12 +89,15 @@ test('a server of a project is started there', () => {
   const { after } = planImport(
     '{}',
     [
-      server('claude-code', 'here', { command: 'a' }, '/work/shop'),
-      server('claude-code', 'there', { command: 'a' }, '/work/other'),
+      server('claude-code', 'here', { command: 'a' }, '/home/ada/shop'),
+      server('claude-code', 'there', { command: 'a' }, '/home/ada/other'),
     ],
     options,
   );
-  expect(serversOf(after)).toEqual({ here: { command: 'a' }, there: { command: 'a', cwd: '/work/other' } });
+  expect(serversOf(after)).toEqual({
+    here: { command: 'a' },
+    there: { command: 'a', cwd: '/home/ada/other' },
+  });
 });
 
 test('a name that another file defines is taken, unless that is the very file', () => {

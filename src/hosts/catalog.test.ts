@@ -4,8 +4,8 @@ import { addressEntry, programEntry } from './entry-for.ts';
 import type { Surroundings } from './host.ts';
 import { refuseName } from './name-rule.ts';
 
-const LINUX: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/work/shop' };
-const MAC: Surroundings = { platform: 'darwin', home: '/Users/ada', env: {}, cwd: '/work/shop' };
+const LINUX: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/srv/shop' };
+const MAC: Surroundings = { platform: 'darwin', home: '/Users/ada', env: {}, cwd: '/srv/shop' };
 const WINDOWS: Surroundings = {
   platform: 'win32',
   home: 'C:\\Users\\ada',
@@ -79,7 +79,7 @@ describe('the file of a user', () => {
 test('the file of a project is in it', () => {
   const files = HOSTS.map(({ name, files: { project } }) => [
     name,
-    project?.(LINUX)[0]?.replace('/work/shop/', ''),
+    project?.(LINUX)[0]?.replace('/srv/shop/', ''),
   ]);
   expect(Object.fromEntries(files)).toEqual({
     'claude-code': '.mcp.json',

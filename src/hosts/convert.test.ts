@@ -4,7 +4,7 @@ import { convertServer, type Converted } from './convert.ts';
 import type { HostName, Surroundings } from './host.ts';
 import { replaceSecrets, secretValues, type Secret } from './secrets-in.ts';
 
-const LINUX: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/work/shop' };
+const LINUX: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/srv/shop' };
 
 function convert(
   name: HostName,
