@@ -1,0 +1,53 @@
+/** The same files, read: what an import makes of golden/<host>/<case>.before.txt is in .imported.txt. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { HOSTS } from './catalog.ts';
+import { convertServer } from './convert.ts';
+import type { Host, Surroundings } from './host.ts';
+import { readServers } from './read-servers.ts';
+
+const GOLDEN = join(import.meta.dirname, 'golden');
+
+/** What is brought over from a file of this text, each server in our words; the temporary directory stands as HOME. */
+function imported(host: Host, text: string): string {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'switchboard-golden-')));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const where: Surroundings = { platform: 'linux', home, env: {}, cwd: join(home, 'shop') };
+  const file = host.files.user(where)[0]!;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  try {
+    const servers = readServers(host, where, 'user').map((server) => ({
+      name: server.name,
+      scope: server.place.scope,
+      ...convertServer(server, where),
+    }));
+    return `${JSON.stringify(servers, undefined, 2).replaceAll(home, 'HOME')}\n`;
+  } catch (error) {
+    return `${(error as Error).message.replaceAll(home, 'HOME')}\n`;
+  } finally {
+    // A broken file is read, and never touched.
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  }
+}
+
+describe.each(HOSTS)('$title', (host) => {
+  const folder = join(GOLDEN, host.name);
+  const cases = readdirSync(folder).filter((file) => file.endsWith('.before.txt'));
+
+  test.each(cases)('%s', (name) => {
+    const text = readFileSync(join(folder, name), 'utf8');
+    const expected = join(folder, name.replace('.before.txt', '.imported.txt'));
+    expect(imported(host, text)).toBe(readFileSync(expected, 'utf8'));
+  });
+});
