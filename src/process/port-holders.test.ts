@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
-import { holdersFromLsof, holdersFromNetstat, portHolders } from './port-holders.ts';
+import { holdersFromLsof, holdersFromNetstat, ownHolders, portHolders } from './port-holders.ts';
 
 const hasIpv6 = await listens({ host: '::1' });
 
@@ -50,6 +50,22 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
     const port = await listener({ host: '127.0.0.1' });
     await listener({ host: '::1', port });
     expect(portHolders([port]).map(({ address }) => address)).toEqual(['127.0.0.1', '::1']);
+  });
+
+  test.runIf(hasIpv6)('among those that are expected, in either family, and nobody else', async () => {
+    const four = await listener({ host: '127.0.0.1' });
+    const six = await listener({ host: '::1' });
+    const foreign = await listener({ host: '127.0.0.1' });
+    const own = ownHolders(
+      new Map([
+        [four, [1, process.pid]],
+        [six, [process.pid]],
+        [foreign, [1]],
+        [1, [process.pid]],
+      ]),
+    );
+    expect([...own.keys()].sort()).toEqual([four, six].sort());
+    expect([...own.values()].map(({ pid }) => pid)).toEqual([process.pid, process.pid]);
   });
 
   test('for several ports at once, and nobody for a free one, none or a connection', async () => {

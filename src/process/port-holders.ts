@@ -21,8 +21,40 @@ export function portHolders(ports: readonly number[], among: Iterable<number> = 
   if (!existsSync('/proc/net/tcp')) {
     return holdersFromLsof(askSystem('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fpn']), ports);
   }
-  const listeners = [...listenersFrom('/proc/net/tcp', ports), ...listenersFrom('/proc/net/tcp6', ports)];
-  const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among);
+  return [...holdersFrom(['/proc/net/tcp', '/proc/net/tcp6'], ports, among)];
+}
+
+/**
+ * Whether each of these processes, or another of those given for a port, listens on it: by port, the first listener that
+ * is one of its own. The kernel walks through all sockets for either family, so the second is read only for what the
+ * first does not have.
+ */
+export function ownHolders(wanted: ReadonlyMap<number, readonly number[]>): ReadonlyMap<number, PortHolder> {
+  const own = new Map<number, PortHolder>();
+  const families = existsSync('/proc/net/tcp') ? [['/proc/net/tcp'], ['/proc/net/tcp6']] : [undefined];
+  for (const files of families) {
+    const left = [...wanted].filter(([port]) => !own.has(port));
+    if (left.length === 0) break;
+    const ports = left.map(([port]) => port);
+    const among = left.flatMap(([, pids]) => pids);
+    const holders =
+      files === undefined ? portHolders(ports, among) : holdersFrom(files, ports, among, 'among alone');
+    for (const holder of holders) {
+      const { port, pid } = holder;
+      if (pid !== undefined && !own.has(port) && wanted.get(port)!.includes(pid)) own.set(port, holder);
+    }
+  }
+  return own;
+}
+
+function holdersFrom(
+  files: readonly string[],
+  ports: readonly number[],
+  among: Iterable<number>,
+  who: 'anybody' | 'among alone' = 'anybody',
+): readonly PortHolder[] {
+  const listeners = files.flatMap((file) => listenersFrom(file, ports));
+  const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among, who);
   return listeners.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
 }
 
@@ -63,7 +95,11 @@ function readAddress(hex: string): string {
   return new URL(`http://[${groups}]`).hostname.slice(1, -1);
 }
 
-function ownersOf(inodes: ReadonlySet<string>, among: Iterable<number>): ReadonlyMap<string, number> {
+function ownersOf(
+  inodes: ReadonlySet<string>,
+  among: Iterable<number>,
+  who: 'anybody' | 'among alone',
+): ReadonlyMap<string, number> {
   const owners = new Map<string, number>();
   const asked = new Set<number>();
   const ask = (pid: number): void => {
@@ -72,7 +108,7 @@ function ownersOf(inodes: ReadonlySet<string>, among: Iterable<number>): Readonl
     for (const inode of socketsOf(pid)) if (inodes.has(inode) && !owners.has(inode)) owners.set(inode, pid);
   };
   for (const pid of among) ask(pid);
-  if (owners.size === inodes.size) return owners;
+  if (owners.size === inodes.size || who === 'among alone') return owners;
   for (const name of readdirSync('/proc')) if (/^\d+$/.test(name)) ask(Number(name));
   return owners;
 }

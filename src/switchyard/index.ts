@@ -44,6 +44,9 @@ export type { UpOptions, UpResult } from './services/up.ts';
 /** A function that brings its part of the program along when it is called. */
 function later<Given extends unknown[], Answer>(
   load: () => Promise<(...given: Given) => Answer | Promise<Answer>>,
-): (...given: Given) => Promise<Answer> {
-  return async (...given) => (await load())(...given);
+): ((...given: Given) => Promise<Answer>) & { soon: () => void } {
+  return Object.assign(async (...given: Given) => (await load())(...given), {
+    /** It is going to be called: it can be read from the disk while other things are done. */
+    soon: () => void load().catch(() => undefined),
+  });
 }

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 
 /**
  * Whether nobody listens on the port, on any address that a connection to loopback may reach. A listener on the
@@ -6,8 +6,7 @@ import { createServer } from 'node:net';
  */
 export async function isPortFree(port: number): Promise<boolean> {
   // Where one socket serves both families, Linux lets nobody listen beside anybody on any address of the port.
-  const proven = process.platform === 'linux' && (await canListen(port, '::'));
-  if (proven === true) return true;
+  if (process.platform === 'linux' && (await canListen(port)) === true) return true;
   // One after the other: the wildcards collide with the rest, and with each other.
   for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::']) {
     if ((await canListen(port, host)) === false) return false;
@@ -15,13 +14,19 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Undefined on a machine that lacks the family: nobody listens there. */
-function canListen(port: number, host: string): Promise<boolean | undefined> {
+/**
+ * Undefined on a machine that lacks the family: nobody listens there. Without a host both families are meant, and Node
+ * has no address to take apart, which costs more than all the rest.
+ */
+function canListen(port: number, host?: string): Promise<boolean | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', ({ code }: NodeJS.ErrnoException) => {
       resolve(code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' ? undefined : false);
     });
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+    server.listen({ port, host, exclusive: true }, () => {
+      const both = host !== undefined || (server.address() as AddressInfo).family === 'IPv6';
+      server.close(() => resolve(both ? true : undefined));
+    });
   });
 }

@@ -1,4 +1,4 @@
-import { portHolders, type PortHolder } from '../../process/index.ts';
+import { ownHolders, portHolders, type PortHolder } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { observeServices } from './observe.ts';
 
@@ -19,7 +19,7 @@ export interface OwnershipJudge {
 }
 
 /** How long one who asks waits for the others, in milliseconds. */
-const PATIENCE = 100;
+const PATIENCE = 250;
 
 /**
  * To find the owner of a port, all processes and all sockets of the system have to be read. Services that come up at the
@@ -64,11 +64,16 @@ export function createOwnershipJudge(): OwnershipJudge {
 
 function portOwners(records: readonly ServiceRecord[]): readonly PortOwner[] {
   const observed = observeServices(records);
+  const own = ownHolders(new Map(observed.map(({ record, pids }) => [record.port, pids])));
+  const others = observed.filter(({ record }) => !own.has(record.port));
   const holders = portHolders(
-    records.map(({ port }) => port),
-    observed.flatMap(({ pids }) => pids),
+    others.map(({ record }) => record.port),
+    others.flatMap(({ pids }) => pids),
   );
-  return observed.map(({ record, pids }) => ownerAmong(holders, record.port, pids));
+  return observed.map(({ record, pids }) => {
+    const holder = own.get(record.port);
+    return holder === undefined ? ownerAmong(holders, record.port, pids) : { kind: 'own', holder };
+  });
 }
 
 /** One's own listener counts, even when somebody else listens on another address of the same port. */

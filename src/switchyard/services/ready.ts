@@ -28,8 +28,12 @@ export interface ReadyOptions {
 
 /** Between two questions to one who has accepted and is not ready, in milliseconds. */
 const SLOW_POLL = 150;
-/** Every so many tries the other address family is tried too: many dev servers listen on `::1` only. */
+/**
+ * Every so many tries the other address family is tried too: many dev servers listen on `::1` only. Not at first, in
+ * milliseconds: those that are quick are not among them, and it takes from all that are starting.
+ */
 const OTHER_FAMILY = 4;
+const OTHER_FAMILY_AFTER = 300;
 /** In milliseconds. */
 const CONNECT_TIMEOUT = 500;
 const HEALTH_TIMEOUT = 2000;
@@ -59,7 +63,8 @@ async function waitFor(started: Started, { definition, judge, signal }: ReadyOpt
     const end = await life.over();
     if (end !== undefined) return { kind: 'exited', ...end };
 
-    const host = await firstToAccept(port, attempt % OTHER_FAMILY === 0 ? [usual, other] : [usual]);
+    const both = attempt % OTHER_FAMILY === 0 && performance.now() - began > OTHER_FAMILY_AFTER;
+    const host = await firstToAccept(port, both ? [usual, other] : [usual]);
     const owner = host === undefined ? undefined : await judge.ask(started.record);
     const answer =
       owner?.kind === 'own' && definition.health !== undefined

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
+import { ensureProxy } from '../proxy/ensure.ts';
 import type { OnEvent } from './events.ts';
 import { levelsOf } from './levels.ts';
 import { isGood, tellOutcomes, type ServiceOutcome } from './outcome.ts';
@@ -136,7 +137,6 @@ async function bringProxy(
   context: YardContext,
   { onEvent, program }: Pick<UpOptions, 'onEvent' | 'program'>,
 ): Promise<string> {
-  const { ensureProxy } = await import('../proxy/ensure.ts');
   const { text } = await ensureProxy(context, program === undefined ? {} : { program });
   onEvent?.({ kind: 'proxy', text });
   return text;

@@ -30,7 +30,10 @@ export const up: YardCommand = {
     ['$0 up --branch feature-x web api', 'two services of another branch'],
     ['$0 up --checkout', 'and on the usual ports'],
   ],
-  run: (given, place) => place.inYard((yard) => run(given, place, yard)),
+  run: (given, place) => {
+    start.soon();
+    return place.inYard((yard) => run(given, place, yard));
+  },
 };
 
 async function run({ words, flags }: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
