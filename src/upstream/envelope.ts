@@ -28,11 +28,8 @@ export function stampEdits(
   stamp: Stamp,
 ): Edit[] | SwitchboardError {
   const all = [...edits];
-  if (stamp.keeps && stamp.more === undefined && isStamped(request)) {
-    const start = request.start(Client.clientInfo);
-    addEdit(all, { start, end: request.end(Client.clientInfo), with: stamp.clientInfo });
-    return all;
-  }
+  if (stamp.keeps && stamp.more === undefined && isStamped(request))
+    return renamed(request, edits, stamp.clientInfo);
   const places = placesOf(request);
   if (places === undefined) return DOUBLED;
   const { message, slots } = places;
@@ -65,8 +62,19 @@ export function stampEdits(
   return all;
 }
 
+/** The edits of a request that says all of it already, with another name of its client. */
+export function renamed(request: Message, edits: readonly Edit[], clientInfo: Edit['with']): Edit[] {
+  const all = edits.slice();
+  addEdit(all, {
+    start: request.start(Client.clientInfo),
+    end: request.end(Client.clientInfo),
+    with: clientInfo,
+  });
+  return all;
+}
+
 /** Whether the client has said all of it, as those of the modern era do: then only the name changes. */
-function isStamped(request: Message): boolean {
+export function isStamped(request: Message): boolean {
   return request.has(Client.version) && request.has(Client.clientInfo) && request.has(Client.capabilities);
 }
 

@@ -48,8 +48,9 @@ export class ModernCalls {
   prepare(modern: Modern, call: Call, edits: Edit[]): Edit[] | undefined {
     // Whoever kept it until now has nothing more to do with it, also where it is not sent.
     call.runner = undefined;
-    if (modern.answers(call, edits)) return undefined;
-    const stamped = modern.stampEdits(call, edits, this.carried(call));
+    if (call.method !== 'tools/call' && modern.answers(call, edits)) return undefined;
+    // A modern client carries everything itself.
+    const stamped = modern.stampEdits(call, edits, isModern(call) ? undefined : this.carried(call));
     if (!(stamped instanceof SwitchboardError)) return stamped;
     call.fail(stamped);
     return undefined;

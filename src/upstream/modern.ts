@@ -2,8 +2,16 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Call, Session, SourceInfo } from '../gateway/index.ts';
 import { Client, Server, SERVER_SHAPE, type JsonObject, type KeptKind } from '../protocol/index.ts';
-import { insertedText, Message, RpcCode, type Edit, type Peer } from '../wire/index.ts';
-import { stampedParams, stampEdits } from './envelope.ts';
+import {
+  excerptOf,
+  insertedText,
+  Message,
+  RpcCode,
+  type Edit,
+  type Excerpt,
+  type Peer,
+} from '../wire/index.ts';
+import { isStamped, renamed, stampedParams, stampEdits } from './envelope.ts';
 import { Flight, flightsAt } from './flight.ts';
 import type { Greeting } from './handshake.ts';
 import { Listening } from './listening.ts';
@@ -27,6 +35,8 @@ export class Modern {
   readonly listening: Listening;
   readonly #options: ModernOptions;
   readonly #clientInfo: string;
+  /** The same as bytes: nearly every call carries it. */
+  readonly #clientBytes: Excerpt;
   /** True once it was told of that the server asks, which it must not. */
   #asks = false;
 
@@ -36,6 +46,7 @@ export class Modern {
     // What kind of result it is stands in every answer, among the rare members.
     peer.readsWhole = true;
     this.#clientInfo = JSON.stringify(options.greeting().clientInfo);
+    this.#clientBytes = excerptOf(this.#clientInfo);
     this.listening = new Listening({
       server,
       peer,
@@ -54,6 +65,8 @@ export class Modern {
   /** The edits with which a client's call goes out. */
   stampEdits(call: Call, edits: readonly Edit[], carried: Carried | undefined): Edit[] | SwitchboardError {
     const { client, logLevel } = call.session;
+    if (client.modern === true && carried === undefined && isStamped(call.request))
+      return renamed(call.request, edits, this.#clientBytes);
     return stampEdits(call.request, edits, {
       capabilities: client.capabilities,
       clientInfo: this.#clientInfo,

@@ -1,5 +1,5 @@
 export { byteAt, inPieces, viewsOf } from './bytes.ts';
-export { addEdit, editedText, insertedText, type Edit } from './edit.ts';
+export { addEdit, editedText, excerptOf, insertedText, type Edit, type Excerpt } from './edit.ts';
 export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';
 export { Deframer, type Framing } from './framing.ts';
 export { idKey } from './ids.ts';

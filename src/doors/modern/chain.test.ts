@@ -1,24 +1,36 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Chain, type Link } from './chain.ts';
+import { Chain, type Linked } from './chain.ts';
+
+class Member implements Linked<Member> {
+  before: Member | undefined = undefined;
+  after: Member | undefined = undefined;
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
 
 test('a chain holds what was added and not removed, the newest first', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20)), (steps) => {
-      const chain = new Chain<number>();
-      const links: Link<number>[] = [];
-      const model: number[] = [];
-      for (const [value, step] of steps.entries()) {
-        const link = links[step];
-        if (link === undefined) {
-          links.push(chain.add(value));
-          model.unshift(value);
+      const chain = new Chain<Member>();
+      const all: Member[] = [];
+      const model: Member[] = [];
+      for (const [at, step] of steps.entries()) {
+        const known = all[step];
+        if (known === undefined) {
+          const member = new Member(String(at));
+          all.push(member);
+          chain.add(member);
+          model.unshift(member);
         } else {
-          const at = model.indexOf(link.value);
-          expect(chain.remove(link)).toBe(at !== -1);
-          if (at !== -1) model.splice(at, 1);
+          const place = model.indexOf(known);
+          expect(chain.remove(known)).toBe(place !== -1);
+          if (place !== -1) model.splice(place, 1);
         }
-        expect(chain.links().map((each) => each.value)).toEqual(model);
+        expect(chain.members().map(({ name }) => name)).toEqual(model.map(({ name }) => name));
         expect(chain.size).toBe(model.length);
       }
     }),
@@ -26,10 +38,9 @@ test('a chain holds what was added and not removed, the newest first', () => {
 });
 
 test('the newest that fits is found', () => {
-  const chain = new Chain<string>();
-  chain.add('a1');
-  const link = chain.add('a2');
-  chain.add('b');
-  expect(chain.find((value) => value.startsWith('a'))).toBe(link);
-  expect(chain.find((value) => value === 'c')).toBeUndefined();
+  const chain = new Chain<Member>();
+  const [first, second, third] = ['a1', 'a2', 'b'].map((name) => new Member(name));
+  for (const member of [first!, second!, third!]) chain.add(member);
+  expect(chain.find(({ name }) => name.startsWith('a'))).toBe(second);
+  expect(chain.find(({ name }) => name === 'c')).toBeUndefined();
 });

@@ -11,13 +11,14 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../../wire/index.ts';
-import { Chain, type Link } from './chain.ts';
+import { Chain } from './chain.ts';
 import type { ModernHome } from './home.ts';
 import { fixedCapabilities } from '../legacy.ts';
 import { Listen } from './listen.ts';
 import { Parked } from './parked.ts';
-import { ModernRequest, type Turn } from './request.ts';
+import { ModernRequest } from './request.ts';
 import { stampedResult } from './stamp.ts';
+import { Turn, type TurnKeeper } from './turn.ts';
 
 /** Requests of the older era that have no place in this one. */
 const GONE = new Set([
@@ -45,24 +46,18 @@ const LOOK_AGAIN_MS = 25;
 /** How long a client may take us at our word about what we are, in milliseconds. */
 const DISCOVER_TTL = 60_000;
 
-interface Running {
-  /** The id of the request, as JSON text. */
-  readonly id: string;
-  readonly what: ModernRequest | Listen;
-}
-
 /** One connection of a client that speaks the version without a handshake: every request stands for itself. */
-export class ModernClient {
-  readonly #peer: Peer;
+export class ModernClient implements TurnKeeper {
+  readonly peer: Peer;
   readonly #home: ModernHome;
   /** What waits for an answer. */
-  readonly #running = new Chain<Running>();
+  readonly #running = new Chain<Turn>();
   /** Answers to who we are that are not given yet. */
   #acquainting = 0;
   #onIdle: (() => void)[] = [];
 
   constructor(peer: Peer, home: ModernHome) {
-    this.#peer = peer;
+    this.peer = peer;
     this.#home = home;
     // Every request of this era has an envelope among its rare members.
     peer.readsWhole = true;
@@ -73,16 +68,21 @@ export class ModernClient {
   }
 
   request(message: Message): void {
-    const id = message.text(Client.id)!;
     const method = message.string(Client.method)!;
     const version = message.spells(Client.version, NEWEST) ? MODERN_VERSION : message.string(Client.version);
     const capabilities = this.#home.capabilitiesOf(message);
+    // What most requests are is not held up by what few are.
+    if (version === MODERN_VERSION && capabilities !== undefined && method === 'tools/call') {
+      this.#run(message, method, capabilities);
+      return;
+    }
+    const id = message.text(Client.id)!;
     if (version !== undefined && !isModernVersion(version)) {
       const data = { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: version.slice(0, 200) };
-      this.#peer.fail(id, ModernCode.unsupportedVersion, 'Unsupported protocol version', data);
+      this.peer.fail(id, ModernCode.unsupportedVersion, 'Unsupported protocol version', data);
     } else if (version === undefined || capabilities === undefined) {
       const missing = version === undefined ? 'protocolVersion' : 'clientCapabilities';
-      this.#peer.fail(
+      this.peer.fail(
         id,
         RpcCode.invalidParams,
         `Invalid params: _meta needs "io.modelcontextprotocol/${missing}".`,
@@ -90,32 +90,32 @@ export class ModernClient {
     } else if (method === 'server/discover') void this.#introduce(id, capabilities);
     else if (TASKS.has(method) && !hasTasks(capabilities)) {
       const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
-      this.#peer.fail(
+      this.peer.fail(
         id,
         ModernCode.missingCapability,
         `${method} needs the extension ${TASKS_EXTENSION}.`,
         data,
       );
-    } else if (GONE.has(method)) this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method}`);
-    else this.#run(message, id, method, capabilities);
+    } else if (GONE.has(method)) this.peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method}`);
+    else this.#run(message, method, capabilities);
   }
 
   notification(message: Message): void {
     // The one notification that the era has for us; over HTTP it is the end of the exchange instead.
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const id = message.text(Client.requestId);
-    const running = this.#running.find((each) => each.id === id);
-    if (running === undefined) return;
-    this.#over(running);
+    const turn = this.#running.find((each) => each.id === id);
+    if (turn === undefined) return;
+    this.ended(turn);
     const { reason } = message.value(Client.params) as JsonObject;
-    running.value.what.cancel(typeof reason === 'string' ? reason : undefined);
+    turn.worker?.cancel(typeof reason === 'string' ? reason : undefined);
   }
 
   /** The client is gone. What it asked for is not wanted any more; calls that wait for its next turn do. */
   leave(): void {
-    for (const running of this.#running.links()) {
-      this.#over(running);
-      running.value.what.cancel('The client has left.');
+    for (const turn of this.#running.members()) {
+      this.ended(turn);
+      turn.worker?.cancel('The client has left.');
     }
   }
 
@@ -127,54 +127,50 @@ export class ModernClient {
 
   /** Gives up on what still runs, and says so. */
   failAll(): void {
-    for (const { value } of this.#running.links()) {
-      if (value.what instanceof Listen) value.what.end();
-      else value.what.session.failAll();
+    for (const { worker } of this.#running.members()) {
+      if (worker instanceof Listen) worker.end();
+      else if (worker instanceof ModernRequest) worker.session.failAll();
     }
   }
 
   get #busy(): number {
-    const asked = this.#running.links().filter(({ value }) => !(value.what instanceof Listen));
+    const asked = this.#running.members().filter(({ worker }) => !(worker instanceof Listen));
     return asked.length + this.#acquainting;
   }
 
-  #run(message: Message, id: string, method: string, capabilities: JsonObject): void {
+  #run(message: Message, method: string, capabilities: JsonObject): void {
     const level = message.has(Client.logLevel) ? message.string(Client.logLevel) : undefined;
     if (message.has(Client.logLevel) && severity(level) < 0) {
-      this.#peer.fail(id, RpcCode.invalidParams, 'Invalid params: unknown log level.');
+      this.peer.fail(message.text(Client.id), RpcCode.invalidParams, 'Invalid params: unknown log level.');
       return;
     }
     this.#home.declared(capabilities);
     this.#home.join();
-    let running: Link<Running> | undefined;
-    const turn: Turn = {
-      peer: this.#peer,
-      request: message,
-      over: () => {
-        if (running) this.#over(running);
-      },
-    };
+    const turn = new Turn(this, message);
     if (method === 'subscriptions/listen') {
-      running = this.#running.add({ id, what: new Listen(this.#home, turn) });
+      this.#running.add(turn);
+      turn.worker = new Listen(this.#home, turn);
       return;
     }
-    const state = message.string(Client.requestState);
+    const state = message.has(Client.requestState) ? message.string(Client.requestState) : undefined;
     if (state !== undefined && Parked.isOurs(state)) {
       const parked = this.#resumed(state, message);
       if (parked) {
-        running = this.#running.add({ id, what: parked });
+        turn.worker = parked;
+        this.#running.add(turn);
         parked.resume(turn);
       } else
-        this.#peer.fail(
-          id,
+        this.peer.fail(
+          message.text(Client.id),
           RpcCode.invalidParams,
           'Invalid params: requestState is unknown, has been used or is too old. Send the request again without it.',
         );
       return;
     }
     if (level !== undefined) this.#home.wantLog(level);
-    const request = new ModernRequest(this.#home, turn, capabilities, level);
-    running = this.#running.add({ id, what: request });
+    const request = new ModernRequest(this.#home, turn, method, capabilities, level);
+    turn.worker = request;
+    this.#running.add(turn);
     request.run();
   }
 
@@ -187,9 +183,9 @@ export class ModernClient {
     return undefined;
   }
 
-  #over(running: Link<Running>): void {
-    this.#running.remove(running);
-    this.#tellIdle();
+  ended(turn: Turn): void {
+    this.#running.remove(turn);
+    if (this.#onIdle.length > 0) this.#tellIdle();
   }
 
   #tellIdle(): void {
@@ -200,7 +196,7 @@ export class ModernClient {
   async #introduce(id: string, capabilities: JsonObject): Promise<void> {
     this.#acquainting++;
     await this.#acquaint(capabilities);
-    this.#peer.answerText(id, this.#discover());
+    this.peer.answerText(id, this.#discover());
     this.#acquainting--;
     this.#tellIdle();
   }

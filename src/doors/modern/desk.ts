@@ -1,9 +1,9 @@
 import { CLIENT_SHAPE } from '../../protocol/index.ts';
 import { Message, type AnswerListener } from '../../wire/index.ts';
-import { Chain, type Link } from './chain.ts';
+import { Chain, type Linked } from './chain.ts';
 
 /** A request of a client that can bring it a question: its answer is the question then. */
-export interface Carrier {
+export interface Carrier extends Linked<Carrier> {
   /** Whether such a request may be answered with a question at all. */
   readonly mayAsk: boolean;
   /** Whether the client waits for its answer now, and is not away with a question already. */
@@ -32,15 +32,13 @@ export class Desk {
   readonly #open = new Map<number, Open>();
   #lastId = 0;
 
-  /** Returns by what it leaves again. */
-  join(carrier: Carrier): Link<Carrier> {
-    return this.#carriers.add(carrier);
+  join(carrier: Carrier): void {
+    this.#carriers.add(carrier);
   }
 
   /** It is over; what it was to bring is brought by another. */
-  leave(link: Link<Carrier>): void {
-    if (!this.#carriers.remove(link) || this.#open.size === 0) return;
-    const carrier = link.value;
+  leave(carrier: Carrier): void {
+    if (!this.#carriers.remove(carrier) || this.#open.size === 0) return;
     for (const [id, question] of [...this.#open]) {
       if (question.carrier !== carrier) continue;
       const other = this.#pick(undefined);
@@ -88,10 +86,7 @@ export class Desk {
 
   /** Who is there is asked rather than who is away, and the one that was meant rather than another. */
   #pick(meant: Carrier | undefined): Carrier | undefined {
-    const able = this.#carriers
-      .links()
-      .map((link) => link.value)
-      .filter((carrier) => carrier.mayAsk);
+    const able = this.#carriers.members().filter((carrier) => carrier.mayAsk);
     if (meant !== undefined && able.includes(meant)) able.unshift(meant);
     return able.find((carrier) => carrier.present) ?? able[0];
   }

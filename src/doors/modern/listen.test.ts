@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CLIENT_SHAPE, Meta, SERVER_SHAPE } from '../../protocol/index.ts';
 import { memberText, Message } from '../../wire/index.ts';
 import { Listen } from './listen.ts';
+import { Turn } from './turn.ts';
 import { openModern, said, toy, type ModernWorld } from './modern.cases.ts';
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
@@ -92,7 +93,7 @@ test('an update is tagged with the stream, wherever it has room, and else unchan
     { jsonrpc: '2.0', id: 'l"1', method: 'subscriptions/listen', params: { notifications: {} } },
     CLIENT_SHAPE,
   );
-  const listen = new Listen(world.home, { peer: world.peer, request, over: () => undefined });
+  const listen = new Listen(world.home, new Turn({ peer: world.peer, ended: () => undefined }, request));
   await world.next(({ method }) => method === ACKNOWLEDGED);
   const meta = fc.option(
     fc.dictionary(fc.constantFrom('a', 'b', Meta.subscriptionId), fc.json({ maxDepth: 1 }), { maxKeys: 3 }),
@@ -124,7 +125,7 @@ test('an update is tagged with the stream, wherever it has room, and else unchan
 test('nothing but updates of resources is passed on, and nothing is asked', async () => {
   const world = openModern();
   const request = Message.from({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' }, CLIENT_SHAPE);
-  const listen = new Listen(world.home, { peer: world.peer, request, over: () => undefined });
+  const listen = new Listen(world.home, new Turn({ peer: world.peer, ended: () => undefined }, request));
   await world.next(({ method }) => method === ACKNOWLEDGED);
   listen.forwardNotification(
     said({ method: 'notifications/message', params: { level: 'error', data: 'x' } }),

@@ -10,8 +10,8 @@ import {
 } from '../../protocol/index.ts';
 import { Message, type AnswerListener, type Edit } from '../../wire/index.ts';
 import type { ModernHome } from './home.ts';
-import type { Turn } from './request.ts';
 import { stampedResult } from './stamp.ts';
+import type { Turn } from './turn.ts';
 
 /** URIs that one request may listen to. */
 const MOST_URIS = 1000;

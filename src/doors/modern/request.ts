@@ -17,30 +17,24 @@ import {
   withMembers,
   type AnswerListener,
   type Edit,
-  type Peer,
 } from '../../wire/index.ts';
-import type { Link } from './chain.ts';
 import type { ModernHome } from './home.ts';
 import type { Carrier, Desk } from './desk.ts';
 import type { Waiting } from './parked.ts';
-import { stamped, stampedResult, stampedText } from './stamp.ts';
+import { isModernAlready, stamped, stampedResult, stampedText } from './stamp.ts';
+import type { Turn } from './turn.ts';
 
 /** Questions that come so close together are put in one answer, in milliseconds. */
 const TOGETHER = 10;
-
-/** Where a request came from and where its answer goes. */
-export interface Turn {
-  readonly peer: Peer;
-  readonly request: Message;
-  /** It has been answered. */
-  readonly over: () => void;
-}
 
 /**
  * One request of a modern client, over all the turns it takes. When its server asks something, the request is answered
  * with the question and the call goes on waiting; the client brings the answer with its next turn, a request of its own.
  */
 export class ModernRequest implements Carrier, ClientLink, Waiting {
+  /** Its neighbours at the desk. */
+  before: Carrier | undefined = undefined;
+  after: Carrier | undefined = undefined;
   readonly modern = true;
   readonly person: object;
   readonly capabilities: JsonObject;
@@ -52,26 +46,30 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   /** Undefined while the client is away. */
   #turn: Turn | undefined;
   readonly #desk: Desk;
-  readonly #place: Link<Carrier>;
   #asking: NodeJS.Timeout | undefined;
   /** What the client has to come back with, while it is away. */
   #state = '';
   /** What came while the client was away. */
   #kept: ((turn: Turn) => void) | undefined;
 
-  constructor(home: ModernHome, turn: Turn, capabilities: JsonObject, logLevel: string | undefined) {
-    const { request } = turn;
+  constructor(
+    home: ModernHome,
+    turn: Turn,
+    method: string,
+    capabilities: JsonObject,
+    logLevel: string | undefined,
+  ) {
     this.#home = home;
     this.person = home.personOf(this);
     this.#turn = turn;
     this.capabilities = capabilities;
     this.#logLevel = logLevel;
-    this.#method = request.string(Client.method)!;
+    this.#method = method;
     this.#desk = home.deskFor();
-    this.#place = this.#desk.join(this);
+    this.#desk.join(this);
     this.session = home.sessionFor(this);
     this.session.logLevel = logLevel;
-    this.#call = this.session.open(request, this.#method);
+    this.#call = this.session.open(turn.request, method);
   }
 
   /** Takes it to where it is answered. */
@@ -121,7 +119,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   cancel(reason: string | undefined): void {
     clearTimeout(this.#asking);
     this.#turn = undefined;
-    this.#desk.leave(this.#place);
+    this.#desk.leave(this);
     this.#call.cancel(reason);
   }
 
@@ -149,6 +147,14 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   }
 
   forwardAnswer(answer: Message, _call: Call, edits: readonly Edit[]): void {
+    const turn = this.#turn;
+    // As nearly every answer of a server of this era comes: there is nothing to add and nobody away.
+    if (turn !== undefined && isModernAlready(answer, this.#method)) {
+      this.#turn = undefined;
+      turn.peer.forwardAnswer(answer, turn.request, edits);
+      this.#settled(turn);
+      return;
+    }
     const { info } = this.#home;
     const done = stamped(answer, edits, this.#method, info);
     const { length } = done.answer;
@@ -211,8 +217,6 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
 
   /** Answers the turn the client is in, or keeps the answer until it is back, which takes so many bytes. */
   #settle(answer: (turn: Turn) => void, bytes = 0): void {
-    clearTimeout(this.#asking);
-    this.#asking = undefined;
     const turn = this.#turn;
     if (turn === undefined) {
       this.#kept = this.#home.parked.grow(this.#state, bytes) ? answer : tellLost;
@@ -220,8 +224,16 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     }
     this.#turn = undefined;
     answer(turn);
+    this.#settled(turn);
+  }
+
+  #settled(turn: Turn): void {
+    if (this.#asking !== undefined) {
+      clearTimeout(this.#asking);
+      this.#asking = undefined;
+    }
     turn.over();
-    this.#desk.leave(this.#place);
+    this.#desk.leave(this);
   }
 
   get mayAsk(): boolean {

@@ -71,7 +71,7 @@ export function stamped(
 }
 
 /** Whether a source has said everything itself, as those of this era do. */
-function isModernAlready(answer: Message, method: string): boolean {
+export function isModernAlready(answer: Message, method: string): boolean {
   return (
     answer.has(Server.serverInfo) &&
     answer.has(Server.resultType) &&
