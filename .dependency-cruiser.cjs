@@ -7,6 +7,7 @@ const folders = {
   protocol: ['wire'],
   gateway: ['protocol', 'wire'],
   exposure: ['gateway', 'protocol', 'wire'],
+  language: ['gateway', 'protocol', 'wire'],
   upstream: ['gateway', 'protocol', 'wire', 'process'],
   management: ['gateway', 'protocol', 'wire', 'config'],
   doors: ['gateway', 'protocol', 'wire'],
@@ -15,7 +16,7 @@ const folders = {
   hosts: [],
 };
 // These may know the configuration's types, never run its code.
-const typesOfConfig = ['exposure', 'upstream', 'doors'];
+const typesOfConfig = ['exposure', 'language', 'upstream', 'doors'];
 // These run on bytes and values only: no disk, no network, no process.
 const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 
@@ -42,13 +43,18 @@ const rules = [
     name: 'folders-meet-at-index',
     comment:
       'Other folders import folder/index.ts only; shared is imported file by file. What switchyard shows to agents has an ' +
-      'index of its own, so that who wants that alone does not load the rest.',
+      'index of its own, and so has what wraps folders, so that who wants that alone does not load the rest.',
     severity: 'error',
     // The programs in bins have a rule of their own.
     from: { path: '^src/([^/]+)/', pathNot: '^src/bins/' },
     to: {
       path: '^src/([^/]+)/.+',
-      pathNot: ['^src/$1/', '^src/shared/', '^src/[^/]+/index\\.ts$', '^src/switchyard/mcp/index\\.ts$'],
+      pathNot: [
+        '^src/$1/',
+        '^src/shared/',
+        '^src/[^/]+/index\\.ts$',
+        '^src/(switchyard/mcp|language/wrap)/index\\.ts$',
+      ],
     },
   },
   {
@@ -103,6 +109,12 @@ const rules = [
     to: { path: '(^|/)node_modules/smol-toml/' },
   },
   {
+    name: 'model-libraries-live-in-language-models',
+    severity: 'error',
+    from: { path: '^src', pathNot: ['^src/language/models/', '\\.test\\.ts$'] },
+    to: { path: '(^|/)node_modules/@anthropic-ai/' },
+  },
+  {
     name: 'zod-lives-in-config',
     severity: 'error',
     from: { path: '^src', pathNot: '^src/config/' },
@@ -130,7 +142,7 @@ const rules = [
     name: 'cli-goes-through-app',
     severity: 'error',
     from: { path: '^src/(cli|bins)/', pathNot: '\\.test\\.ts$' },
-    to: { path: '^src/[^/]+/', pathNot: '^src/(shared|cli|config|management|switchyard|hosts)/' },
+    to: { path: '^src/[^/]+/', pathNot: '^src/(shared|cli|config|management|switchyard|hosts|language)/' },
   },
 ];
 

@@ -1,0 +1,36 @@
+import { SwitchboardError } from '../../shared/errors.ts';
+
+/** Where the models of Anthropic are reached when nothing else is said. */
+export const ANTHROPIC_URL = 'https://api.anthropic.com';
+
+/** The same for those of OpenAI. */
+export const OPENAI_URL = 'https://api.openai.com/v1';
+
+/** The address of an API like that of Anthropic, without the `/v1`, which is part of every path there. */
+export function anthropicUrl(text: string): URL {
+  const url = addressOf(text);
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1(\/messages)?$/, '');
+  return url;
+}
+
+/** That of an API like OpenAI's, with the `/v1` unless it has a path of its own: not everybody calls it that. */
+export function openaiUrl(text: string): URL {
+  const url = addressOf(text);
+  const path = url.pathname.replace(/\/+$/, '').replace(/\/chat\/completions$/, '');
+  url.pathname = path === '' ? '/v1' : path;
+  return url;
+}
+
+function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
+    return url;
+  // The address is not repeated: it may hold a password.
+  throw new SwitchboardError(
+    'LANGUAGE_BAD_ADDRESS',
+    'The address of the model is no http(s) URL without a password.',
+    {
+      hint: 'Correct "baseUrl" under "language" of the server, or SWITCHBOARD_LANGUAGE_BASE_URL, ANTHROPIC_BASE_URL, OPENAI_BASE_URL.',
+    },
+  );
+}

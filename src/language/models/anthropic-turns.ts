@@ -1,0 +1,112 @@
+import type {
+  ContentBlockParam,
+  ImageBlockParam,
+  MessageCreateParamsStreaming,
+  MessageParam,
+  TextBlockParam,
+  Tool,
+  ToolResultBlockParam,
+} from '@anthropic-ai/sdk/resources/messages';
+import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import type { ModelRequest, ToolOutcome, ToolSpec, Turn } from '../model.ts';
+import { inWords } from './in-words.ts';
+
+/**
+ * A request as the Anthropic Messages API wants it. What stays the same from one step of a loop to the next is marked to
+ * be kept by the API, where reading it again costs a tenth.
+ */
+export function anthropicRequest(model: string, request: ModelRequest): MessageCreateParamsStreaming {
+  const { system, tools, turns } = request;
+  return {
+    model,
+    max_tokens: request.maxTokens,
+    stream: true,
+    ...(isBlank(system) ? {} : { system: [{ type: 'text', text: system, cache_control: KEEP }] }),
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map((tool, index) => toolOf(tool, index === tools.length - 1)) }),
+    messages: messagesOf(turns),
+  };
+}
+
+const KEEP = { type: 'ephemeral' } as const;
+
+function toolOf({ name, description, inputSchema }: ToolSpec, last: boolean): Tool {
+  return {
+    name,
+    ...(isBlank(description) ? {} : { description }),
+    input_schema: inputSchema as Tool.InputSchema,
+    ...(last ? { cache_control: KEEP } : {}),
+  };
+}
+
+function messagesOf(turns: readonly Turn[]): MessageParam[] {
+  const messages: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = [];
+  for (const [index, turn] of turns.entries()) {
+    const role = turn.from === 'model' ? 'assistant' : 'user';
+    const content = contentOf(turn, index === turns.length - 1);
+    const before = messages.at(-1);
+    // The API wants the two to take turns.
+    if (before?.role === role) before.content.push(...content);
+    else messages.push({ role, content });
+  }
+  return messages;
+}
+
+function contentOf(turn: Turn, last: boolean): ContentBlockParam[] {
+  switch (turn.from) {
+    case 'user':
+      return [textBlock(turn.text)];
+    case 'model': {
+      const blocks = (turn.reply.raw as ContentBlockParam[]).filter(isSayable);
+      return blocks.length > 0 ? blocks : [textBlock('')];
+    }
+    case 'tools': {
+      const results = turn.results.map(resultOf);
+      // The loop goes on from here, so that all this is read again.
+      if (last && results.length > 0) results.at(-1)!.cache_control = KEEP;
+      return results;
+    }
+  }
+}
+
+/** The API gives empty texts and does not take them back. */
+function isSayable(block: ContentBlockParam): boolean {
+  return block.type !== 'text' || !isBlank(block.text);
+}
+
+function textBlock(text: string): TextBlockParam {
+  return { type: 'text', text: isBlank(text) ? '(nothing)' : text };
+}
+
+function resultOf({ id, content, isError }: ToolOutcome): ToolResultBlockParam {
+  const parts = content
+    .map((block) => (isError ? undefined : imageOf(block)) ?? { type: 'text' as const, text: inWords(block) })
+    .filter((part) => part.type !== 'text' || !isBlank(part.text));
+  return {
+    type: 'tool_result',
+    tool_use_id: id,
+    content: parts.length > 0 ? parts : [textBlock('')],
+    ...(isError ? { is_error: true } : {}),
+  };
+}
+
+const MEDIA = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+
+/** The API takes no larger image, in characters of base64. */
+const LARGEST_IMAGE = 5 * 1024 * 1024;
+
+/** Undefined for what the API cannot look at. */
+function imageOf(block: JsonObject): ImageBlockParam | undefined {
+  const image = block.type === 'resource' && isJsonObject(block.resource) ? block.resource : block;
+  const data = block.type === 'image' ? block.data : image.blob;
+  const media = MEDIA.find((type) => type === image.mimeType);
+  if (media === undefined || typeof data !== 'string' || data === '' || data.length > LARGEST_IMAGE) {
+    return undefined;
+  }
+  return { type: 'image', source: { type: 'base64', media_type: media, data } };
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
+}

@@ -1,0 +1,91 @@
+import type { Anthropic, APIError } from '@anthropic-ai/sdk';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { Model, ModelReply, ModelRequest } from '../model.ts';
+import { ANTHROPIC_URL } from './address.ts';
+import { AnthropicReply } from './anthropic-reply.ts';
+import { anthropicRequest } from './anthropic-turns.ts';
+import { bounded } from './bounded.ts';
+import { badOutput, brokenOff, failureOf, unreachable, type Endpoint } from './failure.ts';
+import { Passing, retried, type Patience } from './retry.ts';
+
+type KeyedEndpoint = Endpoint & { readonly apiKey: string };
+
+/** A model behind the Anthropic Messages API. */
+export function anthropicModel(endpoint: KeyedEndpoint, patience?: Patience): Model {
+  let client: Promise<Anthropic> | undefined;
+  return {
+    provider: 'anthropic',
+    name: endpoint.model,
+    reply: async (request) => {
+      const { signal, onRetry } = request;
+      const ready = await (client ??= clientFor(endpoint));
+      return retried(() => ask(ready, endpoint, request), { signal, onRetry, patience });
+    },
+  };
+}
+
+/** The library is large: it is loaded when a model is asked, and nowhere else. */
+async function clientFor(endpoint: KeyedEndpoint): Promise<Anthropic> {
+  const { Anthropic } = await import('@anthropic-ai/sdk');
+  return new Anthropic({
+    apiKey: endpoint.apiKey,
+    baseURL: endpoint.url.href.replace(/\/$/, ''),
+    // Proxies and look-alikes often know only the older header.
+    ...(endpoint.url.origin === ANTHROPIC_URL ? {} : { defaultHeaders: { 'x-api-key': endpoint.apiKey } }),
+    // We ask again ourselves, so that whoever waits can be told.
+    maxRetries: 0,
+    // A redirect could carry the key elsewhere.
+    fetchOptions: { redirect: 'manual' },
+    fetch: async (url, init) => bounded(await fetch(url, init), endpoint),
+    // It would print what it cannot read.
+    logLevel: 'off',
+    openTelemetry: false,
+  });
+}
+
+async function ask(client: Anthropic, endpoint: Endpoint, request: ModelRequest): Promise<ModelReply> {
+  const heard = new AnthropicReply();
+  const { signal } = request;
+  let begun = false;
+  try {
+    const stream = await client.messages.create(anthropicRequest(endpoint.model, request), { signal });
+    begun = true;
+    for await (const event of stream) heard.take(event);
+  } catch (error) {
+    throw reasonOf(error, endpoint, begun);
+  }
+  // The library ends a stream quietly when it is aborted.
+  signal.throwIfAborted();
+  if (!heard.complete) throw brokenOff(endpoint);
+  return heard.reply();
+}
+
+function reasonOf(error: unknown, endpoint: Endpoint, begun: boolean): Error {
+  if (error instanceof SwitchboardError || error instanceof Passing) return error;
+  if (error instanceof SyntaxError) return badOutput(endpoint, 'sent an event that is not JSON');
+  const said = error as Partial<APIError>;
+  const kind = said.type ?? undefined;
+  const status = said.status ?? STATUS[kind ?? ''];
+  if (status === undefined) return begun ? brokenOff(endpoint, error) : unreachable(endpoint, error);
+  const { message } = (said.error as { error?: { message?: unknown } } | undefined)?.error ?? {};
+  return failureOf(endpoint, {
+    status,
+    kinds: kind === undefined ? [] : [kind],
+    message: typeof message === 'string' ? message : undefined,
+    headers: said.headers,
+  });
+}
+
+/** An error in the middle of a stream has a kind and no status. */
+const STATUS: Partial<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};

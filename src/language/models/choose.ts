@@ -1,0 +1,97 @@
+import type { LanguageDefinition } from '../../config/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { AskClient, Model } from '../model.ts';
+import { ANTHROPIC_URL, anthropicUrl, OPENAI_URL, openaiUrl } from './address.ts';
+import { keyMissing } from './failure.ts';
+import type { Patience } from './retry.ts';
+
+type Settings = Pick<LanguageDefinition, 'model' | 'provider' | 'baseUrl' | 'apiKey'>;
+
+/** Small, quick, and good with tools. */
+const DEFAULT_MODEL = 'claude-haiku-4-5';
+
+/**
+ * The model that the settings mean, or where they leave it open, the environment; with no key at all, that of the client.
+ * Rejects where something is missing. `ask` is undefined where the client has no model for us.
+ */
+export async function chooseModel(
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  ask: AskClient | undefined,
+  patience?: Patience,
+): Promise<Model> {
+  const name = given(settings.model) ?? given(env.SWITCHBOARD_LANGUAGE_MODEL);
+  const baseUrl = given(settings.baseUrl) ?? given(env.SWITCHBOARD_LANGUAGE_BASE_URL);
+  const claudeKey = given(settings.apiKey) ?? given(env.ANTHROPIC_API_KEY) ?? given(env.CLAUDE_API_KEY);
+  switch (settings.provider ?? providerOf(name, baseUrl, claudeKey)) {
+    case 'host':
+      return theHost(ask, name);
+    case 'anthropic': {
+      const model = name ?? DEFAULT_MODEL;
+      const url = anthropicUrl(baseUrl ?? given(env.ANTHROPIC_BASE_URL) ?? ANTHROPIC_URL);
+      if (claudeKey === undefined) throw keyMissing({ provider: 'anthropic', model, url });
+      const { anthropicModel } = await import('./anthropic.ts');
+      return anthropicModel({ provider: 'anthropic', model, url, apiKey: sendable(claudeKey) }, patience);
+    }
+    case 'openai': {
+      const url = openaiUrl(baseUrl ?? given(env.OPENAI_BASE_URL) ?? OPENAI_URL);
+      if (name === undefined) throw noName(url);
+      const key = given(settings.apiKey) ?? given(env.OPENAI_API_KEY);
+      // Others may need none: one on this machine, say.
+      if (key === undefined && url.href === OPENAI_URL)
+        throw keyMissing({ provider: 'openai', model: name, url });
+      const apiKey = key === undefined ? undefined : sendable(key);
+      const { openaiModel } = await import('./openai.ts');
+      return openaiModel({ provider: 'openai', model: name, url, apiKey }, patience);
+    }
+  }
+}
+
+function providerOf(
+  name: string | undefined,
+  baseUrl: string | undefined,
+  claudeKey: string | undefined,
+): 'anthropic' | 'openai' | 'host' {
+  if (name === 'host') return 'host';
+  if (name !== undefined) return /^claude/i.test(name) ? 'anthropic' : 'openai';
+  if (baseUrl !== undefined) return 'openai';
+  return claudeKey === undefined ? 'host' : 'anthropic';
+}
+
+async function theHost(ask: AskClient | undefined, name: string | undefined): Promise<Model> {
+  if (ask !== undefined) {
+    const { hostModel } = await import('./host.ts');
+    return hostModel(ask, name === 'host' ? undefined : name);
+  }
+  throw new SwitchboardError(
+    'LANGUAGE_NO_MODEL',
+    'There is no model for plain words: no key is set, and this client does not lend its own (sampling with tools).',
+    {
+      hint: 'Set ANTHROPIC_API_KEY, or "model" and "apiKey" or "baseUrl" under "language" of the server, or use a client that supports sampling with tools.',
+    },
+  );
+}
+
+function noName(url: URL): SwitchboardError {
+  return new SwitchboardError('LANGUAGE_MODEL_MISSING', `It is not said which model to use at ${url.host}.`, {
+    hint: 'Set "model" under "language" of the server, or SWITCHBOARD_LANGUAGE_MODEL; for a model of Anthropic behind a proxy, "provider": "anthropic" will do.',
+  });
+}
+
+/** A variable that is set to nothing counts as not set. */
+function given(value: string | undefined): string | undefined {
+  const trimmed = value?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
+
+/** The HTTP client would show a key that it cannot send, in its error. */
+function sendable(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new SwitchboardError(
+    'LANGUAGE_KEY_REFUSED',
+    'The key for the model has characters that no key has.',
+    {
+      hint: 'Copy it again: "apiKey" under "language" of the server, ANTHROPIC_API_KEY or OPENAI_API_KEY.',
+    },
+  );
+}

@@ -1,0 +1,23 @@
+/** What the events of a stream (`text/event-stream`) hold, one after the other. Comments and names are passed over. */
+export async function* eventData(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let data: string[] = [];
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) {
+      const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+      if (text.startsWith('data:')) data.push(text.slice(text.startsWith('data: ') ? 6 : 5));
+      else if (text === '' && data.length > 0) {
+        yield data.join('\n');
+        data = [];
+      }
+    }
+  }
+  // Some servers do not end their last event.
+  if (rest.startsWith('data:')) data.push(rest.slice(5).trim());
+  if (data.length > 0) yield data.join('\n');
+}

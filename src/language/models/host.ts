@@ -1,0 +1,115 @@
+import { ServerError } from '../../gateway/index.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { AskClient, Model, ModelReply, ModelRequest, ToolUse, Turn } from '../model.ts';
+import { writtenInput } from './written-input.ts';
+
+/** The model of the client itself, asked with `sampling/createMessage`. `wanted`: a model it may prefer. */
+export function hostModel(ask: AskClient, wanted?: string): Model {
+  return {
+    provider: 'host',
+    name: 'host',
+    reply: async (request) => {
+      const { signal } = request;
+      signal.throwIfAborted();
+      try {
+        return replyOf(await ask('sampling/createMessage', paramsOf(request, wanted), signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw reasonOf(error);
+      }
+    },
+  };
+}
+
+function paramsOf(request: ModelRequest, wanted: string | undefined): JsonObject {
+  const { system, tools, maxTokens, turns } = request;
+  return {
+    messages: turns.map(messageOf),
+    ...(wanted === undefined ? {} : { modelPreferences: { hints: [{ name: wanted }] } }),
+    ...(system.trim() === '' ? {} : { systemPrompt: system }),
+    maxTokens,
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map((tool) => ({ ...tool })), toolChoice: { mode: 'auto' } }),
+  };
+}
+
+function messageOf(turn: Turn): JsonObject {
+  switch (turn.from) {
+    case 'user':
+      return { role: 'user', content: { type: 'text', text: turn.text } };
+    case 'model':
+      return { role: 'assistant', content: turn.reply.raw };
+    // Nothing else may stand beside results.
+    case 'tools':
+      return {
+        role: 'user',
+        content: turn.results.map(({ id, content, isError }) => ({
+          type: 'tool_result',
+          toolUseId: id,
+          content,
+          ...(isError ? { isError } : {}),
+        })),
+      };
+  }
+}
+
+function replyOf(result: JsonObject): ModelReply {
+  const blocks = (Array.isArray(result.content) ? result.content : [result.content]) as unknown[];
+  if (!blocks.every(isJsonObject)) throw badAnswer();
+  const calls: ToolUse[] = [];
+  let text = '';
+  const raw = blocks.map((block) => {
+    if (block.type === 'text' && typeof block.text === 'string') text += block.text;
+    if (block.type !== 'tool_use') return block;
+    if (typeof block.id !== 'string' || typeof block.name !== 'string') throw badAnswer();
+    const written = writtenInput(block.input);
+    calls.push({ id: block.id, name: block.name, ...written });
+    return { ...block, input: written.input ?? {} };
+  });
+  return {
+    text,
+    calls,
+    stop: stopOf(result.stopReason, calls.length > 0),
+    usage: undefined,
+    raw: raw.length > 0 ? raw : [{ type: 'text', text: '' }],
+  };
+}
+
+function stopOf(reason: unknown, calling: boolean): ModelReply['stop'] {
+  if (reason === 'maxTokens') return 'length';
+  // Not among the standard ones, but what models say.
+  if (reason === 'refusal' || reason === 'content_filter') return 'refused';
+  return calling ? 'calls' : 'done';
+}
+
+function badAnswer(): SwitchboardError {
+  return new SwitchboardError(
+    'LANGUAGE_BAD_OUTPUT',
+    'The client answered sampling/createMessage with something that is no turn of a model.',
+    { hint: `This is a fault of the client. ${OWN_MODEL}` },
+  );
+}
+
+/** The code of the protocol's own example for a person who says no. */
+const REJECTED = -1;
+
+function reasonOf(error: unknown): unknown {
+  if (!(error instanceof ServerError)) return error;
+  const { rpcCode, message } = error;
+  if (rpcCode === REJECTED || /\b(rejected|denied|declined)\b/i.test(message)) {
+    return new SwitchboardError('LANGUAGE_REFUSED', 'The client refused to let its model be used for this.', {
+      hint: `Allow it in the client when it asks. ${OWN_MODEL}`,
+      cause: error,
+    });
+  }
+  return new SwitchboardError(
+    'LANGUAGE_FAILED',
+    `The client could not use its model (${rpcCode}): ${message.slice(0, 300)}`,
+    { hint: OWN_MODEL, cause: error },
+  );
+}
+
+const OWN_MODEL =
+  'Or use a model of your own: set ANTHROPIC_API_KEY, or "model" and "apiKey" or "baseUrl" under "language" of the server.';

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { OpenaiReply } from './openai-reply.ts';
+
+function replyTo(...deltas: object[]) {
+  const heard = new OpenaiReply();
+  for (const delta of deltas) heard.take({ choices: [{ delta }] });
+  heard.take({ choices: [{ delta: {}, finish_reason: 'stop' }] });
+  return heard.reply();
+}
+
+it('calls without a number, a name or a string are told apart', () => {
+  const { calls, stop, raw } = replyTo(
+    { tool_calls: [{ id: '', function: { name: 'add', arguments: { note: 1 } } }] },
+    { tool_calls: [{ id: 'b', function: { name: 'list', arguments: '{' } }] },
+    { tool_calls: [{ function: { arguments: '}' } }] },
+  );
+  expect(stop).toBe('calls');
+  expect(calls).toMatchObject([
+    { name: 'add', input: { note: 1 } },
+    { id: 'b', name: 'list', input: {} },
+  ]);
+  expect(calls[0]?.id).toMatch(/^call_/);
+  expect((raw as { tool_calls: { id: string }[] }).tool_calls[0]?.id).toBe(calls[0]?.id);
+});
+
+it('calls that all have the same number are told apart by their ids', () => {
+  const { calls } = replyTo(
+    { tool_calls: [{ index: 0, id: 'a', function: { name: 'list', arguments: '{}' } }] },
+    { tool_calls: [{ index: 0, id: 'b', function: { name: 'list', arguments: '{}' } }] },
+  );
+  expect(calls.map(({ id }) => id)).toEqual(['a', 'b']);
+});
+
+it('what a server adds of its own is given back to it', () => {
+  const { raw } = replyTo(
+    { role: 'assistant', content: null, reasoning_content: 'Let ', refusal: null, annotations: [] },
+    { reasoning_content: 'me.' },
+    {
+      tool_calls: [
+        { index: 0, id: 'a', extra_content: { signature: 's' }, function: { name: 'list', arguments: '' } },
+      ],
+    },
+  );
+  expect(raw).toEqual({
+    role: 'assistant',
+    content: null,
+    reasoning_content: 'Let me.',
+    tool_calls: [
+      {
+        id: 'a',
+        type: 'function',
+        extra_content: { signature: 's' },
+        function: { name: 'list', arguments: '{}' },
+      },
+    ],
+  });
+});
+
+it('a refusal in words is a refusal', () => {
+  expect(replyTo({ refusal: 'I will ' }, { refusal: 'not.' })).toMatchObject({
+    text: 'I will not.',
+    stop: 'refused',
+  });
+});

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../protocol/index.ts';
+import type { ModelRequest, ToolOutcome, ToolSpec, Turn } from '../model.ts';
+import { inWords } from './in-words.ts';
+
+/** What a server of this API is told in its own way. Some know a parameter by another name, or not at all. */
+export interface Dialect {
+  readonly limit: 'max_tokens' | 'max_completion_tokens';
+  /** Whether it can be asked how many tokens a streamed answer took. */
+  readonly usage: boolean;
+}
+
+/** A request as an OpenAI-compatible `chat/completions` wants it. */
+export function openaiRequest(model: string, request: ModelRequest, dialect: Dialect): JsonObject {
+  const { system, tools, turns } = request;
+  return {
+    model,
+    messages: [
+      ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
+      ...turns.flatMap(messagesOf),
+    ],
+    ...(tools.length === 0 ? {} : { tools: tools.map(toolOf) }),
+    [dialect.limit]: request.maxTokens,
+    stream: true,
+    ...(dialect.usage ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function toolOf({ name, description, inputSchema }: ToolSpec): JsonObject {
+  return { type: 'function', function: { name, description, parameters: inputSchema } };
+}
+
+function messagesOf(turn: Turn): JsonObject[] {
+  switch (turn.from) {
+    case 'user':
+      return [{ role: 'user', content: turn.text }];
+    case 'model':
+      return [turn.reply.raw as JsonObject];
+    case 'tools':
+      return turn.results.map((result) => ({
+        role: 'tool',
+        tool_call_id: result.id,
+        content: resultText(result),
+      }));
+  }
+}
+
+/** Results are text in this API, and nothing but their words tells a failure. */
+function resultText({ content, isError }: ToolOutcome): string {
+  const said = content.map(inWords).filter((text) => text.trim() !== '');
+  const text = said.length > 0 ? said.join('\n') : '(nothing)';
+  return isError ? `The tool failed: ${text}` : text;
+}

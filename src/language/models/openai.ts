@@ -1,0 +1,142 @@
+import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { Model, ModelReply, ModelRequest } from '../model.ts';
+import { OPENAI_URL } from './address.ts';
+import { bounded } from './bounded.ts';
+import { eventData } from './event-data.ts';
+import { badOutput, brokenOff, failureOf, unreachable, type Endpoint, type Refusal } from './failure.ts';
+import { OpenaiReply } from './openai-reply.ts';
+import { openaiRequest, type Dialect } from './openai-turns.ts';
+import { Passing, retried, type Patience } from './retry.ts';
+
+/** A model behind any API like that of OpenAI; one on this machine, too. */
+export function openaiModel(endpoint: Endpoint, patience?: Patience): Model {
+  const speaker = new Speaker(endpoint);
+  return {
+    provider: 'openai',
+    name: endpoint.model,
+    reply: (request) => {
+      const { signal, onRetry } = request;
+      return retried(() => speaker.ask(request), { signal, onRetry, patience });
+    },
+  };
+}
+
+class Speaker {
+  readonly #endpoint: Endpoint;
+  readonly #address: string;
+  #dialect: Dialect;
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+    const address = new URL(endpoint.url);
+    address.pathname = `${address.pathname.replace(/\/$/, '')}/chat/completions`;
+    this.#address = address.href;
+    // The newer name is needed by newer models of OpenAI, and most other servers know only the older.
+    const newer = endpoint.url.origin === new URL(OPENAI_URL).origin;
+    this.#dialect = { limit: newer ? 'max_completion_tokens' : 'max_tokens', usage: true };
+  }
+
+  async ask(request: ModelRequest): Promise<ModelReply> {
+    for (;;) {
+      const response = await this.#post(request);
+      if (response.ok) return await this.#hear(response, request.signal);
+      const refusal = await refusalOf(response);
+      if (!this.#adapt(refusal)) throw failureOf(this.#endpoint, refusal);
+    }
+  }
+
+  async #post(request: ModelRequest): Promise<Response> {
+    const { apiKey, model } = this.#endpoint;
+    try {
+      const response = await fetch(this.#address, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'text/event-stream, application/json',
+          ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+        },
+        body: JSON.stringify(openaiRequest(model, request, this.#dialect)),
+        signal: request.signal,
+        // A redirect could carry the request elsewhere.
+        redirect: 'manual',
+      });
+      return bounded(response, this.#endpoint);
+    } catch (cause) {
+      throw unreachable(this.#endpoint, cause);
+    }
+  }
+
+  async #hear(response: Response, signal: AbortSignal): Promise<ModelReply> {
+    const heard = new OpenaiReply();
+    let done = false;
+    try {
+      if (response.headers.get('content-type')?.includes('application/json')) {
+        this.#take(await response.text(), heard);
+      } else {
+        for await (const data of eventData((response.body as AsyncIterable<Uint8Array> | null) ?? [])) {
+          if (data === '[DONE]') {
+            done = true;
+            break;
+          }
+          this.#take(data, heard);
+        }
+      }
+    } catch (error) {
+      if (error instanceof SwitchboardError || error instanceof Passing) throw error;
+      throw brokenOff(this.#endpoint, error);
+    }
+    signal.throwIfAborted();
+    if (!done && !heard.finished) throw brokenOff(this.#endpoint);
+    return heard.reply();
+  }
+
+  #take(text: string, heard: OpenaiReply): void {
+    const piece = parsed(text);
+    if (!isJsonObject(piece)) throw badOutput(this.#endpoint, 'sent an answer that is not JSON');
+    // An answer can begin well and then fail.
+    if (piece.error !== undefined && piece.error !== null) {
+      const said = saidIn(piece);
+      const { code } = isJsonObject(piece.error) ? piece.error : {};
+      const status = typeof code === 'number' && code >= 400 ? code : 500;
+      throw failureOf(this.#endpoint, { status, ...said, headers: undefined });
+    }
+    heard.take(piece);
+  }
+
+  /** Speaks as the server wants it. Returns whether there is something to change that was not changed before. */
+  #adapt({ status, message = '' }: Refusal): boolean {
+    if (status !== 400 && status !== 422) return false;
+    const { limit, usage } = this.#dialect;
+    if (usage && message.includes('stream_options')) this.#dialect = { limit, usage: false };
+    else if (limit === 'max_tokens' && message.includes('max_completion_tokens')) {
+      this.#dialect = { limit: 'max_completion_tokens', usage };
+    } else return false;
+    return true;
+  }
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  // The status says enough where the rest cannot be read.
+  const text = await response.text().catch(() => '');
+  return { status: response.status, ...saidIn(parsed(text)), headers: response.headers };
+}
+
+/** Compatible servers agree least on how an error looks. */
+function saidIn(body: unknown): Pick<Refusal, 'kinds' | 'message'> {
+  const whole: JsonObject = isJsonObject(body) ? body : {};
+  const first: unknown = Array.isArray(body) ? body[0] : undefined;
+  if (isJsonObject(first)) return saidIn(first);
+  const error: JsonObject = isJsonObject(whole.error) ? whole.error : whole;
+  const message = [error.message, whole.error, whole.detail].find((said) => typeof said === 'string');
+  const kinds = [error.type, error.code].filter((kind) => typeof kind === 'string');
+  return { kinds, message };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
