@@ -1,0 +1,50 @@
+import { estimateTokens } from '../shared/tokens.ts';
+import type { JsonObject } from '../protocol/index.ts';
+import type { ModelReply, ToolOutcome } from './model.ts';
+
+/** What one request may cost and has cost, in tokens. */
+export class Budget {
+  input = 0;
+  output = 0;
+  /** True where the model did not tell, and this is our own count. */
+  estimated = false;
+  readonly #most: number;
+  /** About what the model reads when it is asked next: the whole conversation, every time. */
+  #next: number;
+
+  /** `opening`: all that the model reads before it has said anything. */
+  constructor(most: number, opening: string) {
+    this.#most = most;
+    this.#next = estimateTokens(opening);
+  }
+
+  /** What is left for an answer, once the conversation has been read again. */
+  get room(): number {
+    return this.#most - this.input - this.output - this.#next;
+  }
+
+  /** The model has answered. Returns what that cost. */
+  spend({ usage, text, calls }: ModelReply): { readonly input: number; readonly output: number } {
+    // Some endpoints give zeros for what they do not count.
+    const told = usage !== undefined && usage.input > 0;
+    const output = told ? usage.output : estimateTokens(text) + estimateTokens(JSON.stringify(calls));
+    const input = told ? usage.input : this.#next;
+    if (!told) this.estimated = true;
+    this.input += input;
+    this.output += output;
+    this.#next = input + output;
+    return { input, output };
+  }
+
+  /** The conversation has become longer by these. */
+  add(results: readonly ToolOutcome[]): void {
+    for (const { content } of results) for (const block of content) this.#next += tokensOf(block);
+  }
+}
+
+/** An image or a sound, whatever its size: models make about so many of it. */
+const TOKENS_OF_DATA = 1600;
+
+function tokensOf(block: JsonObject): number {
+  return typeof block.text === 'string' ? estimateTokens(block.text) : TOKENS_OF_DATA;
+}

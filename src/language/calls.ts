@@ -1,0 +1,202 @@
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { printableLine } from '../shared/printable.ts';
+import { ServerError, type OfferedTool } from '../gateway/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
+import { RpcCode } from '../wire/index.ts';
+import type { Consent } from './consent.ts';
+import type { ToolOutcome, ToolUse } from './model.ts';
+import type { CallRecord, Outcome } from './report.ts';
+import { attachmentsOf, contentForModel, firstText, textBlock } from './results.ts';
+import type { ToolBook } from './tool-specs.ts';
+import { untilAborted } from './until-aborted.ts';
+
+export interface CallsOptions {
+  readonly server: string;
+  readonly book: ToolBook;
+  readonly consent: Consent;
+  readonly run: (tool: OfferedTool, args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  readonly tell: (message: string) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** How one call ended. */
+export interface Ended {
+  readonly use: ToolUse;
+  /** Undefined where there is none of that name. */
+  readonly tool: OfferedTool | undefined;
+  readonly outcome: Outcome;
+  /** True where there was no server to answer it. */
+  readonly lost: boolean;
+  /** What the model gets of it. */
+  readonly content: readonly JsonObject[];
+  readonly ms: number;
+  /** What went wrong. */
+  readonly message: string | undefined;
+  /** What no text can stand for in the server's answer. */
+  readonly attachments: readonly JsonObject[];
+}
+
+/** How many calls of one turn run at one time. */
+const AT_ONCE = 8;
+
+/** The longest message of a failed call that is kept, in characters; the model gets all of it. */
+const LONGEST_MESSAGE = 500;
+
+/** Runs what a model calls, and keeps what came of it. */
+export class Calls {
+  readonly records: CallRecord[] = [];
+  /** What no text can stand for, from the last result that had such. */
+  attachments: readonly JsonObject[] = [];
+  readonly #options: CallsOptions;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  /** Runs the calls of one turn, several at a time. Resolves with all of them in their order, whatever became of them. */
+  async runAll(uses: readonly ToolUse[]): Promise<readonly Ended[]> {
+    const ended: (Ended | undefined)[] = uses.map(() => undefined);
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (next < uses.length && !this.#options.signal.aborted) {
+        const place = next++;
+        ended[place] = await this.#one(uses[place]!);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    // What was not begun before it was stopped leaves no trace.
+    const begun = ended.filter((end) => end !== undefined);
+    this.records.push(...begun.map(recordOf));
+    this.attachments = begun.findLast((end) => end.attachments.length > 0)?.attachments ?? this.attachments;
+    return begun;
+  }
+
+  async #one(use: ToolUse): Promise<Ended> {
+    const { server, book, log, tell, signal } = this.#options;
+    const tool = book.find(use.name);
+    if (tool === undefined) {
+      tell('The model named a tool that does not exist; telling the model');
+      // The name is the model's own words, which are nobody's business.
+      log.debug('language call', { server, ms: 0, outcome: 'unknown tool' });
+      return refused(use, tool, 'unknown tool', unknownTool(use.name, book));
+    }
+    const name = printableLine(tool.name);
+    const started = performance.now();
+    const end = await this.#attempt(use, tool);
+    log.debug('language call', {
+      server,
+      tool: tool.name,
+      ms: Math.round(performance.now() - started),
+      outcome: end.outcome,
+    });
+    if (end.outcome !== 'ok' && !signal.aborted) tell(`${name} ${inWords(end.outcome)}; telling the model`);
+    return end;
+  }
+
+  async #attempt(use: ToolUse, tool: OfferedTool): Promise<Ended> {
+    const { consent, run, tell, signal } = this.#options;
+    const { input } = use;
+    if (input === undefined) {
+      const why = use.malformed ?? 'they are not a JSON object';
+      return refused(use, tool, 'rejected', `The arguments cannot be read: ${why}. Nothing was run.`);
+    }
+    let started = performance.now();
+    const end = (outcome: Outcome, what: Partial<Ended>): Ended => {
+      const ms = Math.round(performance.now() - started);
+      return { ...BARE, use, tool, outcome, ms, ...what };
+    };
+    try {
+      const permission = await untilAborted(consent.permit(tool, input, signal), signal);
+      if (permission.kind !== 'granted') {
+        return refused(
+          use,
+          tool,
+          permission.kind,
+          `It was not run. ${permission.message} Do not try it another way.`,
+        );
+      }
+      tell(`Running ${printableLine(tool.name)}`);
+      started = performance.now();
+      const result = await untilAborted(run(tool, input, signal), signal);
+      const answered = { content: contentForModel(result), attachments: attachmentsOf(result) };
+      if (result.isError !== true) return end('ok', answered);
+      const message = firstText(result);
+      const outcome = message !== undefined && REJECTION.test(message) ? 'rejected' : 'error';
+      return end(outcome, { ...answered, message });
+    } catch (error) {
+      if (signal.aborted) return end('error', { message: STOPPED });
+      const message = messageOf(error);
+      const outcome = isRejection(error) ? 'rejected' : 'error';
+      return end(outcome, { content: [textBlock(message)], message, lost: isLoss(error) });
+    }
+  }
+}
+
+const BARE = { content: [], attachments: [], lost: false, message: undefined };
+
+const STOPPED = 'It was stopped before it answered; it may have taken effect.';
+
+/** What the model gets of a call. */
+export function outcomeFor({ use, outcome, content }: Ended): ToolOutcome {
+  return { id: use.id, name: use.name, content, isError: outcome !== 'ok' };
+}
+
+/** How servers built on the official SDK word it that arguments do not fit the schema: as a result, not as an error. */
+const REJECTION = /^(MCP error -32602\b|Input validation error:)/;
+
+function isRejection(error: unknown): boolean {
+  if (error instanceof ServerError) return error.rpcCode === RpcCode.invalidParams;
+  return error instanceof SwitchboardError && error.code === 'PARAMS_INVALID';
+}
+
+/** Nobody is there who could run anything. */
+const LOSSES = new Set([
+  'SERVER_LOST',
+  'SERVER_CRASHED',
+  'SERVER_FAILING',
+  'SERVER_STOPPED',
+  'SERVER_GONE',
+  'START_FAILED',
+  'START_TIMEOUT',
+  'STOPPING',
+  'LOGIN_NEEDED',
+  'LOGIN_UNAVAILABLE',
+]);
+
+function isLoss(error: unknown): boolean {
+  return error instanceof SwitchboardError && LOSSES.has(error.code);
+}
+
+function refused(use: ToolUse, tool: OfferedTool | undefined, outcome: Outcome, message: string): Ended {
+  return { ...BARE, use, tool, outcome, content: [textBlock(message)], ms: 0, message };
+}
+
+function unknownTool(name: string, book: ToolBook): string {
+  const near = book.near(name);
+  const meant = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  return `There is no tool of this name.${meant} Use only the tools you were given.`;
+}
+
+function inWords(outcome: Outcome): string {
+  switch (outcome) {
+    case 'declined':
+      return 'was not allowed by the person';
+    case 'not allowed':
+      return 'is not allowed';
+    case 'rejected':
+      return 'rejected its arguments';
+    default:
+      return 'failed';
+  }
+}
+
+function recordOf({ use, tool, outcome, ms, message }: Ended): CallRecord {
+  const name = tool?.name ?? printableLine(use.name).slice(0, 100);
+  const short =
+    message === undefined || message.length <= LONGEST_MESSAGE
+      ? message
+      : `${message.slice(0, LONGEST_MESSAGE)} […]`;
+  return { tool: name, arguments: use.input, outcome, ms, message: short };
+}

@@ -1,0 +1,128 @@
+import { afterEach, expect, test } from 'vitest';
+import { Component, type OfferedTool } from '../gateway/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
+import { Consent, type ConsentOptions } from './consent.ts';
+import { TimeLimit } from './time-limit.ts';
+
+const time = new TimeLimit(60_000);
+afterEach(() => time.close());
+
+function offered(name: string, annotations?: JsonObject): OfferedTool {
+  const component = new Component(
+    name,
+    JSON.stringify({ name, inputSchema: { type: 'object' }, annotations }),
+  );
+  return { name, original: name, component, presets: undefined };
+}
+
+const drop = offered('drop', { destructiveHint: true });
+const never = new AbortController().signal;
+
+/** A consent whose person answers each question in this way. */
+function withPerson(answer: () => Promise<JsonObject>, more: Partial<ConsentOptions> = {}) {
+  const asked: JsonObject[] = [];
+  const consent = new Consent({
+    server: 'shop',
+    allowDestructive: false,
+    canElicit: true,
+    ask: (method, params) => {
+      expect(method).toBe('elicitation/create');
+      asked.push(params);
+      return answer();
+    },
+    time,
+    tell: () => undefined,
+    ...more,
+  });
+  return { consent, asked };
+}
+
+const yes = () => Promise.resolve({ action: 'accept', content: { allow: true } });
+
+test('only what a server marks as destructive is asked about', async () => {
+  const { consent, asked } = withPerson(yes);
+  const harmless = [
+    offered('plain'),
+    offered('marked', { destructiveHint: false }),
+    offered('reading', { destructiveHint: true, readOnlyHint: true }),
+    offered('writing', { readOnlyHint: false }),
+  ];
+  for (const tool of harmless) expect(await consent.permit(tool, {}, never)).toEqual({ kind: 'granted' });
+  expect(asked).toEqual([]);
+});
+
+test('the person sees server, tool and arguments, and one yes is for one call', async () => {
+  const { consent, asked } = withPerson(yes);
+  expect(await consent.permit(drop, { table: 'orders' }, never)).toEqual({ kind: 'granted' });
+  expect(await consent.permit(drop, { table: 'orders' }, never)).toEqual({ kind: 'granted' });
+  expect(asked).toHaveLength(2);
+  expect(asked[0]!.message).toBe(
+    `May 'drop' of server 'shop' run? It may destroy something. Its arguments: {"table":"orders"}`,
+  );
+  expect(asked[0]!.requestedSchema).toMatchObject({
+    type: 'object',
+    properties: { allow: { type: 'boolean', default: false } },
+    required: ['allow'],
+  });
+});
+
+test('long arguments are shortened, and the form says by how much', async () => {
+  const { consent, asked } = withPerson(yes);
+  await consent.permit(drop, { text: 'x'.repeat(5000) }, never);
+  expect(asked[0]!.message).toMatch(/x … and 4011 more characters$/);
+});
+
+test.each([
+  { action: 'decline' },
+  { action: 'cancel' },
+  { action: 'accept', content: { allow: false } },
+  { action: 'accept', content: { allow: 'true' } },
+  { action: 'accept' },
+  { content: { allow: true } },
+])('anything but a clear yes is a no: %j', async (answer) => {
+  const { consent } = withPerson(() => Promise.resolve(answer));
+  expect(await consent.permit(drop, {}, never)).toMatchObject({ kind: 'declined' });
+});
+
+test('what was declined is not asked again with the same arguments', async () => {
+  const { consent, asked } = withPerson(() => Promise.resolve({ action: 'decline' }));
+  for (const table of ['orders', 'orders', 'people']) {
+    expect(await consent.permit(drop, { table }, never)).toMatchObject({ kind: 'declined' });
+  }
+  expect(asked).toHaveLength(2);
+});
+
+test('two questions are never open at one time', async () => {
+  let open = 0;
+  let most = 0;
+  const { consent, asked } = withPerson(async () => {
+    most = Math.max(most, ++open);
+    await new Promise((resolve) => setImmediate(resolve));
+    open--;
+    return yes();
+  });
+  await Promise.all(['a', 'b', 'c'].map((table) => consent.permit(drop, { table }, never)));
+  expect([asked.length, most]).toEqual([3, 1]);
+});
+
+test('where nobody can be asked it is not allowed, and the message says how to allow it', async () => {
+  const { consent, asked } = withPerson(yes, { canElicit: false });
+  const { kind, message } = (await consent.permit(drop, {}, never)) as { kind: string; message: string };
+  expect(kind).toBe('not allowed');
+  expect(message).toContain('"allowDestructive": true');
+  expect(asked).toEqual([]);
+});
+
+test('a client that fails to ask has not been told no', async () => {
+  const { consent } = withPerson(() => Promise.reject(new Error('The window is closed.')));
+  expect(await consent.permit(drop, {}, never)).toEqual({
+    kind: 'not allowed',
+    message: 'It may destroy something, and the person could not be asked: The window is closed.',
+  });
+});
+
+test('allowDestructive asks nobody', async () => {
+  const { consent, asked } = withPerson(yes, { allowDestructive: true });
+  expect(await consent.permit(drop, {}, never)).toEqual({ kind: 'granted' });
+  expect(asked).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { messageOf } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+import type { OfferedTool } from '../gateway/index.ts';
+import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import type { AskClient } from './model.ts';
+import type { TimeLimit } from './time-limit.ts';
+
+export interface ConsentOptions {
+  readonly server: string;
+  /** Whether everything may run without a question. */
+  readonly allowDestructive: boolean;
+  /** Whether the client can be asked with a form. */
+  readonly canElicit: boolean;
+  readonly ask: AskClient;
+  /** What stands still while a person thinks. */
+  readonly time: TimeLimit;
+  readonly tell: (message: string) => void;
+}
+
+export type Permission =
+  { readonly kind: 'granted' } | { readonly kind: 'declined' | 'not allowed'; readonly message: string };
+
+/** Asks the person before a tool runs that may destroy something. One answer is for one call. */
+export class Consent {
+  readonly #options: ConsentOptions;
+  /** The question that is asked now: a second form on top of it would be answered unread. */
+  #asking: Promise<unknown> = Promise.resolve();
+  /** What was declined already; a model that tries again does not get to ask again. */
+  readonly #declined = new Set<string>();
+
+  constructor(options: ConsentOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects only when the signal aborts. */
+  async permit(tool: OfferedTool, args: JsonObject, signal: AbortSignal): Promise<Permission> {
+    const { allowDestructive, canElicit, server } = this.#options;
+    if (allowDestructive || !mayDestroy(tool)) return GRANTED;
+    if (!canElicit) {
+      const message = `It may destroy something, and the client cannot ask the person. ${howToAllow(server)}`;
+      return { kind: 'not allowed', message };
+    }
+    const turn = this.#asking.then(() => this.#question(tool, args, signal));
+    this.#asking = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #question(tool: OfferedTool, args: JsonObject, signal: AbortSignal): Promise<Permission> {
+    signal.throwIfAborted();
+    const { server, ask, time, tell } = this.#options;
+    const call = JSON.stringify([tool.name, args]);
+    if (this.#declined.has(call)) return DECLINED;
+    tell(`Asking whether ${printableLine(tool.name)} may run`);
+    let answer: JsonObject;
+    try {
+      answer = await time.hold(() => ask('elicitation/create', formFor(server, tool, args), signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = `It may destroy something, and the person could not be asked: ${messageOf(error)}`;
+      return { kind: 'not allowed', message };
+    }
+    if (answer.action === 'accept' && isJsonObject(answer.content) && answer.content.allow === true) {
+      return GRANTED;
+    }
+    this.#declined.add(call);
+    return DECLINED;
+  }
+}
+
+/** What to do where nobody can be asked. */
+export function howToAllow(server: string): string {
+  return `To allow such tools, set "language": { "allowDestructive": true } for server '${server}', or use a client that can ask (elicitation).`;
+}
+
+const GRANTED: Permission = { kind: 'granted' };
+const DECLINED: Permission = { kind: 'declined', message: 'The person did not allow it.' };
+
+/** Only where the server says so: hardly any says that a tool is harmless, so silence cannot count as a warning. */
+function mayDestroy({ component }: OfferedTool): boolean {
+  const { annotations } = component.value;
+  return (
+    isJsonObject(annotations) && annotations.destructiveHint === true && annotations.readOnlyHint !== true
+  );
+}
+
+/** How much of the arguments a person is shown, in characters. */
+const SHOWN = 1000;
+
+function formFor(server: string, tool: OfferedTool, args: JsonObject): JsonObject {
+  const text = printableLine(JSON.stringify(args));
+  const more = text.length - SHOWN;
+  const shown = more > 0 ? `${text.slice(0, SHOWN)} … and ${more} more characters` : text;
+  const name = printableLine(tool.name);
+  return {
+    message: `May '${name}' of server '${server}' run? It may destroy something. Its arguments: ${shown}`,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        allow: {
+          type: 'boolean',
+          title: `Run ${name}`,
+          description: 'This one time, with these arguments.',
+          default: false,
+        },
+      },
+      required: ['allow'],
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import type { LanguageDefinition } from '../config/index.ts';
+import type { OfferedTool } from '../gateway/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
+import { Budget } from './budget.ts';
+import { Calls, outcomeFor } from './calls.ts';
+import { Consent, howToAllow } from './consent.ts';
+import type { AskClient, Model, ModelReply, Turn } from './model.ts';
+import { Patience } from './patience.ts';
+import { openingWords, systemPrompt } from './prompt.ts';
+import { report } from './report.ts';
+import { cutOff, noAnswer, refusal, tooManySteps, tooManyTokens, tooSlow } from './stops.ts';
+import { TimeLimit } from './time-limit.ts';
+import { toolBook, type ToolBook } from './tool-specs.ts';
+import { untilAborted } from './until-aborted.ts';
+
+export interface ConverseOptions {
+  readonly server: string;
+  readonly model: Model;
+  /** What the model is told of its task: the CLAUDE.md. */
+  readonly instructions: string;
+  /** What is wanted, in plain words. */
+  readonly query: string;
+  /** What may help to understand it. */
+  readonly context?: string | undefined;
+  readonly tools: readonly OfferedTool[];
+  readonly limits: Pick<LanguageDefinition, 'maxSteps' | 'maxTokens' | 'timeoutMs' | 'allowDestructive'>;
+  /** Runs a tool of the server. Resolves with its CallToolResult, rejects with a ServerError or SwitchboardError. */
+  readonly run: (tool: OfferedTool, args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  readonly ask: AskClient;
+  /** Whether the client can be asked with a form. */
+  readonly canElicit: boolean;
+  /** Tells the client of the call what is being done now. */
+  readonly tell: (message: string) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Lets a model fulfil one request with the tools of a server. Resolves with the CallToolResult of `natural_language`, also
+ * where it failed; rejects only when the signal aborts.
+ */
+export async function converse(options: ConverseOptions): Promise<JsonObject> {
+  const { server, limits, signal } = options;
+  const time = new TimeLimit(limits.timeoutMs);
+  const conversation = new Conversation(options, time);
+  try {
+    const answer = await conversation.run();
+    return conversation.report(answer);
+  } catch (error) {
+    if (signal.aborted) {
+      throw new SwitchboardError('CANCELLED', `The request to server '${server}' was cancelled.`);
+    }
+    return conversation.report(
+      conversation.said,
+      time.expired ? tooSlow(server, limits.timeoutMs) : conversation.known(error),
+    );
+  } finally {
+    time.close();
+  }
+}
+
+/** The longest answer of one turn, in tokens: enough to write a file of some length. */
+const LONGEST_ANSWER = 8192;
+
+/** With less room for an answer than this, in tokens, asking is a waste. */
+const SHORTEST_ANSWER = 50;
+
+class Conversation {
+  /** What the model said last. */
+  said = '';
+  readonly #options: ConverseOptions;
+  readonly #signal: AbortSignal;
+  readonly #system: string;
+  readonly #turns: Turn[];
+  readonly #book: ToolBook;
+  readonly #budget: Budget;
+  readonly #calls: Calls;
+  readonly #patience: Patience;
+  #steps = 0;
+
+  constructor(options: ConverseOptions, time: TimeLimit) {
+    const { server, model, limits, canElicit, ask, run, tell, log } = options;
+    this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, time.signal]);
+    this.#system = systemPrompt(server, options.instructions);
+    const words = openingWords(options.query, options.context);
+    this.#turns = [{ from: 'user', text: words }];
+    this.#book = toolBook(options.tools);
+    this.#budget = new Budget(limits.maxTokens, this.#system + words + JSON.stringify(this.#book.specs));
+    const { allowDestructive } = limits;
+    const consent = new Consent({ server, allowDestructive, canElicit, ask, time, tell });
+    this.#calls = new Calls({ server, book: this.#book, consent, run, tell, log, signal: this.#signal });
+    this.#patience = new Patience(server, model.name);
+  }
+
+  /** Resolves with the model's answer. */
+  async run(): Promise<string> {
+    for (;;) {
+      this.#signal.throwIfAborted();
+      const longest = this.#answerRoom();
+      const reply = await this.#ask(longest);
+      this.said = reply.text.trim();
+      if (reply.stop === 'refused') throw refusal(this.#options.model.name);
+      const cut = reply.stop === 'length';
+      if (cut && (reply.calls.length > 0 || this.said === ''))
+        throw cutOff(this.#options.model.name, longest, longest < LONGEST_ANSWER);
+      if (reply.calls.length === 0) return cut ? `${this.said} […]` : this.#answer();
+      if (this.#steps >= this.#options.limits.maxSteps)
+        throw tooManySteps(this.#options.server, this.#steps, reply.calls.length);
+      // Nothing is run of which the model could not read the result.
+      this.#answerRoom();
+      this.#turns.push({ from: 'model', reply });
+      const ended = await this.#calls.runAll(reply.calls);
+      this.#signal.throwIfAborted();
+      const fault = this.#patience.judge(ended);
+      if (fault) throw fault;
+      const results = ended.map(outcomeFor);
+      this.#turns.push({ from: 'tools', results });
+      this.#budget.add(results);
+    }
+  }
+
+  report(answer: string, stopped?: SwitchboardError): JsonObject {
+    const { model } = this.#options;
+    const { records, attachments } = this.#calls;
+    return report({
+      model,
+      answer: stopped ? answer : answer + this.#notAllowed(),
+      calls: records,
+      steps: this.#steps,
+      tokens: this.#budget,
+      attachments,
+      stopped,
+    });
+  }
+
+  /** What was thrown, as something to show; a bug may quote anything, so its words are kept back. */
+  known(error: unknown): SwitchboardError {
+    if (error instanceof SwitchboardError) return error;
+    const { log, server, model } = this.#options;
+    log.debug('language failure', {
+      server,
+      model: model.name,
+      error: error instanceof Error ? error.name : typeof error,
+    });
+    return new SwitchboardError('INTERNAL', 'Switchboard failed to carry out this request.', {
+      cause: error,
+    });
+  }
+
+  async #ask(maxTokens: number): Promise<ModelReply> {
+    const { server, model, log, tell } = this.#options;
+    const step = ++this.#steps;
+    tell(`Asking ${nameOf(model)} (step ${step})`);
+    const started = performance.now();
+    const asked = model.reply({
+      system: this.#system,
+      // The model may keep what it is given; the conversation goes on.
+      turns: [...this.#turns],
+      tools: this.#book.specs,
+      maxTokens,
+      signal: this.#signal,
+      onRetry: (reason, waitMs) => {
+        tell(`Asking ${nameOf(model)} again in ${Math.max(1, Math.round(waitMs / 1000))} s: ${reason}`);
+      },
+    });
+    const reply = await untilAborted(asked, this.#signal);
+    const { input, output } = this.#budget.spend(reply);
+    log.debug('language step', {
+      server,
+      model: model.name,
+      step,
+      ms: Math.round(performance.now() - started),
+      input,
+      output,
+      calls: reply.calls.length,
+      stop: reply.stop,
+    });
+    return reply;
+  }
+
+  /** How long the next answer may be, in tokens. Throws where there is no room for one. */
+  #answerRoom(): number {
+    const { room } = this.#budget;
+    if (room >= SHORTEST_ANSWER) return Math.min(room, LONGEST_ANSWER);
+    const { server, limits } = this.#options;
+    throw tooManyTokens(server, limits.maxTokens);
+  }
+
+  #answer(): string {
+    if (this.said !== '') return this.said;
+    const run = this.#calls.records.filter(({ outcome }) => outcome === 'ok').map(({ tool }) => tool);
+    if (run.length > 0) return `Done. The model ran ${[...new Set(run)].join(', ')} and said nothing more.`;
+    const { server, model } = this.#options;
+    throw noAnswer(model.name, server);
+  }
+
+  #notAllowed(): string {
+    const tools = this.#calls.records
+      .filter(({ outcome }) => outcome === 'not allowed')
+      .map(({ tool }) => tool);
+    if (tools.length === 0) return '';
+    return `\n\nNot run, because it may destroy something: ${[...new Set(tools)].join(', ')}. ${howToAllow(this.#options.server)}`;
+  }
+}
+
+function nameOf({ provider, name }: Model): string {
+  return provider === 'host' ? "the client's own model" : name;
+}

@@ -1,0 +1,72 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+import type { Ended } from './calls.ts';
+
+/**
+ * How often a model may go wrong in one request: it is told of a mistake once, and is not asked again when it makes the
+ * same one in a later turn. Calls of one turn were made together, so a mistake that several of them share counts once.
+ */
+export class Patience {
+  readonly #server: string;
+  readonly #model: string;
+  #toldOfTools = false;
+  /** Tools that rejected their arguments when they were last called. */
+  readonly #rejected = new Set<string>();
+  #lostBefore = false;
+
+  constructor(server: string, model: string) {
+    this.#server = server;
+    this.#model = model;
+  }
+
+  /** Why the model is not asked again after these calls of one turn, where it is not. */
+  judge(ended: readonly Ended[]): SwitchboardError | undefined {
+    const fault = this.#unknownTool(ended) ?? this.#rejectedAgain(ended) ?? this.#lostAgain(ended);
+    for (const { tool, outcome } of ended) {
+      if (tool === undefined) this.#toldOfTools = true;
+      // It has understood; the next mistake is another one.
+      else if (outcome === 'ok') this.#rejected.delete(tool.name);
+    }
+    for (const { tool, outcome } of ended) if (tool && outcome === 'rejected') this.#rejected.add(tool.name);
+    return fault;
+  }
+
+  #unknownTool(ended: readonly Ended[]): SwitchboardError | undefined {
+    const unknown = ended.find(({ tool }) => tool === undefined);
+    if (unknown === undefined || !this.#toldOfTools) return undefined;
+    const name = printableLine(unknown.use.name).slice(0, 100);
+    return new SwitchboardError(
+      'LANGUAGE_UNKNOWN_TOOL',
+      `The model ${this.#model} called ${JSON.stringify(name)}, which server '${this.#server}' does not have, after it had been told once that such a tool does not exist.`,
+      { hint: OTHER_WORDS },
+    );
+  }
+
+  #rejectedAgain(ended: readonly Ended[]): SwitchboardError | undefined {
+    const again = ended.find(
+      ({ tool, outcome }) => outcome === 'rejected' && tool !== undefined && this.#rejected.has(tool.name),
+    );
+    if (again?.tool === undefined) return undefined;
+    return new SwitchboardError(
+      'LANGUAGE_ARGUMENTS',
+      `The arguments that the model ${this.#model} gave for tool '${again.tool.name}' of server '${this.#server}' were rejected, and again after it had been told why.`,
+      { hint: OTHER_WORDS },
+    );
+  }
+
+  /** A call that found no server may be the first after a crash, which starts it anew. The second is not. */
+  #lostAgain(ended: readonly Ended[]): SwitchboardError | undefined {
+    const tried = ended.filter(({ outcome }) => outcome === 'ok' || outcome === 'error');
+    if (tried.length === 0) return undefined;
+    const lost = tried.every((end) => end.lost);
+    const before = this.#lostBefore;
+    this.#lostBefore = lost;
+    if (!lost || !before) return undefined;
+    return new SwitchboardError(
+      'LANGUAGE_SERVER_GONE',
+      `Server '${this.#server}' could not run what the model called, twice in a row: ${tried[0]!.message ?? 'it is gone'}`,
+    );
+  }
+}
+
+const OTHER_WORDS = 'Say more exactly what you want, or set a more able model as "language.model".';

@@ -1,0 +1,115 @@
+import type { SwitchboardError } from '../shared/errors.ts';
+import { printable } from '../shared/printable.ts';
+import type { JsonObject } from '../protocol/index.ts';
+import type { Model } from './model.ts';
+import { textBlock } from './results.ts';
+
+/** Everything that came of one request. */
+export interface Story {
+  readonly model: Model;
+  /** What the model said last; empty where it said nothing. */
+  readonly answer: string;
+  /** In the order in which the model made them. */
+  readonly calls: readonly CallRecord[];
+  /** How often the model was asked. */
+  readonly steps: number;
+  readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean };
+  /** What no text can stand for, from the last result that had such. */
+  readonly attachments: readonly JsonObject[];
+  /** Why it ended early, where it did. */
+  readonly stopped?: SwitchboardError | undefined;
+}
+
+/** One call of a tool, or one that the model wanted. */
+export interface CallRecord {
+  /** As clients of the server know it. */
+  readonly tool: string;
+  /** As the model gave them; undefined where they were no object. */
+  readonly arguments: JsonObject | undefined;
+  readonly outcome: Outcome;
+  /** How long it ran, in milliseconds. */
+  readonly ms: number;
+  /** What went wrong. */
+  readonly message?: string | undefined;
+}
+
+const OUTCOMES = ['ok', 'error', 'declined', 'not allowed', 'rejected', 'unknown tool'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** What `structuredContent` of a report looks like, also where the request failed. */
+export const OUTPUT_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    answer: { type: 'string', description: 'What the model answered.' },
+    calls: {
+      type: 'array',
+      description: 'The tools it called, in order.',
+      items: {
+        type: 'object',
+        properties: {
+          tool: { type: 'string' },
+          arguments: { type: 'object' },
+          outcome: { type: 'string', enum: [...OUTCOMES] },
+          ms: { type: 'number', description: 'How long it ran, in milliseconds.' },
+          message: { type: 'string', description: 'What went wrong.' },
+        },
+        required: ['tool', 'outcome', 'ms'],
+      },
+    },
+    steps: { type: 'integer', description: 'How often the model was asked.' },
+    model: { type: 'string' },
+    provider: { type: 'string' },
+    tokens: {
+      type: 'object',
+      properties: {
+        input: { type: 'number' },
+        output: { type: 'number' },
+        estimated: { type: 'boolean', description: 'True where the model does not count them.' },
+      },
+      required: ['input', 'output'],
+    },
+    stopped: {
+      type: 'object',
+      description: 'Why it ended early.',
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      required: ['code', 'message'],
+    },
+  },
+  required: ['answer', 'calls', 'steps', 'model', 'provider'],
+};
+
+/** The CallToolResult of a request in plain words. */
+export function report({ model, answer, calls, steps, tokens, attachments, stopped }: Story): JsonObject {
+  const { input, output, estimated } = tokens;
+  const structuredContent = {
+    answer,
+    calls: calls.map(withoutGaps),
+    steps,
+    model: model.name,
+    provider: model.provider,
+    ...(input + output > 0 && { tokens: { input, output, ...(estimated && { estimated }) } }),
+    ...(stopped && { stopped: { code: stopped.code, message: stopped.explained } }),
+  };
+  const text = stopped ? failureText(stopped, answer, calls) : answer;
+  return {
+    content: [textBlock(text), ...attachments],
+    structuredContent,
+    ...(stopped && { isError: true }),
+  };
+}
+
+function withoutGaps(record: CallRecord): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+/** Many clients show a model the text alone, and it has to know what has been done already. */
+function failureText(stopped: SwitchboardError, answer: string, calls: readonly CallRecord[]): string {
+  const parts = [printable(stopped.explained)];
+  if (answer !== '') parts.push(`The model said last: ${answer}`);
+  if (calls.length > 0) parts.push(['What had been called before:', ...calls.map(asLine)].join('\n'));
+  return parts.join('\n\n');
+}
+
+function asLine({ tool, outcome, message }: CallRecord): string {
+  return message === undefined ? `- ${tool}: ${outcome}` : `- ${tool}: ${outcome} (${message})`;
+}

@@ -1,0 +1,53 @@
+import { SwitchboardError } from '../shared/errors.ts';
+
+// Why a request ends before the model is done with it, apart from the model's mistakes.
+
+export function tooManySteps(server: string, steps: number, calls: number): SwitchboardError {
+  const left = calls === 1 ? 'the call that the model wanted next was' : `${calls} more calls were`;
+  return new SwitchboardError(
+    'LANGUAGE_STEPS',
+    `The request to server '${server}' was not done after ${steps} ${steps === 1 ? 'step' : 'steps'}; ${left} not run.`,
+    { hint: lessOr('maxSteps') },
+  );
+}
+
+export function tooManyTokens(server: string, most: number): SwitchboardError {
+  return new SwitchboardError(
+    'LANGUAGE_TOKENS',
+    `The request to server '${server}' needs more than the ${most} tokens it may cost.`,
+    { hint: lessOr('maxTokens') },
+  );
+}
+
+export function tooSlow(server: string, ms: number): SwitchboardError {
+  return new SwitchboardError(
+    'LANGUAGE_TIMEOUT',
+    `The request to server '${server}' was not done within ${ms} ms and was stopped.`,
+    { hint: lessOr('timeoutMs') },
+  );
+}
+
+/** `scarce`: a longer turn would have cost more than is allowed. */
+export function cutOff(model: string, longest: number, scarce: boolean): SwitchboardError {
+  return new SwitchboardError(
+    'LANGUAGE_CUT_OFF',
+    `The model ${model} was cut off after ${longest} tokens in one turn; what it was about to call was not run.`,
+    { hint: scarce ? lessOr('maxTokens') : 'Ask for less at a time.' },
+  );
+}
+
+export function refusal(model: string): SwitchboardError {
+  return new SwitchboardError('LANGUAGE_REFUSED', `The model ${model} refused the request.`);
+}
+
+export function noAnswer(model: string, server: string): SwitchboardError {
+  return new SwitchboardError(
+    'LANGUAGE_NO_ANSWER',
+    `The model ${model} said nothing, and nothing was done with server '${server}'.`,
+    { hint: 'Say more exactly what you want, or set another model as "language.model".' },
+  );
+}
+
+function lessOr(setting: string): string {
+  return `Ask for less at a time, or raise "language.${setting}".`;
+}
