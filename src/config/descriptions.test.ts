@@ -1,0 +1,149 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { compareServers } from './compare.ts';
+import { loadConfig, type LoadedConfig } from './load.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'descriptions-'));
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+function write(path: string, content: unknown): string {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const child = (name: string, more: object = {}): string =>
+  write(`.switchboard/mcps/${name}/.mcp.json`, { name, command: 'node', args: ['server.mjs'], ...more });
+
+const load = (): Promise<LoadedConfig> => loadConfig({ cwd: root, env: {}, ourScript: join(root, 'us.js') });
+
+async function only(): Promise<LoadedConfig['servers'][number]> {
+  const { servers, warnings } = await load();
+  expect(warnings).toEqual([]);
+  expect(servers).toHaveLength(1);
+  return servers[0]!;
+}
+
+describe('mcp-descriptions.json', () => {
+  test('says what a suite is described by and what a model is told', async () => {
+    child('notes');
+    write('mcp-descriptions.json', {
+      mcps: { notes: { switchboard: 'Use this tool to keep notes', claude: 'Your role is to keep notes.' } },
+    });
+    const server = await only();
+    expect(server.suite.description).toBe('Use this tool to keep notes');
+    expect(server.claude).toBe('Your role is to keep notes.');
+  });
+
+  test('may hold comments, and lie in .switchboard', async () => {
+    child('notes');
+    write(
+      '.switchboard/mcp-descriptions.json',
+      '{ // ours\n "mcps": { "notes": { "claude": "Keep notes." }, } }',
+    );
+    const server = await only();
+    expect(server.claude).toBe('Keep notes.');
+    expect(server.suite.description).toBeUndefined();
+  });
+
+  test('of two files the one beside the configuration holds for the servers it knows', async () => {
+    child('notes');
+    child('files');
+    write('mcp-descriptions.json', { mcps: { notes: { claude: 'From the root.' } } });
+    write('.switchboard/mcp-descriptions.json', {
+      mcps: {
+        notes: { claude: 'From the folder.', switchboard: 'From the folder.' },
+        files: { claude: 'Files.' },
+      },
+    });
+    const { servers } = await load();
+    expect(servers.map(({ name, claude, suite }) => [name, claude, suite.description])).toEqual([
+      ['files', 'Files.', undefined],
+      ['notes', 'From the root.', undefined],
+    ]);
+  });
+
+  test.each([
+    ['switchboardDescription', { switchboardDescription: 'Own words.' }, 'Own words.'],
+    ['a description', { description: 'own words' }, undefined],
+  ])('comes after %s of the server', async (_what, own, suiteDescription) => {
+    child('notes', own);
+    write('mcp-descriptions.json', { mcps: { notes: { switchboard: 'Shared words.', claude: 'Role.' } } });
+    const server = await only();
+    expect(server.suite.description).toBe(suiteDescription);
+    expect(server.claude).toBe('Role.');
+  });
+
+  test('comes after what the configuration says in "suites"', async () => {
+    child('notes');
+    write('switchboard.config.json', { suites: { notes: { description: 'By the configuration.' } } });
+    write('mcp-descriptions.json', { mcps: { notes: { switchboard: 'Shared words.' } } });
+    expect((await only()).suite.description).toBe('By the configuration.');
+  });
+
+  test('knows servers of any name, and says nothing of those it does not name', async () => {
+    child('constructor');
+    child('__proto__');
+    write('mcp-descriptions.json', '{"mcps":{"__proto__":{"claude":"Proto."}}}');
+    const { servers } = await load();
+    expect(Object.fromEntries(servers.map(({ name, claude }) => [`of ${name}`, claude]))).toEqual({
+      'of __proto__': 'Proto.',
+      'of constructor': undefined,
+    });
+  });
+
+  test('leaves blank words out', async () => {
+    child('notes');
+    write('mcp-descriptions.json', { mcps: { notes: { switchboard: ' ', claude: '\n' } } });
+    const server = await only();
+    expect([server.suite.description, server.claude]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ['is no JSON', '{"mcps":', undefined, 'the file is skipped'],
+    ['has no "mcps"', '{"notes":{}}', 'mcps', 'must be an object'],
+    ['has an entry that is a text', '{"mcps":{"notes":"Keep notes."}}', 'mcps.notes', 'must be an object'],
+    ['has a number for a text', '{"mcps":{"notes":{"claude":7}}}', 'mcps.notes.claude', 'must be a text'],
+  ])('a file that %s is a warning, and the server is used', async (_what, content, key, message) => {
+    child('notes');
+    const file = write('mcp-descriptions.json', content);
+    const { servers, warnings } = await load();
+    expect(servers.map(({ name }) => name)).toEqual(['notes']);
+    expect(warnings).toHaveLength(1);
+    const { file: of = '', message: text, ...rest } = warnings[0]!;
+    expect(`${of} ${text}`).toContain(file);
+    expect(text).toContain(message);
+    expect(rest).toEqual(key === undefined ? { level: 'warn' } : { key, level: 'warn' });
+  });
+
+  test('a folder of that name is a warning too', async () => {
+    child('notes');
+    mkdirSync(join(root, 'mcp-descriptions.json'));
+    const { servers, warnings } = await load();
+    expect(servers).toHaveLength(1);
+    expect(warnings.map(({ level }) => level)).toEqual(['warn']);
+  });
+
+  test('a file where .switchboard would be is no trouble', async () => {
+    write('switchboard.config.json', { mcpServers: { notes: { command: 'node' } } });
+    write('.switchboard', 'no folder');
+    expect((await only()).claude).toBeUndefined();
+  });
+
+  test('a change in it is a change of how the server is shown', async () => {
+    child('notes');
+    const before = await only();
+    write('mcp-descriptions.json', { mcps: { notes: { switchboard: 'Shared words.' } } });
+    expect(compareServers(before, await only())).toBe('shown');
+  });
+});

@@ -1,0 +1,81 @@
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { messageOf } from '../shared/errors.ts';
+import type { Warn } from './candidate.ts';
+import { isObject } from './plain-data.ts';
+import { keyPath, withConsequence } from './problem.ts';
+import { readJsonFile } from './read.ts';
+
+/** What mcp-descriptions.json says of one server. */
+interface Described {
+  /** The whole description of its suite, for the model that works with us. */
+  readonly switchboard?: string | undefined;
+  /** What a model that uses the server for another one is told. */
+  readonly claude?: string | undefined;
+}
+
+/** What is said of servers, by their names. A name may be anything, "constructor" too. */
+export type Descriptions = ReadonlyMap<string, Described>;
+
+/**
+ * Reads the mcp-descriptions.json of the configuration's directory, and the one in its `.switchboard`; the first that
+ * knows a server holds for it. Such a file only adds words, so whatever is wrong in it is a warning.
+ */
+export function readDescriptions(directory: string, warn: Warn): Descriptions {
+  const all = new Map<string, Described>();
+  for (const place of PLACES) {
+    const file = join(resolve(directory), ...place, FILE);
+    for (const [name, described] of entriesOf(file, warn)) if (!all.has(name)) all.set(name, described);
+  }
+  return all;
+}
+
+const FILE = 'mcp-descriptions.json';
+const PLACES: readonly (readonly string[])[] = [[], ['.switchboard']];
+const MAX_BYTES = 4 * 1024 * 1024;
+
+function entriesOf(file: string, warn: Warn): [string, Described][] {
+  let value: unknown;
+  try {
+    // Mostly there is none: a question is cheaper than an error.
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return [];
+    if (found.size > MAX_BYTES) throw new Error(`${file}: is larger than ${MAX_BYTES} bytes`);
+    value = readJsonFile(file);
+  } catch (error) {
+    // A file is in the place of the folder.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return [];
+    // The message names the file already, with line and column where there are some.
+    warn({ message: withConsequence(messageOf(error), 'the file is skipped'), level: 'warn' });
+    return [];
+  }
+  const mcps = isObject(value) ? value.mcps : undefined;
+  if (!isObject(mcps)) {
+    const message = 'must be an object: servers by their names, each with "switchboard" and "claude"';
+    warn({ file, key: 'mcps', message: withConsequence(message, 'the file is skipped'), level: 'warn' });
+    return [];
+  }
+  return Object.entries(mcps).flatMap(([name, entry]): [string, Described][] => {
+    if (isObject(entry)) return [[name, describedBy(entry, { file, path: ['mcps', name] }, warn)]];
+    const message = 'must be an object with "switchboard", "claude" or both; it is ignored';
+    warn({ file, key: keyPath(['mcps', name]), message, level: 'warn' });
+    return [];
+  });
+}
+
+interface Place {
+  readonly file: string;
+  readonly path: readonly string[];
+}
+
+function describedBy(entry: Record<string, unknown>, { file, path }: Place, warn: Warn): Described {
+  const textOf = (key: keyof Described): string | undefined => {
+    const text = Object.hasOwn(entry, key) ? entry[key] : undefined;
+    if (typeof text === 'string') return text.trim() === '' ? undefined : text;
+    if (text !== undefined) {
+      warn({ file, key: keyPath([...path, key]), message: 'must be a text; it is ignored', level: 'warn' });
+    }
+    return undefined;
+  };
+  return { switchboard: textOf('switchboard'), claude: textOf('claude') };
+}

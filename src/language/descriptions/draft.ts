@@ -1,0 +1,137 @@
+import type { OfferedTool, SourceInfo } from '../../gateway/index.ts';
+import { isJsonObject } from '../../protocol/index.ts';
+import { printable, printableLine } from '../../shared/printable.ts';
+
+export interface DraftOptions {
+  /** The name it has here. */
+  readonly server: string;
+  /** What it said of itself; undefined where it has never run. */
+  readonly about: SourceInfo | undefined;
+  /** What the model may call. */
+  readonly tools: readonly OfferedTool[];
+}
+
+/**
+ * Instructions for a model that uses a server nobody has written any for, made from what the server says of itself:
+ * Markdown of 6,000 characters at most. The same for the same words.
+ */
+export function draft({ server, about, tools }: DraftOptions): string {
+  const title = cut(titleOf(about) ?? server, MAX_TITLE);
+  const head = [
+    `# ${title}`,
+    `You use the MCP server "${printableLine(server)}" for somebody.`,
+    HOW,
+    ...ownWords(about),
+  ];
+  const text = head.join('\n\n');
+  return `${[text, ...toolSections(tools, MAX_CHARS - text.length)].join('\n\n')}\n`;
+}
+
+const MAX_CHARS = 6000;
+const MAX_TITLE = 100;
+const MAX_OWN_WORDS = 2000;
+const MAX_SENTENCE = 160;
+
+const HOW = [
+  '- Choose the fewest calls that do what was asked, by the descriptions of the tools.',
+  '- Find out names, ids and paths by tools that read; do not guess them. Look at a thing before you change it.',
+  '- Give every required argument, in the form its schema wants. Leave out optional ones that the request says nothing about.',
+  '- If a call is refused, read why, correct it and try once more; then say what went wrong.',
+  '- Answer with the result itself, and with the names, ids or links that are needed to go on with it.',
+].join('\n');
+
+/** What a server says on how to use it, as a section; empty where it says nothing. */
+export function ownWords(about: SourceInfo | undefined): string[] {
+  const words = printable(about?.instructions ?? '').trim();
+  return words === '' ? [] : [`## What the server says\n\n${cut(words, MAX_OWN_WORDS)}`];
+}
+
+function titleOf(about: SourceInfo | undefined): string | undefined {
+  const { title, name } = about?.serverInfo ?? {};
+  const given = [title, name].find((text): text is string => typeof text === 'string' && text.trim() !== '');
+  return given === undefined ? undefined : oneLine(given);
+}
+
+/** Tools by what they may do, as far as the server says it: by MCP these are hints, all of them optional. */
+const GROUPS: readonly { readonly heading: string; readonly has: (hints: Hints) => boolean }[] = [
+  { heading: 'Tools that only read', has: ({ reads }) => reads },
+  { heading: 'Tools that change something', has: ({ reads, destroys }) => !reads && destroys === false },
+  {
+    heading: 'Tools that may destroy something: only where the request asks for exactly that',
+    has: ({ reads, destroys }) => !reads && destroys === true,
+  },
+  {
+    heading: 'Tools that do not say whether they change something: judge by what they are for',
+    has: ({ reads, destroys }) => !reads && destroys === undefined,
+  },
+];
+
+interface Hints {
+  readonly reads: boolean;
+  /** Undefined where the server does not say. */
+  readonly destroys: boolean | undefined;
+}
+
+/** The list of tools in `room` characters. Where they do not fit, descriptions go first, then the last tools. */
+function toolSections(tools: readonly OfferedTool[], room: number): string[] {
+  const full = sections(tools, true);
+  if (length(full) <= room) return full;
+  const bare = sections(tools, false);
+  if (length(bare) <= room) return bare;
+  let kept = tools.length;
+  const shortened = (): string[] => [
+    ...sections(tools.slice(0, kept), false),
+    `… and ${tools.length - kept} more tools.`,
+  ];
+  while (kept > 0 && length(shortened()) > room) kept -= Math.max(1, Math.floor(kept / 20));
+  return shortened();
+}
+
+function length(parts: readonly string[]): number {
+  return parts.reduce((sum, part) => sum + part.length + 2, 1);
+}
+
+function sections(tools: readonly OfferedTool[], described: boolean): string[] {
+  return GROUPS.flatMap(({ heading, has }) => {
+    const lines = tools.filter((tool) => has(hintsOf(tool))).map((tool) => lineOf(tool, described));
+    return lines.length === 0 ? [] : [`## ${heading}\n\n${lines.join('\n')}`];
+  });
+}
+
+function hintsOf({ component }: OfferedTool): Hints {
+  const { annotations } = component.value;
+  const { readOnlyHint, destructiveHint } = isJsonObject(annotations) ? annotations : {};
+  return {
+    reads: readOnlyHint === true,
+    destroys: typeof destructiveHint === 'boolean' ? destructiveHint : undefined,
+  };
+}
+
+function lineOf({ name, component }: OfferedTool, described: boolean): string {
+  const { description, inputSchema } = component.value;
+  const required =
+    isJsonObject(inputSchema) && Array.isArray(inputSchema.required) ? inputSchema.required : [];
+  const names = required
+    .filter((argument) => typeof argument === 'string')
+    .map((argument) => oneLine(argument));
+  const needs = names.length === 0 ? '' : ` (needs ${names.join(', ')})`;
+  const sentence = described && typeof description === 'string' ? firstSentence(description) : '';
+  return cut(`- ${oneLine(name)}${needs}${sentence === '' ? '' : `: ${sentence}`}`, MAX_LINE);
+}
+
+const MAX_LINE = 400;
+
+function firstSentence(description: string): string {
+  const text = oneLine(description);
+  // A full stop inside "e.g. this" ends nothing: what follows a sentence begins with a capital.
+  return cut(/^.*?[.!?](?=\s+\p{Lu}|$)/u.exec(text)?.[0] ?? text, MAX_SENTENCE);
+}
+
+function oneLine(text: string): string {
+  return printableLine(text.replace(/\s+/g, ' ').trim());
+}
+
+function cut(text: string, max: number): string {
+  const chars = Array.from(text);
+  return chars.length <= max ? text : `${chars.slice(0, max - 1).join('')}…`;
+}

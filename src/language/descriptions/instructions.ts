@@ -1,0 +1,71 @@
+import { open } from 'node:fs/promises';
+import type { LanguageDefinition } from '../../config/index.ts';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { draft, ownWords, type DraftOptions } from './draft.ts';
+import { knownAs, type Recognisable } from './known.ts';
+
+export interface InstructionsOptions extends DraftOptions {
+  /** What is started or reached, to find it in the library: the server's definition. Default: it is not looked for. */
+  readonly program?: Recognisable | undefined;
+  /** What the user wrote for it. The file comes before the text. Default nothing. */
+  readonly settings?: Pick<LanguageDefinition, 'instructions' | 'instructionsFile'> | undefined;
+  /** What mcp-descriptions.json says of it: `claude` of the server's definition. Default nothing. */
+  readonly claude?: string | undefined;
+}
+
+/**
+ * What the model that uses a server is told. The first of these holds that says anything: the user's file, the user's
+ * text, the user's mcp-descriptions.json, our library, a draft. Rejects with a SwitchboardError INSTRUCTIONS_UNREADABLE
+ * where the file cannot be read.
+ */
+export async function instructionsFor(options: InstructionsOptions): Promise<string> {
+  const { server, program, settings, claude } = options;
+  const file = settings?.instructionsFile;
+  const written = [
+    file === undefined ? '' : await readInstructions(server, file),
+    settings?.instructions,
+    claude,
+  ];
+  const given = written.find((text) => text !== undefined && text.trim() !== '');
+  if (given !== undefined) return given;
+  return (program === undefined ? undefined : await libraryInstructions(program, options)) ?? draft(options);
+}
+
+/** What the library says of a server, and the server's own word behind it; undefined where we do not know it. */
+async function libraryInstructions(
+  program: Recognisable,
+  { server, about }: DraftOptions,
+): Promise<string | undefined> {
+  const id = knownAs(program);
+  if (id === undefined) return undefined;
+  const { ROLES } = await import('./library/roles.ts');
+  const parts = [`# ${server}`, ROLES[id], TRUST_THE_LIST, ...ownWords(about)];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** There are many releases of a server, and the user may have hidden some tools. */
+const TRUST_THE_LIST =
+  'Tools may be missing or named otherwise than here. The list you are given is right: take the tool of it that does the same.';
+
+async function readInstructions(server: string, file: string): Promise<string> {
+  try {
+    const handle = await open(file, 'r');
+    try {
+      const { size } = await handle.stat();
+      if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+      // Not the whole of a file that grows meanwhile, or that has no size, such as a device.
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
+      return buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    throw new SwitchboardError(
+      'INSTRUCTIONS_UNREADABLE',
+      `The instructions for "${server}" cannot be read from ${file}: ${messageOf(cause)}.`,
+      { hint: 'Create the file, or correct "instructionsFile".', cause },
+    );
+  }
+}
+
+const MAX_BYTES = 1024 * 1024;
