@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { builtinOf, entryOf, upstreamOf } from './app/entry.ts';
+import { builtinOf, entryOf, spokenTo, upstreamOf } from './app/entry.ts';
 import { warnAboutSlips } from './app/log-lines.ts';
 import { TRAIL } from './app/nesting.ts';
 import { SharedServers } from './app/shared-servers.ts';
@@ -26,6 +26,7 @@ import {
   type Source,
   type SourceState,
 } from './gateway/index.ts';
+import type { LanguageSource } from './language/index.ts';
 import type { Applied } from './management/index.ts';
 import { createFamily, type Family } from './process/index.ts';
 import type { JsonObject } from './protocol/index.ts';
@@ -87,6 +88,8 @@ export interface App {
   readonly gateway: Gateway;
   /** The source of a configured server; throws SERVER_UNKNOWN, with the nearest names. */
   source(server: string): Source;
+  /** The server itself, where a language model stands before it. */
+  behind(server: string): Source | undefined;
   /** Everything a server offers, whatever the configuration shows of it. Starts it. */
   listTools(server: string): Promise<Listing>;
   /** Runs a tool of a server and resolves with its result; rejects with a ServerError where the server refuses. */
@@ -162,7 +165,8 @@ export function createApp(options: AppOptions): App {
       volatile,
       after,
     };
-    return createServerSource(upstreamOf(server, context), surroundingsFor(capabilities), deadlines);
+    const source = createServerSource(upstreamOf(server, context), surroundingsFor(capabilities), deadlines);
+    return spokenTo(source, server, { env, log });
   };
   /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
   const capabilitiesOfAll = (): JsonObject =>
@@ -246,6 +250,7 @@ export function createApp(options: AppOptions): App {
   return {
     gateway: main.gateway,
     source,
+    behind: (server) => (source(server) as Partial<LanguageSource>).inner,
     listTools: async (server) => source(server).list('tools'),
     callTool: async (server, tool, args, callOptions) =>
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
@@ -391,7 +396,7 @@ function statesOf(workspaces: readonly Workspace[]): ServerState[] {
 }
 
 export { nestingDepth } from './app/nesting.ts';
-export { introspection, matches, unmatched } from './exposure/index.ts';
+export { introspection, matches, toolRules, unmatched } from './exposure/index.ts';
 export { select, ServerError, type Component, type Listing, type OfferedTool } from './gateway/index.ts';
 export { fateOf, ownMark, type ProcessMark } from './process/index.ts';
 export { loadAuth } from './upstream/index.ts';

@@ -8,7 +8,8 @@ import {
   type StdioDefinition,
 } from '../config/index.ts';
 import { flat, hidden, suite, toolRules } from '../exposure/index.ts';
-import type { CatalogEntry, Exposure, Source } from '../gateway/index.ts';
+import type { CatalogEntry, Exposure, Source, ToolRules } from '../gateway/index.ts';
+import { languageSource, NATURAL_LANGUAGE, purposeOf, type SpokenServer } from '../language/index.ts';
 import type { KeptKind } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
@@ -39,19 +40,26 @@ export function lookOf(server: ServerDefinition, volatile: boolean): Omit<Catalo
   let look = LOOKS.get(server);
   if (look === undefined) {
     look = {
-      rules: toolRules(server.tools),
+      // Otherwise they are about the tools that its model sees.
+      rules: server.language === undefined ? toolRules(server.tools) : EVERYTHING,
       exposure: exposureOf(server),
       // What is hidden is there for compound tools only.
       offers: new Set(
         server.exposure === 'hidden' ? [] : server.offer.flatMap((what) => KINDS_OFFERED[what]),
       ),
       naming: server.naming,
-      // There is no time at which a part of this program does not run.
-      volatile: volatile && server.kind !== 'builtin',
+      volatile: volatile && !isAlwaysThere(server),
     };
     LOOKS.set(server, look);
   }
   return look;
+}
+
+const EVERYTHING: ToolRules = { admits: () => true, shapes: new Map() };
+
+/** There is no time at which a part of this program does not run, and a model waits for its server. */
+function isAlwaysThere({ kind, language }: ServerDefinition): boolean {
+  return kind === 'builtin' || language !== undefined;
 }
 
 /** Made once for each definition: every client of an HTTP door has a catalog of its own. */
@@ -66,10 +74,13 @@ export function upstreamOf(
   return {
     name: server.name,
     target: server.kind === 'stdio' ? programOf(server, env) : remoteOf(server, context),
-    secrets: () => (server.kind === 'stdio' ? secretsOf(server, env) : remoteSecrets(server)),
+    secrets: () => [
+      ...(server.kind === 'stdio' ? secretsOf(server, env) : remoteSecrets(server)),
+      ...(server.language?.apiKey === undefined ? [] : [server.language.apiKey]),
+    ],
     timeouts: server.timeouts,
     limits,
-    comesBack: !volatile,
+    comesBack: !volatile || isAlwaysThere(server),
     shared: context.shared,
     ...(after === undefined ? {} : { startsAfter: after }),
   };
@@ -81,6 +92,16 @@ export function builtinOf(
   { env, log }: Pick<ServerContext, 'env' | 'log'>,
 ): Source {
   return createYardSource({ name, place: { directory, project }, env, log });
+}
+
+/** A server as clients get it: with the model before it, where it has one. */
+export function spokenTo(
+  inner: Source,
+  server: Exclude<ServerDefinition, BuiltinDefinition>,
+  { env, log }: Pick<ServerContext, 'env' | 'log'>,
+): Source {
+  if (server.language === undefined) return inner;
+  return languageSource({ inner, server: server as SpokenServer, rules: toolRules(server.tools), env, log });
 }
 
 export function entryOf(source: Source, server: ServerDefinition, volatile: boolean): CatalogEntry {
@@ -133,12 +154,20 @@ function exposureOf(server: ServerDefinition): Exposure {
     case 'suite':
       return suite({
         name: server.suite.name,
-        description: server.suite.description,
-        purpose: server.description,
+        description: server.language === undefined ? server.suite.description : invitation(server),
+        purpose: server.description ?? purposeOf(server),
         summaryMaxChars: server.suite.summaryMaxChars,
         introspection: server.suite.mode,
       });
   }
+}
+
+/** How a model speaks to the one before a server, at once and in few tokens. */
+function invitation(server: ServerDefinition): string {
+  const purpose = server.description ?? purposeOf(server) ?? server.name;
+  const about = server.suite.description ?? `Use this tool for ${purpose.trim().replace(/\.+$/, '')}.`;
+  if (about.includes(NATURAL_LANGUAGE)) return about;
+  return `${about} Say in plain words what you want: action 'call', subtool '${NATURAL_LANGUAGE}', args {query}.`;
 }
 
 /** What a server must not be heard saying: what its definition gives it, and what else it inherits that looks like a secret. */

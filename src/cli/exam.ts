@@ -8,6 +8,7 @@ import {
   type StdioDefinition,
 } from '../config/index.ts';
 import { shownCommand, type ShownCommand } from './command-line.ts';
+import { languageProblems } from './exam-language.ts';
 import { failureData, type FailureData } from './failure.ts';
 import { findCommand } from './find-command.ts';
 import type { Look } from './shown-as.ts';
@@ -74,7 +75,8 @@ export async function examine(
   env: NodeJS.ProcessEnv,
 ): Promise<ServerExam> {
   const shown = shownCommand(server);
-  const { problems, cautions, ...found } = await find(server, shown, env);
+  const { problems: wrong, cautions, ...found } = await find(server, shown, env);
+  const problems = [...wrong, ...languageProblems(server, look)];
   const start = started === undefined ? undefined : startReport(started);
   return {
     name: server.name,
@@ -193,7 +195,8 @@ function scriptOf(program: string, args: readonly string[]): string | undefined 
 function startReport(surveyed: Surveyed): StartReport {
   const { ms } = surveyed;
   if (surveyed.kind === 'failed') return { ok: false, ms, error: failureData(surveyed.error) };
-  const { about, tools, slips } = surveyed;
+  const { about, slips } = surveyed;
+  const tools = surveyed.behind ?? surveyed.tools;
   return {
     ok: true,
     ms,

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { ServerDefinition } from '../config/index.ts';
+import { meantModel, NATURAL_LANGUAGE, type MeantModel } from '../language/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { listedOf } from './survey.ts';
 
@@ -8,20 +9,35 @@ export interface Look {
   readonly exposure: ServerDefinition['exposure'];
   /** The name of its one tool, where it is shown as one. */
   readonly suite?: string;
+  /** The model that takes plain words for it, where there is one. */
+  readonly language?: MeantModel;
 }
 
 /** How a server is shown; nothing is started for that. */
-export function lookOf(app: App, server: ServerDefinition): Look {
-  const { exposure } = server;
+export async function lookOf(app: App, server: ServerDefinition, env: NodeJS.ProcessEnv): Promise<Look> {
+  const { exposure, language } = server;
   const suite = exposure === 'suite' ? listedOf(app, server)[0]?.name : undefined;
-  return suite === undefined ? { exposure } : { exposure, suite };
+  return {
+    exposure,
+    ...(suite === undefined ? {} : { suite }),
+    ...(language === undefined ? {} : { language: await meantModel(language, env) }),
+  };
 }
 
-/** The names a client sees for a server, as far as they are known without starting it. */
-export function shownAs(app: App, server: ServerDefinition): string {
-  const { exposure, suite } = lookOf(app, server);
+/** The names a client sees for a server, as far as they are known without starting it, and who answers. */
+export function shownAs(server: ServerDefinition, { exposure, suite, language }: Look): string {
   if (exposure === 'hidden') return 'hidden';
   if (!server.offer.includes('tools')) return `only ${server.offer.join(' and ')}`;
-  if (suite !== undefined) return suite;
-  return server.naming === 'plain' ? 'flat (plain names)' : `flat (${printableLine(server.name)}__*)`;
+  const spoken = language === undefined ? '' : `, in plain words to ${modelText(language)}`;
+  if (suite !== undefined) return suite + spoken;
+  const tools = language === undefined ? '*' : NATURAL_LANGUAGE;
+  const name = server.naming === 'plain' ? tools : `${printableLine(server.name)}__${tools}`;
+  if (language !== undefined) return name + spoken;
+  return server.naming === 'plain' ? 'flat (plain names)' : `flat (${name})`;
+}
+
+/** Which model it is, in a few words. */
+function modelText(language: MeantModel): string {
+  if ('problem' in language) return 'no model';
+  return language.provider === 'host' ? "the client's model" : printableLine(language.model);
 }

@@ -1,4 +1,12 @@
-import { select, unmatched, type App, type Component, type Listing, type OfferedTool } from '../app.ts';
+import {
+  select,
+  toolRules,
+  unmatched,
+  type App,
+  type Component,
+  type Listing,
+  type OfferedTool,
+} from '../app.ts';
 import { describeWarning, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
@@ -26,6 +34,8 @@ interface Answered {
   readonly kind: 'answered';
   /** Everything it has, in its own order. */
   readonly tools: readonly SurveyedTool[];
+  /** What the model before it uses, where there is one: then the server itself has these. */
+  readonly behind: readonly SurveyedTool[] | undefined;
   /** Why the list is not everything, where it is not. */
   readonly incomplete: string | undefined;
   /** What the configuration says about tools that it does not have. */
@@ -137,20 +147,35 @@ export function toolsIn(app: App, server: ServerDefinition, listing: Listing): r
     return listed.length === offers.length ? listed[at]?.name : undefined;
   };
   const names = new Map(offers.map((offer, at) => [offer.original, { offer, name: nameOf(offer, at) }]));
+  return looked(listing, server, (tool) => names.get(tool));
+}
+
+/** The tools of a server that a model stands before, as that sees them. No client can call them. */
+function toolsBehind(server: ServerDefinition, listing: Listing): readonly SurveyedTool[] {
+  const { tools: offers } = select(listing, toolRules(server.tools));
+  const offered = new Map(offers.map((offer) => [offer.original, { offer, name: undefined }]));
+  return looked(listing, server, (tool) => offered.get(tool));
+}
+
+function looked(
+  listing: Listing,
+  { tools }: ServerDefinition,
+  find: (tool: string) => { readonly offer: OfferedTool; readonly name: string | undefined } | undefined,
+): readonly SurveyedTool[] {
   return listing.components.map((own) => {
-    const found = names.get(own.key);
+    const found = find(own.key);
     return {
       name: own.key,
       own,
       offered: found?.offer,
-      hiddenBy: found === undefined ? hiddenBy(own.key, server.tools) : undefined,
+      hiddenBy: found === undefined ? hiddenBy(own.key, tools) : undefined,
       exposed: found?.name,
     };
   });
 }
 
 type Asked = { readonly server: ServerDefinition; readonly ms: number } & (
-  | { readonly listing: Listing; readonly error?: undefined }
+  | { readonly listing: Listing; readonly behind: Listing | undefined; readonly error?: undefined }
   | { readonly listing?: undefined; readonly error: SwitchboardError }
 );
 
@@ -159,7 +184,8 @@ async function ask(app: App, server: ServerDefinition): Promise<Asked> {
   const ms = (): number => Math.round(performance.now() - since);
   try {
     const listing = await listTools(app, server.name);
-    return { server, ms: ms(), listing };
+    const behind = await app.behind(server.name)?.list('tools');
+    return { server, ms: ms(), listing, behind };
   } catch (cause) {
     const error =
       cause instanceof SwitchboardError ? cause : new SwitchboardError('BUG', messageOf(cause), { cause });
@@ -167,20 +193,29 @@ async function ask(app: App, server: ServerDefinition): Promise<Asked> {
   }
 }
 
-function lookAt(app: App, { server, ms, listing, error }: Asked): Surveyed {
+function lookAt(app: App, asked: Asked): Surveyed {
+  const { server, ms } = asked;
   const common = { server, ms, listed: listedOf(app, server) };
-  if (error !== undefined) return { kind: 'failed', ...common, error };
+  if (asked.error !== undefined) return { kind: 'failed', ...common, error: asked.error };
+  const { listing, behind } = asked;
+  // What is said about tools is said about the server's own.
+  const own = behind ?? listing;
   return {
     kind: 'answered',
     ...common,
     tools: toolsIn(app, server, listing),
-    incomplete: listing.incomplete,
-    slips: unmatched(server.tools, listing),
-    about: app.source(server.name).about(),
+    behind: behind && toolsBehind(server, behind),
+    incomplete: own.incomplete,
+    slips: unmatched(server.tools, own),
+    about: (app.behind(server.name) ?? app.source(server.name)).about(),
   };
 }
 
-function report({ server, ms, listing }: Asked, { log }: Context): void {
-  if (listing === undefined) log.info('failed', { server: server.name, ms });
-  else log.info('listed', { server: server.name, tools: listing.components.length, ms });
+function report(asked: Asked, { log }: Context): void {
+  const { server, ms } = asked;
+  if (asked.error !== undefined) log.info('failed', { server: server.name, ms });
+  else {
+    const { components } = asked.behind ?? asked.listing;
+    log.info('listed', { server: server.name, tools: components.length, ms });
+  }
 }

@@ -14,6 +14,7 @@ export interface TokenCost {
 
 export function tokenCost({
   tools,
+  behind,
   listed,
   incomplete,
   server,
@@ -21,11 +22,12 @@ export function tokenCost({
   const { mode, summaryMaxChars } = server.suite;
   const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
   const opened = introspection(offered, mode, summaryMaxChars, incomplete).structuredContent;
-  const isSuite = server.exposure === 'suite' && listed.length > 0;
+  // Who speaks in plain words need not look inside.
+  const isOpened = server.exposure === 'suite' && listed.length > 0 && behind === undefined;
   return {
-    flat: estimateTokens(promptText(tools.map((tool) => tool.own.value))),
+    flat: estimateTokens(promptText((behind ?? tools).map((tool) => tool.own.value))),
     listed: listedCost(listed),
-    introspect: isSuite ? estimateTokens(JSON.stringify(opened)) : 0,
+    introspect: isOpened ? estimateTokens(JSON.stringify(opened)) : 0,
   };
 }
 

@@ -74,9 +74,10 @@ function ownDefinition(server: StdioServer | RemoteServer | BuiltinServer): Cand
 /** The server a file of its own describes, or undefined when not even its name is known. */
 export async function childCandidate(
   file: string,
-  value: unknown,
+  given: unknown,
   warn: Warn,
 ): Promise<Candidate | undefined> {
+  const value = withoutSpokenLanguage(given);
   if (!isObject(value) || value.name === undefined) {
     const message = 'has neither "name" nor "mcpServers" and is skipped; add the name of the server';
     warn({ file, message, level: 'warn' });
@@ -102,16 +103,17 @@ export async function childCandidate(
     warn({ file, key: 'command', message, level: 'warn', server: name });
     return { ...candidate, definition: { kind: 'unusable' } };
   }
-  const { args, env, framing, isolation, description, switchboardDescription, disabled } = value;
+  const { args, env, framing, isolation, language, timeouts } = value;
+  const { description, switchboardDescription, disabled } = value;
   // Named one by one: other keys of this file are not ours to interpret.
-  const looks = { isolation, description, switchboardDescription, disabled };
+  const looks = { isolation, language, timeouts, description, switchboardDescription, disabled };
   const server = { name, command, args, env, framing, ...looks };
   return { ...candidate, definition: { kind: 'stdio', server } };
 }
 
 const CHILD_REMOTE_KEYS = new Set([
   ...['type', 'url', 'httpUrl', 'serverUrl', 'headers', 'oauth', 'command'],
-  ...['isolation', 'description', 'switchboardDescription', 'disabled'],
+  ...['isolation', 'language', 'timeouts', 'description', 'switchboardDescription', 'disabled'],
 ]);
 
 /** The servers of a `mcpServers` map that other programs read as well. */
@@ -133,7 +135,7 @@ export async function mapCandidates(file: string, map: unknown, warn: Warn): Pro
       file,
       path,
       directory: dirname(file),
-      definition: await foreignDefinition(file, path, entry, warn),
+      definition: await foreignDefinition(file, path, withoutSpokenLanguage(entry), warn),
     });
   }
   return candidates;
@@ -160,6 +162,12 @@ async function foreignDefinition(
   }
   reportUnknownKeys(file, path, entry, foreignServerKeys, warn);
   return { kind: 'stdio', server: withoutToolList(file, path, entry, warn) };
+}
+
+/** To others, `"language": "python"` says what a server is written in. */
+function withoutSpokenLanguage(entry: unknown): unknown {
+  if (!isObject(entry) || typeof entry.language !== 'string') return entry;
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => key !== 'language'));
 }
 
 /** GitHub Copilot has a list of the allowed tools where we have settings of tools; `["*"]` allows all. */

@@ -49,6 +49,7 @@ test.each<[string, object, object?]>([
   ['time limits', entry, { timeouts: { rpcMs: 5 } }],
   ['isolation', { ...entry, isolation: 'shared' }],
   ['kind', { url: 'http://x' }],
+  ['language', { ...entry, language: true }],
   ['command and looks', { ...entry, command: 'deno', exposure: 'hidden' }],
 ])('another %s needs another process', async (_, server, rest) => {
   expect(compareServers(await define(entry), await define(server, rest))).toBe('process');
@@ -72,6 +73,20 @@ test.each<[string, object, object?]>([
   ['description of the suite', { ...entry, switchboardDescription: 'All of it.' }],
 ])('another %s changes its looks only', async (_, server, rest) => {
   expect(compareServers(await define(entry), await define(server, rest))).toBe('shown');
+});
+
+const spoken = { ...entry, language: { model: 'm', apiKey: '${KEY}' } };
+
+test.each<[string, object, Record<string, string>?]>([
+  ['model', { ...spoken, language: { model: 'n', apiKey: '${KEY}' } }],
+  ['key', spoken, { KEY: 'another' }],
+  ['limit', { ...spoken, language: { ...spoken.language, maxSteps: 3 } }],
+  ['list of tools', { ...spoken, hiddenTools: ['z'] }],
+  ['purpose', { ...spoken, description: 'What it is for.' }],
+])('another %s of a language model needs another process', async (_, server, env = { KEY: 'key' }) => {
+  const before = await define(spoken, {}, { KEY: 'key' });
+  expect(compareServers(before, await define(spoken, {}, { KEY: 'key' }))).toBe('same');
+  expect(compareServers(before, await define(server, {}, env))).toBe('process');
 });
 
 const remote = {

@@ -19,7 +19,20 @@ export function compareServers(
 function processOf(server: ServerDefinition): unknown[] {
   const { kind, name, isolation, timeouts } = server;
   // How long it may be idle can be changed while it runs, and how long we drain is nothing to it.
-  return [kind, name, isolation, { ...timeouts, idleMs: 0, drainMs: 0 }, ...reachedBy(server)];
+  const limits = { ...timeouts, idleMs: 0, drainMs: 0 };
+  return [kind, name, isolation, limits, ...spokenTo(server), ...reachedBy(server)];
+}
+
+/** The model before it, and what it is made with: the tools it may use, and what the server is for. */
+function spokenTo({ language, tools, description, claude }: ServerDefinition): unknown[] {
+  if (language === undefined) return [];
+  const { model, provider, baseUrl, apiKey, instructions, instructionsFile } = language;
+  const { allowDestructive, maxSteps, maxTokens, timeoutMs } = language;
+  return [
+    ...[model, provider, baseUrl, apiKey, instructions, instructionsFile],
+    ...[allowDestructive, maxSteps, maxTokens, timeoutMs],
+    ...[description, claude, ...toolsOf(tools)],
+  ];
 }
 
 function reachedBy(server: ServerDefinition): unknown[] {

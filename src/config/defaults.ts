@@ -15,6 +15,9 @@ export const BUILTINS = ['switchyard'] as const;
 /** Whether each client gets a server of its own, or all get the same one. */
 export const ISOLATIONS = ['session', 'shared'] as const;
 
+/** Whose language models can be used; `openai` is whoever speaks that API, `host` the client. */
+export const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
+
 /** What holds where the configuration says nothing. The schema takes its defaults from here. */
 export const DEFAULTS = {
   /** Relative to the configuration's directory. */
@@ -41,6 +44,8 @@ export const DEFAULTS = {
   logArguments: false,
   limits: { messageBytes: 16 * 1024 * 1024, callsInFlight: 64, callsQueued: 4096 },
   framing: 'auto',
+  /** Of a language model before a server. */
+  language: { allowDestructive: false, maxSteps: 12, maxTokens: 100_000, timeoutMs: 180_000 },
 } as const;
 
 /** Never searched: the natural-language wrapper keeps the definition of the server it wraps there. */

@@ -23,12 +23,40 @@ interface CommonDefinition {
   /** Whether it is shown as one tool, with all its tools, or not at all. */
   readonly exposure: Settings['exposure'];
   /** Names of its tools and prompts where they are shown one by one. */
-  readonly naming: Settings['naming'];
+  readonly naming: Settings['naming'] | 'own';
   /** What of it clients get to see. */
   readonly offer: Settings['offer'];
   /** Which tools are offered, and how they look. */
   readonly tools: ToolSettings;
   readonly suite: SuiteDefinition;
+  /** What a model that uses its tools is told by mcp-descriptions.json. */
+  readonly claude?: string | undefined;
+  /** How a model uses its tools, where one stands before them. */
+  readonly language?: LanguageDefinition | undefined;
+}
+
+/** A language model that takes plain words for a server and uses its tools. What is undefined here has a default where it is used. */
+export interface LanguageDefinition {
+  /** `host`: the one of the client. Default: by the keys there are. */
+  readonly model?: string | undefined;
+  /** Whose model it is. Default: by its name. */
+  readonly provider?: 'anthropic' | 'openai' | 'host' | undefined;
+  /** Where it is reached, filled in. */
+  readonly baseUrl?: string | undefined;
+  /** Filled in. Never to be logged. Default: from the environment. */
+  readonly apiKey?: string | undefined;
+  /** What the model is told of its task. */
+  readonly instructions?: string | undefined;
+  /** A file that says it, absolute. It is read for every request, so that it can be edited. */
+  readonly instructionsFile?: string | undefined;
+  /** Whether tools that may destroy something run without a person being asked. */
+  readonly allowDestructive: boolean;
+  /** How often the model may be asked for one request. */
+  readonly maxSteps: number;
+  /** How many tokens one request may cost, read and written together. */
+  readonly maxTokens: number;
+  /** How long one request may take, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 /** A server we start and talk to over its stdin and stdout. */

@@ -1,14 +1,22 @@
 export { compareServers } from './compare.ts';
 export type { CompoundDefinition } from './compound.ts';
 export { MANAGEMENT_TOOLS } from './defaults.ts';
-export type { BuiltinDefinition, RemoteDefinition, ServerDefinition, StdioDefinition } from './definition.ts';
+export type {
+  BuiltinDefinition,
+  LanguageDefinition,
+  RemoteDefinition,
+  ServerDefinition,
+  StdioDefinition,
+} from './definition.ts';
 export { entryForConfig, withoutServer, withServer } from './edit.ts';
+export { withLanguage, withoutLanguage } from './edit-language.ts';
 export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-config.ts';
 export { composeEnv, envNames } from './environment.ts';
 export type { Face } from './face.ts';
 export { CONFIG_NAMES, findConfig } from './find.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
+export { concernsWrapped, loadWrapped } from './load-wrapped.ts';
 export { describeWarning } from './problem.ts';
 export { recursionGuard } from './recursion.ts';
 export { remoteSecrets } from './remote-secrets.ts';

@@ -843,7 +843,8 @@ describe('discovery', () => {
         env: { P: 1 },
         version: '1',
         cwd: '/',
-        timeouts: 5,
+        timeout: 5,
+        language: 'python',
       },
     });
     const { servers, warnings } = await load(directory, { V: 'v' });

@@ -4,6 +4,7 @@ import { ownCandidates, type Candidate, type Warn } from './candidate.ts';
 import { checkConfig, invalidConfig } from './check.ts';
 import { resolveCompounds, type CompoundDefinition } from './compound.ts';
 import type { ServerDefinition } from './definition.ts';
+import { readDescriptions } from './descriptions.ts';
 import { discover } from './discover.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 import { findConfig } from './find.ts';
@@ -74,6 +75,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     settings,
     file,
     env,
+    descriptions: readDescriptions(directory, warn),
     ourScript: options.ourScript ?? process.argv[1],
     warn,
   });

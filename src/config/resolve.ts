@@ -7,8 +7,10 @@ import type {
   StdioDefinition,
   SuiteDefinition,
 } from './definition.ts';
+import type { Descriptions } from './descriptions.ts';
 import { createFiller, type Filler } from './filler.ts';
 import type { Environment } from './interpolate.ts';
+import { languageOf } from './language.ts';
 import { keyPath } from './problem.ts';
 import { fillInProgram, type DescribedProgram, type Program } from './program.ts';
 import { recursionGuard } from './recursion.ts';
@@ -23,6 +25,8 @@ export interface ResolveOptions {
   readonly file: string | undefined;
   /** What references are filled in from. */
   readonly env: Environment;
+  /** What mcp-descriptions.json says of servers. Default: nothing. */
+  readonly descriptions?: Descriptions | undefined;
   /** The script that runs now; an entry that starts it is us. */
   readonly ourScript: string | undefined;
   readonly warn: Warn;
@@ -162,9 +166,14 @@ export type Given = Partial<Pick<StdioServer, keyof StdioServer & keyof RemoteSe
 function commonOf(candidate: Candidate, given: Given, filler: Filler, options: DefineOptions) {
   const { settings, file, warn } = options;
   const suite = settings.suites[candidate.name];
+  const described = options.descriptions?.get(candidate.name);
   const exposure = suite?.exposure ?? given.exposure ?? settings.exposure;
+  const language = languageOf(candidate, given.language, filler);
   const general =
-    exposure === 'flat' ? { ...settings.timeouts, idleMs: settings.flatIdleMs } : settings.timeouts;
+    // With a model before it, its own tools are in nobody's list.
+    exposure === 'flat' && language === undefined
+      ? { ...settings.timeouts, idleMs: settings.flatIdleMs }
+      : settings.timeouts;
   return {
     name: candidate.name,
     description: given.description,
@@ -176,7 +185,9 @@ function commonOf(candidate: Candidate, given: Given, filler: Filler, options: D
     naming: settings.naming,
     offer: suite?.offer ?? given.offer ?? settings.offer,
     tools: toolSettings(placesOf(candidate, given, suite, file), filler, warn),
-    suite: suiteOf(given, suite, settings),
+    suite: suiteOf(given, suite, settings, described?.switchboard),
+    claude: described?.claude,
+    language,
   };
 }
 
@@ -195,10 +206,19 @@ function placesOf(
 }
 
 /** Likewise, except for switchboardDescription. */
-function suiteOf(server: Given, suite: Suite | undefined, settings: Settings): SuiteDefinition {
+function suiteOf(
+  server: Given,
+  suite: Suite | undefined,
+  settings: Settings,
+  described: string | undefined,
+): SuiteDefinition {
   return {
     name: suite?.suiteName ?? server.suiteName,
-    description: server.switchboardDescription ?? suite?.description,
+    description:
+      server.switchboardDescription ??
+      suite?.description ??
+      // What was written for this server in particular comes before a file about many.
+      (server.description === undefined ? described : undefined),
     summaryMaxChars:
       suite?.summaryMaxChars ?? server.summaryMaxChars ?? settings.introspection.summaryMaxChars,
     mode: settings.introspection.mode,

@@ -30,6 +30,9 @@ export class SharedSource {
       get state() {
         return source().state;
       },
+      get listsToolsUnstarted() {
+        return source().listsToolsUnstarted ?? false;
+      },
       subscriptions: this.#subscriptions,
       about: () => source().about(),
       list: (kind) => source().list(kind),

@@ -171,7 +171,7 @@ export class Shelf {
     const { log } = this.#owner;
     const first = this.listings[kind] === undefined;
     try {
-      await this.#running();
+      if (kind !== 'tools' || source.listsToolsUnstarted !== true) await this.#running();
       const listing = await source.list(kind);
       this.#put(kind, listing);
       if (first) this.#owner.tried(kind, true);

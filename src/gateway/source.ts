@@ -11,6 +11,8 @@ export interface Source {
   readonly state: SourceState;
   /** Who wants to hear of its resources, where several gateways use it. Default: each gateway keeps that for itself. */
   readonly subscriptions?: Subscriptions;
+  /** Whether its tools can be listed without it running. Default false. */
+  readonly listsToolsUnstarted?: boolean;
   /** What the source said of itself, now or when it last ran; undefined where it never has. */
   about(): SourceInfo | undefined;
   /** Everything it offers of one kind, in its own order, as it described it. Starts it. */

@@ -13,6 +13,7 @@ import type { Command, Context } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
 import { logDirectoryOf } from '../configuration.ts';
 import { commandText } from '../command-line.ts';
+import { modelLine } from '../exam-language.ts';
 import { examine, type Problem, type ServerExam, type StartReport } from '../exam.ts';
 import { inWordsOf, type CliFace } from '../face.ts';
 import { Exit, failureData } from '../failure.ts';
@@ -36,7 +37,7 @@ export const doctor: Command = {
     'Checks the version of Node, the configuration and what it warns of, and for each server whether its command can ' +
       'be found on the PATH it gets, whether its working directory exists, and which variables it gets (names only, ' +
       'never values); of one that runs elsewhere, its address and the names of its headers; of a part of this program, ' +
-      'its project. Starts and connects to ' +
+      'its project; and where a language model takes plain words for it, whether that can be used. Starts and connects to ' +
       'nothing, unless --start is given: then each server is started or reached, greeted and asked for its ' +
       'tools, and what the configuration says about single tools is compared with them.',
   ],
@@ -80,7 +81,7 @@ export const doctor: Command = {
     const servers = await Promise.all(
       wanted.map((server) => {
         const start = started.find((each) => each.server === server);
-        return examine(server, lookOf(app, server), start, context.env);
+        return lookOf(app, server, context.env).then((look) => examine(server, look, start, context.env));
       }),
     );
     const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
@@ -97,7 +98,6 @@ export const doctor: Command = {
     const remarks = started.map((each) =>
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
     );
-    const looks = wanted.map((server) => shownAs(app, server));
     return {
       exitCode: ok ? Exit.ok : Exit.failed,
       data: {
@@ -120,7 +120,9 @@ export const doctor: Command = {
         nodeText(node, style) +
         configText(config, context.face, style) +
         [logs, token].map((each) => (each ? bad(each.message, each.hint, style) : '')).join('') +
-        servers.map((server, at) => serverText(server, looks[at]!, flags.has('verbose'), style)).join('') +
+        servers
+          .map((server, at) => serverText(server, shownAs(wanted[at]!, server), flags.has('verbose'), style))
+          .join('') +
         compounds.map((compound) => compoundText(compound, style)).join('') +
         disabled.map((name) => `- ${printableLine(name)} is turned off\n`).join('') +
         (ok ? '' : `\n${style.bad('Something is wrong')}: see the lines with ✗ and !.\n`),
@@ -228,6 +230,7 @@ function serverText(server: ServerExam, look: string, verbose: boolean, style: S
   const { name, ok, source, problems, cautions, start } = server;
   const lines = [
     ...linesOf(server, verbose),
+    ...(server.language === undefined ? [] : [['model', modelLine(server.language)]]),
     ['defined', source.key === '' ? source.file : `${source.file} (${source.key})`],
     ...(start?.ok === true ? [[server.kind === 'stdio' ? 'started' : 'answered', startText(start)]] : []),
   ].map(([title, value]) => `    ${style.dim(title.padEnd(8))} ${printableLine(value)}\n`);

@@ -14,7 +14,14 @@ import { lastWords } from '../last-words.ts';
 import { noServer } from '../no-server.ts';
 import { lookOf, shownAs, type Look } from '../shown-as.ts';
 import type { Style } from '../style.ts';
-import { selected, survey, type ExposedTool, type Slip, type Surveyed } from '../survey.ts';
+import {
+  selected,
+  survey,
+  type ExposedTool,
+  type Slip,
+  type Surveyed,
+  type SurveyedTool,
+} from '../survey.ts';
 import { pad, table, width } from '../table.ts';
 import { listedCost, saving, tokenCost, type TokenCost } from '../token-cost.ts';
 
@@ -35,6 +42,8 @@ interface ServerReport extends Look {
   /** From the start of its process to its list of tools, in milliseconds. */
   readonly ms: number;
   readonly tools?: readonly ToolReport[];
+  /** What the model before it uses, where there is one. */
+  readonly behind?: readonly ToolReport[];
   /** What the configuration says about tools that it does not have: most likely slips, or tools with new names. */
   readonly unmatched?: readonly Slip[];
   readonly incomplete?: string;
@@ -78,7 +87,8 @@ export const dryRun: Command = {
     const config = await context.loadConfig();
     const app = context.open(config);
     const surveyed = await survey(app, selected(config, words), context);
-    const servers = surveyed.map((each) => reportOf(each, lookOf(app, each.server)));
+    const looks = await Promise.all(surveyed.map(({ server }) => lookOf(app, server, context.env)));
+    const servers = surveyed.map((each, at) => reportOf(each, looks[at]!));
     // They are about all servers; of some they would be told wrongly.
     const compounds =
       words.length > 0
@@ -90,7 +100,6 @@ export const dryRun: Command = {
       ...compounds.map((each) => each.tokens),
       ...(management === undefined ? [] : [management.tokens]),
     ]);
-    const looks = surveyed.map(({ server }) => shownAs(app, server));
     const remarks = surveyed.map((each) =>
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
     );
@@ -106,7 +115,9 @@ export const dryRun: Command = {
       remark: remarks.join('') || undefined,
       text: (style) => {
         if (servers.length === 0 && management === undefined) return noServer(context.face, config.unusable);
-        const parts = servers.map((server, at) => serverText(server, looks[at]!, style));
+        const parts = servers.map((server, at) =>
+          serverText(server, shownAs(surveyed[at]!.server, server), style),
+        );
         if (compounds.length > 0) parts.push(compoundsText(compounds, style));
         if (management !== undefined)
           parts.push(`${style.bold('management tools')}\n  ${management.tools.join(', ')}\n`);
@@ -122,17 +133,19 @@ function reportOf(surveyed: Surveyed, look: Look): ServerReport {
   const { server, ms } = surveyed;
   const head = { name: server.name, ...look, ms };
   if (surveyed.kind === 'failed') return { ...head, ok: false, error: failureData(surveyed.error) };
-  const { tools, slips, incomplete } = surveyed;
+  const { tools, behind, slips, incomplete } = surveyed;
+  const report = ({ name, own, offered, exposed, hiddenBy }: SurveyedTool): ToolReport => ({
+    name,
+    exposed: exposed ?? null,
+    summary: described(offered?.component ?? own, server.suite.summaryMaxChars).summary,
+    hidden: offered === undefined,
+    ...(hiddenBy === undefined ? {} : { hiddenBy }),
+  });
   return {
     ...head,
     ok: true,
-    tools: tools.map(({ name, own, offered, exposed, hiddenBy }) => ({
-      name,
-      exposed: exposed ?? null,
-      summary: described(offered?.component ?? own, server.suite.summaryMaxChars).summary,
-      hidden: offered === undefined,
-      ...(hiddenBy === undefined ? {} : { hiddenBy }),
-    })),
+    tools: tools.map(report),
+    ...(behind && { behind: behind.map(report) }),
     ...(slips.length === 0 ? {} : { unmatched: slips }),
     ...(incomplete === undefined ? {} : { incomplete }),
     tokens: tokenCost(surveyed),
@@ -177,21 +190,24 @@ function serverText(server: ServerReport, look: string, style: Style): string {
     const next = hint === undefined ? '' : `  ${printable(hint)}\n`;
     return `${head}\n  ${style.bad('failed')}: ${printable(message)}\n${next}`;
   }
-  const tools = server.tools ?? [];
+  const { behind = [] } = server;
+  const tools = [...(server.tools ?? []), ...behind];
   const hidden = tools.filter((tool) => tool.hidden).length;
   const what = server.exposure === 'suite' ? 'subtool' : 'tool';
-  const counted = `${count(tools.length, what)}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms`;
+  const own = count(tools.length - behind.length, what);
+  const counted = `${own}${behind.length === 0 ? '' : `, ${behind.length} for its model`}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms`;
   const shown = (tool: ToolReport): string => printableLine(tool.exposed ?? tool.name);
   const widest = Math.min(32, Math.max(0, ...tools.map((tool) => width(shown(tool)))));
   const lines = tools.map((tool) => {
     const name = pad(shown(tool), widest);
     if (tool.hiddenBy !== undefined) return style.dim(`- ${name}  hidden by ${tool.hiddenBy}`);
+    if (behind.includes(tool)) return style.dim(`· ${name}  ${printableLine(tool.summary)}`.trimEnd());
     if (tool.exposed === null) return style.dim(`- ${name}  not shown to hosts`);
-    const own =
+    const other =
       tool.exposed === tool.name || tool.exposed.endsWith(`__${tool.name}`)
         ? ''
         : ` (${printableLine(tool.name)})`;
-    return `  ${style.good(name)}  ${printableLine(tool.summary)}${style.dim(own)}`.trimEnd();
+    return `  ${style.good(name)}  ${printableLine(tool.summary)}${style.dim(other)}`.trimEnd();
   });
   for (const slip of server.unmatched ?? []) lines.push(style.caution(`! ${describeWarning(slip)}`));
   if (server.incomplete !== undefined) lines.push(style.caution(`! ${printableLine(server.incomplete)}`));
@@ -226,8 +242,8 @@ function costTable(
       cost.introspect === 0 ? '' : about(cost.introspect),
     ];
   };
-  const worked = servers.flatMap(({ name, tools = [], tokens }) =>
-    tokens === undefined ? [] : [{ name, tools: tools.length, tokens }],
+  const worked = servers.flatMap(({ name, tools = [], behind = tools, tokens }) =>
+    tokens === undefined ? [] : [{ name, tools: behind.length, tokens }],
   );
   const rows = [
     ...worked.map(({ name, tools, tokens }) => row(printableLine(name), tools, tokens)),

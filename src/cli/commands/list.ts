@@ -39,9 +39,10 @@ export const list: Command = {
     const config = await context.loadConfig();
     const app = context.open(config);
     const gateways = runningGateways(stateDirectory(context.env), config);
-    const servers = config.servers.map((server) => ({
+    const looks = await Promise.all(config.servers.map((server) => lookOf(app, server, context.env)));
+    const servers = config.servers.map((server, at) => ({
       name: server.name,
-      ...lookOf(app, server),
+      ...looks[at]!,
       offer: server.offer,
       state: stateOf(server.name, gateways) ?? null,
       kind: server.kind,
@@ -68,7 +69,7 @@ export const list: Command = {
           return noServer(context.face, config.unusable);
         const rows = servers.map((server, at) => [
           printableLine(server.name),
-          shownAs(app, config.servers[at]!),
+          shownAs(config.servers[at]!, server),
           stateText(server.state),
           commandText(server),
           place(server.source.file, context.cwd),

@@ -8,7 +8,7 @@ import { lastWords } from '../last-words.ts';
 import { noServer } from '../no-server.ts';
 import { lookOf, shownAs, type Look } from '../shown-as.ts';
 import type { Style } from '../style.ts';
-import { selected, survey, type Slip } from '../survey.ts';
+import { selected, survey, type Slip, type SurveyedTool } from '../survey.ts';
 
 interface ShownTool extends Described {
   /** The name hosts call it by; null where they cannot. */
@@ -21,6 +21,8 @@ interface ShownTool extends Described {
 interface ServerTools extends Look {
   readonly name: string;
   readonly tools?: readonly ShownTool[];
+  /** What the model before it uses, where there is one. */
+  readonly behind?: readonly ShownTool[];
   /** What the configuration says about tools that the server does not have. */
   readonly unmatched?: readonly Slip[];
   /** Why the list is not everything. */
@@ -49,19 +51,17 @@ export const tools: Command = {
     const config = await context.loadConfig();
     const app = context.open(config);
     const surveyed = await survey(app, selected(config, words), context);
-    const servers = surveyed.map((each): ServerTools => {
+    const looks = await Promise.all(surveyed.map(({ server }) => lookOf(app, server, context.env)));
+    const servers = surveyed.map((each, at): ServerTools => {
       const { server } = each;
-      const head = { name: server.name, ...lookOf(app, server) };
+      const head = { name: server.name, ...looks[at]! };
       if (each.kind === 'failed') return { ...head, error: failureData(each.error) };
       return {
         ...head,
-        tools: each.tools.map(({ name, own, offered, exposed }) => ({
-          ...described(offered?.component ?? own, server.suite.summaryMaxChars),
-          name,
-          exposed: exposed ?? null,
-          hidden: offered === undefined,
-          definition: own.value,
-        })),
+        tools: each.tools.map((tool) => shownTool(tool, server.suite.summaryMaxChars)),
+        ...(each.behind && {
+          behind: each.behind.map((tool) => shownTool(tool, server.suite.summaryMaxChars)),
+        }),
         ...(each.slips.length === 0 ? {} : { unmatched: each.slips }),
         ...(each.incomplete === undefined ? {} : { incomplete: each.incomplete }),
       };
@@ -70,7 +70,6 @@ export const tools: Command = {
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
     );
     const slips = servers.flatMap((server) => server.unmatched ?? []);
-    const looks = surveyed.map(({ server }) => shownAs(app, server));
     return {
       exitCode: surveyed.some((each) => each.kind === 'failed') ? Exit.failed : Exit.ok,
       data: { servers },
@@ -80,13 +79,25 @@ export const tools: Command = {
       text: (style) =>
         servers.length === 0
           ? noServer(context.face, config.unusable)
-          : servers.map((server, at) => serverText(server, looks[at]!, style)).join('\n'),
+          : servers
+              .map((server, at) => serverText(server, shownAs(surveyed[at]!.server, server), style))
+              .join('\n'),
     };
   },
 };
 
+function shownTool({ name, own, offered, exposed }: SurveyedTool, summaryMaxChars: number): ShownTool {
+  return {
+    ...described(offered?.component ?? own, summaryMaxChars),
+    name,
+    exposed: exposed ?? null,
+    hidden: offered === undefined,
+    definition: own.value,
+  };
+}
+
 function serverText(
-  { name, tools: offered, incomplete, error }: ServerTools,
+  { name, tools: offered, behind, incomplete, error }: ServerTools,
   look: string,
   style: Style,
 ): string {
@@ -95,13 +106,15 @@ function serverText(
     const reason = new SwitchboardError(error.code, error.message, { hint: error.hint });
     return `${head}\n  ${style.bad('failed')}: ${printable(reason.explained)}\n`;
   }
-  const lines = (offered ?? []).map(({ name: tool, input, summary, hidden, exposed }) => {
+  const line = ({ name: tool, input, summary, hidden, exposed }: ShownTool): string => {
     const other = exposed === null || exposed === tool ? '' : style.dim(` as ${printableLine(exposed)}`);
     const mark = hidden ? style.caution(' hidden') : '';
     const about = summary === '' ? '' : `\n      ${style.dim(printableLine(summary))}`;
     return `  ${style.good(printableLine(tool))} ${printableLine(input)}${other}${mark}${about}\n`;
-  });
-  if (lines.length === 0) lines.push('  no tools\n');
+  };
+  const lines = (offered ?? []).map(line);
+  if (behind !== undefined) lines.push(`  ${style.dim('Its model uses:')}\n`, ...behind.map(line));
+  if ((behind ?? lines).length === 0) lines.push('  no tools\n');
   if (incomplete !== undefined)
     lines.push(`  ${style.caution('incomplete')}: ${printableLine(incomplete)}\n`);
   return `${head}\n${lines.join('')}`;

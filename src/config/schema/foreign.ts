@@ -67,5 +67,7 @@ export const childFile = z.looseObject({
   env: env.optional(),
   framing: started.framing,
   isolation: settable.isolation,
+  language: settable.language,
+  timeouts: settable.timeouts,
   ...shown,
 });

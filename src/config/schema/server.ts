@@ -1,6 +1,6 @@
 /** What a configuration may say about one server. */
 import { z } from 'zod';
-import { BUILTINS, DEFAULTS, EXPOSURES, ISOLATIONS, KINDS } from '../defaults.ts';
+import { BUILTINS, DEFAULTS, EXPOSURES, ISOLATIONS, KINDS, PROVIDERS } from '../defaults.ts';
 import { filledText, LONGEST_MS, milliseconds, textList, toolName, wholeNumber, yesOrNo } from './words.ts';
 
 const suiteName = toolName().describe(
@@ -157,6 +157,68 @@ export const look = {
 
 export const isolation = z.enum(ISOLATIONS);
 
+// No flags but u: the editor schema cannot say them.
+const webAddress = (pattern: RegExp, begins: string) => {
+  const error = `must be an address that begins with ${begins}`;
+  return z.string({ error }).regex(pattern, { error });
+};
+export const address = webAddress(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/|\$\{/u, 'http:// or https://');
+
+const language = z
+  .union(
+    [
+      yesOrNo,
+      z.strictObject({
+        model: filledText()
+          .optional()
+          .describe(
+            'The model, as its provider calls it; "host": the one of the client. Default: SWITCHBOARD_LANGUAGE_MODEL, ' +
+              'else by the keys there are, else "host".',
+          ),
+        provider: z
+          .enum(PROVIDERS)
+          .optional()
+          .describe('Whose model it is; "openai": whoever speaks that API. Default: by the model\'s name.'),
+        baseUrl: address
+          .optional()
+          .describe('Where the model is reached. Default: SWITCHBOARD_LANGUAGE_BASE_URL, else its provider.'),
+        apiKey: filledText()
+          .optional()
+          .describe(
+            'The key for the model, better as ${NAME}. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY.',
+          ),
+        instructions: filledText().optional().describe('What the model is told of its task.'),
+        instructionsFile: filledText()
+          .optional()
+          .describe(
+            "A file that says it, relative to this file's directory; read for every request. Wins over instructions.",
+          ),
+        allowDestructive: yesOrNo
+          .optional()
+          .describe(
+            'Whether tools that say they may destroy something run without a person being asked. Default false.',
+          ),
+        maxSteps: wholeNumber('', 1, 1000)
+          .optional()
+          .describe(
+            `How often the model may be asked for one request. Default ${DEFAULTS.language.maxSteps}.`,
+          ),
+        maxTokens: wholeNumber(' of tokens', 1, 1_000_000_000)
+          .optional()
+          .describe(`How many tokens one request may cost. Default ${DEFAULTS.language.maxTokens}.`),
+        timeoutMs: milliseconds()
+          .optional()
+          .describe(
+            `How long one request may take, in milliseconds. Default ${DEFAULTS.language.timeoutMs}.`,
+          ),
+      }),
+    ],
+    { error: 'must be true, false or {"model", "instructions", …}, none of them needed' },
+  )
+  .describe(
+    'Puts a language model before this server: it is shown with one tool, natural_language, that takes plain words.',
+  );
+
 export const settable = {
   timeouts: serverTimeouts.optional(),
   isolation: isolation
@@ -165,6 +227,7 @@ export const settable = {
       'Where several clients are connected: "session" gives each a server of its own, "shared" one to all. ' +
         'Default: as at the top.',
     ),
+  language: language.optional(),
   ...look,
 };
 
@@ -189,13 +252,6 @@ export const stdioServer = z.strictObject({
   ...shown,
   ...settable,
 });
-
-// No flags but u: the editor schema cannot say them.
-const webAddress = (pattern: RegExp, begins: string) => {
-  const error = `must be an address that begins with ${begins}`;
-  return z.string({ error }).regex(pattern, { error });
-};
-export const address = webAddress(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/|\$\{/u, 'http:// or https://');
 
 export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u, {
   error: "the name of a header has only letters, digits and the characters ! # $ % & ' * + - . ^ _ ` | ~",

@@ -1,0 +1,40 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import type { ServerDefinition } from '../config/index.ts';
+import type { MeantModel } from '../language/index.ts';
+import type { Problem } from './exam.ts';
+import type { Look } from './shown-as.ts';
+
+/** What is wrong with the model that takes plain words for a server, as far as that is seen without asking it. */
+export function languageProblems({ language }: ServerDefinition, look: Look): readonly Problem[] {
+  const problems: Problem[] = [];
+  if (look.language && 'problem' in look.language) {
+    const { message, hint } = look.language.problem;
+    problems.push({ message, hint });
+  }
+  const file = language?.instructionsFile;
+  if (file !== undefined && !isReadable(file)) {
+    problems.push({
+      message: `the instructions of its model, ${file}, cannot be read`,
+      hint: 'Write that file, or correct "instructionsFile".',
+    });
+  }
+  return problems;
+}
+
+/** Which model that is, and what it needs. */
+export function modelLine(language: MeantModel): string {
+  if ('problem' in language) return 'none';
+  const { provider, model } = language;
+  return provider === 'host'
+    ? "the client's own: the client has to support sampling with tools"
+    : `${model} (${provider})`;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+import { resolve as resolvePath } from 'node:path';
+import type { Candidate } from './candidate.ts';
+import { DEFAULTS } from './defaults.ts';
+import type { LanguageDefinition } from './definition.ts';
+import type { Filler } from './filler.ts';
+import type { StdioServer } from './schema/config.ts';
+
+/** What a definition says about the language model before a server, filled in; undefined where there is none. */
+export function languageOf(
+  candidate: Candidate,
+  given: StdioServer['language'],
+  filler: Filler,
+): LanguageDefinition | undefined {
+  if (given === undefined || given === false) return undefined;
+  const said = given === true ? {} : given;
+  const placeOf = (key: string) => ({ file: candidate.file, path: [...candidate.path, 'language', key] });
+  const filled = (
+    key: 'model' | 'baseUrl' | 'apiKey' | 'instructions' | 'instructionsFile',
+  ): string | undefined => {
+    const text = said[key];
+    // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
+    return text === undefined ? undefined : filler.fill(text, placeOf(key)).trim() || undefined;
+  };
+  const baseUrl = filled('baseUrl');
+  if (baseUrl !== undefined && !isWebAddress(baseUrl))
+    filler.fail(placeOf('baseUrl'), 'is not an address that can be used, such as http://localhost:11434/v1');
+  const instructionsFile = filled('instructionsFile');
+  const {
+    allowDestructive = DEFAULTS.language.allowDestructive,
+    maxSteps = DEFAULTS.language.maxSteps,
+    maxTokens = DEFAULTS.language.maxTokens,
+    timeoutMs = DEFAULTS.language.timeoutMs,
+  } = said;
+  return {
+    model: filled('model'),
+    provider: said.provider,
+    baseUrl,
+    apiKey: filled('apiKey'),
+    instructions: filled('instructions'),
+    instructionsFile:
+      instructionsFile === undefined ? undefined : resolvePath(candidate.directory, instructionsFile),
+    ...{ allowDestructive, maxSteps, maxTokens, timeoutMs },
+  };
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+}

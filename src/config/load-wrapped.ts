@@ -1,0 +1,83 @@
+import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { SwitchboardError } from '../shared/errors.ts';
+import { childCandidate, mapCandidates, type Warn } from './candidate.ts';
+import type { Environment } from './interpolate.ts';
+import { loadConfig, type LoadedConfig } from './load.ts';
+import { isObject } from './plain-data.ts';
+import { describeWarning, type ConfigWarning } from './problem.ts';
+import { readJsonFile } from './read.ts';
+import { resolveServers } from './resolve.ts';
+import type { StdioServer } from './schema/config.ts';
+import { applyDefaults, type Settings } from './settings.ts';
+
+export interface LoadWrappedOptions {
+  /** The folder that `switchboard wrap` has changed. */
+  readonly folder: string;
+  /** The model that stands before the server. Paths are relative to the folder. */
+  readonly language: Exclude<StdioServer['language'], boolean | undefined>;
+  /** A configuration whose time limits and other settings hold for the server as well. Default: none. */
+  readonly configPath?: string | undefined;
+  /** What `${NAME}` is filled in from. */
+  readonly env: Environment;
+}
+
+/**
+ * The configuration of one wrapped server. It is defined as it was before, relative to the folder that it was in then.
+ * Throws a SwitchboardError where it cannot be used (CONFIG_UNREADABLE, SERVER_SKIPPED).
+ */
+export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedConfig> {
+  const { env, language } = options;
+  const folder = resolve(options.folder);
+  const file = join(folder, 'original', '.mcp.json');
+  const warnings: ConfigWarning[] = [];
+  const warn: Warn = (warning) => void warnings.push(warning);
+  const settings = await settingsOf(options);
+  const found = await candidatesIn(file, language, warn);
+  const candidates = found.map((candidate) => ({ ...candidate, directory: folder }));
+  const resolved = resolveServers(candidates, {
+    ...{ settings, file: undefined, env, warn },
+    ourScript: process.argv[1],
+  });
+  const [server] = resolved.servers;
+  if (server === undefined || candidates.length !== 1) throw unusable(file, warnings);
+  return {
+    ...{ file: undefined, directory: folder, settings, logDirectory: undefined, writtenHttpToken: undefined },
+    // It is all there is, so it is shown as it is; but for its tool it would have to be started to be shown.
+    servers: [{ ...server, exposure: 'flat', naming: 'own', offer: ['tools'] }],
+    ...{ disabled: [], unusable: [], compounds: [], warnings },
+  };
+}
+
+/** Whether a configuration says something that concerns a wrapped server and that it cannot know without that file. */
+export function concernsWrapped({ timeouts, limits, inheritEnv }: Settings): boolean {
+  const usual = applyDefaults({});
+  return !isDeepStrictEqual([timeouts, limits, inheritEnv], [usual.timeouts, usual.limits, usual.inheritEnv]);
+}
+
+async function settingsOf({ configPath, folder, env }: LoadWrappedOptions): Promise<Settings> {
+  if (configPath === undefined) return applyDefaults({});
+  const { settings } = await loadConfig({ cwd: folder, configPath, env });
+  // Only its program knows how to add servers.
+  return { ...settings, management: applyDefaults({}).management };
+}
+
+async function candidatesIn(file: string, language: LoadWrappedOptions['language'], warn: Warn) {
+  const value = readJsonFile(file);
+  if (isObject(value) && isObject(value.mcpServers)) {
+    const entries = Object.entries(value.mcpServers).map(
+      ([name, entry]) => [name, isObject(entry) ? { ...entry, language } : entry] as const,
+    );
+    return mapCandidates(file, Object.fromEntries(entries), warn);
+  }
+  const candidate = await childCandidate(file, isObject(value) ? { ...value, language } : value, warn);
+  return candidate === undefined ? [] : [candidate];
+}
+
+function unusable(file: string, warnings: readonly ConfigWarning[]): SwitchboardError {
+  const reasons = warnings.filter(({ level }) => level === 'warn').map(describeWarning);
+  const why = reasons.length === 0 ? ': it must define one server.' : `:\n${reasons.join('\n')}`;
+  return new SwitchboardError('SERVER_SKIPPED', `${file} cannot be used${why}`, {
+    hint: 'Correct it, or set what is missing.',
+  });
+}

@@ -1,0 +1,60 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { select, type OfferedTool } from '../gateway/index.ts';
+import { canElicit, type JsonObject } from '../protocol/index.ts';
+import { converse } from './converse.ts';
+import { instructionsFor } from './descriptions/instructions.ts';
+import type { InnerClient } from './inner-client.ts';
+import { chooseModel } from './models/choose.ts';
+import type { Query } from './natural-language.ts';
+import type { LanguageSourceOptions, SpokenServer } from './source.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** Takes plain words to the model of a server and resolves with the result of the tool, also where it says that it failed. */
+export async function answerQuery(
+  { inner, server, rules, env, log }: LanguageSourceOptions,
+  { query, context }: Query,
+  client: InnerClient,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { name, language } = server;
+  const { capabilities } = client;
+  // First: without a model nothing need be started.
+  const model = await chooseModel(language, env, canSample(capabilities) ? client.askClient : undefined);
+  if (inner.state.kind !== 'running') client.tell(`Starting ${name}`);
+  const { tools } = select(await untilAborted(inner.list('tools'), signal), rules);
+  if (tools.length === 0) throw noTools(server);
+  const instructions = await instructionsFor({
+    server: name,
+    about: inner.about(),
+    tools,
+    program: server,
+    settings: language,
+    claude: server.claude,
+  });
+  return converse({
+    server: name,
+    model,
+    instructions,
+    query,
+    context,
+    tools,
+    limits: language,
+    run: (tool: OfferedTool, args, stop) => client.run(tool, args, stop),
+    ask: client.askClient,
+    canElicit: canElicit(capabilities, undefined),
+    tell: (message) => client.tell(message),
+    log,
+    signal,
+  });
+}
+
+/** Whether the client lends its model to servers, with tools. */
+function canSample({ sampling }: JsonObject): boolean {
+  return (sampling as { tools?: unknown } | null | undefined)?.tools !== undefined;
+}
+
+function noTools({ name }: SpokenServer): SwitchboardError {
+  return new SwitchboardError('LANGUAGE_NO_TOOLS', `Server '${name}' has no tool that its model may use.`, {
+    hint: 'Look at exposedTools, hiddenTools and expose of this server in the configuration.',
+  });
+}

@@ -1,0 +1,263 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import {
+  ServerError,
+  Session,
+  withPresets,
+  type Call,
+  type ClientLink,
+  type OfferedTool,
+  type Source,
+} from '../gateway/index.ts';
+import {
+  canElicit,
+  capabilityAsked,
+  Client,
+  CLIENT_SHAPE,
+  isJsonObject,
+  Server,
+  SERVER_SHAPE,
+  severity,
+  type JsonObject,
+} from '../protocol/index.ts';
+import { editedText, Message, type AnswerListener, type Edit } from '../wire/index.ts';
+import type { AskClient } from './model.ts';
+
+/** One call of a tool that is under way. */
+interface Running {
+  readonly call: Call;
+  readonly tool: string;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Who calls the tools of a server for the client of one conversation. To the server it can do what that client can: what
+ * it is asked goes there, and so does what the server tells on the way.
+ */
+export class InnerClient implements ClientLink {
+  /** The call that the conversation is about. */
+  readonly outer: Call;
+  /** Of a client as servers may use it; what else it can do is about its own requests. */
+  readonly capabilities: JsonObject;
+  readonly person: object;
+  readonly session: Session;
+  readonly #inner: Source;
+  readonly #running = new Map<string, Running>();
+  /** The token under which the client wants to hear of progress, as JSON text. */
+  readonly #token: string | undefined;
+  #steps = 0;
+  #lastId = 0;
+
+  constructor(outer: Call, inner: Source) {
+    this.outer = outer;
+    this.#inner = inner;
+    this.person = outer.session.person;
+    const declared = Object.entries(outer.session.client.capabilities);
+    this.capabilities = Object.fromEntries(declared.filter(([name]) => ASKABLE.has(name)));
+    this.session = new Session(this, outer.session, this.person);
+    this.session.logLevel = outer.session.logLevel;
+    outer.session.whenReady(() => this.session.ready());
+    const token = outer.request.text(Client.progressToken);
+    this.#token = token !== undefined && /^["\d-]/.test(token) ? token : undefined;
+  }
+
+  /** Runs a tool; rejects with a ServerError where the server refuses, and when nobody waits any more. */
+  run(tool: OfferedTool, args: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const id = String(++this.#lastId);
+    const given = JSON.stringify(args);
+    const text = tool.presets === undefined ? given : withPresets(given, tool.presets);
+    const params = `{"name":${JSON.stringify(tool.original)},"arguments":${text},"_meta":{"progressToken":${id}}}`;
+    const request = Message.fromText(
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`,
+      CLIENT_SHAPE,
+    );
+    return new Promise<JsonObject>((resolve, reject) => {
+      const call = this.session.open(request, 'tools/call');
+      call.subject = () => `Tool '${tool.original}' of server '${this.#inner.name}'`;
+      const stop = (): void => {
+        call.cancel('The request it belongs to was stopped.');
+        this.#take(call)?.reject(asError(signal.reason));
+      };
+      const over = (): void => signal.removeEventListener('abort', stop);
+      this.#running.set(id, {
+        call,
+        tool: tool.name,
+        resolve: (result) => {
+          over();
+          resolve(result);
+        },
+        reject: (error) => {
+          over();
+          reject(error);
+        },
+      });
+      if (signal.aborted) {
+        stop();
+        return;
+      }
+      signal.addEventListener('abort', stop);
+      this.#inner.request([], call);
+      // What the answer links to is read where the gateway knows the source.
+      call.source = this.outer.source;
+    });
+  }
+
+  /** Asks the client itself something. */
+  readonly askClient: AskClient = async (method, params, signal) => {
+    this.#refuseWhatItCannot(method);
+    signal.throwIfAborted();
+    const { session } = this.outer;
+    const request = Message.from({ jsonrpc: '2.0', id: 0, method, params }, SERVER_SHAPE);
+    return new Promise<JsonObject>((resolve, reject) => {
+      let asked: number | undefined;
+      const stop = (): void => {
+        if (asked !== undefined) session.client.withdraw(asked, 'The request it belongs to was stopped.');
+        reject(asError(signal.reason));
+      };
+      const settle = (then: () => void): void => {
+        signal.removeEventListener('abort', stop);
+        then();
+      };
+      signal.addEventListener('abort', stop);
+      // A client that has not finished its greeting is not asked anything yet.
+      session.whenReady(() => {
+        if (signal.aborted) return;
+        asked = session.client.ask(request, {
+          answered: (answer) => settle(() => readAnswer(answer, method, resolve, reject)),
+          unanswered: () => settle(() => reject(gone(method))),
+        });
+      });
+    });
+  };
+
+  /** Tells the client what is being done now, if it wants to hear that. */
+  tell(message: string): void {
+    if (this.#token === undefined) return;
+    const said = `"progressToken":${this.#token},"progress":${++this.#steps},"message":${JSON.stringify(message)}`;
+    this.outer.notify(
+      Message.fromText(
+        `{"jsonrpc":"2.0","method":"notifications/progress","params":{${said}}}`,
+        SERVER_SHAPE,
+      ),
+      [],
+    );
+  }
+
+  /** The client is away with a question, or back: what the server does for it waits as well. */
+  waits(away: boolean): void {
+    for (const { call } of this.#running.values()) call.runner?.waits?.(away);
+  }
+
+  get congested(): boolean {
+    return this.outer.session.client.congested;
+  }
+
+  whenDrained(listener: () => void): void {
+    this.outer.session.client.whenDrained(listener);
+  }
+
+  ask(request: Message, listener: AnswerListener): number {
+    return this.outer.session.client.ask(request, listener);
+  }
+
+  withdraw(id: number, reason: string): void {
+    this.outer.session.client.withdraw(id, reason);
+  }
+
+  forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void {
+    const { result, error } = JSON.parse(editedText(answer, edits)) as {
+      result: JsonObject;
+      error?: unknown;
+    };
+    const running = this.#take(call);
+    if (error === undefined) running?.resolve(result);
+    else running?.reject(serverError(error));
+  }
+
+  answer(call: Call, result: JsonObject): void {
+    this.#take(call)?.resolve(result);
+  }
+
+  answerText(call: Call, resultText: string): void {
+    this.answer(call, JSON.parse(resultText) as JsonObject);
+  }
+
+  fail(call: Call, error: SwitchboardError): void {
+    this.#take(call)?.reject(error);
+  }
+
+  forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
+    const method = notification.string(Server.method);
+    if (method === 'notifications/progress') {
+      const running = call && this.#running.get(call.id);
+      if (running) this.tell(`${running.tool}: ${progressText(notification.value(Server.params))}`);
+      return;
+    }
+    const { logLevel } = this.session;
+    const unwanted =
+      method === 'notifications/message' &&
+      logLevel !== undefined &&
+      severity(notification.string(Server.level)) < severity(logLevel);
+    if (!unwanted) this.outer.notify(notification, edits);
+  }
+
+  notify(): void {
+    // Lists are asked for when they are needed.
+  }
+
+  #take({ id }: Call): Running | undefined {
+    const running = this.#running.get(id);
+    this.#running.delete(id);
+    return running;
+  }
+
+  #refuseWhatItCannot(method: string): void {
+    const needed = capabilityAsked(method);
+    const { capabilities } = this;
+    const can =
+      needed === 'elicitation'
+        ? canElicit(capabilities, undefined)
+        : needed === undefined || isJsonObject(capabilities[needed]);
+    if (!can)
+      throw new SwitchboardError(
+        'CLIENT_CANNOT',
+        `The client cannot be asked for ${method}: it has not declared it.`,
+      );
+  }
+}
+
+const ASKABLE: ReadonlySet<string> = new Set(['sampling', 'elicitation', 'roots']);
+
+function readAnswer(
+  answer: Message,
+  method: string,
+  resolve: (result: JsonObject) => void,
+  reject: (error: Error) => void,
+): void {
+  const { result, error } = JSON.parse(answer.toString()) as { result?: unknown; error?: unknown };
+  if (error !== undefined) reject(serverError(error));
+  else if (isJsonObject(result)) resolve(result);
+  else
+    reject(new SwitchboardError('CLIENT_ANSWER_UNUSABLE', `The client's answer to ${method} is no object.`));
+}
+
+function gone(method: string): SwitchboardError {
+  return new SwitchboardError('CLIENT_GONE', `The client has gone without answering ${method}.`);
+}
+
+function progressText(params: unknown): string {
+  const { message, progress, total } = isJsonObject(params) ? params : {};
+  if (typeof message === 'string' && message !== '') return message;
+  if (typeof progress !== 'number') return 'at work';
+  return typeof total === 'number' ? `${progress} of ${total}` : String(progress);
+}
+
+function serverError(said: unknown): ServerError {
+  if (!isJsonObject(said)) return new ServerError(String(said), 0, undefined);
+  const message = typeof said.message === 'string' ? said.message : JSON.stringify(said);
+  return new ServerError(message, typeof said.code === 'number' ? said.code : 0, said.data);
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

@@ -1,0 +1,56 @@
+import { Component, type Listing } from '../gateway/index.ts';
+import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { OUTPUT_SCHEMA } from './report.ts';
+import { NATURAL_LANGUAGE } from './tool-name.ts';
+
+/** What somebody wants of a server, in plain words. */
+export interface Query {
+  readonly query: string;
+  /** What helps to understand it. */
+  readonly context?: string | undefined;
+}
+
+/** The list of tools of a server that a language model stands before: the one tool. */
+export function listingFor(server: string, purpose: string | undefined): Listing {
+  const tool = new Component(NATURAL_LANGUAGE, JSON.stringify(definitionFor(server, purpose)));
+  return { components: [tool], byKey: new Map([[tool.key, tool]]), incomplete: undefined };
+}
+
+function definitionFor(server: string, purpose: string | undefined): JsonObject {
+  const about = purpose === undefined ? '' : ` (${purpose.trim().replace(/\.+$/, '')})`;
+  return {
+    name: NATURAL_LANGUAGE,
+    title: `Ask ${server}`,
+    description:
+      `Say in plain words what you want of ${server}${about}. A model does it with the server's tools and answers. ` +
+      'It knows nothing but what you tell it here, so name everything it needs.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'What to do or to find out.' },
+        context: { type: 'string', description: 'What helps to understand it: names, ids, earlier results.' },
+      },
+      required: ['query'],
+    },
+    outputSchema: OUTPUT_SCHEMA,
+    // Which of the server's tools it takes is not known before.
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  };
+}
+
+/** Reads the arguments of a call of the tool; throws where they are not as they should be. */
+export function readQuery(args: unknown): Query {
+  const { query, context } = isJsonObject(args) ? args : {};
+  if (typeof query !== 'string' || query.trim() === '')
+    throw invalid('query must say in plain words what you want, as a text.');
+  if (context !== undefined && context !== null && typeof context !== 'string')
+    throw invalid('context must be a text.');
+  return { query, context: typeof context === 'string' && context.trim() !== '' ? context : undefined };
+}
+
+function invalid(what: string): SwitchboardError {
+  return new SwitchboardError('ARGS_INVALID', `${NATURAL_LANGUAGE}: ${what}`, {
+    hint: 'For example {"query":"remember that my favourite editor is vim"}.',
+  });
+}

@@ -1,0 +1,112 @@
+import type { RemoteDefinition, StdioDefinition } from '../config/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Source, SourceInfo, SourceState, ToolRules } from '../gateway/index.ts';
+import { MODERN_VERSION } from '../protocol/index.ts';
+import type { Conversations } from './conversations.ts';
+
+export interface LanguageSourceOptions {
+  /** The server itself. */
+  readonly inner: Source;
+  readonly server: SpokenServer;
+  /** Which of the server's tools the model may use, and how they look to it. */
+  readonly rules: ToolRules;
+  /** Where keys of models are looked for. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Logger;
+}
+
+/** A server that a language model stands before. */
+export type SpokenServer = (StdioDefinition | RemoteDefinition) & {
+  readonly language: NonNullable<StdioDefinition['language']>;
+};
+
+export interface LanguageSource extends Source {
+  /** The server itself. */
+  readonly inner: Source;
+}
+
+/**
+ * A server with a language model before it: it has one tool that takes plain words, and everything that is no tool is the
+ * server's own. The tool is there without the server, which starts with the first question. A gateway waits for its own
+ * start, so what conversations need is loaded with the first of them.
+ */
+export function languageSource(options: LanguageSourceOptions): LanguageSource {
+  const { inner } = options;
+  let closed = false;
+  let talks: Conversations | undefined;
+  let loading: Promise<Conversations> | undefined;
+  let shown: { readonly said: SourceInfo | undefined; readonly about: SourceInfo } | undefined;
+
+  const load = (): Promise<Conversations> => {
+    loading ??= import('./conversations.ts').then((module) => (talks = new module.Conversations(options)));
+    return loading;
+  };
+
+  const source: LanguageSource = {
+    inner,
+    listsToolsUnstarted: true,
+    name: inner.name,
+    get state() {
+      return closed ? STOPPED : inner.state;
+    },
+    about: () => {
+      const said = inner.about();
+      if (shown === undefined || shown.said !== said) shown = { said, about: shownOf(said, inner.name) };
+      return shown.about;
+    },
+    list: async (kind) => (kind === 'tools' ? (await load()).listing : inner.list(kind)),
+    known: (kind) => (kind === 'tools' ? talks?.listing : inner.known(kind)),
+    request: (edits, call) => {
+      if (call.method !== 'tools/call') inner.request(edits, call);
+      else if (talks) talks.begin(edits, call);
+      else {
+        load().then(
+          (loaded) => loaded.begin(edits, call),
+          (cause: unknown) =>
+            call.fail(new SwitchboardError('INTERNAL', `${call.subject()} could not be run.`, { cause })),
+        );
+      }
+      // What the answer names, a task or a link, is asked for where the gateway knows the source.
+      call.source = source;
+    },
+    start: () => inner.start(),
+    ask: (method, params) => inner.ask(method, params),
+    tell: (notification) => inner.tell(notification),
+    listen: (listener) =>
+      inner.listen({
+        started: () => listener.started(),
+        gone: () => listener.gone(),
+        changed: (kind) => {
+          // Its own tools are in nobody's list.
+          if (kind !== 'tools') listener.changed(kind);
+        },
+        notified: (notification, callers) =>
+          listener.notified(notification, () => talks?.outerOf(callers()) ?? callers()),
+        asked: (question) => listener.asked(talks?.passedOn(question) ?? question),
+        inUse: () => talks?.busy === true || listener.inUse(),
+      }),
+    keepFor: (idleMs) => inner.keepFor(idleMs),
+    giveUp: (error) => inner.giveUp(error),
+    close: async (ending) => {
+      closed = true;
+      const left = await (await loading)?.close(ending);
+      await inner.close(left ?? ending);
+    },
+  };
+  return source;
+}
+
+const STOPPED: SourceState = { kind: 'stopped' };
+
+/** What its clients may know of it. Its own instructions are about tools that only the model sees. */
+function shownOf(said: SourceInfo | undefined, name: string): SourceInfo {
+  if (said) return { ...said, capabilities: { ...said.capabilities, tools: {} }, instructions: undefined };
+  // It has never run, and may have anything.
+  return {
+    protocolVersion: MODERN_VERSION,
+    serverInfo: { name },
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    instructions: undefined,
+  };
+}
