@@ -7,7 +7,7 @@ export interface CommandEntry {
   readonly summary: string;
   /** Whether it is about a configuration that a program finds by itself. Default false. */
   readonly edits?: boolean;
-  /** Whether it is about hosts that use `switchboard`; no other program has it. Default false. */
+  /** Whether it is about `switchboard` itself, in hosts and in folders; no other program has it. Default false. */
   readonly forHosts?: boolean;
   readonly load: () => Promise<Command>;
 }
@@ -70,6 +70,20 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: 'let running gateways read the configuration again',
     edits: true,
     load: async () => (await import('./commands/reload.ts')).reload,
+  },
+  {
+    name: 'wrap',
+    words: '<server>',
+    summary: 'ask a server in plain words: a small model uses its tools',
+    forHosts: true,
+    load: async () => (await import('./commands/wrap.ts')).wrap,
+  },
+  {
+    name: 'unwrap',
+    words: '<server>',
+    summary: 'undo wrap: a server with its own tools again',
+    forHosts: true,
+    load: async () => (await import('./commands/unwrap.ts')).unwrap,
   },
   {
     name: 'init',

@@ -9,6 +9,11 @@ import { serve } from './serve.ts';
  * Hosts wait for the first of the two, so nothing of the second is loaded for it.
  */
 export async function main(argv: readonly string[], face: CliFace): Promise<number> {
+  // Before flags are looked at: they are not those of other commands.
+  if (argv[0] === WRAPPED && face.program === 'switchboard') {
+    const { serveWrapped } = await import('./serve-wrapped.ts');
+    return serveWrapped(argv.slice(1), face);
+  }
   const request = asksToServe(argv, face);
   if (request === undefined) {
     const { runCommand } = await import('./run.ts');
@@ -21,6 +26,9 @@ export async function main(argv: readonly string[], face: CliFace): Promise<numb
     return await writeFailure(error, request.http?.json === true, face.program);
   }
 }
+
+/** How the script of a wrapped server asks for what it is; its folder follows. */
+const WRAPPED = 'language-server';
 
 /** What to serve with; undefined when something else is asked for, or asked for wrongly. */
 function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof serve>[0] | undefined {

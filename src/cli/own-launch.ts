@@ -50,7 +50,7 @@ function npxLaunch(
 }
 
 /** The same interpreter by a name that outlives its next version, where the PATH has one: Homebrew's own does not. */
-function lastingNode(node: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+export function lastingNode(node: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   const name = platform === 'win32' ? 'node.exe' : 'node';
   const candidates = (env.PATH ?? '')
     .split(delimiter)

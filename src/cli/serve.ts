@@ -34,12 +34,7 @@ const DEEPEST = 4;
 export async function serve({ configPath, logLevel, http }: ServeRequest, face: CliFace): Promise<number> {
   const { env } = process;
   const { program } = face;
-  if (nestingDepth(env) > DEEPEST) {
-    const message = `${program} runs behind ${nestingDepth(env)} gateways; it was not started.`;
-    throw new SwitchboardError('NESTED_TOO_DEEP', message, {
-      hint: 'One of its servers most likely starts a gateway with the same configuration: take it out.',
-    });
-  }
+  refuseTooDeep(env, program);
   const chosen = chosenLogLevel(logLevel, env, face);
   const surroundings = { cwd: process.cwd(), env };
   const config = await readConfiguration(configPath, surroundings, face);
@@ -95,6 +90,16 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
   }
 }
 
+/** Throws where so many gateways stand before this one that they must be starting each other. */
+export function refuseTooDeep(env: NodeJS.ProcessEnv, program: string): void {
+  const depth = nestingDepth(env);
+  if (depth <= DEEPEST) return;
+  const message = `${program} runs behind ${depth} gateways; it was not started.`;
+  throw new SwitchboardError('NESTED_TOO_DEEP', message, {
+    hint: 'One of its servers most likely starts a gateway with the same configuration: take it out.',
+  });
+}
+
 function reloadCommand(program: string, configPath: string | undefined): string {
   if (configPath === undefined) return `${program} reload`;
   const path = /^[\w./:@-]+$/.test(configPath) ? configPath : JSON.stringify(configPath);
@@ -108,12 +113,17 @@ async function openLog(directory: string | undefined, program: string): Promise<
   return openLogFile({ directory, program, onError: (message) => writeStderr(`${program}: ${message}\n`) });
 }
 
-/** Serves until the host leaves, and leaves nothing behind. */
-async function serveStdio(app: App, log: Logger, drainMs: number, reloader: Reloader): Promise<number> {
+/** Serves until the host leaves, and leaves nothing behind. Without a reloader, a hangup ends it like other signals. */
+export async function serveStdio(
+  app: App,
+  log: Logger,
+  drainMs: number,
+  reloader?: Reloader,
+): Promise<number> {
   const door = app.openStdio(process.stdin, process.stdout);
-  const stopped = onStop(() => app.killNow(), log, reloader.reload);
+  const stopped = onStop(() => app.killNow(), log, reloader?.reload);
   const why = await Promise.race([door.ended, stopped]);
-  reloader.stop();
+  reloader?.stop();
   const since = performance.now();
   // A signal means now. At the end of input, what was received is still answered.
   const wait = why === 'end' ? drainMs : 0;

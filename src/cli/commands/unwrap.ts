@@ -1,0 +1,125 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { withoutLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
+import { CONFIG_FILE, lookAt, refuseToUnwrap, unwrapFolder } from '../../language/wrap/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { usage, type Arguments } from '../arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
+import type { Command, Context, Outcome } from '../command.ts';
+import { Exit } from '../failure.ts';
+import { selected } from '../survey.ts';
+import { tellGateways, toldText } from '../tell-gateways.ts';
+
+export const unwrap: Command = {
+  name: 'unwrap',
+  words: '<server>',
+  summary: 'undo wrap: a server with its own tools again',
+  about: [
+    'Puts a server back to what it was before `$0 wrap`. In the configuration file, "language" is taken out of its ' +
+      'entry. In a folder of its own, original/.mcp.json goes back to its place, to the byte, and the wrapper goes. ' +
+      'Where wrapping was interrupted, this tidies up.',
+    'A CLAUDE.md that you have edited stays, and you are told. A .mcp.json that was changed since, apart from the ' +
+      'arguments of the wrapper, is not thrown away: you are told what would be lost. --force throws away both.',
+    'The folder can be named instead of the server, also from elsewhere.',
+  ],
+  flags: [
+    { name: 'force', summary: 'also where something was changed since, which is lost then' },
+    ...CHANGE_FLAGS,
+  ],
+  examples: [
+    ['$0 unwrap memory', 'with its own tools again'],
+    ['$0 unwrap memory --dry-run', 'look first'],
+    ['$0 unwrap ./mcps/memory', 'by its folder'],
+    ['$0 unwrap memory --force', 'whatever was changed since'],
+  ],
+  exits: [[Exit.failed, 'something was changed since, or a running gateway could not be told']],
+  async run(given, context) {
+    const [name, ...more] = given.words;
+    if (name === undefined || more.length > 0) {
+      throw usage(
+        'unwrap needs the name of one server.',
+        `For example: ${context.face.program} unwrap memory`,
+      );
+    }
+    const config = await context.loadConfig();
+    const known = config.servers.find((server) => server.name === name);
+    const folder = known === undefined ? folderOf(name, config, context) : undefined;
+    if (folder !== undefined) return unwrapInFolder(folder, given, config, context);
+    const [server] = selected(config, [name]);
+    return server!.origin.file === config.file
+      ? unwrapEntry(server!, given, config, context)
+      : unwrapInFolder(folderOfServer(server!), given, config, context);
+  },
+};
+
+/** The folder that a word names, where something is wrapped in it. */
+function folderOf(word: string, { warnings }: LoadedConfig, { cwd }: Context): string | undefined {
+  const said = warnings.find(({ server, file }) => server === word && file !== undefined)?.file;
+  return [resolve(cwd, word), ...(said === undefined ? [] : [dirname(said)])].find(
+    (folder) =>
+      statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true && lookAt(folder).kind !== 'plain',
+  );
+}
+
+function folderOfServer({ name, origin, language }: ServerDefinition): string {
+  const folder = dirname(origin.file);
+  if (language !== undefined && lookAt(folder).kind === 'plain') {
+    throw new SwitchboardError(
+      'UNWRAP_REFUSED',
+      `The model of ${JSON.stringify(name)} is set in ${origin.file}.`,
+      {
+        hint: 'Take "language" out of that file.',
+      },
+    );
+  }
+  return folder;
+}
+
+/** Takes the model out of the entry of the configuration. */
+async function unwrapEntry(
+  { name }: ServerDefinition,
+  given: Arguments,
+  config: LoadedConfig,
+  context: Context,
+): Promise<Outcome> {
+  const { done, preview } = await changeConfig(config, given, context, (text) => withoutLanguage(text, name));
+  const quiet = reasonNotToTell(done, given);
+  const gateways = tellGateways(config, context, quiet);
+  const shown = JSON.stringify(printableLine(name));
+  return {
+    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    data: { server: name, how: 'config', ...done, gateways },
+    text: (style) => {
+      if (done.dryRun) return preview(style) || `Nothing would change: ${shown} is not wrapped.\n`;
+      if (!done.changed) return `${shown} is not wrapped.\n`;
+      return `Unwrapped ${shown} in ${printableLine(done.file)}.${backupText(done)}\n${toldText(gateways)}`;
+    },
+  };
+}
+
+/** Puts the folder of a server back. */
+function unwrapInFolder(folder: string, given: Arguments, config: LoadedConfig, context: Context): Outcome {
+  const { kind, places } = lookAt(folder);
+  const dryRun = given.flags.has('dry-run');
+  const force = given.flags.has('force');
+  if (dryRun && !force) refuseToUnwrap(folder);
+  const { kept } = kind === 'plain' || dryRun ? { kept: [] } : unwrapFolder(folder, { force });
+  const done = { file: places.config, changed: kind !== 'plain' && !dryRun, dryRun, backup: null };
+  const quiet = reasonNotToTell(done, given);
+  const gateways = tellGateways(config, context, quiet);
+  return {
+    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    data: { folder, how: 'folder', was: kind, changed: done.changed, dryRun, kept, gateways },
+    text: () => {
+      const shown = printableLine(folder);
+      if (kind === 'plain') return `${shown} is not wrapped.\n`;
+      if (dryRun) return `Would put ${shown} back: ${CONFIG_FILE} from original/, and the wrapper goes.\n`;
+      return [
+        `${kind === 'wrapped' ? 'Unwrapped' : 'Tidied up'} ${shown}: it is as it was.\n`,
+        ...kept.map((path) => `${printableLine(path)} stays: it was changed since.\n`),
+        toldText(gateways),
+      ].join('');
+    },
+  };
+}

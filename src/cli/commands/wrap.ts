@@ -1,0 +1,244 @@
+import { relative, resolve } from 'node:path';
+import { withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
+import {
+  clearLeftovers,
+  CONFIG_FILE,
+  INSTRUCTIONS_FILE,
+  lookAt,
+  refuseToWrap,
+  scriptName,
+  wrapFolder,
+  type WrapPlan,
+} from '../../language/wrap/index.ts';
+import { meantModel, type MeantModel } from '../../language/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { usage, type Arguments } from '../arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
+import type { Command, Context, Outcome } from '../command.ts';
+import { describeFailure, Exit, failureData } from '../failure.ts';
+import { LANGUAGE_FLAGS, languageIn, type LanguageChoice } from '../language-flags.ts';
+import { lastWords } from '../last-words.ts';
+import { modelNeeds } from '../model-needs.ts';
+import { selected } from '../survey.ts';
+import { tellGateways, toldText } from '../tell-gateways.ts';
+import { findInstructions, instructionsIn, whereFrom, type FoundInstructions } from '../wrap-instructions.ts';
+import { refuseForeign, wrapPlan } from '../wrap-plan.ts';
+
+export const wrap: Command = {
+  name: 'wrap',
+  words: '<server>',
+  summary: 'ask a server in plain words: a small model uses its tools',
+  about: [
+    'Afterwards the server has one tool, natural_language, that takes a sentence. A small language model reads what it ' +
+      'is told of the server, picks the right tools, runs them and answers. The host never has to learn the tools. ' +
+      '`$0 unwrap` puts everything back.',
+    'A server of the configuration file gets "language" in its entry. One with a folder of its own, such as ' +
+      'mcps/memory/.mcp.json, gets a wrapper there: NAME-claude-wrapper.mjs, which .mcp.json starts from now on; ' +
+      'CLAUDE.md, which says what the model is told and is yours to edit; and original/.mcp.json, the file as it was. ' +
+      'The server still runs in its folder, with its own environment; it is started with the first question, so resources and prompts that it may have are not offered any more. It is all there at once: whenever this is ' +
+      'interrupted, the folder works as before or as wrapped, and `$0 unwrap` or `$0 wrap` tidies it up.',
+    'CLAUDE.md comes from mcp-descriptions.json, else from what we know of common servers; for others it is drafted ' +
+      'from the tools of the server, which is started once for that. A folder that has one keeps it.',
+    'The model: without --model it is claude-haiku-4-5 where ANTHROPIC_API_KEY or CLAUDE_API_KEY is set, else that of ' +
+      'the host, which needs no key. A local model takes --base-url and --model. Keys are never written to a file. ' +
+      'Tools that may destroy something run only when you agree, or with --allow-destructive. ' +
+      'Log in to a remote server (`$0 auth`) before you wrap its folder.',
+  ],
+  flags: [
+    ...LANGUAGE_FLAGS,
+    {
+      name: 'instructions',
+      value: 'FILE',
+      summary: 'what the model is told, instead of what we know or draft',
+    },
+    ...CHANGE_FLAGS,
+  ],
+  examples: [
+    ['$0 wrap memory', 'with the model whose key is set, else that of the host'],
+    ['$0 wrap memory --dry-run', 'look first'],
+    ['$0 wrap memory --model host', 'the model of the host, no key needed'],
+    ['$0 wrap files --model llama3.2 --base-url http://localhost:11434/v1', 'a model on this machine'],
+    ['$0 wrap crm --instructions docs/crm.md --max-steps 20', 'told in your own words'],
+    ['$0 unwrap memory', 'as it was'],
+  ],
+  exits: [[Exit.failed, 'something is in the way, or a running gateway could not be told']],
+  async run(given, context) {
+    const [name, ...more] = given.words;
+    if (name === undefined || more.length > 0) {
+      throw usage('wrap needs the name of one server.', `For example: ${context.face.program} wrap memory`);
+    }
+    const choice = languageIn(given);
+    const config = await context.loadConfig();
+    const [server] = selected(config, [name]);
+    return server!.origin.file === config.file && server!.kind !== 'builtin'
+      ? wrapEntry(server!, choice, given, config, context)
+      : wrapInFolder(server!, choice, given, config, context);
+  },
+};
+
+/** Puts the model into the entry of the configuration. */
+async function wrapEntry(
+  { name }: ServerDefinition,
+  choice: LanguageChoice,
+  given: Arguments,
+  config: LoadedConfig,
+  context: Context,
+): Promise<Outcome> {
+  const file = given.flags.get('instructions');
+  if (file !== undefined) instructionsIn(file, context.cwd);
+  const told =
+    file === undefined ? {} : { instructionsFile: relative(config.directory, resolve(context.cwd, file)) };
+  const settings = { ...choice, ...told };
+  const language = Object.keys(settings).length === 0 ? true : settings;
+  const { done, preview } = await changeConfig(config, given, context, (text) =>
+    withLanguage(text, name, language),
+  );
+  const quiet = reasonNotToTell(done, given);
+  const gateways = tellGateways(config, context, quiet);
+  const model = await meantModel(choice, context.env);
+  const shown = JSON.stringify(printableLine(name));
+  return {
+    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    data: { server: name, how: 'config', language, model, ...done, gateways },
+    text: (style) => {
+      if (done.dryRun) return preview(style) || `Nothing would change in ${printableLine(done.file)}.\n`;
+      if (!done.changed) return `${shown} is wrapped like this already.\n`;
+      return [
+        `Wrapped ${shown} in ${printableLine(done.file)}: it now takes plain words.${backupText(done)}\n`,
+        modelNeeds(model, context.env),
+        toldText(gateways),
+        nextText(name, model, context),
+      ].join('');
+    },
+  };
+}
+
+/** Puts a wrapper into the folder of the server. */
+async function wrapInFolder(
+  server: ServerDefinition,
+  choice: LanguageChoice,
+  given: Arguments,
+  config: LoadedConfig,
+  context: Context,
+): Promise<Outcome> {
+  const { name, origin } = server;
+  const dryRun = given.flags.has('dry-run');
+  const file = given.flags.get('instructions');
+  const asked = file === undefined ? undefined : instructionsIn(file, context.cwd);
+  const folder = resolve(origin.file, '..');
+  if (lookAt(folder).kind === 'wrapped') return alreadyWrapped(server, choice, asked, config, context);
+  refuseForeign(server, config, context.face.program);
+  refuseToWrap(folder, name);
+  // What stands there now must be the folder's own before it is looked at.
+  if (!dryRun) clearLeftovers(folder);
+  const { hasOwn } = lookAt(folder);
+  const plan = wrapPlan(server, choice, config, context);
+  const found = await instructionsOf(asked, hasOwn, server, config, context, dryRun);
+  if (!dryRun) wrapFolder({ ...plan, instructions: found?.text });
+  const done = { file: origin.file, changed: !dryRun, dryRun, backup: null };
+  const quiet = reasonNotToTell(done, given);
+  const gateways = tellGateways(config, context, quiet);
+  const model = await meantModel(choice, context.env);
+  const from = found?.from ?? (asked !== undefined ? 'file' : hasOwn ? 'own' : whereFrom(server));
+  return {
+    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    data: {
+      server: name,
+      how: 'folder',
+      folder,
+      files: [CONFIG_FILE, INSTRUCTIONS_FILE, scriptName(name), `original/${CONFIG_FILE}`],
+      instructions: from,
+      language: choice,
+      model,
+      ...{ changed: done.changed, dryRun },
+      gateways,
+      ...(found?.problem === undefined ? {} : { problem: failureData(found.problem) }),
+    },
+    remark: found?.problem && unstarted(found.problem, name, context),
+    text: () =>
+      [
+        folderText(plan, from, dryRun),
+        modelNeeds(model, context.env),
+        dryRun ? '' : toldText(gateways),
+        dryRun ? '' : nextText(name, model, context),
+      ].join(''),
+  };
+}
+
+/** Undefined where the folder's own are used, or where they are not looked for because nothing is written. */
+async function instructionsOf(
+  asked: string | undefined,
+  hasOwn: boolean,
+  server: ServerDefinition,
+  config: LoadedConfig,
+  context: Context,
+  dryRun: boolean,
+): Promise<FoundInstructions | undefined> {
+  if (asked !== undefined) return { text: asked, from: 'file' };
+  return hasOwn || dryRun ? undefined : findInstructions(server, config, context);
+}
+
+function alreadyWrapped(
+  { name, origin }: ServerDefinition,
+  choice: LanguageChoice,
+  asked: string | undefined,
+  config: LoadedConfig,
+  context: Context,
+): Outcome {
+  const { program } = context.face;
+  if (Object.keys(choice).length > 0 || asked !== undefined) {
+    throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(name)} is wrapped already.`, {
+      hint: `Change the arguments in ${origin.file} or the text of CLAUDE.md beside it, or begin with: ${program} unwrap ${name}`,
+    });
+  }
+  clearLeftovers(resolve(origin.file, '..'));
+  const gateways = tellGateways(config, context, 'nothing has changed');
+  return {
+    exitCode: Exit.ok,
+    data: { server: name, how: 'folder', folder: resolve(origin.file, '..'), changed: false, gateways },
+    text: () =>
+      `${JSON.stringify(printableLine(name))} is wrapped already. ${program} unwrap puts it back.\n`,
+  };
+}
+
+const SOURCES = {
+  file: 'what you gave',
+  own: "the folder's own, as it is",
+  descriptions: 'from mcp-descriptions.json',
+  library: 'from what we know of this server',
+  draft: 'drafted from the tools of the server',
+} as const;
+
+function folderText({ folder, server }: WrapPlan, from: keyof typeof SOURCES, dryRun: boolean): string {
+  const shown = JSON.stringify(printableLine(server));
+  const rows = [
+    [CONFIG_FILE, 'starts the wrapper; its arguments are the settings of the model'],
+    [INSTRUCTIONS_FILE, `what the model is told: ${SOURCES[from]}`],
+    [scriptName(server), 'the wrapper'],
+    [`original/${CONFIG_FILE}`, 'the definition of the server, as it was'],
+  ] as const;
+  const width = Math.max(...rows.map(([file]) => file.length)) + 2;
+  return [
+    `${dryRun ? `Would wrap ${shown} in` : `Wrapped ${shown} in`} ${printableLine(folder)}:\n`,
+    ...rows.map(([file, what]) => `  ${file.padEnd(width)}${what}\n`),
+  ].join('');
+}
+
+function nextText(name: string, model: MeantModel, { face }: Context): string {
+  // A command line has no model to lend.
+  const canCall = 'provider' in model && model.provider !== 'host';
+  return (
+    (canCall
+      ? `Try it: ${face.program} call ${printableLine(name)} natural_language query="what can you do?"\n`
+      : '') + `As it was: ${face.program} unwrap ${printableLine(name)}\n`
+  );
+}
+
+function unstarted(error: SwitchboardError, name: string, context: Context): string {
+  return [
+    `${context.face.program}: ${JSON.stringify(printableLine(name))} could not be started, so CLAUDE.md says little. Edit it, or unwrap and wrap again.\n`,
+    describeFailure(error, context.face.program),
+    lastWords(context.unseenOutput(name), error) ?? '',
+  ].join('');
+}

@@ -1,0 +1,98 @@
+import { usage, type Arguments, type Flag } from './arguments.ts';
+
+/** Which model stands before a server, and what it may do: as far as it is said on a command line. */
+export interface LanguageChoice {
+  readonly model?: string;
+  readonly provider?: (typeof PROVIDERS)[number];
+  readonly baseUrl?: string;
+  readonly allowDestructive?: true;
+  readonly maxSteps?: number;
+  readonly maxTokens?: number;
+  readonly timeoutMs?: number;
+}
+
+const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
+
+/** The same for `wrap` and for the server that it makes. */
+export const LANGUAGE_FLAGS: readonly Flag[] = [
+  { name: 'model', value: 'NAME', summary: 'the model, as its provider calls it; host: that of the host' },
+  {
+    name: 'provider',
+    value: 'WHO',
+    summary: 'anthropic, openai (whoever speaks that API) or host (default: by the name)',
+  },
+  { name: 'base-url', value: 'URL', summary: 'where the model is reached (default: its provider)' },
+  { name: 'allow-destructive', summary: 'run tools that may destroy something without asking anybody' },
+  { name: 'max-steps', value: 'N', summary: 'how often the model is asked for one request (default 12)' },
+  { name: 'max-tokens', value: 'N', summary: 'what one request may cost, in tokens (default 100000)' },
+  { name: 'timeout-ms', value: 'N', summary: 'how long one request may take, in ms (default 180000)' },
+];
+
+/** How long one request may take where nothing is said, in milliseconds. */
+export const USUAL_TIMEOUT = 180_000;
+
+export function languageIn({ flags }: Pick<Arguments, 'flags'>): LanguageChoice {
+  const model = flags.get('model');
+  const provider = providerIn(flags.get('provider'));
+  const baseUrl = addressIn(flags.get('base-url'));
+  const maxSteps = numberIn(flags, 'max-steps', 1000);
+  const maxTokens = numberIn(flags, 'max-tokens', 1_000_000_000);
+  const timeoutMs = numberIn(flags, 'timeout-ms', 2_147_483_647);
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(flags.has('allow-destructive') ? { allowDestructive: true } : {}),
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+/** The flags that say the same. */
+export function languageArguments(choice: LanguageChoice): string[] {
+  const given = (name: string, value: string | number | undefined): string[] =>
+    value === undefined ? [] : [`--${name}`, String(value)];
+  return [
+    ...given('model', choice.model),
+    ...given('provider', choice.provider),
+    ...given('base-url', choice.baseUrl),
+    ...(choice.allowDestructive === true ? ['--allow-destructive'] : []),
+    ...given('max-steps', choice.maxSteps),
+    ...given('max-tokens', choice.maxTokens),
+    ...given('timeout-ms', choice.timeoutMs),
+  ];
+}
+
+function providerIn(text: string | undefined): LanguageChoice['provider'] {
+  const found = PROVIDERS.find((each) => each === text);
+  if (text === undefined || found !== undefined) return found;
+  throw usage(
+    `There is no provider ${JSON.stringify(text)}.`,
+    'There are anthropic, openai (any endpoint that speaks its API, a local one too) and host.',
+  );
+}
+
+function addressIn(text: string | undefined): string | undefined {
+  if (text === undefined || text.includes('${')) return text;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.username !== '' || url.password !== ''))
+    throw usage(
+      '--base-url holds a user name or a password, which would be written into a file.',
+      'Leave it out, and set the key of the model in the environment.',
+    );
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return text;
+  // It is not shown: what it holds is not known.
+  throw usage(
+    '--base-url is not an address.',
+    'It begins with http:// or https://, for example http://localhost:11434/v1',
+  );
+}
+
+function numberIn(flags: Arguments['flags'], name: string, most: number): number | undefined {
+  const text = flags.get(name);
+  if (text === undefined) return undefined;
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= most) return number;
+  throw usage(`--${name} must be a whole number from 1 to ${most}.`);
+}

@@ -1,0 +1,50 @@
+import { createApp } from '../app.ts';
+import { describeWarning, loadWrapped } from '../config/index.ts';
+import { createLogger } from '../shared/log.ts';
+import { parseArguments, usage, type Flag } from './arguments.ts';
+import type { CliFace } from './face.ts';
+import { LANGUAGE_FLAGS, languageIn } from './language-flags.ts';
+import { chosenLogLevel } from './log-level.ts';
+import { writeFailure } from './output.ts';
+import { refuseTooDeep, serveStdio } from './serve.ts';
+import { writeStderr } from './stderr.ts';
+
+const FLAGS: readonly Flag[] = [
+  ...LANGUAGE_FLAGS,
+  {
+    name: 'config',
+    value: 'PATH',
+    summary: 'a configuration whose time limits hold, relative to the folder',
+  },
+  { name: 'log-level', value: 'LEVEL', summary: 'debug, info, warn, error or silent' },
+];
+
+/**
+ * The server that `switchboard wrap` puts in the place of another one: over stdin and stdout, with one tool. The script
+ * in the folder starts it; people do not.
+ */
+export async function serveWrapped(argv: readonly string[], face: CliFace): Promise<number> {
+  const { env } = process;
+  const { program } = face;
+  try {
+    refuseTooDeep(env, program);
+    const given = parseArguments(argv, FLAGS);
+    const [folder, ...more] = given.words;
+    if (folder === undefined || more.length > 0)
+      throw usage('A wrapped server is started by the script in its folder.', `See: ${program} help wrap`);
+    const config = await loadWrapped({
+      folder,
+      language: { ...languageIn(given), instructionsFile: 'CLAUDE.md' },
+      configPath: given.flags.get('config'),
+      env,
+    });
+    const level = chosenLogLevel(given.flags.get('log-level'), env, face) ?? config.settings.logLevel;
+    const log = createLogger({ level, program, write: writeStderr });
+    for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+    const stderr = level === 'silent' ? () => undefined : (line: string) => writeStderr(`${line}\n`);
+    const app = createApp({ config, log, stderr, program });
+    return await serveStdio(app, log, config.settings.timeouts.drainMs);
+  } catch (error) {
+    return writeFailure(error, false, program);
+  }
+}

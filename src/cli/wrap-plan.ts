@@ -1,0 +1,115 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, relative } from 'node:path';
+import { concernsWrapped, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
+import {
+  CONFIG_FILE,
+  entryOf,
+  outerConfig,
+  scriptName,
+  wrapperScript,
+  type WrapperLaunch,
+  type WrapPlan,
+} from '../language/wrap/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { parseJsonc } from '../shared/jsonc.ts';
+import type { Context } from './command.ts';
+import { findCommand } from './find-command.ts';
+import { referencesIn } from './host-entries.ts';
+import { languageArguments, USUAL_TIMEOUT, type LanguageChoice } from './language-flags.ts';
+import { lastingNode, ownLaunch } from './own-launch.ts';
+
+/** What is to be written into the folder of a server, but for the instructions. */
+export function wrapPlan(
+  server: ServerDefinition,
+  choice: LanguageChoice,
+  config: LoadedConfig,
+  context: Context,
+): WrapPlan {
+  const { name, origin } = server;
+  const original = readFileSync(origin.file);
+  const text = original.toString('utf8');
+  const definition = parseJsonc(text) as Record<string, unknown>;
+  const folder = dirname(origin.file);
+  const launch = launchOf(context);
+  return {
+    folder,
+    server: name,
+    original,
+    config: outerConfig(definition, {
+      server: name,
+      command: nodeOf(context),
+      args: [scriptName(name), ...languageArguments(choice), ...settingsFrom(config, folder)],
+      env: config.settings.inheritEnv === true ? {} : neededBy(text, context),
+      // Starting the server comes on top of what the request itself may take.
+      rpcMs: Math.min((choice.timeoutMs ?? USUAL_TIMEOUT) + START_MS, LONGEST_MS),
+    }),
+    script: wrapperScript(name, launch),
+  };
+}
+
+const START_MS = 30_000;
+/** The longest time a timer can wait. */
+const LONGEST_MS = 2_147_483_647;
+
+/** Throws where a server is not defined in a folder of its own, with what to do instead. */
+export function refuseForeign(server: ServerDefinition, config: LoadedConfig, program: string): void {
+  const { name, origin } = server;
+  const shown = JSON.stringify(name);
+  const refuse = (message: string, hint: string): never => {
+    throw new SwitchboardError('WRAP_REFUSED', message, { hint });
+  };
+  const instead = `Put the server into the configuration instead (${program} add ${name} …), and wrap it there.`;
+  if (server.kind === 'builtin')
+    refuse(`${shown} is a part of this program, and has no tools to be wrapped.`, 'Wrap another server.');
+  if (server.language !== undefined)
+    refuse(`${shown} has a model already: "language" in ${origin.file}.`, 'Change it there, or take it out.');
+  if (dirname(origin.file) === config.directory || basename(origin.file) !== CONFIG_FILE)
+    refuse(`${shown} is defined in ${origin.file}, which other programs read as well.`, instead);
+  const definition = parseJsonc(readFileSync(origin.file, 'utf8')) as Record<string, unknown>;
+  const others = Object.keys((definition.mcpServers as object | undefined) ?? {}).length;
+  if (entryOf(definition, name) !== undefined && others > 1)
+    refuse(`${origin.file} defines ${others} servers, and a folder is wrapped as a whole.`, instead);
+  const suite = config.settings.suites[name];
+  const about = TOOL_SETTINGS.filter((key) => suite?.[key] !== undefined);
+  if (about.length > 0)
+    refuse(
+      `${about.map((key) => `suites.${name}.${key}`).join(', ')} in ${config.file ?? 'the configuration'} is about ` +
+        `tools that ${shown} would not show any more.`,
+      `Move it into an entry of the server in the configuration (mcpServers), and wrap it there: then it is about what ` +
+        'the model may use.',
+    );
+}
+
+const TOOL_SETTINGS = ['expose', 'exposedTools', 'hiddenTools', 'tools'] as const;
+
+function launchOf({ face, env }: Context): WrapperLaunch {
+  const started = { script: process.argv[1] ?? '', node: process.execPath, launch: face.launch, env };
+  const { command, args } = ownLaunch(started);
+  const [program] = args;
+  return args.length === 1 && program !== undefined && existsSync(program)
+    ? { kind: 'installed', program }
+    : { kind: 'fetched', command, args };
+}
+
+/** `node` where that is what runs now: a folder may be used on another machine. */
+function nodeOf({ cwd, env }: Context): string {
+  const found = findCommand('node', { cwd, env });
+  const isThisOne = found.kind === 'found' && realpathSync(found.file) === realpathSync(process.execPath);
+  return isThisOne ? 'node' : lastingNode(process.execPath, env, process.platform);
+}
+
+/** The configuration, where it says something that the server would not know without it. */
+function settingsFrom({ file, settings }: LoadedConfig, folder: string): string[] {
+  return file !== undefined && concernsWrapped(settings) ? ['--config', relative(folder, file)] : [];
+}
+
+/** What the script and its server need of the environment where they do not inherit all of it: names, never values. */
+function neededBy(definition: string, { env }: Context): Record<string, string> {
+  const names = [...referencesIn(definition), ...MODEL_VARIABLES.filter((name) => env[name] !== undefined)];
+  return Object.fromEntries([...new Set(names)].map((name) => [name, `\${${name}:-}`]));
+}
+
+const MODEL_VARIABLES = [
+  ...['ANTHROPIC_API_KEY', 'CLAUDE_API_KEY', 'ANTHROPIC_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  ...['SWITCHBOARD_LANGUAGE_MODEL', 'SWITCHBOARD_LANGUAGE_BASE_URL', 'SWITCHBOARD_STATE_DIR'],
+];

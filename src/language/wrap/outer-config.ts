@@ -1,0 +1,61 @@
+import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+
+export interface OuterOptions {
+  readonly server: string;
+  /** How the script is started, with the settings of the model as arguments. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What it gets besides what it inherits: references only, never values. Default nothing. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** How long a gateway waits for an answer, in milliseconds. */
+  readonly rpcMs: number;
+}
+
+/**
+ * The definition of the script, in the form of the server's own. It keeps what says how the server is shown as a whole.
+ * All else stays with the original: its environment, which may hold secrets, and what is about its own tools.
+ */
+export function outerConfig(original: JsonObject, options: OuterOptions): JsonObject {
+  const { server, command, args, rpcMs } = options;
+  const env = options.env && Object.keys(options.env).length > 0 ? { env: options.env } : {};
+  const timeouts = { timeouts: { rpcMs } };
+  const own = entryOf(original, server);
+  if (own !== undefined) {
+    const entry = { ...kept(own, MAP_KEYS), command, args: [...args], ...env, ...timeouts };
+    return { mcpServers: Object.fromEntries([[server, entry]]) };
+  }
+  const shown = kept(original, CHILD_KEYS);
+  return { name: server, ...shown, command: { cmd: command, args: [...args], ...env }, ...timeouts };
+}
+
+/** The entry of a server, where the definition is a map of servers. */
+export function entryOf({ mcpServers }: JsonObject, server: string): JsonObject | undefined {
+  return isJsonObject(mcpServers) && isJsonObject(mcpServers[server]) ? mcpServers[server] : undefined;
+}
+
+/** What was changed in a definition since it was written, in words; the arguments of the script are there to be changed. */
+export function changesIn(now: unknown, written: JsonObject): string[] {
+  if (!isJsonObject(now)) return ['everything'];
+  const before = flat(written);
+  const after = flat(now);
+  const keys = new Set([...before.keys(), ...after.keys()]);
+  return [...keys].filter((key) => !key.endsWith('args') && before.get(key) !== after.get(key)).sort();
+}
+
+const CHILD_KEYS = ['description', 'switchboardDescription', 'isolation', 'disabled'];
+const MAP_KEYS = [...CHILD_KEYS, 'suiteName', 'exposure', 'summaryMaxChars'];
+
+function kept(from: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
+}
+
+/** Every value by its path. */
+function flat(value: JsonObject, path = ''): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [key, member] of Object.entries(value)) {
+    const at = path === '' ? key : `${path}.${key}`;
+    if (isJsonObject(member)) for (const [inner, text] of flat(member, at)) found.set(inner, text);
+    else found.set(at, JSON.stringify(member));
+  }
+  return found;
+}

@@ -1,0 +1,141 @@
+import { readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { parseJsonc } from '../../shared/jsonc.ts';
+import { isFile, isSame, isThere, move, removeDirectory, removeFile, settle, type Step } from './disk.ts';
+import { lookAt, type FolderState } from './folder-state.ts';
+import { INSTRUCTIONS_FILE, SCRIPT_ENDING } from './names.ts';
+import { changesIn } from './outer-config.ts';
+import { digest } from './record.ts';
+
+/** What unwrapping has left in the folder although it was not there before, because somebody has worked on it. */
+export interface Unwrapped {
+  readonly kept: readonly string[];
+}
+
+export interface UnwrapOptions {
+  /** Whether what was changed since is thrown away. Default false. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * Puts a wrapped folder back to what it was, to the byte, also where wrapping or unwrapping was interrupted. Throws a
+ * SwitchboardError where that would cost somebody's work (UNWRAP_REFUSED), with the folder as it was, or where it fails
+ * (UNWRAP_FAILED); then it can be tried again.
+ */
+export function unwrapFolder(folder: string, options: UnwrapOptions = {}): Unwrapped {
+  if (options.force !== true) refuseToUnwrap(folder);
+  const kept: string[] = [];
+  try {
+    for (const step of unwrapSteps(folder, options, (file) => void kept.push(file))) step.run();
+  } catch (cause) {
+    throw new SwitchboardError('UNWRAP_FAILED', `${folder} could not be put back: ${messageOf(cause)}`, {
+      hint: 'Check the rights of the folder, and unwrap it again.',
+      cause,
+    });
+  }
+  return { kept };
+}
+
+/** Throws where something was changed that unwrapping takes away. Changes nothing. */
+export function refuseToUnwrap(folder: string): void {
+  const { kind, script, places } = lookAt(folder);
+  const refuse = (message: string, hint: string): never => {
+    throw new SwitchboardError('UNWRAP_REFUSED', message, { hint });
+  };
+  if (kind !== 'wrapped') return;
+  if (script!.isChanged)
+    refuse(
+      `${script!.file} was changed since it was written, and would be lost.`,
+      'Keep a copy of it, or unwrap with --force.',
+    );
+  const changes = isThere(places.config) ? changesIn(definitionIn(places.config), script!.record.config) : [];
+  if (changes.length > 0)
+    refuse(
+      `${places.config} was changed since it was written: ${changes.join(', ')}. That would be lost.`,
+      `Make the same change in ${places.originalConfig}, which takes its place, and unwrap with --force.`,
+    );
+}
+
+function definitionIn(file: string): unknown {
+  try {
+    return parseJsonc(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is done, in this order. The script goes last: its record says what the other files are. */
+export function unwrapSteps(
+  folder: string,
+  { force = false }: UnwrapOptions = {},
+  keep: (file: string) => void = () => undefined,
+): Step[] {
+  const state = lookAt(folder);
+  const { places, script, ownsOriginal } = state;
+  const step = (text: string, run: () => void): Step => ({ text, run });
+  return [
+    ...(ownsOriginal
+      ? [
+          step(`put original/${basename(places.config)} back`, () => {
+            if (isFile(places.originalConfig)) putBack(places.originalConfig, places.config);
+          }),
+          step(`put ${INSTRUCTIONS_FILE} back`, () => restoreInstructions(state, force, keep)),
+          step(`remove ${places.original}`, () => {
+            if (!removeDirectory(places.original)) keep(places.original);
+          }),
+        ]
+      : []),
+    step(`remove ${places.staging}`, () => removeStaging(places.staging)),
+    ...(script === undefined
+      ? []
+      : [
+          step(`remove ${basename(script.file)}`, () => {
+            removeFile(script.file);
+            settle(folder);
+          }),
+        ]),
+  ];
+}
+
+/** A rename does nothing where both names are of one file: then the second name goes. */
+function putBack(kept: string, file: string): void {
+  if (isSame(kept, file)) unlinkSync(kept);
+  else move(kept, file);
+}
+
+/** Puts the folder's own instructions back, where it had some, or takes ours away. Work that somebody has put in stays. */
+function restoreInstructions(
+  { places, script, kind }: FolderState,
+  force: boolean,
+  keep: (file: string) => void,
+): void {
+  const { instructions: written, setAside: hadOwn } = script!.record;
+  // Until ours are in place, what stands there is the folder's own; the same once those are back.
+  const isPlaced = written !== undefined && !isThere(join(places.staging, INSTRUCTIONS_FILE));
+  const isSetAside = isThere(places.originalInstructions);
+  if (isPlaced && isThere(places.instructions) && (isSetAside || hadOwn !== true)) {
+    const isOurs = isFile(places.instructions) && digest(readFileSync(places.instructions)) === written;
+    // After an unwrap that was interrupted, it may be a new file, which nobody has spoken of.
+    const mayGo = isOurs || (force && kind === 'wrapped');
+    if (mayGo && !isSetAside) removeFile(places.instructions);
+    if (!mayGo) keep(isSetAside ? moveAside(places) : places.instructions);
+  }
+  if (isSetAside) move(places.originalInstructions, places.instructions);
+}
+
+function moveAside({ folder, instructions }: FolderState['places']): string {
+  const names = ['CLAUDE.edited.md', ...Array.from({ length: 99 }, (_, at) => `CLAUDE.edited.${at + 2}.md`)];
+  const free = names.map((name) => join(folder, name)).find((file) => !isThere(file));
+  if (free === undefined) throw new Error(`there is no free name for ${instructions}`);
+  move(instructions, free);
+  return free;
+}
+
+function removeStaging(staging: string): void {
+  if (!isThere(staging)) return;
+  // The record first: without it nothing else in the folder is taken for ours.
+  for (const name of readdirSync(staging)) if (name.endsWith(SCRIPT_ENDING)) removeFile(join(staging, name));
+  rmSync(staging, { recursive: true, force: true });
+  settle(dirname(staging));
+}

@@ -1,0 +1,286 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createProject } from '../../../test/helpers/temp-project.ts';
+import { lookAt } from './folder-state.ts';
+import { outerConfig } from './outer-config.ts';
+import { wrapperScript } from './script.ts';
+import { unwrapFolder, unwrapSteps } from './unwrap-folder.ts';
+import { wrapFolder, wrapSteps, type WrapPlan } from './wrap-folder.ts';
+
+const ORIGINAL =
+  '{\n  // mine\n  "name": "memory", "command": { "cmd": "node", "args": ["server.js"], "env": { "A": "s3cret" } },\n}\r\n';
+const CONFIG = '.mcp.json';
+
+function folderWith(files: Readonly<Record<string, string>> = {}): string {
+  const { dir } = createProject({ [CONFIG]: ORIGINAL, 'server.js': '// the server\n', ...files });
+  fs.chmodSync(join(dir, CONFIG), 0o640);
+  return dir;
+}
+
+function planFor(folder: string, instructions?: string): WrapPlan {
+  return {
+    folder,
+    server: 'memory',
+    original: Buffer.from(ORIGINAL),
+    config: outerConfig(
+      { name: 'memory', description: 'Remembers.' },
+      { server: 'memory', command: 'node', args: ['memory-claude-wrapper.mjs'], rpcMs: 1000 },
+    ),
+    script: wrapperScript('memory', { kind: 'installed', program: '/opt/switchboard/dist/index.js' }),
+    instructions,
+  };
+}
+
+/** Names, kinds, rights and contents of everything in a folder, and which file the definition is. */
+function snapshot(folder: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of fs.readdirSync(folder, { recursive: true }) as string[]) {
+    const path = join(folder, name);
+    const stat = fs.lstatSync(path);
+    const content = stat.isFile() ? fs.readFileSync(path, 'latin1') : '';
+    found[name] = `${stat.mode.toString(8)} ${content}`;
+  }
+  const { ino, mtimeMs } = fs.statSync(join(folder, CONFIG));
+  found.identity = `${ino} ${mtimeMs}`;
+  return found;
+}
+
+/** Either definition works: the server's own, or the script's with everything it needs. */
+function expectUsable(folder: string): void {
+  const text = fs.readFileSync(join(folder, CONFIG), 'utf8');
+  if (text === ORIGINAL) return;
+  expect(JSON.parse(text)).toEqual(planFor(folder).config);
+  expect(fs.readFileSync(join(folder, 'original', CONFIG), 'utf8')).toBe(ORIGINAL);
+  expect(fs.existsSync(join(folder, 'memory-claude-wrapper.mjs'))).toBe(true);
+  expect(fs.existsSync(join(folder, 'CLAUDE.md'))).toBe(true);
+}
+
+const SITUATIONS: [string, Record<string, string>, string | undefined][] = [
+  ['a folder without instructions', {}, '# Ours\n'],
+  ['a folder whose own instructions are used', { 'CLAUDE.md': '# Own\n' }, undefined],
+  ['a folder whose own instructions are set aside', { 'CLAUDE.md': '# Own\n' }, '# Ours\n'],
+];
+
+test('a wrapped folder has the files of the layout and nothing else, and the definition is the same file', () => {
+  const folder = folderWith();
+  const before = fs.statSync(join(folder, CONFIG));
+  wrapFolder(planFor(folder, '# Ours\n'));
+  expect((fs.readdirSync(folder, { recursive: true }) as string[]).sort()).toEqual(
+    [CONFIG, 'CLAUDE.md', 'memory-claude-wrapper.mjs', 'original', `original/${CONFIG}`, 'server.js'].sort(),
+  );
+  const kept = fs.statSync(join(folder, 'original', CONFIG));
+  expect([kept.ino, kept.mode, kept.mtimeMs]).toEqual([before.ino, before.mode, before.mtimeMs]);
+  expect(fs.statSync(join(folder, CONFIG)).mode).toBe(before.mode);
+  expect(lookAt(folder).kind).toBe('wrapped');
+});
+
+describe.each(SITUATIONS)('%s', (_, files, instructions) => {
+  const count = wrapSteps(planFor(folderWith(files), instructions)).length;
+
+  test('is as it was, to the byte, after wrap and unwrap', () => {
+    const folder = folderWith(files);
+    const before = snapshot(folder);
+    wrapFolder(planFor(folder, instructions));
+    expectUsable(folder);
+    expect(unwrapFolder(folder)).toEqual({ kept: [] });
+    expect(snapshot(folder)).toEqual(before);
+    expect(lookAt(folder).kind).toBe('plain');
+  });
+
+  test.each(Array.from({ length: count + 1 }, (_none, at) => at))(
+    'comes back after %i steps of wrap, and can be wrapped after all',
+    (steps) => {
+      for (const again of [false, true]) {
+        const folder = folderWith(files);
+        const before = snapshot(folder);
+        for (const step of wrapSteps(planFor(folder, instructions)).slice(0, steps)) step.run();
+        expectUsable(folder);
+        if (again && lookAt(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
+        if (again) expect(lookAt(folder).kind).toBe('wrapped');
+        expect(unwrapFolder(folder)).toEqual({ kept: [] });
+        expect(snapshot(folder)).toEqual(before);
+      }
+    },
+  );
+
+  test('comes back after any number of steps of unwrap, and can be wrapped again', () => {
+    const whole = folderWith(files);
+    wrapFolder(planFor(whole, instructions));
+    const steps = unwrapSteps(whole).length;
+    for (let done = 0; done <= steps; done++) {
+      for (const again of [false, true]) {
+        const folder = folderWith(files);
+        const before = snapshot(folder);
+        wrapFolder(planFor(folder, instructions));
+        for (const step of unwrapSteps(folder).slice(0, done)) step.run();
+        expectUsable(folder);
+        if (again && lookAt(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
+        // Throwing away what was changed must not throw away what is the folder's own.
+        expect(unwrapFolder(folder, { force: !again })).toEqual({ kept: [] });
+        expect(snapshot(folder)).toEqual(before);
+      }
+    }
+  });
+
+  test('comes back from a wrap and an unwrap that were both interrupted', () => {
+    for (let done = 0; done <= count; done++) {
+      for (let undone = 0; undone <= 5; undone++) {
+        const folder = folderWith(files);
+        const before = snapshot(folder);
+        for (const step of wrapSteps(planFor(folder, instructions)).slice(0, done)) step.run();
+        for (const step of unwrapSteps(folder).slice(0, undone)) step.run();
+        expectUsable(folder);
+        expect(unwrapFolder(folder)).toEqual({ kept: [] });
+        expect(snapshot(folder)).toEqual(before);
+      }
+    }
+  });
+
+  test('a half-written file of an interrupted wrap is taken away', () => {
+    for (const name of ['memory-claude-wrapper.mjs', 'mcp.json', 'CLAUDE.md']) {
+      const folder = folderWith(files);
+      const before = snapshot(folder);
+      wrapSteps(planFor(folder, instructions))
+        .slice(0, 3)
+        .forEach((step) => step.run());
+      fs.writeFileSync(join(folder, '.switchboard-wrap', name), '{"half');
+      unwrapFolder(folder);
+      expect(snapshot(folder)).toEqual(before);
+    }
+  });
+});
+
+describe('what is in the way is not touched', () => {
+  test.each([
+    ['a folder original', { 'original/notes.txt': 'mine' }],
+    ['a file of the name of the script', { 'memory-claude-wrapper.mjs': '// mine' }],
+  ])('%s', (_, files: Record<string, string>) => {
+    const folder = folderWith(files);
+    const before = snapshot(folder);
+    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/is there already/);
+    expect(snapshot(folder)).toEqual(before);
+    unwrapFolder(folder, { force: true });
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('an empty folder original is the own one of the folder, also after an interrupted wrap', () => {
+    const folder = folderWith();
+    wrapSteps(planFor(folder, '# Ours\n'))
+      .slice(0, 6)
+      .forEach((step) => step.run());
+    fs.mkdirSync(join(folder, 'original'));
+    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/original is there already/);
+    expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'original', 'server.js']);
+  });
+
+  test('a definition that is a link is refused', () => {
+    const folder = folderWith();
+    fs.renameSync(join(folder, CONFIG), join(folder, 'real.json'));
+    fs.symlinkSync('real.json', join(folder, CONFIG));
+    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/is a link to another file/);
+  });
+
+  test('a folder that is wrapped already is refused', () => {
+    const folder = folderWith();
+    wrapFolder(planFor(folder, '# Ours\n'));
+    const before = snapshot(folder);
+    expect(() => wrapFolder(planFor(folder, '# Others\n'))).toThrow(/is wrapped already/);
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('a definition that somebody changes meanwhile is not lost', () => {
+    const folder = folderWith();
+    const newer = ORIGINAL.replace('server.js', 'server.mjs');
+    fs.writeFileSync(join(folder, CONFIG), newer);
+    const before = snapshot(folder);
+    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/is being changed by another program/);
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('a folder that was never wrapped is left alone by unwrap', () => {
+    const folder = folderWith({ 'original/.mcp.json': '{}', 'CLAUDE.md': 'mine' });
+    const before = snapshot(folder);
+    unwrapFolder(folder, { force: true });
+    expect(snapshot(folder)).toEqual(before);
+  });
+});
+
+describe('what was changed since', () => {
+  const change = (folder: string, file: string, text: (before: string) => string): void =>
+    fs.writeFileSync(join(folder, file), text(fs.readFileSync(join(folder, file), 'utf8')));
+
+  test('instructions that somebody has worked on stay, and are told of', () => {
+    const folder = folderWith();
+    wrapFolder(planFor(folder, '# Ours\n'));
+    change(folder, 'CLAUDE.md', (text) => `${text}And be brief.\n`);
+    expect(unwrapFolder(folder)).toEqual({ kept: [join(folder, 'CLAUDE.md')] });
+    expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'CLAUDE.md', 'server.js']);
+    expect(fs.readFileSync(join(folder, CONFIG), 'utf8')).toBe(ORIGINAL);
+  });
+
+  test('they stay beside those that the folder had before', () => {
+    const folder = folderWith({ 'CLAUDE.md': '# Own\n' });
+    wrapFolder(planFor(folder, '# Ours\n'));
+    change(folder, 'CLAUDE.md', (text) => `${text}And be brief.\n`);
+    expect(unwrapFolder(folder)).toEqual({ kept: [join(folder, 'CLAUDE.edited.md')] });
+    expect(fs.readFileSync(join(folder, 'CLAUDE.md'), 'utf8')).toBe('# Own\n');
+    expect(fs.readFileSync(join(folder, 'CLAUDE.edited.md'), 'utf8')).toBe('# Ours\nAnd be brief.\n');
+  });
+
+  test('they go where that is wanted', () => {
+    const folder = folderWith();
+    const before = snapshot(folder);
+    wrapFolder(planFor(folder, '# Ours\n'));
+    change(folder, 'CLAUDE.md', () => 'changed');
+    expect(unwrapFolder(folder, { force: true })).toEqual({ kept: [] });
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('a definition that was changed is not thrown away unless that is wanted', () => {
+    const folder = folderWith();
+    const before = snapshot(folder);
+    wrapFolder(planFor(folder, '# Ours\n'));
+    change(folder, CONFIG, (text) => text.replace('Remembers.', 'Remembers all.'));
+    const wrapped = snapshot(folder);
+    expect(() => unwrapFolder(folder)).toThrow(/was changed since it was written: description\./);
+    expect(snapshot(folder)).toEqual(wrapped);
+    unwrapFolder(folder, { force: true });
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('the arguments of the script are settings, which may be changed', () => {
+    const folder = folderWith();
+    const before = snapshot(folder);
+    wrapFolder(planFor(folder, '# Ours\n'));
+    change(folder, CONFIG, (text) =>
+      text.replace('"memory-claude-wrapper.mjs"', '"memory-claude-wrapper.mjs", "--max-steps", "3"'),
+    );
+    unwrapFolder(folder);
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('a script that was changed is not thrown away unless that is wanted', () => {
+    const folder = folderWith();
+    wrapFolder(planFor(folder, '# Ours\n'));
+    change(folder, 'memory-claude-wrapper.mjs', (text) => `// mine\n${text}`);
+    expect(() => unwrapFolder(folder)).toThrow(/claude-wrapper\.mjs was changed/);
+    expect(unwrapFolder(folder, { force: true })).toEqual({ kept: [] });
+  });
+
+  test('what somebody has put into original stays', () => {
+    const folder = folderWith();
+    wrapFolder(planFor(folder, '# Ours\n'));
+    fs.writeFileSync(join(folder, 'original/notes.txt'), 'mine');
+    expect(unwrapFolder(folder)).toEqual({ kept: [join(folder, 'original')] });
+    expect(fs.readdirSync(join(folder, 'original'))).toEqual(['notes.txt']);
+  });
+
+  test('the definition of the server may be changed where it is kept', () => {
+    const folder = folderWith();
+    wrapFolder(planFor(folder, '# Ours\n'));
+    change(folder, `original/${CONFIG}`, (text) => text.replace('s3cret', 'other'));
+    unwrapFolder(folder);
+    expect(fs.readFileSync(join(folder, CONFIG), 'utf8')).toBe(ORIGINAL.replace('s3cret', 'other'));
+  });
+});
