@@ -1,5 +1,5 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard] [--json] [--out FILE] [--entry FILE]
+ * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard|language] [--json] [--out FILE] [--entry FILE]
  *
  * Measures the built program and prints tables. Nothing is written but with --out; nothing is left running.
  */
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { FLAT, measureCalls } from './call.mjs';
 import { measureEras } from './eras.mjs';
 import { measureHttp } from './http.mjs';
+import { measureLanguage } from './language.mjs';
 import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureStartup } from './startup.mjs';
@@ -26,7 +27,7 @@ const { values: options } = parseArgs({
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http', 'yard'];
+const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http', 'yard', 'language'];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -79,6 +80,10 @@ if (wanted('yard')) {
   const yard = fileURLToPath(new URL('switchyard.js', pathToFileURL(entry)));
   results.yard = await measureYard({ entry: yard, rounds: quick ? 3 : 15, reads: quick ? 10 : 40 });
   say(yardTable(results.yard));
+}
+if (wanted('language')) {
+  results.language = await measureLanguage({ entry });
+  say(languageTable(results.language));
 }
 const json = JSON.stringify(results, undefined, 2);
 if (options.json) console.log(json);
@@ -193,6 +198,19 @@ function yardTable({ services, own, up, added, down, node, git, brief, ratio, by
       ['bytes of brief --json', String(bytes), verdict(bytes, 4096)],
     ],
   );
+}
+
+function languageTable({ requests, flat, suite, wrapper, small }) {
+  const row = (name, { definitions, learning, requests: asked, all }) =>
+    [name, definitions, learning, asked, all].map(String);
+  const host = table(
+    `Tokens of the host's model for ${requests} requests to server-memory (o200k)`,
+    ['', 'definitions, every conversation', 'learning the tools', 'requests and results', 'all'],
+    [row('flat', flat), row('suite', suite), row('natural language', wrapper)],
+  );
+  const { turns, read, written } = small;
+  const behind = `The small model behind natural language, asked ${turns} times: ${read} tokens read, ${written} written.\n`;
+  return `${host}\n${behind}`;
 }
 
 function memoryTable(rows) {
