@@ -24,7 +24,9 @@ export function createMatcher(
       const began = performance.now();
       try {
         // There are expressions that take years on one line. Only a script with a time limit can be interrupted.
-        return FILTER.runInNewContext(
+        // Made when it is needed: every command loads this file, and few search.
+        filter ??= new Script('lines.filter((line) => expression.test(line))');
+        return filter.runInNewContext(
           { lines, expression },
           { timeout: Math.max(1, Math.ceil(left)) },
         ) as string[];
@@ -44,7 +46,7 @@ export function createMatcher(
   };
 }
 
-const FILTER = new Script('lines.filter((line) => expression.test(line))');
+let filter: Script | undefined;
 
 function compile(pattern: string, fixed: boolean): RegExp {
   // `\S` is no capital letter of the text that is looked for.
