@@ -1,0 +1,124 @@
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import type { Stream } from 'node:stream';
+import { newClient, type Era } from './eras.ts';
+import { killAll, marker, waitUntilGone, type Marker } from './processes.ts';
+
+/** What a client is connected to: a program that it starts, or one that listens. */
+export type Place =
+  | {
+      readonly command: string;
+      readonly args: string[];
+      readonly cwd: string;
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly url: string; readonly token: string };
+
+export interface TalkerOptions {
+  readonly place: Place;
+  /** What it says that it can do, of `sampling` and `elicitation`. */
+  readonly capabilities: object;
+  /** Answers what it is asked, with the result. */
+  readonly answer: (method: string, params: any, signal: AbortSignal) => object | Promise<object>;
+}
+
+export interface SayOptions {
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (report: { progress: number; message?: string | undefined }) => void;
+}
+
+/** An official client that lends its model and its person to servers, whichever generation it is of. */
+export interface Talker {
+  /** Of the program that it started. */
+  readonly marker: Marker;
+  /** What that program has written on stderr. */
+  readonly stderr: () => string;
+  listTools(): Promise<any[]>;
+  /** The whole result. The client itself holds it against the tool's schema, once it has listed the tools. */
+  call(name: string, args: object, options?: SayOptions): Promise<any>;
+  /** Leaves, and waits until nothing is left of what it started. */
+  close(): Promise<void>;
+}
+
+export const talkers = {
+  'SDK v1': startV1,
+  'SDK v2, 2025-11-25': (options: TalkerOptions) => startV2('legacy', options),
+  'SDK v2, 2026-07-28': (options: TalkerOptions) => startV2('modern', options),
+};
+
+async function startV1({ place, capabilities, answer }: TalkerOptions): Promise<Talker> {
+  const client = new ClientV1({ name: 'test', version: '1' }, { capabilities });
+  if ('sampling' in capabilities) {
+    client.setRequestHandler(CreateMessageRequestSchema, async ({ method, params }, { signal }) => {
+      return await answer(method, params, signal);
+    });
+  }
+  if ('elicitation' in capabilities) {
+    client.setRequestHandler(ElicitRequestSchema, async ({ method, params }, { signal }) => {
+      return await answer(method, params, signal);
+    });
+  }
+  const mark = marker();
+  const transport =
+    'url' in place ? new HttpV1(new URL(place.url), authorized(place)) : new StdioV1(program(place, mark));
+  const stderr = transport instanceof StdioV1 ? textOf(transport.stderr) : () => '';
+  await client.connect(transport);
+  return {
+    marker: mark,
+    stderr,
+    listTools: async () => (await client.listTools()).tools,
+    call: (name, args, options = {}) => client.callTool({ name, arguments: { ...args } }, undefined, options),
+    close: closer(client, mark),
+  };
+}
+
+async function startV2(era: Era, { place, capabilities, answer }: TalkerOptions): Promise<Talker> {
+  const client = newClient(era, capabilities);
+  if ('sampling' in capabilities) {
+    client.setRequestHandler('sampling/createMessage', async ({ method, params }, { mcpReq }) => {
+      return (await answer(method, params, mcpReq.signal)) as any;
+    });
+  }
+  if ('elicitation' in capabilities) {
+    client.setRequestHandler('elicitation/create', async ({ method, params }, { mcpReq }) => {
+      return (await answer(method, params, mcpReq.signal)) as any;
+    });
+  }
+  const mark = marker();
+  const transport =
+    'url' in place ? new HttpV2(new URL(place.url), authorized(place)) : new StdioV2(program(place, mark));
+  const stderr = transport instanceof StdioV2 ? textOf(transport.stderr) : () => '';
+  await client.connect(transport);
+  return {
+    marker: mark,
+    stderr,
+    listTools: async () => (await client.listTools()).tools,
+    call: (name, args, options = {}) => client.callTool({ name, arguments: { ...args } }, options),
+    close: closer(client, mark),
+  };
+}
+
+function authorized({ token }: { readonly token: string }): object {
+  return { requestInit: { headers: { authorization: `Bearer ${token}` } } };
+}
+
+function program(place: Exclude<Place, { url: string }>, mark: Marker) {
+  return { ...place, env: { ...place.env, ...mark.env }, stderr: 'pipe' as const };
+}
+
+function textOf(stream: Stream | null): () => string {
+  let text = '';
+  stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return () => text;
+}
+
+function closer(client: { close(): Promise<void> }, mark: Marker): () => Promise<void> {
+  return async () => {
+    await client.close();
+    await waitUntilGone(mark).finally(() => killAll(mark));
+  };
+}
