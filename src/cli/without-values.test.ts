@@ -45,6 +45,20 @@ test('secrets of addresses, logins and our own door go too', () => {
   expect(withoutValues(references)).toBe(references);
 });
 
+test('the key of a model goes, and what its address hides', () => {
+  const text = `{
+  "mcpServers": {
+    "a": { "command": "x", "language": { "apiKey": "one", "baseUrl": "https://me:two@m.test/v1?key=three", "model": "m" } },
+    "b": { "command": "x", "language": { "apiKey": "\${KEY}", "baseUrl": "http://localhost:11434/v1" } }
+  }
+}
+`;
+  const shown = withoutValues(text);
+  expect(shown).not.toMatch(/one|two|three/);
+  expect(shown).toContain('"apiKey": "***", "baseUrl": "https://***@m.test/v1?key=***", "model": "m"');
+  expect(shown).toContain('"apiKey": "${KEY}", "baseUrl": "http://localhost:11434/v1"');
+});
+
 test('a text without any is left as it is', () => {
   for (const text of ['{}\n', '{"mcpServers": {}}', '{"mcpServers": {"a": {"command": "x", "env": {}}}}'])
     expect(withoutValues(text)).toBe(text);

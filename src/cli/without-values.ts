@@ -3,7 +3,7 @@ import { locateJsonc, type JsoncNode } from '../shared/jsonc.ts';
 
 /**
  * The text of a configuration as it may be shown: `***` for every value of an environment, a header or a preset, for
- * secrets in addresses and those of logins and of our own door. References to the environment, `${NAME}`, stay. The lines
+ * secrets in addresses and those of logins, of models and of our own door. References to the environment, `${NAME}`, stay. The lines
  * stay the same.
  */
 export function withoutValues(text: string): string {
@@ -28,7 +28,8 @@ export function withoutValues(text: string): string {
 
 /** Keys whose members are secrets, and keys that are one themselves. */
 const SECRET_MEMBERS = new Set(['env', 'headers', 'presets']);
-const SECRET_KEYS = new Set(['clientSecret', 'token']);
+const SECRET_KEYS = new Set(['clientSecret', 'token', 'apiKey']);
+const ADDRESSES = new Set(['url', 'baseUrl']);
 /** Alone, or behind the word that says which kind of key it is. */
 const REFERENCE = /^(?:[A-Za-z]+ )?\$\{(?:env:)?\w+\}$/;
 
@@ -37,7 +38,7 @@ function secretsIn(node: JsoncNode): JsoncNode[] {
   return (node.members ?? []).flatMap(({ key, node: value }) => {
     if (SECRET_MEMBERS.has(key)) return (value.members ?? []).map((member) => member.node).filter(isSecret);
     if (SECRET_KEYS.has(key)) return isSecret(value) ? [value] : [];
-    if (key === 'url') return isAddress(value.value) ? [value] : [];
+    if (ADDRESSES.has(key)) return isAddress(value.value) ? [value] : [];
     return secretsIn(value);
   });
 }

@@ -14,7 +14,7 @@ const TEXT = `{
 
 test.each([
   ['one', { model: 'm' }, '{ "command": "x", "language": { "model": "m" } }, // the first'],
-  ['two', true as const, '"command": "y", // why\n      "language": true,\n'],
+  ['two', {}, '"command": "y", // why\n      "language": true,\n'],
 ])(
   'a model is put into the entry of %s and taken out again, and all else stays',
   (server, language, shown) => {
@@ -24,14 +24,23 @@ test.each([
   },
 );
 
-test('another model takes the place of the one before', () => {
-  const changed = withLanguage(withLanguage(TEXT, 'one', { model: 'm' }), 'one', true);
-  expect(changed).toContain('"language": true');
-  expect(changed).not.toContain('"model"');
+test('settings take the place of none', () => {
+  const changed = withLanguage(withLanguage(TEXT, 'one', {}), 'one', { model: 'm' });
+  expect(changed).toContain('"language": { "model": "m" }');
+  expect(withLanguage(TEXT.replace('"x"', '"x", "language": false'), 'one', {})).toContain(
+    '"language": true',
+  );
+});
+
+test('settings that are there already are not lost', () => {
+  const set = withLanguage(TEXT, 'one', { model: 'm', apiKey: 'k' });
+  expect(withLanguage(set, 'one', {})).toBe(set);
+  expect(withLanguage(set, 'one', { apiKey: 'k', model: 'm' })).toBe(set);
+  expect(() => withLanguage(set, 'one', { model: 'other' })).toThrow(/"one" has a model with other settings/);
 });
 
 test('where there is no such entry, nothing changes', () => {
-  expect(withLanguage(TEXT, 'three', true)).toBe(TEXT);
+  expect(withLanguage(TEXT, 'three', {})).toBe(TEXT);
   expect(withoutLanguage(TEXT, 'one')).toBe(TEXT);
   expect(withoutLanguage('{}', 'one')).toBe('{}');
 });

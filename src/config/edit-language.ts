@@ -1,11 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SwitchboardError } from '../shared/errors.ts';
 import { editJsonc, removeMember, setMember } from '../shared/jsonc-members.ts';
 import type { JsoncNode } from '../shared/jsonc.ts';
 
-/** The text of a configuration with a language model before one of its servers, or with another one. */
-export function withLanguage(text: string, server: string, language: object | true): string {
+/**
+ * The text of a configuration with a language model before one of its servers. What somebody has set for a model that is
+ * there already, a key perhaps, is not thrown away: where it would be, this throws a SwitchboardError WRAP_REFUSED.
+ */
+export function withLanguage(text: string, server: string, settings: object): string {
+  const isPlain = Object.keys(settings).length === 0;
   return editJsonc(text, (located) => {
     const entry = entryIn(located.root, server);
-    return entry === undefined ? located.text : setMember(located, entry, 'language', language);
+    if (entry === undefined) return located.text;
+    const present = entry.members!.findLast(({ key }) => key === 'language')?.node;
+    if (present?.members === undefined)
+      return setMember(located, entry, 'language', isPlain ? true : settings);
+    if (isPlain || isDeepStrictEqual(present.value, settings)) return located.text;
+    throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(server)} has a model with other settings.`, {
+      hint: 'Change "language" of its entry in the configuration, or unwrap it first.',
+    });
   });
 }
 

@@ -6,7 +6,7 @@ export type { Exposure, OverallExposure, PresentedTool, Shown } from './exposure
 export type { Loss } from './departed.ts';
 export { Gateway } from './gateway.ts';
 export { combineInstructions } from './instructions.ts';
-export { LocalClient, ServerError, type LocalCallOptions } from './local-client.ts';
+export { LocalClient, ServerError, serverError, type LocalCallOptions } from './local-client.ts';
 export {
   originalName,
   presetsFor,

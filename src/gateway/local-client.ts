@@ -119,7 +119,8 @@ export class LocalClient implements ClientLink {
   }
 }
 
-function serverError(said: unknown): ServerError {
+/** What the other side said in place of a result. */
+export function serverError(said: unknown): ServerError {
   if (!isJsonObject(said)) return new ServerError(String(said), 0, undefined);
   const message = typeof said.message === 'string' ? said.message : JSON.stringify(said);
   return new ServerError(message, typeof said.code === 'number' ? said.code : 0, said.data);

@@ -38,10 +38,14 @@ export async function answerQuery(
     query,
     context,
     tools,
+    // One that has ended is not started for this: the next call does that.
+    listTools: async () =>
+      inner.state.kind === 'running' ? select(await inner.list('tools'), rules).tools : tools,
     limits: language,
     run: (tool: OfferedTool, args, stop) => client.run(tool, args, stop),
     ask: client.askClient,
     canElicit: canElicit(capabilities, undefined),
+    onQuestion: (listener) => client.onQuestion(listener),
     tell: (message) => client.tell(message),
     log,
     signal,

@@ -7,13 +7,12 @@ import { RpcCode } from '../wire/index.ts';
 import type { Consent } from './consent.ts';
 import type { ToolOutcome, ToolUse } from './model.ts';
 import type { CallRecord, Outcome } from './report.ts';
-import { attachmentsOf, contentForModel, firstText, textBlock } from './results.ts';
+import { attachmentsOf, contentForModel, dataIn, firstText, textBlock } from './results.ts';
 import type { ToolBook } from './tool-specs.ts';
 import { untilAborted } from './until-aborted.ts';
 
 export interface CallsOptions {
   readonly server: string;
-  readonly book: ToolBook;
   readonly consent: Consent;
   readonly run: (tool: OfferedTool, args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   readonly tell: (message: string) => void;
@@ -41,6 +40,12 @@ export interface Ended {
 /** How many calls of one turn run at one time. */
 const AT_ONCE = 8;
 
+/**
+ * Of all images and sounds of a conversation together, in characters of base64. All of it is kept and sent with every
+ * turn, and no model takes much more.
+ */
+const MOST_DATA = 20_000_000;
+
 /** The longest message of a failed call that is kept, in characters; the model gets all of it. */
 const LONGEST_MESSAGE = 500;
 
@@ -50,19 +55,23 @@ export class Calls {
   /** What no text can stand for, from the last result that had such. */
   attachments: readonly JsonObject[] = [];
   readonly #options: CallsOptions;
+  #dataLeft = MOST_DATA;
 
   constructor(options: CallsOptions) {
     this.#options = options;
   }
 
-  /** Runs the calls of one turn, several at a time. Resolves with all of them in their order, whatever became of them. */
-  async runAll(uses: readonly ToolUse[]): Promise<readonly Ended[]> {
+  /**
+   * Runs the calls of one turn, several at a time. Resolves with all of them in their order, whatever became of them.
+   * `book`: the tools that the model knew of.
+   */
+  async runAll(uses: readonly ToolUse[], book: ToolBook): Promise<readonly Ended[]> {
     const ended: (Ended | undefined)[] = uses.map(() => undefined);
     let next = 0;
     const worker = async (): Promise<void> => {
       while (next < uses.length && !this.#options.signal.aborted) {
         const place = next++;
-        ended[place] = await this.#one(uses[place]!);
+        ended[place] = await this.#one(uses[place]!, book);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -73,8 +82,8 @@ export class Calls {
     return begun;
   }
 
-  async #one(use: ToolUse): Promise<Ended> {
-    const { server, book, log, tell, signal } = this.#options;
+  async #one(use: ToolUse, book: ToolBook): Promise<Ended> {
+    const { server, log, tell, signal } = this.#options;
     const tool = book.find(use.name);
     if (tool === undefined) {
       tell('The model named a tool that does not exist; telling the model');
@@ -120,7 +129,9 @@ export class Calls {
       tell(`Running ${printableLine(tool.name)}`);
       started = performance.now();
       const result = await untilAborted(run(tool, input, signal), signal);
-      const answered = { content: contentForModel(result), attachments: attachmentsOf(result) };
+      const content = contentForModel(result, this.#dataLeft);
+      this.#dataLeft -= dataIn(content);
+      const answered = { content, attachments: attachmentsOf(result) };
       if (result.isError !== true) return end('ok', answered);
       const message = firstText(result);
       const outcome = message !== undefined && REJECTION.test(message) ? 'rejected' : 'error';
@@ -156,8 +167,6 @@ const LOSSES = new Set([
   'SERVER_LOST',
   'SERVER_CRASHED',
   'SERVER_FAILING',
-  'SERVER_STOPPED',
-  'SERVER_GONE',
   'START_FAILED',
   'START_TIMEOUT',
   'STOPPING',

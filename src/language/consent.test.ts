@@ -45,10 +45,12 @@ test('only what a server marks as destructive is asked about', async () => {
     offered('plain'),
     offered('marked', { destructiveHint: false }),
     offered('reading', { destructiveHint: true, readOnlyHint: true }),
-    offered('writing', { readOnlyHint: false }),
   ];
   for (const tool of harmless) expect(await consent.permit(tool, {}, never)).toEqual({ kind: 'granted' });
   expect(asked).toEqual([]);
+  // By the protocol, a tool that says it changes things and not how may destroy some.
+  await consent.permit(offered('writing', { readOnlyHint: false }), {}, never);
+  expect(asked).toHaveLength(1);
 });
 
 test('the person sees server, tool and arguments, and one yes is for one call', async () => {
@@ -66,10 +68,14 @@ test('the person sees server, tool and arguments, and one yes is for one call', 
   });
 });
 
-test('long arguments are shortened, and the form says by how much', async () => {
+test('long arguments are shortened, and what follows them is seen all the same', async () => {
   const { consent, asked } = withPerson(yes);
-  await consent.permit(drop, { text: 'x'.repeat(5000) }, never);
-  expect(asked[0]!.message).toMatch(/x … and 4011 more characters$/);
+  const long = 'x'.repeat(5000);
+  await consent.permit(drop, { text: long, more: { note: long, path: '/home' }, force: true }, never);
+  expect(asked[0]!.message).toMatch(/"text":"x+ … and 4700 more characters","more":/);
+  expect(asked[0]!.message).toMatch(/"path":"\/home"\},"force":true\}$/);
+  await consent.permit(drop, { all: Array.from({ length: 5000 }, () => 7) }, never);
+  expect(asked[1]!.message).toMatch(/ … and 6009 more characters$/);
 });
 
 test.each([

@@ -75,24 +75,39 @@ export function howToAllow(server: string): string {
 const GRANTED: Permission = { kind: 'granted' };
 const DECLINED: Permission = { kind: 'declined', message: 'The person did not allow it.' };
 
-/** Only where the server says so: hardly any says that a tool is harmless, so silence cannot count as a warning. */
+/**
+ * Only where the server says so: hardly any says that a tool is harmless, so silence cannot count as a warning. One that
+ * says of a tool that it changes things, and not how, has said it: that is the protocol's default.
+ */
 function mayDestroy({ component }: OfferedTool): boolean {
   const { annotations } = component.value;
-  return (
-    isJsonObject(annotations) && annotations.destructiveHint === true && annotations.readOnlyHint !== true
-  );
+  if (!isJsonObject(annotations)) return false;
+  const { readOnlyHint, destructiveHint } = annotations;
+  return destructiveHint === true
+    ? readOnlyHint !== true
+    : destructiveHint === undefined && readOnlyHint === false;
 }
 
-/** How much of the arguments a person is shown, in characters. */
-const SHOWN = 1000;
+/** How much of one text among the arguments a person is shown, and of all of them together, in characters. */
+const SHOWN_OF_ONE = 300;
+const SHOWN = 4000;
+
+/** Every argument is to be seen: a long one must not push out of sight what follows it. */
+function shownArguments(args: JsonObject): string {
+  const shortened = (_: string, value: unknown): unknown =>
+    typeof value === 'string' ? beginningOf(value, SHOWN_OF_ONE) : value;
+  return beginningOf(printableLine(JSON.stringify(args, shortened)), SHOWN);
+}
+
+function beginningOf(text: string, length: number): string {
+  const more = text.length - length;
+  return more > 0 ? `${text.slice(0, length)} … and ${more} more characters` : text;
+}
 
 function formFor(server: string, tool: OfferedTool, args: JsonObject): JsonObject {
-  const text = printableLine(JSON.stringify(args));
-  const more = text.length - SHOWN;
-  const shown = more > 0 ? `${text.slice(0, SHOWN)} … and ${more} more characters` : text;
   const name = printableLine(tool.name);
   return {
-    message: `May '${name}' of server '${server}' run? It may destroy something. Its arguments: ${shown}`,
+    message: `May '${name}' of server '${server}' run? It may destroy something. Its arguments: ${shownArguments(args)}`,
     requestedSchema: {
       type: 'object',
       properties: {

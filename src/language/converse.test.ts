@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
 import { createLogger } from '../shared/log.ts';
 import { Component, ServerError, type OfferedTool } from '../gateway/index.ts';
@@ -181,6 +181,15 @@ test('what no text can stand for comes with the answer, from the last result tha
   expect(result.content).toEqual([{ type: 'text', text: 'Here it is.' }, picture('BBBB')]);
 });
 
+test('images are kept for the model up to a limit, and told of after that', async () => {
+  const image = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(4_000_000) };
+  const model = scripted({ calls: Array.from({ length: 7 }, () => use('draw')) }, { text: 'Drawn.' });
+  await talk(model, { run: () => Promise.resolve({ content: [image] }) });
+  const last = model.requests[1]!.turns.at(-1) as Extract<Turn, { from: 'tools' }>;
+  const kinds = last.results.map(({ content }) => content[0]!.type);
+  expect(kinds).toEqual([...Array.from({ length: 5 }, () => 'image'), 'text', 'text']);
+});
+
 test('a model that names a tool that does not exist is told which are near, and may go on', async () => {
   const model = scripted({ calls: [use('fnd')] }, { calls: [use('find')] }, { text: 'Tea.' });
   const { structured, result } = await talk(model);
@@ -308,6 +317,14 @@ test('a request whose tools alone cost too much asks nobody', async () => {
   expect(model.requests).toEqual([]);
 });
 
+test('a request that costs too much for the many tools of its server says so', async () => {
+  const many = Array.from({ length: 500 }, (_, at) => offered(`tool_number_${at}`));
+  const model = scripted({ calls: [use('tool_number_1')], usage: { input: 9000, output: 10 } });
+  const { text, structured } = await talk(model, { ...limits({ maxTokens: 20_000 }), tools: many });
+  expect(structured).toMatchObject({ steps: 2, stopped: { code: 'LANGUAGE_TOKENS' } });
+  expect(text).toMatch(/Its 500 tools alone are about \d+, .*hiddenTools/);
+});
+
 test('tokens are estimated where the model does not tell', async () => {
   const { structured } = await talk(scripted({ text: 'Tea and more tea.', usage: undefined }));
   expect(structured.tokens).toMatchObject({ estimated: true });
@@ -340,6 +357,22 @@ test('a model that never answers is stopped when the time is over', async () => 
     limits({ timeoutMs: 100 }),
   );
   expect(structured).toMatchObject({ steps: 1, stopped: { code: 'LANGUAGE_TIMEOUT' } });
+});
+
+test('the time stands still while the server asks the client something', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked: (answered: Promise<unknown>) => void = () => undefined;
+  const { text } = await talk(scripted({ calls: [use('find')] }, { text: 'Here.' }), {
+    ...limits({ timeoutMs: 1000 }),
+    onQuestion: (listener) => (asked = listener),
+    run: () => {
+      asked(new Promise((resolve) => setTimeout(resolve, 5000)));
+      vi.advanceTimersByTime(5000);
+      return Promise.resolve(ok);
+    },
+  });
+  expect(text).toBe('Here.');
 });
 
 test.each(['model', 'tool'])(

@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
+import { estimateTokens } from '../shared/tokens.ts';
 import type { LanguageDefinition } from '../config/index.ts';
 import type { OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
@@ -25,12 +26,16 @@ export interface ConverseOptions {
   /** What may help to understand it. */
   readonly context?: string | undefined;
   readonly tools: readonly OfferedTool[];
+  /** The tools there are by now, for using one may bring others. Default: they stay the same. */
+  readonly listTools?: () => Promise<readonly OfferedTool[]>;
   readonly limits: Pick<LanguageDefinition, 'maxSteps' | 'maxTokens' | 'timeoutMs' | 'allowDestructive'>;
   /** Runs a tool of the server. Resolves with its CallToolResult, rejects with a ServerError or SwitchboardError. */
   readonly run: (tool: OfferedTool, args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   readonly ask: AskClient;
   /** Whether the client can be asked with a form. */
   readonly canElicit: boolean;
+  /** Hears of each question that the server has for the client, until that is answered. Default: it has none. */
+  readonly onQuestion?: (listener: (answered: Promise<unknown>) => void) => void;
   /** Tells the client of the call what is being done now. */
   readonly tell: (message: string) => void;
   readonly log: Logger;
@@ -44,6 +49,7 @@ export interface ConverseOptions {
 export async function converse(options: ConverseOptions): Promise<JsonObject> {
   const { server, limits, signal } = options;
   const time = new TimeLimit(limits.timeoutMs);
+  options.onQuestion?.((answered) => void time.hold(() => answered));
   const conversation = new Conversation(options, time);
   try {
     const answer = await conversation.run();
@@ -67,6 +73,8 @@ const LONGEST_ANSWER = 8192;
 /** With less room for an answer than this, in tokens, asking is a waste. */
 const SHORTEST_ANSWER = 50;
 
+const NO_OTHERS = Promise.resolve(undefined);
+
 class Conversation {
   /** What the model said last. */
   said = '';
@@ -74,7 +82,8 @@ class Conversation {
   readonly #signal: AbortSignal;
   readonly #system: string;
   readonly #turns: Turn[];
-  readonly #book: ToolBook;
+  #tools: readonly OfferedTool[];
+  #book: ToolBook;
   readonly #budget: Budget;
   readonly #calls: Calls;
   readonly #patience: Patience;
@@ -87,11 +96,12 @@ class Conversation {
     this.#system = systemPrompt(server, options.instructions);
     const words = openingWords(options.query, options.context);
     this.#turns = [{ from: 'user', text: words }];
+    this.#tools = options.tools;
     this.#book = toolBook(options.tools);
     this.#budget = new Budget(limits.maxTokens, this.#system + words + JSON.stringify(this.#book.specs));
     const { allowDestructive } = limits;
     const consent = new Consent({ server, allowDestructive, canElicit, ask, time, tell });
-    this.#calls = new Calls({ server, book: this.#book, consent, run, tell, log, signal: this.#signal });
+    this.#calls = new Calls({ server, consent, run, tell, log, signal: this.#signal });
     this.#patience = new Patience(server, model.name);
   }
 
@@ -112,13 +122,14 @@ class Conversation {
       // Nothing is run of which the model could not read the result.
       this.#answerRoom();
       this.#turns.push({ from: 'model', reply });
-      const ended = await this.#calls.runAll(reply.calls);
+      const ended = await this.#calls.runAll(reply.calls, this.#book);
       this.#signal.throwIfAborted();
       const fault = this.#patience.judge(ended);
       if (fault) throw fault;
       const results = ended.map(outcomeFor);
       this.#turns.push({ from: 'tools', results });
       this.#budget.add(results);
+      await this.#lookAgain();
     }
   }
 
@@ -181,12 +192,23 @@ class Conversation {
     return reply;
   }
 
+  /** Where the tools cannot be listed now, the model goes on with those it knows. */
+  async #lookAgain(): Promise<void> {
+    const { listTools } = this.#options;
+    const tools = await untilAborted(listTools?.() ?? NO_OTHERS, this.#signal).catch(() => undefined);
+    if (tools === undefined || tools === this.#tools || tools.length === 0) return;
+    this.#tools = tools;
+    this.#book = toolBook(tools);
+  }
+
   /** How long the next answer may be, in tokens. Throws where there is no room for one. */
   #answerRoom(): number {
     const { room } = this.#budget;
     if (room >= SHORTEST_ANSWER) return Math.min(room, LONGEST_ANSWER);
     const { server, limits } = this.#options;
-    throw tooManyTokens(server, limits.maxTokens);
+    const { specs } = this.#book;
+    const tokens = estimateTokens(JSON.stringify(specs));
+    throw tooManyTokens(server, limits.maxTokens, { count: specs.length, tokens });
   }
 
   #answer(): string {

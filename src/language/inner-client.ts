@@ -1,6 +1,6 @@
-import { SwitchboardError } from '../shared/errors.ts';
+import type { SwitchboardError } from '../shared/errors.ts';
 import {
-  ServerError,
+  serverError,
   Session,
   withPresets,
   type Call,
@@ -9,8 +9,6 @@ import {
   type Source,
 } from '../gateway/index.ts';
 import {
-  canElicit,
-  capabilityAsked,
   Client,
   CLIENT_SHAPE,
   isJsonObject,
@@ -20,6 +18,7 @@ import {
   type JsonObject,
 } from '../protocol/index.ts';
 import { editedText, Message, type AnswerListener, type Edit } from '../wire/index.ts';
+import { askClient } from './ask-client.ts';
 import type { AskClient } from './model.ts';
 
 /** One call of a tool that is under way. */
@@ -41,8 +40,13 @@ export class InnerClient implements ClientLink {
   readonly capabilities: JsonObject;
   readonly person: object;
   readonly session: Session;
+  /** Asks the client itself something. */
+  readonly askClient: AskClient;
   readonly #inner: Source;
   readonly #running = new Map<string, Running>();
+  /** How to say that a question of the server is over, by the id it got at the client. */
+  readonly #questions = new Map<number, () => void>();
+  #questioned: (answered: Promise<unknown>) => void = () => undefined;
   /** The token under which the client wants to hear of progress, as JSON text. */
   readonly #token: string | undefined;
   #steps = 0;
@@ -54,6 +58,7 @@ export class InnerClient implements ClientLink {
     this.person = outer.session.person;
     const declared = Object.entries(outer.session.client.capabilities);
     this.capabilities = Object.fromEntries(declared.filter(([name]) => ASKABLE.has(name)));
+    this.askClient = askClient(outer.session, this.capabilities);
     this.session = new Session(this, outer.session, this.person);
     this.session.logLevel = outer.session.logLevel;
     outer.session.whenReady(() => this.session.ready());
@@ -102,34 +107,6 @@ export class InnerClient implements ClientLink {
     });
   }
 
-  /** Asks the client itself something. */
-  readonly askClient: AskClient = async (method, params, signal) => {
-    this.#refuseWhatItCannot(method);
-    signal.throwIfAborted();
-    const { session } = this.outer;
-    const request = Message.from({ jsonrpc: '2.0', id: 0, method, params }, SERVER_SHAPE);
-    return new Promise<JsonObject>((resolve, reject) => {
-      let asked: number | undefined;
-      const stop = (): void => {
-        if (asked !== undefined) session.client.withdraw(asked, 'The request it belongs to was stopped.');
-        reject(asError(signal.reason));
-      };
-      const settle = (then: () => void): void => {
-        signal.removeEventListener('abort', stop);
-        then();
-      };
-      signal.addEventListener('abort', stop);
-      // A client that has not finished its greeting is not asked anything yet.
-      session.whenReady(() => {
-        if (signal.aborted) return;
-        asked = session.client.ask(request, {
-          answered: (answer) => settle(() => readAnswer(answer, method, resolve, reject)),
-          unanswered: () => settle(() => reject(gone(method))),
-        });
-      });
-    });
-  };
-
   /** Tells the client what is being done now, if it wants to hear that. */
   tell(message: string): void {
     if (this.#token === undefined) return;
@@ -156,11 +133,30 @@ export class InnerClient implements ClientLink {
     this.outer.session.client.whenDrained(listener);
   }
 
+  /** Calls back with each question of the server, which is over when the promise resolves. */
+  onQuestion(listener: (answered: Promise<unknown>) => void): void {
+    this.#questioned = listener;
+  }
+
   ask(request: Message, listener: AnswerListener): number {
-    return this.outer.session.client.ask(request, listener);
+    let over = (): void => undefined;
+    this.#questioned(new Promise<void>((resolve) => (over = resolve)));
+    const id = this.outer.session.client.ask(request, {
+      answered: (answer) => {
+        over();
+        listener.answered(answer);
+      },
+      unanswered: (reason, error) => {
+        over();
+        listener.unanswered(reason, error);
+      },
+    });
+    this.#questions.set(id, over);
+    return id;
   }
 
   withdraw(id: number, reason: string): void {
+    this.#questions.get(id)?.();
     this.outer.session.client.withdraw(id, reason);
   }
 
@@ -210,52 +206,15 @@ export class InnerClient implements ClientLink {
     this.#running.delete(id);
     return running;
   }
-
-  #refuseWhatItCannot(method: string): void {
-    const needed = capabilityAsked(method);
-    const { capabilities } = this;
-    const can =
-      needed === 'elicitation'
-        ? canElicit(capabilities, undefined)
-        : needed === undefined || isJsonObject(capabilities[needed]);
-    if (!can)
-      throw new SwitchboardError(
-        'CLIENT_CANNOT',
-        `The client cannot be asked for ${method}: it has not declared it.`,
-      );
-  }
 }
 
 const ASKABLE: ReadonlySet<string> = new Set(['sampling', 'elicitation', 'roots']);
-
-function readAnswer(
-  answer: Message,
-  method: string,
-  resolve: (result: JsonObject) => void,
-  reject: (error: Error) => void,
-): void {
-  const { result, error } = JSON.parse(answer.toString()) as { result?: unknown; error?: unknown };
-  if (error !== undefined) reject(serverError(error));
-  else if (isJsonObject(result)) resolve(result);
-  else
-    reject(new SwitchboardError('CLIENT_ANSWER_UNUSABLE', `The client's answer to ${method} is no object.`));
-}
-
-function gone(method: string): SwitchboardError {
-  return new SwitchboardError('CLIENT_GONE', `The client has gone without answering ${method}.`);
-}
 
 function progressText(params: unknown): string {
   const { message, progress, total } = isJsonObject(params) ? params : {};
   if (typeof message === 'string' && message !== '') return message;
   if (typeof progress !== 'number') return 'at work';
   return typeof total === 'number' ? `${progress} of ${total}` : String(progress);
-}
-
-function serverError(said: unknown): ServerError {
-  if (!isJsonObject(said)) return new ServerError(String(said), 0, undefined);
-  const message = typeof said.message === 'string' ? said.message : JSON.stringify(said);
-  return new ServerError(message, typeof said.code === 'number' ? said.code : 0, said.data);
 }
 
 function asError(reason: unknown): Error {

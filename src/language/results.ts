@@ -1,12 +1,20 @@
 import { isJsonObject, type JsonObject } from '../protocol/index.ts';
 
-/** The content of a tool's result as a model gets it: texts, images and sounds only, and not more than it can read. */
-export function contentForModel(result: JsonObject): JsonObject[] {
+/**
+ * The content of a tool's result as a model gets it: texts, images and sounds only, and not more than it can read.
+ * `dataLeft`: how much it may still be given of images and sounds, in characters of base64. Default: what one result may.
+ */
+export function contentForModel(result: JsonObject, dataLeft = MOST_DATA): JsonObject[] {
   const blocks = blocksOf(result);
-  const room: Room = { text: MOST_TEXT, data: MOST_DATA };
+  const room: Room = { text: MOST_TEXT, data: Math.min(dataLeft, MOST_DATA) };
   const content = blocks.flatMap((block) => blockForModel(block, room));
   if (content.length === 0) return [textBlock('The tool returned no content.')];
   return content;
+}
+
+/** How much of a content is images and sounds, in characters of base64. */
+export function dataIn(content: readonly JsonObject[]): number {
+  return content.reduce((sum, { data }) => sum + (typeof data === 'string' ? data.length : 0), 0);
 }
 
 /** The parts of a result that no text can stand for, unchanged. */

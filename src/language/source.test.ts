@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -216,6 +217,21 @@ describe('a server with a language model before it', () => {
     ]);
   });
 
+  test('shows the model tools that come while it works', async () => {
+    const script: Script = async ({ body }, turn) => {
+      if (turn === 0) return calls(['grow', { name: 'grown' }]);
+      if (JSON.stringify(body.messages).includes('I am grown')) return 'Grown.';
+      if (body.tools.some(({ name }: Json) => name === 'grown')) return calls('grown');
+      // Lists are not asked for as fast as this model answers.
+      await sleep(100);
+      return calls('pid');
+    };
+    const { connect } = await modelWorld(script, nodeServer('changing'));
+    const client = connect();
+    await client.greet();
+    expect((await client.say('grow, and use it')).content[0].text).toBe('Grown.');
+  });
+
   test('passes on what the server asks while its tool runs, and what is answered', async () => {
     const { model, connect } = await modelWorld(
       [calls(['ask_form', { tag: 'a' }], ['ask_roots', { tag: 'b' }]), 'Asked.'],
@@ -231,6 +247,22 @@ describe('a server with a language model before it', () => {
     expect((await client.say('ask me')).content[0].text).toBe('Asked.');
     expect(resultsIn(model.requests[1]!.body)).toMatch(/blue.*file:\/\/\/here/);
     expect(other.heard.filter(({ method }) => method === 'elicitation/create')).toEqual([]);
+  });
+
+  test('does not count the time that a person takes to answer the server', async () => {
+    const { connect } = await modelWorld([calls(['ask_form', { tag: 'a' }]), 'Asked.'], {
+      ...nodeServer('asking'),
+      language: { timeoutMs: 2500 },
+    });
+    const client = connect({
+      'elicitation/create': async () => {
+        // As long as the whole request may take, and somewhat more.
+        await sleep(3000);
+        return { result: { action: 'accept', content: { answer: 'blue' } } };
+      },
+    });
+    await client.greet({ elicitation: {} });
+    expect((await client.say('ask me')).content[0].text).toBe('Asked.');
   });
 
   test('does the same for a modern client, which comes back with the answer', async () => {

@@ -11,11 +11,20 @@ export function tooManySteps(server: string, steps: number, calls: number): Swit
   );
 }
 
-export function tooManyTokens(server: string, most: number): SwitchboardError {
+/** `tools`: how many the model may use, and what reading about them costs every time. */
+export function tooManyTokens(
+  server: string,
+  most: number,
+  tools: { readonly count: number; readonly tokens: number },
+): SwitchboardError {
+  const message = `The request to server '${server}' needs more than the ${most} tokens it may cost.`;
+  if (tools.tokens < most / 4) {
+    return new SwitchboardError('LANGUAGE_TOKENS', message, { hint: lessOr('maxTokens') });
+  }
   return new SwitchboardError(
     'LANGUAGE_TOKENS',
-    `The request to server '${server}' needs more than the ${most} tokens it may cost.`,
-    { hint: lessOr('maxTokens') },
+    `${message} Its ${tools.count} tools alone are about ${tools.tokens}, whenever the model is asked.`,
+    { hint: 'Let the model use fewer of them (exposedTools, hiddenTools), or raise "language.maxTokens".' },
   );
 }
 

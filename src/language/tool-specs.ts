@@ -2,6 +2,7 @@ import { nearest } from '../shared/nearest.ts';
 import type { OfferedTool } from '../gateway/index.ts';
 import { isJsonObject, type JsonObject } from '../protocol/index.ts';
 import type { ToolSpec } from './model.ts';
+import { readableSchema } from './readable-schema.ts';
 
 /** The tools of a server in the words of a model, and the way back from the model's words to the tools. */
 export interface ToolBook {
@@ -16,8 +17,12 @@ export interface ToolBook {
 export function toolBook(tools: readonly OfferedTool[]): ToolBook {
   const byName = new Map<string, OfferedTool>();
   const specs: ToolSpec[] = [];
+  // Instructions name tools as the server does: what a model takes as it is stays that tool's, whichever comes first.
+  const own = new Set(tools.map(({ name }) => name).filter((name) => safeName(name) === name));
   for (const tool of tools) {
-    const name = freeName(safeName(tool.name), byName);
+    const name = own.has(tool.name)
+      ? tool.name
+      : freeName(safeName(tool.name), (taken) => own.has(taken) || byName.has(taken));
     byName.set(name, tool);
     specs.push(specFor(name, tool.component.value));
   }
@@ -38,9 +43,9 @@ function safeName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, LONGEST_NAME) || 'tool';
 }
 
-function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+function freeName(wanted: string, isTaken: (name: string) => boolean): string {
   let name = wanted;
-  for (let count = 2; taken.has(name); count++) {
+  for (let count = 2; isTaken(name); count++) {
     const ending = `_${count}`;
     name = wanted.slice(0, LONGEST_NAME - ending.length) + ending;
   }
@@ -49,12 +54,11 @@ function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
 
 function specFor(name: string, tool: JsonObject): ToolSpec {
   const { schema, besides } = readableSchema(tool.inputSchema);
-  const description = shortened(describe(tool));
-  return {
-    name,
-    description: besides === undefined ? description : `${description}\n\n${besides}`.trim(),
-    inputSchema: schema,
-  };
+  const parts = [shortened(describe(tool))];
+  if (besides !== undefined) {
+    parts.push(`Its arguments must also satisfy this JSON Schema: ${shortened(JSON.stringify(besides))}`);
+  }
+  return { name, description: parts.join('\n\n').trim(), inputSchema: schema };
 }
 
 function describe({ description, title, annotations }: JsonObject): string {
@@ -65,24 +69,3 @@ function describe({ description, title, annotations }: JsonObject): string {
 function shortened(text: string): string {
   return text.length <= LONGEST_DESCRIPTION ? text : `${text.slice(0, LONGEST_DESCRIPTION).trimEnd()} […]`;
 }
-
-/** What models refuse at the top of a schema, and with it every other tool of the request. */
-const REFUSED_AT_THE_TOP = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'];
-
-/** The schema with a type, and what had to be taken out of it as a sentence. The server itself still checks all of it. */
-function readableSchema(given: unknown): { schema: JsonObject; besides?: string } {
-  if (!isJsonObject(given)) return { schema: NO_ARGUMENTS };
-  if (given.type !== undefined && given.type !== 'object') return { schema: NO_ARGUMENTS };
-  const refused = REFUSED_AT_THE_TOP.filter((key) => key in given);
-  if (refused.length === 0) {
-    return { schema: given.type === 'object' ? given : { type: 'object', ...given } };
-  }
-  const kept = Object.entries(given).filter(([key]) => !refused.includes(key));
-  const taken = Object.fromEntries(refused.map((key) => [key, given[key]]));
-  return {
-    schema: { type: 'object', ...Object.fromEntries(kept) },
-    besides: `Its arguments must also satisfy this JSON Schema: ${shortened(JSON.stringify(taken))}`,
-  };
-}
-
-const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {} };

@@ -43,7 +43,7 @@ export function failureOf(endpoint: Endpoint, refusal: Refusal): SwitchboardErro
   }
   if (status === 413 || isTooLong(refusal)) {
     return new SwitchboardError('LANGUAGE_TOO_LONG', `${who} was given more than it can read (${told}).`, {
-      hint: 'Ask for less at a time, or use a model that reads more.',
+      hint: 'Ask for less at a time, let it use fewer tools (exposedTools, hiddenTools of the server), or use a model that reads more.',
     });
   }
   const passes = passingReason(status, kinds);

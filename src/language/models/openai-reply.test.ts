@@ -31,6 +31,30 @@ it('calls that all have the same number are told apart by their ids', () => {
   expect(calls.map(({ id }) => id)).toEqual(['a', 'b']);
 });
 
+it.each([{}, { index: 0 }, { index: 0, id: '' }])('calls without ids are told apart: %j', (place) => {
+  const { calls } = replyTo(
+    {
+      tool_calls: [
+        { ...place, function: { name: 'list', arguments: '{"a":1}' } },
+        { ...place, function: { name: 'list', arguments: '{"a":2}' } },
+      ],
+    },
+    { tool_calls: [{ ...place, function: { name: 'add', arguments: '{"a":' } }] },
+    { tool_calls: [{ ...place, function: { arguments: '3}' } }] },
+  );
+  expect(calls.map(({ name, input }) => [name, input])).toEqual([
+    ['list', { a: 1 }],
+    ['list', { a: 2 }],
+    ['add', { a: 3 }],
+  ]);
+});
+
+it('a name that comes with every piece is one name', () => {
+  const piece = (written: string) => ({ index: 0, id: 'a', function: { name: 'list', arguments: written } });
+  const { calls } = replyTo({ tool_calls: [piece('{"a"')] }, { tool_calls: [piece(':1}')] });
+  expect(calls).toEqual([{ id: 'a', name: 'list', input: { a: 1 } }]);
+});
+
 it('what a server adds of its own is given back to it', () => {
   const { raw } = replyTo(
     { role: 'assistant', content: null, reasoning_content: 'Let ', refusal: null, annotations: [] },

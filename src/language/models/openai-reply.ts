@@ -77,29 +77,37 @@ export class OpenaiReply {
   }
 
   #growCall({ index, id, function: called, ...more }: JsonObject): void {
-    const call = this.#callAt(index, id);
+    const names = isJsonObject(called) && typeof called.name === 'string' && called.name !== '';
+    const call = this.#callAt(index, id, names);
     for (const [key, value] of Object.entries(more)) if (key !== 'type') add(call.more, key, value);
     if (!isJsonObject(called)) return;
-    if (typeof called.name === 'string') call.name += called.name;
+    // Some servers give the whole name with every piece.
+    if (typeof called.name === 'string' && called.name !== call.name) call.name += called.name;
     if (isJsonObject(called.arguments)) call.written = called.arguments;
     else if (typeof called.arguments === 'string' && typeof call.written === 'string') {
       call.written += called.arguments;
     }
   }
 
-  /** Some servers number no calls, or give every call the same number; some name none. */
-  #callAt(index: unknown, id: unknown): Call {
+  /** Some servers number no calls, or give every call the same number; some have no ids. `names`: a tool is named. */
+  #callAt(index: unknown, id: unknown, names: boolean): Call {
     const named = typeof id === 'string' && id !== '' ? id : undefined;
     const place = typeof index === 'number' ? index : undefined;
     const known =
       place === undefined ? (named === undefined ? this.#calls.at(-1) : undefined) : this.#places.get(place);
     const same = named === undefined ? known : this.#calls.find((call) => call.id === named);
-    if (same !== undefined) return same;
+    // What names a tool after a whole call is the next call.
+    const isNext = named === undefined && names && same !== undefined && isWhole(same);
+    if (same !== undefined && !isNext) return same;
     const call = { id: named ?? `call_${randomUUID()}`, name: '', written: '', more: {} };
     this.#calls.push(call);
     if (place !== undefined) this.#places.set(place, call);
     return call;
   }
+}
+
+function isWhole({ name, written }: Call): boolean {
+  return name !== '' && written !== '' && writtenInput(written).input !== undefined;
 }
 
 /** Given with an answer, and not taken back. */

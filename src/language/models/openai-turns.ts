@@ -5,6 +5,8 @@ import { inWords } from './in-words.ts';
 /** What a server of this API is told in its own way. Some know a parameter by another name, or not at all. */
 export interface Dialect {
   readonly limit: 'max_tokens' | 'max_completion_tokens';
+  /** The longest answer it can be asked for, in tokens. */
+  readonly longest: number;
   /** Whether it can be asked how many tokens a streamed answer took. */
   readonly usage: boolean;
 }
@@ -19,7 +21,7 @@ export function openaiRequest(model: string, request: ModelRequest, dialect: Dia
       ...turns.flatMap(messagesOf),
     ],
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf) }),
-    [dialect.limit]: request.maxTokens,
+    [dialect.limit]: Math.min(request.maxTokens, dialect.longest),
     stream: true,
     ...(dialect.usage ? { stream_options: { include_usage: true } } : {}),
   };

@@ -36,6 +36,21 @@ it('a server that wants the newer name of a parameter gets it', async () => {
   expect(server.requests.map(({ body }) => 'max_tokens' in body)).toEqual([true, false, false]);
 });
 
+it('a model with little room is asked for shorter answers, and not for ever', async () => {
+  const message = "This model's maximum context length is 4096 tokens. However, you requested 8292 tokens.";
+  const server = await startOpenaiServer(({ body }) =>
+    body.max_tokens > 4000 ? { status: 400, message } : 'Short.',
+  );
+  const small = await model(server.url);
+  const request = { ...requestOf(HELLO), maxTokens: 8192 };
+  expect((await small.reply(request)).text).toBe('Short.');
+  await small.reply(request);
+  expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([8192, 2048, 2048]);
+  const full = await startOpenaiServer(() => ({ status: 400, message }));
+  expect((await failureWith((await model(full.url)).reply(request))).code).toBe('LANGUAGE_TOO_LONG');
+  expect(full.requests).toHaveLength(3);
+});
+
 it('a server that needs no key gets none, and one that does says so', async () => {
   const open = await startOpenaiServer(['Yes.']);
   const env = {};

@@ -34,7 +34,11 @@ class Speaker {
     this.#address = address.href;
     // The newer name is needed by newer models of OpenAI, and most other servers know only the older.
     const newer = endpoint.url.origin === new URL(OPENAI_URL).origin;
-    this.#dialect = { limit: newer ? 'max_completion_tokens' : 'max_tokens', usage: true };
+    this.#dialect = {
+      limit: newer ? 'max_completion_tokens' : 'max_tokens',
+      longest: Infinity,
+      usage: true,
+    };
   }
 
   async ask(request: ModelRequest): Promise<ModelReply> {
@@ -42,7 +46,7 @@ class Speaker {
       const response = await this.#post(request);
       if (response.ok) return await this.#hear(response, request.signal);
       const refusal = await refusalOf(response);
-      if (!this.#adapt(refusal)) throw failureOf(this.#endpoint, refusal);
+      if (!this.#adapt(refusal, request.maxTokens)) throw failureOf(this.#endpoint, refusal);
     }
   }
 
@@ -105,16 +109,25 @@ class Speaker {
   }
 
   /** Speaks as the server wants it. Returns whether there is something to change that was not changed before. */
-  #adapt({ status, message = '' }: Refusal): boolean {
+  #adapt({ status, message = '' }: Refusal, asked: number): boolean {
     if (status !== 400 && status !== 422) return false;
-    const { limit, usage } = this.#dialect;
-    if (usage && message.includes('stream_options')) this.#dialect = { limit, usage: false };
+    const { limit, longest, usage } = this.#dialect;
+    const shorter = Math.floor(Math.min(asked, longest) / 4);
+    if (usage && message.includes('stream_options')) this.#dialect = { ...this.#dialect, usage: false };
     else if (limit === 'max_tokens' && message.includes('max_completion_tokens')) {
-      this.#dialect = { limit: 'max_completion_tokens', usage };
+      this.#dialect = { ...this.#dialect, limit: 'max_completion_tokens' };
+    } else if (TOO_LONG_AN_ANSWER.test(message) && shorter >= SHORTEST_ANSWER) {
+      this.#dialect = { ...this.#dialect, longest: shorter };
     } else return false;
     return true;
   }
 }
+
+/** Many a model on this machine has little room, and what it may answer counts as taken from the beginning. */
+const TOO_LONG_AN_ANSWER = /max_(completion_)?tokens|completion tokens|context (length|window|size)/i;
+
+/** With less it is of no use, in tokens. */
+const SHORTEST_ANSWER = 256;
 
 async function refusalOf(response: Response): Promise<Refusal> {
   // The status says enough where the rest cannot be read.

@@ -1,0 +1,70 @@
+import { serverError, type Session } from '../gateway/index.ts';
+import {
+  canElicit,
+  capabilityAsked,
+  isJsonObject,
+  SERVER_SHAPE,
+  type JsonObject,
+} from '../protocol/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { Message } from '../wire/index.ts';
+import type { AskClient } from './model.ts';
+
+/** The way to ask a client something, as far as it can be asked that. */
+export function askClient(session: Session, capabilities: JsonObject): AskClient {
+  return async (method, params, signal) => {
+    refuseWhatItCannot(method, capabilities);
+    signal.throwIfAborted();
+    const request = Message.from({ jsonrpc: '2.0', id: 0, method, params }, SERVER_SHAPE);
+    return new Promise<JsonObject>((resolve, reject) => {
+      let asked: number | undefined;
+      const stop = (): void => {
+        if (asked !== undefined) session.client.withdraw(asked, 'The request it belongs to was stopped.');
+        reject(signal.reason as Error);
+      };
+      const settle = (then: () => void): void => {
+        signal.removeEventListener('abort', stop);
+        then();
+      };
+      signal.addEventListener('abort', stop);
+      // A client that has not finished its greeting is not asked anything yet.
+      session.whenReady(() => {
+        if (signal.aborted) return;
+        asked = session.client.ask(request, {
+          answered: (answer) => settle(() => readAnswer(answer, method, resolve, reject)),
+          unanswered: () => settle(() => reject(gone(method))),
+        });
+      });
+    });
+  };
+}
+
+function refuseWhatItCannot(method: string, capabilities: JsonObject): void {
+  const needed = capabilityAsked(method);
+  const can =
+    needed === 'elicitation'
+      ? canElicit(capabilities, undefined)
+      : needed === undefined || isJsonObject(capabilities[needed]);
+  if (!can)
+    throw new SwitchboardError(
+      'CLIENT_CANNOT',
+      `The client cannot be asked for ${method}: it has not declared it.`,
+    );
+}
+
+function readAnswer(
+  answer: Message,
+  method: string,
+  resolve: (result: JsonObject) => void,
+  reject: (error: Error) => void,
+): void {
+  const { result, error } = JSON.parse(answer.toString()) as { result?: unknown; error?: unknown };
+  if (error !== undefined) reject(serverError(error));
+  else if (isJsonObject(result)) resolve(result);
+  else
+    reject(new SwitchboardError('CLIENT_ANSWER_UNUSABLE', `The client's answer to ${method} is no object.`));
+}
+
+function gone(method: string): SwitchboardError {
+  return new SwitchboardError('CLIENT_GONE', `The client has gone without answering ${method}.`);
+}
