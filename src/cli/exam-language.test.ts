@@ -14,7 +14,7 @@ async function looked(language: object | true, env: Record<string, string> = {},
 }
 
 test.each<[string, object | true, Record<string, string>, string]>([
-  ['a key is set', true, { ANTHROPIC_API_KEY: 'sk-123456' }, 'claude-haiku-4-5 (anthropic)'],
+  ['a key is set', true, { ANTHROPIC_API_KEY: 'sk-123456' }, 'claude-haiku-5-5 (anthropic)'],
   ['another one is named', { model: 'm', apiKey: 'k-123456' }, {}, 'm (openai)'],
   ['one runs on this machine', { model: 'm', baseUrl: 'http://localhost:1' }, {}, 'm (openai)'],
   ['there is no key', true, {}, "the client's own: the client has to support sampling with tools"],

@@ -28,6 +28,17 @@ export const LANGUAGE_FLAGS: readonly Flag[] = [
   { name: 'timeout-ms', value: 'N', summary: 'how long one request may take, in ms (default 180000)' },
 ];
 
+/** What the server that `wrap` makes knows: its arguments stand in the .mcp.json of its folder. */
+export const WRAPPER_FLAGS: readonly Flag[] = [
+  ...LANGUAGE_FLAGS,
+  {
+    name: 'config',
+    value: 'PATH',
+    summary: 'a configuration whose time limits hold, relative to the folder',
+  },
+  { name: 'log-level', value: 'LEVEL', summary: 'debug, info, warn, error or silent' },
+];
+
 /** How long one request may take where nothing is said, in milliseconds. */
 export const USUAL_TIMEOUT = 180_000;
 

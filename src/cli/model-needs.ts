@@ -1,14 +1,27 @@
+import type { LanguageDefinition } from '../config/index.ts';
 import type { MeantModel } from '../language/index.ts';
 import { printable, printableLine } from '../shared/printable.ts';
 
-/** Which model is going to be asked and what that needs, for the person who has just chosen it. */
-export function modelNeeds(meant: MeantModel, env: NodeJS.ProcessEnv): string {
+/**
+ * Which model is going to be asked and what that needs, for the person who has just chosen it, or has let the keys that
+ * are there decide.
+ */
+export function modelNeeds(
+  meant: MeantModel,
+  env: NodeJS.ProcessEnv,
+  chosen: Pick<LanguageDefinition, 'model' | 'provider'>,
+): string {
   if ('problem' in meant) {
     const { message, hint } = meant.problem;
     return `There is something left to do: ${printableLine(message)}\n  ${printable(hint)}\n`;
   }
-  if (meant.provider === 'host')
-    return 'The model is that of the host: no key is needed, and the host must let servers use it (sampling).\n';
+  if (meant.provider === 'host') {
+    const isChosen = chosen.model !== undefined || chosen.provider !== undefined;
+    const instead = isChosen
+      ? ''
+      : 'Where it does not, set ANTHROPIC_API_KEY for the gateway, or wrap with --model and --base-url.\n';
+    return `The model is that of the host: no key is needed, and the host must let servers use it (sampling with tools).\n${instead}`;
+  }
   const key = KEYS[meant.provider].find((name) => env[name]);
   const needs = key === undefined ? '' : ` ${key} must be set where the gateway is started, as it is here.`;
   return `The model is ${printableLine(meant.model)}.${needs}\n`;

@@ -1,23 +1,13 @@
 import { createApp } from '../app.ts';
 import { describeWarning, loadWrapped } from '../config/index.ts';
 import { createLogger } from '../shared/log.ts';
-import { parseArguments, usage, type Flag } from './arguments.ts';
+import { parseArguments, usage } from './arguments.ts';
 import type { CliFace } from './face.ts';
-import { LANGUAGE_FLAGS, languageIn } from './language-flags.ts';
+import { languageIn, WRAPPER_FLAGS } from './language-flags.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { writeFailure } from './output.ts';
 import { refuseTooDeep, serveStdio } from './serve.ts';
 import { writeStderr } from './stderr.ts';
-
-const FLAGS: readonly Flag[] = [
-  ...LANGUAGE_FLAGS,
-  {
-    name: 'config',
-    value: 'PATH',
-    summary: 'a configuration whose time limits hold, relative to the folder',
-  },
-  { name: 'log-level', value: 'LEVEL', summary: 'debug, info, warn, error or silent' },
-];
 
 /**
  * The server that `switchboard wrap` puts in the place of another one: over stdin and stdout, with one tool. The script
@@ -28,7 +18,7 @@ export async function serveWrapped(argv: readonly string[], face: CliFace): Prom
   const { program } = face;
   try {
     refuseTooDeep(env, program);
-    const given = parseArguments(argv, FLAGS);
+    const given = parseArguments(argv, WRAPPER_FLAGS);
     const [folder, ...more] = given.words;
     if (folder === undefined || more.length > 0)
       throw usage('A wrapped server is started by the script in its folder.', `See: ${program} help wrap`);

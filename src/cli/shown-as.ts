@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
-import type { ServerDefinition } from '../config/index.ts';
+import { composeEnv, type ServerDefinition } from '../config/index.ts';
 import { meantModel, NATURAL_LANGUAGE, type MeantModel } from '../language/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { listedOf } from './survey.ts';
+import { wrappedChoice } from './wrapped-choice.ts';
 
 /** How a server is shown to clients. */
 export interface Look {
@@ -15,13 +16,22 @@ export interface Look {
 
 /** How a server is shown; nothing is started for that. */
 export async function lookOf(app: App, server: ServerDefinition, env: NodeJS.ProcessEnv): Promise<Look> {
-  const { exposure, language } = server;
+  const { exposure } = server;
+  const language = await languageOf(server, env);
   const suite = exposure === 'suite' ? listedOf(app, server)[0]?.name : undefined;
   return {
     exposure,
     ...(suite === undefined ? {} : { suite }),
-    ...(language === undefined ? {} : { language: await meantModel(language, env) }),
+    ...(language === undefined ? {} : { language }),
   };
+}
+
+/** A wrapper in the folder of the server is a program of its own, with an environment of its own. */
+async function languageOf(server: ServerDefinition, env: NodeJS.ProcessEnv): Promise<MeantModel | undefined> {
+  if (server.language !== undefined) return meantModel(server.language, env);
+  const choice = wrappedChoice(server);
+  if (choice === undefined || server.kind !== 'stdio') return undefined;
+  return meantModel(choice, composeEnv(server, env));
 }
 
 /** The names a client sees for a server, as far as they are known without starting it, and who answers. */

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -114,6 +115,12 @@ describe('mcp-descriptions.json', () => {
     ['has no "mcps"', '{"notes":{}}', 'mcps', 'must be an object'],
     ['has an entry that is a text', '{"mcps":{"notes":"Keep notes."}}', 'mcps.notes', 'must be an object'],
     ['has a number for a text', '{"mcps":{"notes":{"claude":7}}}', 'mcps.notes.claude', 'must be a text'],
+    [
+      'has a text without an end',
+      JSON.stringify({ mcps: { notes: { claude: 'x'.repeat(1024 * 1024 + 1) } } }),
+      'mcps.notes.claude',
+      'is longer than 1048576 characters',
+    ],
   ])('a file that %s is a warning, and the server is used', async (_what, content, key, message) => {
     child('notes');
     const file = write('mcp-descriptions.json', content);
@@ -126,9 +133,14 @@ describe('mcp-descriptions.json', () => {
     expect(rest).toEqual(key === undefined ? { level: 'warn' } : { key, level: 'warn' });
   });
 
-  test('a folder of that name is a warning too', async () => {
+  test.skipIf(process.platform === 'win32').each<[string, (path: string) => void]>([
+    ['a folder', (path) => mkdirSync(path)],
+    ['a link to itself', (path) => symlinkSync('mcp-descriptions.json', path)],
+    ['a device that has no end', (path) => symlinkSync('/dev/zero', path)],
+    ['a pipe that nobody writes to', (path) => void spawnSync('mkfifo', [path])],
+  ])('%s of that name is a warning too, and never waited for', async (_what, make) => {
     child('notes');
-    mkdirSync(join(root, 'mcp-descriptions.json'));
+    make(join(root, 'mcp-descriptions.json'));
     const { servers, warnings } = await load();
     expect(servers).toHaveLength(1);
     expect(warnings.map(({ level }) => level)).toEqual(['warn']);

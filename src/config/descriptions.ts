@@ -33,6 +33,8 @@ export function readDescriptions(directory: string, warn: Warn): Descriptions {
 const FILE = 'mcp-descriptions.json';
 const PLACES: readonly (readonly string[])[] = [[], ['.switchboard']];
 const MAX_BYTES = 4 * 1024 * 1024;
+/** No instructions have a reason to be longer, in UTF-16 units; a file with them may be as long. */
+const MAX_TEXT = 1024 * 1024;
 
 function entriesOf(file: string, warn: Warn): [string, Described][] {
   let value: unknown;
@@ -40,6 +42,8 @@ function entriesOf(file: string, warn: Warn): [string, Described][] {
     // Mostly there is none: a question is cheaper than an error.
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) return [];
+    // A pipe would be waited for, and a device has no end.
+    if (!found.isFile()) throw new Error(`${file}: is not a regular file`);
     if (found.size > MAX_BYTES) throw new Error(`${file}: is larger than ${MAX_BYTES} bytes`);
     value = readJsonFile(file);
   } catch (error) {
@@ -71,9 +75,11 @@ interface Place {
 function describedBy(entry: Record<string, unknown>, { file, path }: Place, warn: Warn): Described {
   const textOf = (key: keyof Described): string | undefined => {
     const text = Object.hasOwn(entry, key) ? entry[key] : undefined;
-    if (typeof text === 'string') return text.trim() === '' ? undefined : text;
+    const isText = typeof text === 'string';
+    if (isText && text.length <= MAX_TEXT) return text.trim() === '' ? undefined : text;
     if (text !== undefined) {
-      warn({ file, key: keyPath([...path, key]), message: 'must be a text; it is ignored', level: 'warn' });
+      const message = isText ? `is longer than ${MAX_TEXT} characters` : 'must be a text';
+      warn({ file, key: keyPath([...path, key]), message: `${message}; it is ignored`, level: 'warn' });
     }
     return undefined;
   };

@@ -69,7 +69,10 @@ export class Consent {
 
 /** What to do where nobody can be asked. */
 export function howToAllow(server: string): string {
-  return `To allow such tools, set "language": { "allowDestructive": true } for server '${server}', or use a client that can ask (elicitation).`;
+  return (
+    `To allow such tools, set "language": { "allowDestructive": true } for server '${server}' (where its folder is ` +
+    'wrapped: --allow-destructive in its .mcp.json), or use a client that can ask (elicitation).'
+  );
 }
 
 const GRANTED: Permission = { kind: 'granted' };

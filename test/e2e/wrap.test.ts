@@ -149,7 +149,7 @@ describe('a folder', () => {
     const wrapped = await run(project, ['wrap', 'memory'], { env });
     expect(wrapped).toMatchObject({ code: 0, stderr: '' });
     expect(wrapped.stdout).toContain('Wrapped "memory" in');
-    expect(wrapped.stdout).toContain('The model is claude-haiku-4-5.');
+    expect(wrapped.stdout).toContain('The model is claude-haiku-5-5.');
     expect(fs.readdirSync(folder).sort()).toEqual(
       ['.mcp.json', 'CLAUDE.md', 'memory-claude-wrapper.mjs', 'original', 'start.mjs'].sort(),
     );
@@ -272,6 +272,60 @@ describe('a folder', () => {
       expect((await run(project, ['unwrap', folder], { env })).code).toBe(0);
       expect(snapshot(folder)).toEqual(before);
     }
+  });
+
+  test('is wrapped once where several wrap and unwrap it at the same moment', async () => {
+    const project = createProject({
+      'mcps/one/.mcp.json': { name: 'one', ...nodeServer('echo') },
+      'mcps/one/CLAUDE.md': 'Echo.\n',
+    });
+    const folder = project.path('mcps/one');
+    const before = snapshot(folder);
+    const together = (...commands: string[][]) =>
+      Promise.all(commands.map((args) => run(project, [...args, '--json'])));
+    const wraps = await together(['wrap', 'one'], ['wrap', 'one'], ['wrap', 'one']);
+    expect(wraps.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(wraps.filter(({ json }) => json.changed)).toHaveLength(1);
+    const mixed = await together(['unwrap', 'one'], ['wrap', 'one'], ['unwrap', folder]);
+    expect(mixed.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect((await run(project, ['unwrap', folder])).code).toBe(0);
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('is seen to be wrapped by list and doctor, with the model that the wrapper would ask', async () => {
+    const project = createProject({ 'mcps/one/.mcp.json': { name: 'one', ...nodeServer('echo') } });
+    project.write('mcps/one/CLAUDE.md', 'Echo.\n');
+    const plain = snapshot(project.dir);
+    for (const args of [
+      ['wrap', 'one', '--dry-run'],
+      ['unwrap', 'one', '--dry-run'],
+    ])
+      expect((await run(project, args)).code).toBe(0);
+    fs.rmSync(project.path('.state'), { recursive: true, force: true });
+    expect(snapshot(project.dir)).toEqual(plain);
+    const env = { ANTHROPIC_API_KEY: 'sk-test' };
+    await run(project, ['wrap', 'one', '--model', 'claude-test'], { env });
+    expect((await run(project, ['list'], { env })).stdout).toContain('in plain words to claude-test');
+    expect((await run(project, ['doctor', 'one'], { env })).stdout).toMatch(
+      /model +claude-test \(anthropic\)/,
+    );
+    // The wrapper has no key where its gateway has none.
+    expect((await run(project, ['doctor', 'one'])).stdout).toContain('ANTHROPIC_API_KEY');
+  });
+
+  test('is named by its path to unwrap it, also where nothing else can be', async () => {
+    const project = createProject({ 'mcps/one/.mcp.json': { name: 'one', ...nodeServer('echo') } });
+    const folder = project.path('mcps/one');
+    const before = snapshot(folder);
+    expect((await run(project, ['unwrap', './mcps/one'])).stdout).toContain('is not wrapped');
+    await run(project, ['wrap', 'one', '--model', 'host']);
+    fs.rmSync(join(folder, '.mcp.json'));
+    const byName = await run(project, ['unwrap', 'one']);
+    expect(byName).toMatchObject({ code: 2 });
+    expect(byName.stderr).toContain('name its folder: switchboard unwrap ./mcps/memory');
+    expect((await run(project, ['unwrap', './mcps/one'])).code).toBe(0);
+    expect(snapshot(folder)).toEqual(before);
+    expect((await run(project, ['unwrap', 'x'.repeat(300)])).code).toBe(2);
   });
 
   test('keeps what a person has changed', async () => {

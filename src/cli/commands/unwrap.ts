@@ -8,7 +8,8 @@ import { usage, type Arguments } from '../arguments.ts';
 import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { Exit } from '../failure.ts';
-import { selected } from '../survey.ts';
+import { withFolder } from '../folder-lock.ts';
+import { knownServer } from '../known-server.ts';
 import { tellGateways, toldText } from '../tell-gateways.ts';
 
 export const unwrap: Command = {
@@ -43,23 +44,33 @@ export const unwrap: Command = {
       );
     }
     const config = await context.loadConfig();
+    const broken = `Where its ${CONFIG_FILE} is broken or gone, name its folder: ${context.face.program} unwrap ./mcps/memory`;
     const known = config.servers.find((server) => server.name === name);
     const folder = known === undefined ? folderOf(name, config, context) : undefined;
-    if (folder !== undefined) return unwrapInFolder(folder, given, config, context);
-    const [server] = selected(config, [name]);
-    return server!.origin.file === config.file
-      ? unwrapEntry(server!, given, config, context)
-      : unwrapInFolder(folderOfServer(server!), given, config, context);
+    const server = folder === undefined ? knownServer(config, name, broken) : undefined;
+    if (server !== undefined && server.origin.file === config.file)
+      return unwrapEntry(server, given, config, context);
+    const place = folder ?? folderOfServer(server!);
+    return withFolder(place, `unwrap ${name}`, context, () => unwrapInFolder(place, given, config, context));
   },
 };
 
-/** The folder that a word names, where something is wrapped in it. */
+/** The folder that a word names: any by a path, else one that something is wrapped in. */
 function folderOf(word: string, { warnings }: LoadedConfig, { cwd }: Context): string | undefined {
   const said = warnings.find(({ server, file }) => server === word && file !== undefined)?.file;
+  const isPath = /[\\/]/.test(word) || word === '.' || word === '..';
   return [resolve(cwd, word), ...(said === undefined ? [] : [dirname(said)])].find(
-    (folder) =>
-      statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true && lookAt(folder).kind !== 'plain',
+    (folder) => isFolder(folder) && (isPath || lookAt(folder).kind !== 'plain'),
   );
+}
+
+/** What cannot be looked at, such as a name that is too long, is none. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function folderOfServer({ name, origin, language }: ServerDefinition): string {

@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import {
   clearLeftovers,
@@ -17,10 +17,11 @@ import { usage, type Arguments } from '../arguments.ts';
 import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
+import { withFolder } from '../folder-lock.ts';
+import { knownServer } from '../known-server.ts';
 import { LANGUAGE_FLAGS, languageIn, type LanguageChoice } from '../language-flags.ts';
 import { lastWords } from '../last-words.ts';
 import { modelNeeds } from '../model-needs.ts';
-import { selected } from '../survey.ts';
 import { tellGateways, toldText } from '../tell-gateways.ts';
 import { findInstructions, instructionsIn, whereFrom, type FoundInstructions } from '../wrap-instructions.ts';
 import { refuseForeign, wrapPlan } from '../wrap-plan.ts';
@@ -40,7 +41,7 @@ export const wrap: Command = {
       'interrupted, the folder works as before or as wrapped, and `$0 unwrap` or `$0 wrap` tidies it up.',
     'CLAUDE.md comes from mcp-descriptions.json, else from what we know of common servers; for others it is drafted ' +
       'from the tools of the server, which is started once for that. A folder that has one keeps it.',
-    'The model: without --model it is claude-haiku-4-5 where ANTHROPIC_API_KEY or CLAUDE_API_KEY is set, else that of ' +
+    'The model: without --model it is claude-haiku-5-5 where ANTHROPIC_API_KEY or CLAUDE_API_KEY is set, else that of ' +
       'the host, which needs no key. A local model takes --base-url and --model. Keys are never written to a file. ' +
       'Tools that may destroy something run only when you agree, or with --allow-destructive. ' +
       'Log in to a remote server (`$0 auth`) before you wrap its folder.',
@@ -70,16 +71,21 @@ export const wrap: Command = {
     }
     const choice = languageIn(given);
     const config = await context.loadConfig();
-    const [server] = selected(config, [name]);
-    return server!.origin.file === config.file && server!.kind !== 'builtin'
-      ? wrapEntry(server!, choice, given, config, context)
-      : wrapInFolder(server!, choice, given, config, context);
+    const otherwise = `\`${context.face.program} add\` puts a new one into the configuration.`;
+    const server = knownServer(config, name, otherwise);
+    if (server.origin.file === config.file && server.kind !== 'builtin')
+      return wrapEntry(server, choice, given, config, context);
+    return withFolder(dirname(server.origin.file), `wrap ${name}`, context, async () => {
+      // While we waited for another one, it may have become another server.
+      const now = await context.loadConfig('quietly');
+      return wrapInFolder(knownServer(now, name, otherwise), choice, given, now, context);
+    });
   },
 };
 
 /** Puts the model into the entry of the configuration. */
 async function wrapEntry(
-  { name }: ServerDefinition,
+  { name, language }: ServerDefinition,
   choice: LanguageChoice,
   given: Arguments,
   config: LoadedConfig,
@@ -90,23 +96,22 @@ async function wrapEntry(
   const told =
     file === undefined ? {} : { instructionsFile: relative(config.directory, resolve(context.cwd, file)) };
   const settings = { ...choice, ...told };
-  const language = Object.keys(settings).length === 0 ? true : settings;
   const { done, preview } = await changeConfig(config, given, context, (text) =>
-    withLanguage(text, name, language),
+    withLanguage(text, name, settings),
   );
   const quiet = reasonNotToTell(done, given);
   const gateways = tellGateways(config, context, quiet);
-  const model = await meantModel(choice, context.env);
+  const model = await meantModel({ ...language, ...choice }, context.env);
   const shown = JSON.stringify(printableLine(name));
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
-    data: { server: name, how: 'config', language, model, ...done, gateways },
+    data: { server: name, how: 'config', language: settings, model, ...done, gateways },
     text: (style) => {
       if (done.dryRun) return preview(style) || `Nothing would change in ${printableLine(done.file)}.\n`;
-      if (!done.changed) return `${shown} is wrapped like this already.\n`;
+      if (!done.changed) return `${shown} is wrapped already.\n`;
       return [
         `Wrapped ${shown} in ${printableLine(done.file)}: it now takes plain words.${backupText(done)}\n`,
-        modelNeeds(model, context.env),
+        modelNeeds(model, context.env, { ...language, ...choice }),
         toldText(gateways),
         nextText(name, model, context),
       ].join('');
@@ -127,7 +132,14 @@ async function wrapInFolder(
   const file = given.flags.get('instructions');
   const asked = file === undefined ? undefined : instructionsIn(file, context.cwd);
   const folder = resolve(origin.file, '..');
-  if (lookAt(folder).kind === 'wrapped') return alreadyWrapped(server, choice, asked, config, context);
+  if (lookAt(folder).kind === 'wrapped')
+    return alreadyWrapped(
+      server,
+      Object.keys(choice).length > 0 || asked !== undefined,
+      given,
+      config,
+      context,
+    );
   refuseForeign(server, config, context.face.program);
   refuseToWrap(folder, name);
   // What stands there now must be the folder's own before it is looked at.
@@ -159,7 +171,7 @@ async function wrapInFolder(
     text: () =>
       [
         folderText(plan, from, dryRun),
-        modelNeeds(model, context.env),
+        modelNeeds(model, context.env, choice),
         dryRun ? '' : toldText(gateways),
         dryRun ? '' : nextText(name, model, context),
       ].join(''),
@@ -181,22 +193,24 @@ async function instructionsOf(
 
 function alreadyWrapped(
   { name, origin }: ServerDefinition,
-  choice: LanguageChoice,
-  asked: string | undefined,
+  wantsChange: boolean,
+  given: Arguments,
   config: LoadedConfig,
   context: Context,
 ): Outcome {
   const { program } = context.face;
-  if (Object.keys(choice).length > 0 || asked !== undefined) {
+  if (wantsChange) {
     throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(name)} is wrapped already.`, {
       hint: `Change the arguments in ${origin.file} or the text of CLAUDE.md beside it, or begin with: ${program} unwrap ${name}`,
     });
   }
-  clearLeftovers(resolve(origin.file, '..'));
+  const folder = resolve(origin.file, '..');
+  const dryRun = given.flags.has('dry-run');
+  if (!dryRun) clearLeftovers(folder);
   const gateways = tellGateways(config, context, 'nothing has changed');
   return {
     exitCode: Exit.ok,
-    data: { server: name, how: 'folder', folder: resolve(origin.file, '..'), changed: false, gateways },
+    data: { server: name, how: 'folder', folder, changed: false, dryRun, gateways },
     text: () =>
       `${JSON.stringify(printableLine(name))} is wrapped already. ${program} unwrap puts it back.\n`,
   };

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -46,6 +47,10 @@ const UNKNOWN = { kind: 'stdio', command: 'node', args: ['memory.mjs'] } as cons
 describe('what a model is told', () => {
   const server = 'memory';
   const tools: OfferedTool[] = [];
+  const pipe = (name: string): string => {
+    spawnSync('mkfifo', [join(directory, name)]);
+    return join(directory, name);
+  };
   const file = (name: string, content: string): string => {
     const path = join(directory, name);
     writeFileSync(path, content);
@@ -92,7 +97,8 @@ describe('what a model is told', () => {
 
   test.each([
     ['is not there', () => join(directory, 'missing.md'), 'no such file'],
-    ['is a folder', () => directory, 'directory'],
+    ['is a folder', () => directory, 'not a regular file'],
+    ['is a pipe that nobody writes to', () => pipe('pipe.md'), 'not a regular file'],
     ['is too large', () => file('large.md', 'x'.repeat(1024 * 1024 + 1)), 'larger than 1048576 bytes'],
   ])('a file that %s is an error that names it', async (_what, pathOf, why) => {
     const instructionsFile = pathOf();

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { LanguageDefinition } from '../../config/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
@@ -49,11 +50,13 @@ const TRUST_THE_LIST =
 
 async function readInstructions(server: string, file: string): Promise<string> {
   try {
-    const handle = await open(file, 'r');
+    const handle = await open(file, READ);
     try {
-      const { size } = await handle.stat();
+      const found = await handle.stat();
+      const { size } = found;
+      if (!found.isFile()) throw new Error('it is not a regular file');
       if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-      // Not the whole of a file that grows meanwhile, or that has no size, such as a device.
+      // Not the whole of a file that grows meanwhile.
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
       return buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
     } finally {
@@ -69,3 +72,5 @@ async function readInstructions(server: string, file: string): Promise<string> {
 }
 
 const MAX_BYTES = 1024 * 1024;
+/** A pipe in the place of the file is an error, and not waited for. Windows knows no such flag. */
+const READ = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0);

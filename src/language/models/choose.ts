@@ -8,7 +8,7 @@ import type { Patience } from './retry.ts';
 type Settings = Pick<LanguageDefinition, 'model' | 'provider' | 'baseUrl' | 'apiKey'>;
 
 /** Small, quick, and good with tools. */
-const DEFAULT_MODEL = 'claude-haiku-4-5';
+const DEFAULT_MODEL = 'claude-haiku-5-5';
 
 /**
  * The model that the settings mean, or where they leave it open, the environment; with no key at all, that of the client.

@@ -57,6 +57,8 @@ export function nameAlso(file: string, name: string): void {
     fs.copyFileSync(file, name, fs.constants.COPYFILE_EXCL);
     fs.chmodSync(name, mode & 0o777);
     fs.utimesSync(name, atime, mtime);
+    // The file itself is about to be replaced; the copy must not be in memory only by then.
+    settle(name);
   }
 }
 
@@ -86,10 +88,10 @@ export function removeDirectory(path: string): boolean {
   return true;
 }
 
-/** Waits until the names in a directory are on the disk, where the system can tell. */
-export function settle(directory: string): void {
+/** Waits until a file, or the names in a directory, are on the disk, where the system can tell. */
+export function settle(path: string): void {
   try {
-    const descriptor = fs.openSync(directory, 'r');
+    const descriptor = fs.openSync(path, 'r');
     try {
       fs.fsyncSync(descriptor);
     } finally {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { isFile, isSame, isThere } from './disk.ts';
 import { placesIn, SCRIPT_ENDING, type WrapPlaces } from './names.ts';
 import { recordIn, type WrapRecord } from './record.ts';
@@ -26,7 +27,19 @@ export interface FoundScript {
   readonly isChanged: boolean;
 }
 
+/** Throws a SwitchboardError (WRAP_UNREADABLE) where that cannot be told. */
 export function lookAt(folder: string): FolderState {
+  try {
+    return stateOf(folder);
+  } catch (cause) {
+    throw new SwitchboardError('WRAP_UNREADABLE', `${folder} cannot be looked at: ${messageOf(cause)}`, {
+      hint: 'Check the rights of the folder and of what is in it.',
+      cause,
+    });
+  }
+}
+
+function stateOf(folder: string): FolderState {
   const places = placesIn(folder);
   const script = findScript(folder) ?? findScript(places.staging);
   // It is made in the staging folder before the record is, and moved as the first thing after it.
@@ -55,7 +68,9 @@ function findScript(directory: string): FoundScript | undefined {
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort();
-  } catch {
-    return [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../protocol/index.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 
 /**
  * What was written when a folder was wrapped, so that it can be told what was changed since. It is the last line of the
@@ -34,15 +34,18 @@ export function recordIn(text: string): { record: WrapRecord; isChanged: boolean
     const line = text.slice(at + MARK.length);
     const record = JSON.parse(line) as Omit<WrapRecord, 'version'> & { readonly version: unknown };
     // Half of a record cannot be parsed; one of a later version we cannot judge.
-    if (record.version !== 1 || typeof record.server !== 'string') return undefined;
+    if (record.version !== 1 || typeof record.server !== 'string' || !isJsonObject(record.config))
+      return undefined;
     return { record: { ...record, version: 1 }, isChanged: digest(text.slice(0, at)) !== record.script };
   } catch {
     return undefined;
   }
 }
 
+/** The same whichever way lines end: git may turn them when somebody else checks a folder out. */
 export function digest(bytes: string | Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  const text = Buffer.from(bytes as string).toString('latin1');
+  return createHash('sha256').update(text.replaceAll('\r\n', '\n'), 'latin1').digest('hex');
 }
 
 /** JSON in which nothing can end a line of a program: some characters beyond ASCII do. */

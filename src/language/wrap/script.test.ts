@@ -10,6 +10,7 @@ const NAME = 'a"b`${c}\u2028*/';
 
 async function runScript(project: Project, args: readonly string[] = []) {
   const child = spawn(process.execPath, [project.path('wrapper.mjs'), ...args], {
+    env: { ...process.env, PATH: project.path('bin') },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -43,6 +44,19 @@ test('the script finds the program of the project where it came from another mac
   expect(await runScript(project)).toEqual({ code: 0, stdout: 'language-server\n', stderr: '' });
 });
 
+test('the script finds the command of another machine, which has the program elsewhere', async () => {
+  const project = createProject({
+    'bin/mcp-switchboard': `#!${process.execPath}\nprocess.stdin.pipe(process.stdout); console.error(process.argv.slice(2).join()); process.exitCode = 7;`,
+    'wrapper.mjs': wrapperScript('memory', { kind: 'installed', program: '/nowhere/index.js' }),
+  });
+  chmodSync(project.path('bin/mcp-switchboard'), 0o755);
+  expect(await runScript(project, ['--max-steps', '3'])).toEqual({
+    code: 7,
+    stdout: 'from the host',
+    stderr: `language-server,${project.dir},--max-steps,3\n`,
+  });
+});
+
 test('the script says what to do where the program is gone', async () => {
   const project = createProject({
     'wrapper.mjs': wrapperScript('memory', { kind: 'installed', program: '/nowhere/index.js' }),
@@ -50,6 +64,7 @@ test('the script says what to do where the program is gone', async () => {
   const { code, stderr } = await runScript(project);
   expect(code).toBe(1);
   expect(stderr).toContain(project.path('wrapper.mjs'));
+  expect(stderr).toContain('npm install -g mcp-switchboard');
   expect(stderr).toContain(`npx mcp-switchboard unwrap ${JSON.stringify(project.dir)}`);
 });
 

@@ -10,6 +10,19 @@ export type WrapperLaunch =
 /** The command that the script gives this program; `main` of the command line knows it. */
 const WRAPPER_COMMAND = 'language-server';
 
+/** Part of a script that knows `args`, and says by `isNotThere` what to do where there is no such command. */
+const PASS_ON = `/** Has another process do all of it, which has our input and output. */
+function passOn(command) {
+  const child = spawn(command, args, { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code) => process.exit(code ?? 1));
+  child.on('error', (error) => {
+    isNotThere(error);
+    process.exit(1);
+  });
+}
+`;
+
 /** The program that stands in the place of a wrapped server. */
 export function wrapperScript(server: string, launch: WrapperLaunch): string {
   const body = launch.kind === 'installed' ? installed(launch.program) : fetched(launch);
@@ -20,26 +33,23 @@ ${body}`;
 }
 
 function installed(program: string): string {
-  return `import { existsSync } from 'node:fs';
+  return `import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const script = fileURLToPath(import.meta.url);
 const folder = dirname(script);
 const usual = ${ascii(JSON.stringify(program))};
-const program = [usual, inProject()].find((file) => file !== undefined && existsSync(file));
+const args = ['${WRAPPER_COMMAND}', folder, ...process.argv.slice(2)];
+const program = [usual, inProject(), ...ofWindows()].find((file) => file !== undefined && existsSync(file));
 
-if (program === undefined) {
-  process.stderr.write(
-    \`\${script}: Switchboard is needed and is not installed any more (\${usual}).\\n\` +
-      '  Install it again: npm install -g mcp-switchboard\\n' +
-      \`  Or have the server as it was: npx mcp-switchboard unwrap \${JSON.stringify(folder)}\\n\`,
-  );
-  process.exitCode = 1;
-} else {
-  process.argv = [process.argv[0], program, '${WRAPPER_COMMAND}', folder, ...process.argv.slice(2)];
+if (program !== undefined) {
+  process.argv = [process.argv[0], program, ...args];
   await import(pathToFileURL(program).href);
+} else {
+  passOn('mcp-switchboard');
 }
 
 /** The one that the project has of its own, where this folder came from another machine. */
@@ -49,6 +59,22 @@ function inProject() {
   } catch {
     return undefined;
   }
+}
+
+/** Where npm installs it for all projects, beside a command that only a shell can run. */
+function ofWindows() {
+  if (process.platform !== 'win32') return [];
+  const places = (process.env.PATH ?? '').split(delimiter).filter((place) => place !== '');
+  return places.map((place) => join(place, 'node_modules', 'mcp-switchboard', 'dist', 'index.js'));
+}
+
+${PASS_ON}
+function isNotThere() {
+  process.stderr.write(
+    \`\${script}: Switchboard is needed and is not on this machine: not as \${usual}, not in the project, and not as the command mcp-switchboard.\\n\` +
+      '  Install it: npm install -g mcp-switchboard\\n' +
+      \`  Or have the server as it was: npx mcp-switchboard unwrap \${JSON.stringify(folder)}\\n\`,
+  );
 }
 `;
 }
@@ -63,16 +89,15 @@ const folder = dirname(script);
 const command = ${ascii(JSON.stringify(command))};
 const args = [...${ascii(JSON.stringify(args))}, '${WRAPPER_COMMAND}', folder, ...process.argv.slice(2)];
 
-const child = spawn(command, args, { stdio: 'inherit' });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-child.on('exit', (code) => process.exit(code ?? 1));
-child.on('error', (error) => {
+passOn(command);
+
+${PASS_ON}
+function isNotThere(error) {
   process.stderr.write(
     \`\${script}: Switchboard cannot be started by \${command}: \${error.message}\\n\` +
       '  Install it: npm install -g mcp-switchboard\\n' +
       \`  Then wrap the server again: switchboard unwrap \${JSON.stringify(folder)}, and switchboard wrap.\\n\`,
   );
-  process.exit(1);
-});
+}
 `;
 }

@@ -1,6 +1,7 @@
-import * as fs from 'node:fs';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProject } from '../../../test/helpers/temp-project.ts';
 import { lookAt } from './folder-state.ts';
 import { outerConfig } from './outer-config.ts';
@@ -11,6 +12,17 @@ import { wrapFolder, wrapSteps, type WrapPlan } from './wrap-folder.ts';
 const ORIGINAL =
   '{\n  // mine\n  "name": "memory", "command": { "cmd": "node", "args": ["server.js"], "env": { "A": "s3cret" } },\n}\r\n';
 const CONFIG = '.mcp.json';
+
+// Waiting for the disk is for those who lose power, which no test does, and takes most of the time.
+const { fsyncSync } = fs;
+beforeAll(() => {
+  fs.fsyncSync = () => undefined;
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  fs.fsyncSync = fsyncSync;
+  syncBuiltinESMExports();
+});
 
 function folderWith(files: Readonly<Record<string, string>> = {}): string {
   const { dir } = createProject({ [CONFIG]: ORIGINAL, 'server.js': '// the server\n', ...files });
@@ -181,6 +193,20 @@ describe('what is in the way is not touched', () => {
     expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/is a link to another file/);
   });
 
+  test.each<[string, (path: string) => void]>([
+    ['a folder', (path) => fs.mkdirSync(path)],
+    ['a link to nowhere', (path) => fs.symlinkSync('nowhere.md', path)],
+    ['a link to itself', (path) => fs.symlinkSync('CLAUDE.md', path)],
+  ])('%s in the place of CLAUDE.md is refused: no model could be told it', (_, make) => {
+    const folder = folderWith();
+    make(join(folder, 'CLAUDE.md'));
+    const before = snapshot(folder);
+    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(
+      /CLAUDE\.md is not a file, nor a link to one/,
+    );
+    expect(snapshot(folder)).toEqual(before);
+  });
+
   test('a folder that is wrapped already is refused', () => {
     const folder = folderWith();
     wrapFolder(planFor(folder, '# Ours\n'));
@@ -266,6 +292,15 @@ describe('what was changed since', () => {
     change(folder, 'memory-claude-wrapper.mjs', (text) => `// mine\n${text}`);
     expect(() => unwrapFolder(folder)).toThrow(/claude-wrapper\.mjs was changed/);
     expect(unwrapFolder(folder, { force: true })).toEqual({ kept: [] });
+  });
+
+  test('line endings that git has turned are no change', () => {
+    const folder = folderWith();
+    wrapFolder(planFor(folder, '# Ours\n\n- be brief\n'));
+    for (const file of [CONFIG, 'CLAUDE.md', 'memory-claude-wrapper.mjs'])
+      change(folder, file, (text) => text.replaceAll('\n', '\r\n'));
+    expect(unwrapFolder(folder)).toEqual({ kept: [] });
+    expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'server.js']);
   });
 
   test('what somebody has put into original stays', () => {

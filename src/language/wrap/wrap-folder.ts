@@ -16,7 +16,7 @@ import {
 import { lookAt } from './folder-state.ts';
 import { CONFIG_FILE, INSTRUCTIONS_FILE, placesIn, scriptName } from './names.ts';
 import { digest, withRecord } from './record.ts';
-import { unwrapSteps } from './unwrap-folder.ts';
+import { unwrapFolder } from './unwrap-folder.ts';
 
 export interface WrapPlan {
   /** The folder of the server, absolute. */
@@ -43,25 +43,45 @@ export function wrapFolder(plan: WrapPlan): void {
   try {
     for (const step of wrapSteps(plan)) step.run();
   } catch (cause) {
-    clearLeftovers(plan.folder);
-    if (cause instanceof SwitchboardError) throw cause;
+    const isTidy = triesToClear(plan.folder);
+    if (cause instanceof SwitchboardError && isTidy) throw cause;
     throw new SwitchboardError('WRAP_FAILED', `${plan.folder} could not be changed: ${messageOf(cause)}`, {
-      hint: 'It is as it was. Check the rights of the folder and the space on the disk.',
+      hint: isTidy
+        ? 'It is as it was. Check the rights of the folder and the space on the disk.'
+        : 'The server works as before, but something of the wrapper is left. Check the rights of the folder, and unwrap it.',
       cause,
     });
   }
 }
 
-/** Takes away what an attempt that did not come to its end has left, or does nothing. */
+function triesToClear(folder: string): boolean {
+  try {
+    clearLeftovers(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Takes away what an attempt that did not come to its end has left, or does nothing. Throws like unwrapFolder. */
 export function clearLeftovers(folder: string): void {
   const { kind, places } = lookAt(folder);
-  if (kind === 'unfinished') for (const step of unwrapSteps(folder)) step.run();
-  else if (kind === 'wrapped') removeDirectory(places.staging);
+  if (kind === 'unfinished') unwrapFolder(folder);
+  else if (kind === 'wrapped') removeEmpty(places.staging);
+}
+
+/** By now everything is in place: an empty folder that cannot be removed is no failure. */
+function removeEmpty(directory: string): void {
+  try {
+    removeDirectory(directory);
+  } catch {
+    // The next wrap or unwrap removes it.
+  }
 }
 
 /** Throws where the folder holds something that the script's files would take the place of. Changes nothing. */
 export function refuseToWrap(folder: string, server: string): void {
-  const { config, original } = placesIn(folder);
+  const { config, original, instructions } = placesIn(folder);
   const state = lookAt(folder);
   const refuse = (message: string, hint: string): never => {
     throw new SwitchboardError('WRAP_REFUSED', message, { hint });
@@ -78,9 +98,22 @@ export function refuseToWrap(folder: string, server: string): void {
       `${original} is there already.`,
       'Give it another name: the definition of the server is kept there.',
     );
+  if (isThere(instructions) && !leadsToFile(instructions))
+    refuse(
+      `${instructions} is not a file, nor a link to one.`,
+      'Put a file there, or take it away: it says what the model is told.',
+    );
   const script = join(folder, scriptName(server));
   if (isThere(script) && state.script?.file !== script)
     refuse(`${script} is there already.`, 'Give it another name: the wrapper of the server goes there.');
+}
+
+function leadsToFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** What is done, in this order. After any number of them, the folder is either the server's or the script's. */
@@ -121,7 +154,7 @@ export function wrapSteps(plan: WrapPlan): Step[] {
       refuseChanged(plan, places.config, places.originalConfig);
       move(staged('mcp.json'), places.config);
     }),
-    step(`remove ${places.staging}`, () => void removeDirectory(places.staging)),
+    step(`remove ${places.staging}`, () => removeEmpty(places.staging)),
   ];
 }
 

@@ -1,0 +1,24 @@
+import { realpathSync } from 'node:fs';
+import { withKernelLock } from '../app.ts';
+import type { Context } from './command.ts';
+
+/**
+ * Does the work while no other wrap or unwrap is at the same folder, by whatever path. Nothing is written for that, and
+ * a program that is killed holds nobody up.
+ */
+export function withFolder<T>(
+  folder: string,
+  what: string,
+  context: Context,
+  work: () => Promise<T> | T,
+): Promise<T> {
+  return withKernelLock(`wrap ${realpathSync(folder)}`, work, {
+    what: `${context.face.program} ${what}`,
+    patience: PATIENCE,
+    signal: context.stop,
+    onWait: ({ pid, what: other }) => context.log.info(`waiting for process ${pid} (${other})`),
+  });
+}
+
+/** Another one may have to start the server first, in milliseconds. */
+const PATIENCE = 60_000;

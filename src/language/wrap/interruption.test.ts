@@ -1,0 +1,188 @@
+/** Wrap and unwrap, ended or failing at each single thing they do to the disk. */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createProject } from '../../../test/helpers/temp-project.ts';
+import { lookAt } from './folder-state.ts';
+import { outerConfig } from './outer-config.ts';
+import { wrapperScript } from './script.ts';
+import { unwrapFolder } from './unwrap-folder.ts';
+import { wrapFolder } from './wrap-folder.ts';
+
+const ORIGINAL =
+  '\ufeff{ "name": "memory", "command": { "cmd": "node", "args": ["server.js"] } } // mine\r\n';
+const CHANGING = [
+  ...['mkdirSync', 'openSync', 'writeFileSync', 'fchmodSync', 'fsyncSync', 'linkSync', 'copyFileSync'],
+  ...['chmodSync', 'utimesSync', 'renameSync', 'rmSync', 'unlinkSync', 'rmdirSync'],
+] as const;
+
+type Call = (...args: unknown[]) => unknown;
+const table = fs as unknown as Record<string, Call>;
+const untouched = Object.fromEntries(CHANGING.map((name) => [name, table[name]!]));
+// It is for those who lose power, which no test does, and takes most of the time.
+const real: Readonly<Record<string, Call>> = { ...untouched, fsyncSync: () => undefined };
+
+function use(calls: Readonly<Record<string, Call>>): void {
+  Object.assign(fs, calls);
+  syncBuiltinESMExports();
+}
+
+beforeEach(() => use(real));
+afterEach(() => use(untouched));
+
+/** How a disk lets us down: the code that a call fails with, by its number; undefined where it does not. */
+type Trouble = (call: { readonly at: number; readonly name: string }) => string | undefined;
+
+/** Does the work on such a disk. Says how many calls there were, and what it threw. */
+function withTrouble(trouble: Trouble, work: () => void): { calls: number; error?: unknown } {
+  let calls = 0;
+  for (const [name, call] of Object.entries(real)) {
+    table[name] = (...args) => {
+      if (name === 'openSync' && args[1] === 'r') return call(...args);
+      const code = trouble({ at: ++calls, name });
+      if (code === undefined) return call(...args);
+      // Who is killed while writing leaves a part.
+      if (name === 'writeFileSync') call(args[0], String(args[1]).slice(0, 9));
+      throw Object.assign(new Error(`${code}: ${name}`), { code });
+    };
+  }
+  syncBuiltinESMExports();
+  try {
+    work();
+    return { calls };
+  } catch (error) {
+    return { calls, error };
+  } finally {
+    use(real);
+  }
+}
+
+/** From then on nothing happens any more. */
+const killedAt =
+  (last: number): Trouble =>
+  ({ at }) =>
+    at >= last ? 'EKILLED' : undefined;
+const failingAt =
+  (one: number): Trouble =>
+  ({ at }) =>
+    at === one ? 'EIO' : undefined;
+const fullFrom =
+  (first: number): Trouble =>
+  ({ at, name }) =>
+    at >= first && /^(mkdir|open|write|copy|link)/.test(name) ? 'ENOSPC' : undefined;
+
+const SITUATIONS: [string, Record<string, string>, string | undefined][] = [
+  ['a folder without instructions', {}, '# Ours\n'],
+  ['a folder whose own instructions are used', { 'CLAUDE.md': '# Own\n' }, undefined],
+  ['a folder whose own instructions are set aside', { 'CLAUDE.md': '# Own\n' }, '# Ours\n'],
+];
+
+function snapshot(folder: string): Record<string, string> {
+  const names = fs.readdirSync(folder, { recursive: true }) as string[];
+  return Object.fromEntries(
+    names.map((name) => {
+      const stat = fs.lstatSync(join(folder, name));
+      const content = stat.isFile() ? fs.readFileSync(join(folder, name), 'latin1') : '';
+      return [name, `${stat.mode.toString(8)} ${content}`];
+    }),
+  );
+}
+
+describe.each(SITUATIONS)('%s', (_, files, instructions) => {
+  const folderAsItWas = (): string => {
+    const { dir } = createProject({ '.mcp.json': ORIGINAL, ...files });
+    fs.chmodSync(join(dir, '.mcp.json'), 0o600);
+    return dir;
+  };
+  const wrapIt = (folder: string): void =>
+    wrapFolder({
+      folder,
+      server: 'memory',
+      original: Buffer.from(ORIGINAL),
+      config: outerConfig(
+        { name: 'memory' },
+        { server: 'memory', command: 'node', args: ['memory-claude-wrapper.mjs'], rpcMs: 1000 },
+      ),
+      script: wrapperScript('memory', { kind: 'installed', program: '/opt/switchboard/dist/index.js' }),
+      instructions,
+    });
+  /** The server works, or its wrapper with all that it needs. */
+  const expectUsable = (folder: string): void => {
+    const text = fs.readFileSync(join(folder, '.mcp.json'), 'utf8');
+    if (text === ORIGINAL) return;
+    expect(JSON.parse(text)).toMatchObject({ command: { args: ['memory-claude-wrapper.mjs'] } });
+    expect(fs.readFileSync(join(folder, 'original/.mcp.json'), 'utf8')).toBe(ORIGINAL);
+    expect(fs.readdirSync(folder)).toEqual(
+      expect.arrayContaining(['memory-claude-wrapper.mjs', 'CLAUDE.md']),
+    );
+  };
+
+  /** Goes through all moments, until one is past the end. */
+  function atEach(
+    trouble: (at: number) => Trouble,
+    first: 'wrap' | 'unwrap',
+    check: (folder: string, before: Record<string, string>, error: unknown) => void,
+  ): void {
+    for (let at = 1; ; at++) {
+      const folder = folderAsItWas();
+      const before = snapshot(folder);
+      if (first === 'unwrap') wrapIt(folder);
+      const { calls, error } = withTrouble(trouble(at), () =>
+        first === 'wrap' ? wrapIt(folder) : void unwrapFolder(folder),
+      );
+      expectUsable(folder);
+      check(folder, before, error);
+      if (calls < at) {
+        expect(at).toBeGreaterThan(5);
+        return;
+      }
+    }
+  }
+
+  test.each(['wrap', 'unwrap'] as const)('comes back wherever %s is killed', (first) => {
+    atEach(killedAt, first, (folder, before) => {
+      expect(unwrapFolder(folder)).toEqual({ kept: [] });
+      expect(snapshot(folder)).toEqual(before);
+    });
+  });
+
+  test.each(['wrap', 'unwrap'] as const)('can be wrapped wherever %s was killed', (first) => {
+    atEach(killedAt, first, (folder, before) => {
+      if (lookAt(folder).kind !== 'wrapped') wrapIt(folder);
+      expect(lookAt(folder).kind).toBe('wrapped');
+      unwrapFolder(folder);
+      expect(snapshot(folder)).toEqual(before);
+    });
+  });
+
+  test.each([
+    ['fails at one thing', failingAt],
+    ['has no more room', fullFrom],
+  ])('is as it was, and says so, where the disk %s while it is wrapped', (__, trouble) => {
+    atEach(trouble, 'wrap', (folder, before, error) => {
+      if (error === undefined) {
+        expect(lookAt(folder).kind).toBe('wrapped');
+        return;
+      }
+      expect(error).toMatchObject({
+        code: 'WRAP_FAILED',
+        hint: expect.stringContaining('It is as it was') as string,
+      });
+      expect(snapshot(folder)).toEqual(before);
+    });
+  });
+
+  test('where it cannot even be tidied up, one is told what to do', () => {
+    const folder = folderAsItWas();
+    const before = snapshot(folder);
+    const readOnlyFrom = killedAt(8);
+    const { error } = withTrouble(readOnlyFrom, () => wrapIt(folder));
+    expect(error).toMatchObject({
+      code: 'WRAP_FAILED',
+      hint: expect.stringContaining('and unwrap it') as string,
+    });
+    unwrapFolder(folder);
+    expect(snapshot(folder)).toEqual(before);
+  });
+});
