@@ -2,4 +2,4 @@
 import { switchboard } from './cli/faces/switchboard.ts';
 import { main } from './cli/main.ts';
 
-process.exit(await main(process.argv.slice(2), switchboard));
+void main(process.argv.slice(2), switchboard).then((code) => process.exit(code));

@@ -1,4 +1,4 @@
-import { context } from 'esbuild';
+import { context, transform } from 'esbuild';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,18 +18,19 @@ const GROUPS = [
       'mcp-proxy-server': 'src/bins/mcp-proxy-server.ts',
       mcpmux: 'src/bins/mcpmux.ts',
     },
-    libraries: { 'stdio-rpc': 'src/wire/stdio-rpc.ts' },
+    libraries: {},
   },
   {
     start: 'src/cli/switchyard/main.ts',
     programs: { switchyard: 'src/bins/switchyard.ts' },
     libraries: {},
   },
+  { programs: {}, libraries: { 'stdio-rpc': 'src/wire/stdio-rpc.ts' } },
 ];
 
 /**
- * Bundles the programs into dist/: ESM, code split, no node_modules needed at run time. `built` is called after each
- * build, with the number of errors.
+ * Bundles the programs into dist/: code split, no node_modules needed at run time. `built` is called after each build,
+ * with the number of errors.
  */
 export async function createBundler({ built = () => undefined } = {}) {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
@@ -60,6 +61,7 @@ function contextOf(group, version, done) {
     absWorkingDir: ROOT,
     entryPoints: { ...group.programs, ...group.libraries },
     outdir: 'dist',
+    outExtension: { '.js': group.start === undefined ? '.mjs' : '.js' },
     write: false,
     bundle: true,
     splitting: true,
@@ -73,12 +75,12 @@ function contextOf(group, version, done) {
     define: { __VERSION__: JSON.stringify(version) },
     logLevel: 'warning',
     plugins: [
-      startInOnePiece(group.start),
+      ...(group.start === undefined ? [] : [startInOnePiece(group.start)]),
       {
         name: 'swap-in',
         setup: ({ onEnd }) =>
-          onEnd(({ errors, outputFiles }) => {
-            const files = errors.length === 0 ? withoutEmptyImports(outputFiles) : undefined;
+          onEnd(async ({ errors, outputFiles }) => {
+            const files = errors.length === 0 ? await finished(group, outputFiles) : undefined;
             return done(group, files, errors.length);
           }),
       },
@@ -109,6 +111,34 @@ const startInOnePiece = (start) => ({
   },
 });
 
+async function finished(group, files) {
+  const texts = withoutEmptyImports(files);
+  return group.start === undefined ? texts : Promise.all(texts.map(asCommonJs));
+}
+
+/**
+ * Code can be split only as ES modules, and Node 20 takes several milliseconds longer to start a program of those. So
+ * each file is turned into a CommonJS module when it is done; what is loaded later is required then. An address that is
+ * known only at run time, as that of a configuration, is still imported.
+ */
+async function asCommonJs({ path, contents }) {
+  if (!path.endsWith('.js')) return { path, contents };
+  const required = contents.replaceAll(
+    /\bimport\(("(?:\.|node:)[^"]+")\)/g,
+    (_, address) => `Promise.resolve().then(()=>require(${address}))`,
+  );
+  const { code } = await transform(required, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // As ES modules always are.
+    banner: '"use strict";',
+  });
+  return { path, contents: code };
+}
+
 /**
  * The few lines with which esbuild makes module objects stand in a file of their own, and files that need nothing of it
  * import it all the same, for its effects. It has none, and each file that a start has to read costs a host time.
@@ -116,7 +146,7 @@ const startInOnePiece = (start) => ({
 function withoutEmptyImports(files) {
   const texts = files.map(({ path, contents }) => ({ path, text: Buffer.from(contents).toString() }));
   const helpers = texts.filter(
-    ({ path, text }) => path.includes('/chunk-') && /^var __defProp\b/.test(text) && text.length < 500,
+    ({ path, text }) => path.includes('/chunk-') && /^var __\w+=Object\./.test(text) && text.length < 2000,
   );
   return texts.map(({ path, text }) => ({
     path,
@@ -137,6 +167,7 @@ async function swapIn(files) {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, contents);
   }
+  await writeFile(join(fresh, 'package.json'), '{ "type": "commonjs" }\n');
   for (const name of GROUPS.flatMap(({ programs }) => Object.keys(programs)))
     await chmod(join(fresh, `${name}.js`), 0o755);
   await rename(dist, old).catch(() => undefined);

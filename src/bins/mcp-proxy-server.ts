@@ -2,4 +2,4 @@
 import { mcpProxyServer } from '../cli/faces/mcp-proxy-server.ts';
 import { main } from '../cli/main.ts';
 
-process.exit(await main(process.argv.slice(2), mcpProxyServer));
+void main(process.argv.slice(2), mcpProxyServer).then((code) => process.exit(code));

@@ -2,4 +2,4 @@
 import { mcpmux } from '../cli/faces/mcpmux.ts';
 import { main } from '../cli/main.ts';
 
-process.exit(await main(process.argv.slice(2), mcpmux));
+void main(process.argv.slice(2), mcpmux).then((code) => process.exit(code));

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { main } from '../cli/switchyard/main.ts';
 
-process.exit(await main(process.argv.slice(2)));
+void main(process.argv.slice(2)).then((code) => process.exit(code));
