@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { askSystem } from './ask-system.ts';
 
@@ -25,9 +25,9 @@ export function portHolders(ports: readonly number[], among: Iterable<number> = 
 }
 
 /**
- * Whether each of these processes, or another of those given for a port, listens on it: by port, the first listener that
- * is one of its own. The kernel walks through all sockets for either family, so the second is read only for what the
- * first does not have.
+ * By port, a listener that is one of the processes given for it; a port without one is missing. The kernel walks through
+ * all sockets there are, for either family. So nothing is read beyond where all ports have been seen, and the second
+ * family only for what the first does not have; who is not found so may still be found by `portHolders`.
  */
 export function ownHolders(wanted: ReadonlyMap<number, readonly number[]>): ReadonlyMap<number, PortHolder> {
   const own = new Map<number, PortHolder>();
@@ -53,7 +53,8 @@ function holdersFrom(
   among: Iterable<number>,
   who: 'anybody' | 'among alone' = 'anybody',
 ): readonly PortHolder[] {
-  const listeners = files.flatMap((file) => listenersFrom(file, ports));
+  const read = who === 'anybody' ? wholeText : (file: string) => textUntil(file, ports);
+  const listeners = files.flatMap((file) => listenersIn(read(file), ports));
   const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among, who);
   return listeners.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
 }
@@ -66,14 +67,43 @@ interface Listener {
 
 const LISTEN = '0A';
 
-function listenersFrom(file: string, ports: readonly number[]): Listener[] {
-  let text: string;
+/** Empty on a system without IPv6. */
+function wholeText(file: string): string {
   try {
-    text = readFileSync(file, 'latin1');
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** So much is read at a time, in bytes: the kernel looks for no more lines than that takes. */
+const PIECE = 1024;
+
+/** The beginning of the file, to where every port has been seen to be listened on: listeners stand before connections. */
+function textUntil(file: string, ports: readonly number[]): string {
+  let text = '';
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    const piece = Buffer.alloc(PIECE);
+    const missing = new Set(ports);
+    for (let read: number; (read = readSync(descriptor, piece, 0, PIECE, null)) > 0;) {
+      const seen = text.lastIndexOf('\n') + 1;
+      text += piece.toString('latin1', 0, read);
+      for (const { port } of listenersIn(text.slice(seen, text.lastIndexOf('\n') + 1), ports))
+        missing.delete(port);
+      if (missing.size === 0) break;
+    }
   } catch {
     // A system without IPv6.
-    return [];
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
+  // Whole lines only: half a number is another number.
+  return text.slice(0, text.lastIndexOf('\n') + 1);
+}
+
+function listenersIn(text: string, ports: readonly number[]): Listener[] {
   const found: Listener[] = [];
   for (const line of text.split('\n')) {
     const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);

@@ -26,7 +26,9 @@ function canListen(port: number, host?: string): Promise<boolean | undefined> {
     });
     server.listen({ port, host, exclusive: true }, () => {
       const both = host !== undefined || (server.address() as AddressInfo).family === 'IPv6';
-      server.close(() => resolve(both ? true : undefined));
+      // The port is free again at once; what is told later is only that nobody is connected.
+      server.close();
+      resolve(both ? true : undefined);
     });
   });
 }
