@@ -129,7 +129,6 @@ async function startUnderLock(
   const absent = (isFirst ? levels.flat() : due).filter(({ name }) => !alive.has(name)).map(key);
   const missing = absent.filter((each) => !reserved.has(each));
   for (const [each, reservation] of await reserve(context, missing)) reserved.set(each, reservation);
-  await course.proxy;
 
   const peers = peersOf(course, [...alive.values()]);
   const prepared = due
@@ -143,6 +142,8 @@ async function startUnderLock(
         peers,
       }),
     );
+  // Not before: it has been asked whether it is there, and its answer takes as long as all of this.
+  await course.proxy;
   for (const { record } of prepared) {
     tell(course, 'starting', record.service, `starting ${record.service} on :${record.port}`);
   }
