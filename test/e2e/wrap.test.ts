@@ -430,6 +430,9 @@ describe('an entry of the configuration', () => {
       file: TEXT.replace('"] }', '"], "language": true }'),
     });
     expect(stdout).toContain('The model is that of the host');
+    expect((await run(project, ['call', 'one', 'echo', 'text=x'])).stderr).toContain(
+      'It is asked in plain words: switchboard call one natural_language query="…"',
+    );
     expect((await run(project, ['wrap', 'one', '--model', 'm', '--instructions', 'told.md'])).code).toBe(0);
     expect(project.read(CONFIG)).toContain('"language": { "model": "m", "instructionsFile": "told.md" }');
     expect((await run(project, ['tools', 'one', '--json'])).json.servers[0].name).toBe('one');

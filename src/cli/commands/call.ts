@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ServerError, type App, type Listing } from '../../app.ts';
 import type { ServerDefinition } from '../../config/index.ts';
+import { NATURAL_LANGUAGE } from '../../language/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
@@ -153,7 +154,10 @@ function unknownTool(
   { face }: Context,
 ): SwitchboardError {
   const names = tools.flatMap((each) => [each.name, each.exposed ?? each.name]);
-  const hint = didYouMean(tool, new Set(names)) ?? `${face.program} tools ${server} lists what it has.`;
+  const spoken = tools.length === 1 && names[0] === NATURAL_LANGUAGE;
+  const hint = spoken
+    ? `It is asked in plain words: ${face.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
+    : (didYouMean(tool, new Set(names)) ?? `${face.program} tools ${server} lists what it has.`);
   return new SwitchboardError(
     'TOOL_UNKNOWN',
     `The server ${JSON.stringify(server)} has no tool ${JSON.stringify(tool)}.`,
