@@ -1,5 +1,5 @@
 import { context, transform } from 'esbuild';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -36,13 +36,13 @@ export async function createBundler({ built = () => undefined } = {}) {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const outputs = new Map();
   let swapping = Promise.resolve();
-  const done = (group, files, errors) => {
+  const done = (group, output, errors) => {
     swapping = swapping.then(async () => {
-      if (files === undefined) outputs.delete(group);
-      else outputs.set(group, files);
+      if (output === undefined) outputs.delete(group);
+      else outputs.set(group, output);
       // In the beginning the others are still to come.
       if (errors === 0 && outputs.size < GROUPS.length) return;
-      if (errors === 0) await swapIn([...outputs.values()].flat());
+      if (errors === 0) await swapIn([...outputs.values()]);
       await built(errors);
     });
     return swapping;
@@ -70,7 +70,9 @@ function contextOf(group, version, done) {
     target: 'node20',
     minifySyntax: true,
     minifyWhitespace: true,
-    legalComments: 'linked',
+    // Whole, and in one file of their own, beside the texts that packages carry as files.
+    legalComments: 'none',
+    metafile: true,
     chunkNames: 'chunks/[name]-[hash]',
     define: { __VERSION__: JSON.stringify(version) },
     logLevel: 'warning',
@@ -79,9 +81,9 @@ function contextOf(group, version, done) {
       {
         name: 'swap-in',
         setup: ({ onEnd }) =>
-          onEnd(async ({ errors, outputFiles }) => {
-            const files = errors.length === 0 ? await finished(group, outputFiles) : undefined;
-            return done(group, files, errors.length);
+          onEnd(async ({ errors, outputFiles, metafile }) => {
+            if (errors.length > 0) return done(group, undefined, errors.length);
+            return done(group, { files: await finished(group, outputFiles), metafile }, 0);
           }),
       },
     ],
@@ -133,6 +135,7 @@ async function asCommonJs({ path, contents }) {
     target: 'node20',
     minifySyntax: true,
     minifyWhitespace: true,
+    legalComments: 'none',
     // As ES modules always are.
     banner: '"use strict";',
   });
@@ -157,8 +160,30 @@ function withoutEmptyImports(files) {
   }));
 }
 
+/** What the packages that are bundled want to be said wherever their code goes. */
+async function licences(metafiles) {
+  const inputs = metafiles.flatMap(({ inputs }) => Object.keys(inputs));
+  const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
+  const texts = await Promise.all(
+    [...new Set(folders)].sort().map(async (folder) => {
+      const path = join(ROOT, folder);
+      const { name, version, license, author } = JSON.parse(
+        await readFile(join(path, 'package.json'), 'utf8'),
+      );
+      const files = (await readdir(path)).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file));
+      const said = await Promise.all(files.sort().map((file) => readFile(join(path, file), 'utf8')));
+      if (said.length === 0)
+        said.push(`The package names these terms and brings no text of them. By ${author?.name ?? author}.`);
+      return [`${name} ${version} (${license})`, ...said.map((text) => text.trim())].join('\n\n');
+    }),
+  );
+  const introduction = 'These programs contain code of the packages below, under the terms that follow each.';
+  return `${[introduction, ...texts].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+}
+
 /** Beside its place and then swapped in, so that a program that starts meanwhile finds a whole one. */
-async function swapIn(files) {
+async function swapIn(outputs) {
+  const files = outputs.flatMap((output) => output.files);
   const dist = join(ROOT, 'dist');
   const fresh = join(ROOT, `dist.${process.pid}.tmp`);
   const old = join(ROOT, `dist.${process.pid}.old.tmp`);
@@ -168,6 +193,7 @@ async function swapIn(files) {
     await writeFile(file, contents);
   }
   await writeFile(join(fresh, 'package.json'), '{ "type": "commonjs" }\n');
+  await writeFile(join(fresh, 'LICENSES.txt'), await licences(outputs.map(({ metafile }) => metafile)));
   for (const name of GROUPS.flatMap(({ programs }) => Object.keys(programs)))
     await chmod(join(fresh, `${name}.js`), 0o755);
   await rename(dist, old).catch(() => undefined);

@@ -69,6 +69,13 @@ test('the package has every program, executable, and what a user needs to begin'
   }
 });
 
+test('what is bundled comes with the terms of everybody it is from', () => {
+  const parts = readFileSync(join(ROOT, 'dist/LICENSES.txt'), 'utf8').split(`\n\n${'-'.repeat(80)}\n\n`);
+  const names = parts.slice(1).map((part) => part.split(' ', 1)[0]);
+  expect(names).toEqual(expect.arrayContaining(['@anthropic-ai/sdk', 'smol-toml', 'zod']));
+  for (const part of parts.slice(1)) expect(part.length, part.slice(0, 80)).toBeGreaterThan(100);
+});
+
 test('a host waits for two files at most, whichever program it starts', () => {
   const needed = (file: string, seen = new Set<string>()): Set<string> => {
     if (seen.has(file)) return seen;
