@@ -1,7 +1,8 @@
-import { context, transform } from 'esbuild';
+import { context } from 'esbuild';
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { asCommonJs } from './common-js.mjs';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -113,33 +114,19 @@ const startInOnePiece = (start) => ({
   },
 });
 
-async function finished(group, files) {
-  const texts = withoutEmptyImports(files);
-  return group.start === undefined ? texts : Promise.all(texts.map(asCommonJs));
-}
-
 /**
  * Code can be split only as ES modules, and Node 20 takes several milliseconds longer to start a program of those. So
- * each file is turned into a CommonJS module when it is done; what is loaded later is required then. An address that is
- * known only at run time, as that of a configuration, is still imported.
+ * each file is turned into a CommonJS module when it is done; what is loaded later is required then.
  */
-async function asCommonJs({ path, contents }) {
-  if (!path.endsWith('.js')) return { path, contents };
-  const required = contents.replaceAll(
-    /\bimport\(("(?:\.|node:)[^"]+")\)/g,
-    (_, address) => `Promise.resolve().then(()=>require(${address}))`,
+async function finished(group, files) {
+  const texts = withoutEmptyImports(files);
+  if (group.start === undefined) return texts;
+  return Promise.all(
+    texts.map(async ({ path, contents }) => ({
+      path,
+      contents: path.endsWith('.js') ? await asCommonJs(contents) : contents,
+    })),
   );
-  const { code } = await transform(required, {
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: 'none',
-    // As ES modules always are.
-    banner: '"use strict";',
-  });
-  return { path, contents: code };
 }
 
 /**
