@@ -4,8 +4,8 @@ import { init, parse } from 'es-module-lexer';
  * An ES module as esbuild writes it, as a CommonJS module: imports become constants at its top, in order, and exports one
  * plain object at its end. The way there by esbuild's own transform keeps bindings live, and pays for it: every use of a
  * name from another file is two calls of a getter, and of a module of Node's every member is copied. Nothing here exports
- * what changes later, and no two files need each other before one of them is done; `required` must hold for it too.
- * An address that is known only at run time is still imported.
+ * what changes later, and no two files need each other before one of them is done.
+ * An address that is known only at run time is imported by way of `require.import`.
  */
 export async function asCommonJs(source) {
   await init;
@@ -15,10 +15,10 @@ export async function asCommonJs(source) {
   let at = 0;
   for (const { ss, se, d, n } of imports) {
     if (d === -2) throw new Error('import.meta has no meaning in a CommonJS module');
-    if (d >= 0 && n === undefined) continue;
     body += source.slice(at, ss);
     at = se;
-    if (d >= 0) body += `Promise.resolve().then(()=>require(${JSON.stringify(n)}))`;
+    if (d >= 0 && n === undefined) body += `require.${source.slice(ss, se)}`;
+    else if (d >= 0) body += `Promise.resolve().then(()=>require(${JSON.stringify(n)}))`;
     else {
       heads.push(required(source.slice(ss, se), n));
       if (source[at] === ';') at++;

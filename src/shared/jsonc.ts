@@ -213,6 +213,6 @@ function withoutValues(line: string): string {
       if (colon !== undefined) return token;
       return token.startsWith('"') ? (token.length > 1 ? '"…"' : '"') : '…';
     })
-    .replace(/…(?:\s*…)+/g, '…');
+    .replace(/\u2026(?:\s*\u2026)+/g, '…');
   return masked.length > 80 ? `${masked.slice(0, 79)}…` : masked;
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startClient, textOf } from '../helpers/raw-client.ts';
@@ -88,6 +88,16 @@ test('a host waits for two files at most, whichever program it starts', () => {
   for (const program of ['index.js', 'mcp-proxy-server.js', 'mcpmux.js', 'switchyard.js']) {
     expect([...needed(join(ROOT, 'dist', program))].length).toBe(2);
   }
+});
+
+// One letter beyond ASCII, in a regular expression for example, makes V8 keep a file in twice the memory and read it slower.
+test('the programs are written in ASCII', () => {
+  const chunks = join(ROOT, 'dist/chunks');
+  const files = readdirSync(chunks).filter((file) => file.endsWith('.js'));
+  expect(files.length).toBeGreaterThan(10);
+  // eslint-disable-next-line no-control-regex
+  const strange = files.filter((file) => /[^\x00-\x7f]/.test(readFileSync(join(chunks, file), 'utf8')));
+  expect(strange).toEqual([]);
 });
 
 test('the lockfile is complete for every system and names no download address', () => {

@@ -110,7 +110,7 @@ function kindsAt(at: number, usage: string): readonly string[] {
   const first = at > last && places[last]?.includes('…') ? last : at;
   const kinds: string[] = [];
   for (const place of places.slice(first)) {
-    kinds.push(...place.replace(/[<>[\]…]/g, '').split('|'));
+    kinds.push(...place.replace(/[<>[\]\u2026]/g, '').split('|'));
     // What may be left out may be left out now.
     if (!place.startsWith('[')) break;
   }
