@@ -11,15 +11,18 @@ import type {
 } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
 import type { JsonObject, KeptKind } from '../protocol/index.ts';
-import type { Edit, Framing, Message, Peer } from '../wire/index.ts';
+import type { Edit, Message, Peer } from '../wire/index.ts';
 import { CallQueue } from './call-queue.ts';
 import { Flight, type FlightControl } from './flight.ts';
 import { Hearing } from './hearing.ts';
-import { Incarnation, StartTimeout, type Findings, type Surroundings } from './incarnation.ts';
+import { IdleWatch } from './idle-watch.ts';
+import type { Incarnation, Surroundings } from './incarnation.ts';
+import { Lingering } from './lingering.ts';
 import type { Modern } from './modern.ts';
 import { ModernCalls } from './modern-calls.ts';
 import { askOwn } from './own-request.ts';
-import { startPatience, type ProcessTarget, type UpstreamServer } from './server.ts';
+import { startPatience, type UpstreamServer } from './server.ts';
+import { NotNow, Starter } from './starter.ts';
 import { Tasks } from './tasks.ts';
 import type { ToolHeaders } from './tool-headers.ts';
 
@@ -43,8 +46,6 @@ export interface ConnectionEvents {
 const RESTART_PATIENCE = 2000;
 /** To knock at a remote server costs little, and nobody but it knows when it is back: no call waits long for that. */
 const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
-/** A call that was given up may go on for so long, in milliseconds; what the server asks then may be about it. */
-const LINGER = 60_000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
 const UNREAD_LIMIT = 8 * 1024 * 1024;
 
@@ -65,12 +66,10 @@ export class Connection {
   #state: SourceState = { kind: 'idle' };
   #current: Incarnation | undefined;
   #starting: Promise<Incarnation> | undefined;
-  /** The life that has not answered the greeting yet. */
-  #pending: Incarnation | undefined;
+  readonly #starter: Starter;
   #about: SourceInfo | undefined;
   /** Starts since it last ran. */
   #attempts = 0;
-  readonly #findings: Findings;
   readonly #modernCalls: ModernCalls;
   readonly #hearing: Hearing;
   /** Calls that a server did not take and that were sent again. */
@@ -80,10 +79,7 @@ export class Connection {
   #lossReason = '';
   /** The end of the last process that was stopped for being idle; the next one waits for it. */
   #retiring: Promise<unknown> | undefined;
-  #idleMs: number | 'never';
-  #idleTimer: NodeJS.Timeout | undefined;
-  /** True when a call has ended since the idle timer was set. */
-  #used = false;
+  readonly #idleWatch: IdleWatch;
   #awaitingDrain = false;
   /** Whether a call has been answered in this life. */
   #answered = false;
@@ -92,8 +88,7 @@ export class Connection {
   /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
   readonly #tasks = new Tasks();
   #reviving: NodeJS.Timeout | undefined;
-  /** Clients of a shared server that gave a call up, and until when the server may go on with it all the same. */
-  readonly #lingering = new Map<Session, number>();
+  readonly #lingering = new Lingering();
 
   constructor(
     server: UpstreamServer,
@@ -103,13 +98,16 @@ export class Connection {
     events: ConnectionEvents,
   ) {
     this.#server = server;
-    this.#findings = { headers };
     this.#backoff = createBackoff(server.target.kind === 'process' ? { first: 100 } : REMOTE_BACKOFF);
     this.#surroundings = surroundings;
     this.#deadlines = deadlines;
     this.#events = events;
     this.#retiring = server.startsAfter;
-    this.#idleMs = server.timeouts.idleMs;
+    this.#idleWatch = new IdleWatch({
+      idleMs: server.timeouts.idleMs,
+      busy: () => this.#busy,
+      idle: () => this.#retire(),
+    });
     this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
     this.#hearing = new Hearing({
       server: server.name,
@@ -120,6 +118,22 @@ export class Connection {
       changed: (kind) => events.changed(kind),
       notified: (notification, callers) => events.notified(notification, callers),
       othersAtWork: () => this.#othersAtWork(),
+    });
+    this.#starter = new Starter({
+      server,
+      surroundings,
+      deadlines,
+      findings: { headers },
+      events: (incarnation) => ({
+        request: (message) => this.#hearing.asked(incarnation(), message),
+        notification: (message) => this.#hearing.notified(incarnation(), message),
+        asked: (question) => events.asked(question),
+        changed: (kind) => events.changed(kind),
+        othersAtWork: () => this.#othersAtWork(),
+        lost: (error) => this.#lost(incarnation(), error),
+        forgotten: () => this.#forgotten(incarnation()),
+      }),
+      stopped: () => (this.#state.kind === 'stopped' ? this.#stoppedError() : undefined),
     });
     this.#modernCalls = new ModernCalls({
       deadlines,
@@ -147,7 +161,7 @@ export class Connection {
       asking: (flight) => this.#current?.questions.mayConcern(flight) === true,
       abandoned: (flight) => {
         this.#current?.questions.abandon(flight);
-        if (server.shared === true) this.#noteLingering(flight.call.session);
+        if (server.shared === true) this.#lingering.note(flight.call.session);
       },
       continues: (token, task) => this.#tasks.add(token, task),
       returned: (call, edits) => this.#returned(call, edits),
@@ -195,7 +209,7 @@ export class Connection {
     method: string,
     params: JsonObject | undefined,
   ): Promise<Message | 'not-taken'> {
-    this.#used = true;
+    this.#idleWatch.used();
     const { peer, modern } = incarnation;
     const known = modern?.answerTo(method, params);
     if (known) return known;
@@ -229,9 +243,7 @@ export class Connection {
   }
 
   keepFor(idleMs: number | 'never'): void {
-    if (this.#idleMs === idleMs) return;
-    this.#idleMs = idleMs;
-    if (this.#current) this.#armIdle();
+    this.#idleWatch.keepFor(idleMs, this.#current !== undefined);
   }
 
   /** It runs and is of no use: it is stopped, and counts as crashed. */
@@ -249,11 +261,11 @@ export class Connection {
 
   async #close(reason: string, drainMs: number): Promise<void> {
     this.#become({ kind: 'stopped' });
-    clearTimeout(this.#idleTimer);
+    this.#idleWatch.end();
     this.#lossReason = reason;
     this.#failQueue(this.#stoppedError());
     // One that is just starting is not waited for: it may never answer.
-    const pending = this.#pending?.stop();
+    const pending = this.#starter.stop();
     const starting = this.#starting?.then(
       (started) => started.stop(),
       () => undefined,
@@ -297,7 +309,8 @@ export class Connection {
     this.#attempts++;
     this.#become({ kind: 'starting', attempt: this.#attempts });
     try {
-      const incarnation = await this.#begin();
+      const { incarnation, about } = await this.#starter.start();
+      this.#about = about;
       // It was asked to stop while it started.
       if ((this.#state as SourceState).kind === 'stopped') {
         await incarnation.stop();
@@ -308,7 +321,7 @@ export class Connection {
       this.#become({ kind: 'running', pid: incarnation.link.pid, since: Date.now() });
       this.#attempts = 0;
       this.#backoff.succeeded(performance.now());
-      this.#armIdle();
+      this.#idleWatch.begin();
       this.#events.started();
       return incarnation;
     } catch (error) {
@@ -321,92 +334,6 @@ export class Connection {
       this.#crashed(asStartError(error, this.#server.name));
       throw error;
     }
-  }
-
-  #begin(): Promise<Incarnation> {
-    if (this.#server.target.kind === 'remote') return this.#startIn('newline', startPatience(this.#server));
-    return this.#surroundings.inTurn(this.#server.name, () => {
-      // Others may have been before it for a while.
-      if (this.#state.kind === 'stopped') throw this.#stoppedError();
-      // Asked in the turn in which it is spawned: many may have been let through while it waited.
-      const refusal = this.#surroundings.mayNotStart();
-      if (refusal) throw new NotNow(refusal);
-      return this.#startInSomeFraming(this.#server.target as ProcessTarget);
-    });
-  }
-
-  /** Nearly every server speaks newline; one that stays silent is tried once, ever, in Content-Length framing. */
-  async #startInSomeFraming({ framing }: ProcessTarget): Promise<Incarnation> {
-    const { name, timeouts } = this.#server;
-    const patience = startPatience(this.#server);
-    if (framing !== 'auto') return this.#startIn(framing, patience);
-    if (this.#findings.framing !== undefined) return this.#startIn(this.#findings.framing, patience);
-    try {
-      return await this.#startIn('newline', patience);
-    } catch (error) {
-      if (!(error instanceof StartTimeout) || this.#state.kind === 'stopped') throw error;
-      this.#findings.framing = 'newline';
-      this.#surroundings.log.warn('no answer to initialize; trying Content-Length framing', { server: name });
-      await error.cleanedUp;
-      // Whatever had to be downloaded is there by now.
-      return this.#startIn('content-length', timeouts.childSpawnMs).catch(() => {
-        // It was not the framing; the first error says what is wrong.
-        error.message += ' It was also tried with Content-Length framing.';
-        throw error;
-      });
-    }
-  }
-
-  async #startIn(framing: Framing, patience: number): Promise<Incarnation> {
-    const { log } = this.#surroundings;
-    let lost: SwitchboardError | undefined;
-    let forgotten: true | undefined;
-    const incarnation: Incarnation = await Incarnation.begin(
-      this.#server,
-      framing,
-      this.#findings,
-      this.#surroundings,
-      this.#deadlines,
-      {
-        request: (message) => this.#hearing.asked(incarnation, message),
-        notification: (message) => this.#hearing.notified(incarnation, message),
-        asked: (question) => this.#events.asked(question),
-        changed: (kind) => this.#events.changed(kind),
-        othersAtWork: () => this.#othersAtWork(),
-        lost: (error) => {
-          lost = error;
-          this.#lost(incarnation, error);
-        },
-        forgotten: () => {
-          forgotten = true;
-          this.#forgotten(incarnation);
-        },
-      },
-    );
-    this.#pending = incarnation;
-    try {
-      this.#about = await incarnation.greet(patience);
-      // It may have been lost in the same breath in which it answered.
-      if (lost) throw lost;
-      if (forgotten)
-        throw new SwitchboardError('START_FAILED', `Server '${this.#server.name}' forgot us at once.`);
-    } catch (error) {
-      const stopped = incarnation.stop();
-      // Whoever waits for the start hears of its failure now; only a second try waits until the first is gone.
-      if (error instanceof StartTimeout) error.cleanedUp = stopped;
-      // Why the process ended says more than that it did not answer.
-      throw lost ?? error;
-    } finally {
-      this.#pending = undefined;
-    }
-    this.#findings.framing = framing;
-    this.#surroundings.remember(this.#server, this.#about);
-    log.info('running', {
-      server: this.#server.name,
-      pid: incarnation.link.pid,
-      version: this.#about.protocolVersion,
-    });
-    return incarnation;
   }
 
   #leftAlone(error: Error): SwitchboardError {
@@ -450,7 +377,7 @@ export class Connection {
     this.#lossReason = `Server '${this.#server.name}' has forgotten the session.`;
     this.#current = undefined;
     this.#awaitingDrain = false;
-    clearTimeout(this.#idleTimer);
+    this.#idleWatch.end();
     // Not at once again and again, where it forgets every session that it makes.
     if (!this.#answered) this.#holdOff();
     if (this.#state.kind !== 'stopped') this.#become({ kind: 'idle' });
@@ -481,7 +408,7 @@ export class Connection {
   }
 
   #crashed(error: SwitchboardError): void {
-    clearTimeout(this.#idleTimer);
+    this.#idleWatch.end();
     // It may die while it is being stopped; then it is stopped.
     if (this.#state.kind === 'stopped') return;
     this.#lossReason = error.message;
@@ -540,7 +467,7 @@ export class Connection {
   #landed(answered: boolean): void {
     this.#inFlight--;
     this.#answered ||= answered;
-    this.#used = true;
+    this.#idleWatch.used();
     if (this.#queue.size > 0) this.#drainQueue();
     if (this.#inFlight === 0) this.#onDrained?.();
   }
@@ -570,41 +497,24 @@ export class Connection {
     }
   }
 
-  #noteLingering(session: Session): void {
-    const now = performance.now();
-    for (const [each, until] of this.#lingering) if (until < now) this.#lingering.delete(each);
-    this.#lingering.delete(session);
-    this.#lingering.set(session, now + LINGER);
-  }
-
   /** Whoever else a question may be for: not every server stops when it is told to, and tasks go on without a call. */
   #othersAtWork(): Set<Session> {
     if (this.#server.shared !== true) return new Set();
-    const now = performance.now();
-    for (const [session, until] of this.#lingering) if (until < now) this.#lingering.delete(session);
-    return new Set([...this.#lingering.keys(), ...this.#tasks.sessions()]);
+    return new Set([...this.#lingering.sessions(), ...this.#tasks.sessions()]);
   }
 
-  /** Looks again after the idle time whether anybody used it meanwhile. */
-  #armIdle(): void {
-    const idleMs = this.#idleMs;
-    clearTimeout(this.#idleTimer);
-    if (idleMs === 'never') return;
-    this.#used = false;
-    this.#idleTimer = setTimeout(() => this.#idle(), idleMs);
-    this.#idleTimer.unref();
-  }
-
-  #idle(): void {
+  get #busy(): boolean {
     const current = this.#current;
-    if (current === undefined) return;
+    if (current === undefined) return false;
     // Listening is no use by itself; whoever wants to hear something says so.
     const asked = current.peer.waiting - (current.modern?.listening.streams ?? 0);
-    const busy = this.#inFlight > 0 || this.#queue.size > 0 || asked > 0 || this.#modernCalls.waiting > 0;
-    if (this.#used || busy || current.questions.size > 0 || this.#tasks.working || this.#events.inUse()) {
-      this.#armIdle();
-      return;
-    }
+    const calls = this.#inFlight > 0 || this.#queue.size > 0 || asked > 0 || this.#modernCalls.waiting > 0;
+    return calls || current.questions.size > 0 || this.#tasks.working || this.#events.inUse();
+  }
+
+  #retire(): void {
+    const current = this.#current;
+    if (current === undefined) return;
     this.#surroundings.log.info('stopping an idle server', { server: this.#server.name });
     this.#current = undefined;
     this.#awaitingDrain = false;
@@ -617,16 +527,6 @@ export class Connection {
 
   #stoppedError(): SwitchboardError {
     return new SwitchboardError('STOPPING', `Server '${this.#server.name}' is stopped. ${this.#lossReason}`);
-  }
-}
-
-/** There are too many others. */
-class NotNow extends Error {
-  readonly reason: SwitchboardError;
-
-  constructor(reason: SwitchboardError) {
-    super(reason.message);
-    this.reason = reason;
   }
 }
 
