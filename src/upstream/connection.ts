@@ -11,17 +11,14 @@ import type {
 } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
 import type { JsonObject, KeptKind } from '../protocol/index.ts';
-import type { Edit, Message, Peer } from '../wire/index.ts';
-import { CallQueue } from './call-queue.ts';
-import { Flight, type FlightControl } from './flight.ts';
+import type { Edit, Message } from '../wire/index.ts';
+import { asStartError, Calls, RESTART_PATIENCE, UNREAD_LIMIT } from './calls.ts';
 import { Hearing } from './hearing.ts';
 import { IdleWatch } from './idle-watch.ts';
 import type { Incarnation, Surroundings } from './incarnation.ts';
 import { Lingering } from './lingering.ts';
-import type { Modern } from './modern.ts';
-import { ModernCalls } from './modern-calls.ts';
 import { askOwn } from './own-request.ts';
-import { startPatience, type UpstreamServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 import { NotNow, Starter } from './starter.ts';
 import { Tasks } from './tasks.ts';
 import type { ToolHeaders } from './tool-headers.ts';
@@ -42,12 +39,8 @@ export interface ConnectionEvents {
   relist(): Promise<unknown>;
 }
 
-/** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
-const RESTART_PATIENCE = 2000;
 /** To knock at a remote server costs little, and nobody but it knows when it is back: no call waits long for that. */
 const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
-/** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
-const UNREAD_LIMIT = 8 * 1024 * 1024;
 
 /**
  * The connection to one server over all its lives: idle until somebody needs it, started once however many ask,
@@ -59,10 +52,7 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #deadlines: Deadlines;
   readonly #backoff: Backoff;
-  readonly #control: FlightControl;
-  readonly #queue: CallQueue;
-  /** Calls sent and not yet answered. */
-  #inFlight = 0;
+  readonly #calls: Calls;
   #state: SourceState = { kind: 'idle' };
   #current: Incarnation | undefined;
   #starting: Promise<Incarnation> | undefined;
@@ -70,21 +60,16 @@ export class Connection {
   #about: SourceInfo | undefined;
   /** Starts since it last ran. */
   #attempts = 0;
-  readonly #modernCalls: ModernCalls;
   readonly #hearing: Hearing;
-  /** Calls that a server did not take and that were sent again. */
-  readonly #resent = new WeakSet<Call>();
   /** When a crashed server may be started again, on the performance clock. */
   #notBefore = 0;
   #lossReason = '';
   /** The end of the last process that was stopped for being idle; the next one waits for it. */
   #retiring: Promise<unknown> | undefined;
   readonly #idleWatch: IdleWatch;
-  #awaitingDrain = false;
   /** Whether a call has been answered in this life. */
   #answered = false;
   #closing: Promise<void> | undefined;
-  #onDrained: (() => void) | undefined;
   /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
   readonly #tasks = new Tasks();
   #reviving: NodeJS.Timeout | undefined;
@@ -108,7 +93,6 @@ export class Connection {
       busy: () => this.#busy,
       idle: () => this.#retire(),
     });
-    this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
     this.#hearing = new Hearing({
       server: server.name,
       log: surroundings.log,
@@ -133,21 +117,17 @@ export class Connection {
         lost: (error) => this.#lost(incarnation(), error),
         forgotten: () => this.#forgotten(incarnation()),
       }),
-      stopped: () => (this.#state.kind === 'stopped' ? this.#stoppedError() : undefined),
+      stopped: () => this.#stopped(),
     });
-    this.#modernCalls = new ModernCalls({
+    this.#calls = new Calls({
+      server,
       deadlines,
-      again: (call, edits) => this.relay(edits, call),
-      relist: server.target.kind === 'remote' ? () => events.relist() : undefined,
-    });
-    this.#control = {
-      timeouts: server.timeouts,
-      messageBytes: server.limits.messageBytes,
-      deadlines,
-      landed: (answered) => this.#landed(answered),
-      waiting: (away) => {
-        this.#inFlight += away ? -1 : 1;
-        if (away && this.#queue.size > 0) this.#drainQueue();
+      start: () => this.#ensure(),
+      stopped: () => this.#stopped(),
+      relist: () => events.relist(),
+      landed: (answered) => {
+        this.#answered ||= answered;
+        this.#idleWatch.used();
       },
       lossReason: () => this.#lossReason,
       lossHint: () =>
@@ -158,16 +138,12 @@ export class Connection {
             : server.target.kind === 'remote'
               ? 'The next call connects to it again.'
               : 'The next call starts the server again.',
-      asking: (flight) => this.#current?.questions.mayConcern(flight) === true,
       abandoned: (flight) => {
         this.#current?.questions.abandon(flight);
         if (server.shared === true) this.#lingering.note(flight.call.session);
       },
       continues: (token, task) => this.#tasks.add(token, task),
-      returned: (call, edits) => this.#returned(call, edits),
-      mayPause: server.shared !== true,
-      review: (answer, flight) => this.#modernCalls.review(answer, flight),
-    };
+    });
   }
 
   get state(): SourceState {
@@ -181,16 +157,7 @@ export class Connection {
 
   /** Sends a client's call on, or keeps it until that is possible. */
   relay(edits: Edit[], call: Call): void {
-    if (this.#state.kind === 'stopped') {
-      call.fail(this.#stoppedError());
-      return;
-    }
-    if (this.#current !== undefined && this.#queue.size === 0 && this.#hasRoom(this.#current)) {
-      this.#dispatch(this.#current, call, edits);
-    } else if (this.#queue.add(call, edits, this.#queuePatience())) {
-      if (this.#current === undefined) this.#startForQueue();
-      else this.#drainQueue();
-    }
+    this.#calls.relay(edits, call);
   }
 
   /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
@@ -263,32 +230,20 @@ export class Connection {
     this.#become({ kind: 'stopped' });
     this.#idleWatch.end();
     this.#lossReason = reason;
-    this.#failQueue(this.#stoppedError());
+    this.#calls.failKept(this.#stoppedError());
     // One that is just starting is not waited for: it may never answer.
     const pending = this.#starter.stop();
     const starting = this.#starting?.then(
       (started) => started.stop(),
       () => undefined,
     );
-    this.#modernCalls.close(this.#stoppedError().message);
-    if (drainMs > 0 && this.#inFlight > 0) await this.#drained(drainMs);
+    await this.#calls.close(this.#stoppedError(), drainMs);
     const current = this.#current;
-    this.#current = undefined;
+    this.#live(undefined);
     clearTimeout(this.#reviving);
     this.#tasks.clear();
     await Promise.all([current?.stop(), pending, starting]);
     if (current) this.#events.gone();
-  }
-
-  /** Resolves when no call is under way any more, or after so many milliseconds. */
-  #drained(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#onDrained = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   /** The running server, started now if it is not; everybody who asks meanwhile waits for the same start. */
@@ -316,7 +271,7 @@ export class Connection {
         await incarnation.stop();
         throw this.#stoppedError();
       }
-      this.#current = incarnation;
+      this.#live(incarnation);
       this.#answered = false;
       this.#become({ kind: 'running', pid: incarnation.link.pid, since: Date.now() });
       this.#attempts = 0;
@@ -359,14 +314,13 @@ export class Connection {
 
   #lost(incarnation: Incarnation, error: SwitchboardError): void {
     if (this.#current !== incarnation) return;
-    this.#current = undefined;
-    this.#awaitingDrain = false;
+    this.#live(undefined);
     this.#crashed(error);
     this.#tasks.clear();
     this.#lingering.clear();
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
-    if (this.#queue.size > 0) this.#startForQueue();
+    if (this.#calls.kept) this.#calls.startForKept();
     else this.#revive();
   }
 
@@ -375,25 +329,15 @@ export class Connection {
     if (this.#current !== incarnation) return;
     this.#surroundings.log.info('the server has forgotten the session', { server: this.#server.name });
     this.#lossReason = `Server '${this.#server.name}' has forgotten the session.`;
-    this.#current = undefined;
-    this.#awaitingDrain = false;
+    this.#live(undefined);
     this.#idleWatch.end();
     // Not at once again and again, where it forgets every session that it makes.
     if (!this.#answered) this.#holdOff();
     if (this.#state.kind !== 'stopped') this.#become({ kind: 'idle' });
     this.#tasks.clear();
     this.#events.gone();
-    if (this.#queue.size > 0) this.#startForQueue();
+    if (this.#calls.kept) this.#calls.startForKept();
     else this.#revive();
-  }
-
-  /** A call came back that the server has not looked at: it goes to the next life, once. */
-  #returned(call: Call, edits: Edit[]): boolean {
-    if (!call.open || this.#state.kind === 'stopped' || this.#resent.has(call)) return false;
-    this.#resent.add(call);
-    if (this.#queue.add(call, edits, this.#queuePatience()) && this.#current === undefined)
-      this.#startForQueue();
-    return true;
   }
 
   /** Somebody waits to hear from it: it comes back by itself, as soon as it may be started again. */
@@ -423,78 +367,14 @@ export class Connection {
     this.#notBefore = advice.kind === 'wait' ? now + advice.ms : advice.until;
   }
 
+  #live(incarnation: Incarnation | undefined): void {
+    this.#current = incarnation;
+    this.#calls.liveIn(incarnation);
+  }
+
   #become(state: SourceState): void {
     this.#state = state;
     this.#surroundings.stateChanged(this.#server.name);
-  }
-
-  #hasRoom(incarnation: Incarnation): boolean {
-    return (
-      this.#inFlight < this.#server.limits.callsInFlight &&
-      incarnation.peer.outbox.backlog < UNREAD_LIMIT &&
-      incarnation.link.open
-    );
-  }
-
-  /** How long a call may wait until it can be sent; a start takes its own time first. */
-  #queuePatience(): number {
-    const { rpcMs } = this.#server.timeouts;
-    return this.#current === undefined ? rpcMs + 2 * startPatience(this.#server) + RESTART_PATIENCE : rpcMs;
-  }
-
-  #startForQueue(): void {
-    this.#ensure().then(
-      () => this.#drainQueue(),
-      (error: unknown) => this.#failQueue(error),
-    );
-  }
-
-  #dispatch(incarnation: Incarnation, call: Call, edits: Edit[]): void {
-    if (incarnation.modern === undefined) {
-      this.#inFlight++;
-      new Flight(call, incarnation.peer, this.#control).send(edits);
-    } else this.#dispatchModern(incarnation.modern, incarnation.peer, call, edits);
-  }
-
-  #dispatchModern(modern: Modern, peer: Peer, call: Call, edits: Edit[]): void {
-    const ready = this.#modernCalls.prepare(modern, call, edits);
-    if (ready === undefined) return;
-    this.#inFlight++;
-    const latest = this.#modernCalls.carried(call)?.latest;
-    new Flight(call, peer, this.#control, true, latest).send(edits, ready);
-  }
-
-  #landed(answered: boolean): void {
-    this.#inFlight--;
-    this.#answered ||= answered;
-    this.#idleWatch.used();
-    if (this.#queue.size > 0) this.#drainQueue();
-    if (this.#inFlight === 0) this.#onDrained?.();
-  }
-
-  #drainQueue(): void {
-    const incarnation = this.#current;
-    if (incarnation === undefined) return;
-    while (this.#queue.size > 0 && this.#hasRoom(incarnation)) {
-      const { call, edits } = this.#queue.next()!;
-      this.#dispatch(incarnation, call, edits);
-    }
-    const unread = this.#queue.size > 0 && this.#inFlight < this.#server.limits.callsInFlight;
-    if (!unread || this.#awaitingDrain) return;
-    this.#awaitingDrain = true;
-    incarnation.peer.outbox.whenDrained(() => {
-      if (this.#current !== incarnation) return;
-      this.#awaitingDrain = false;
-      this.#drainQueue();
-    });
-  }
-
-  #failQueue(error: unknown): void {
-    const reason = asStartError(error, this.#server.name);
-    for (const { call } of this.#queue.takeAll()) {
-      const message = `${call.subject()} was not run. ${reason.message}`;
-      call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
-    }
   }
 
   /** Whoever else a question may be for: not every server stops when it is told to, and tasks go on without a call. */
@@ -508,16 +388,15 @@ export class Connection {
     if (current === undefined) return false;
     // Listening is no use by itself; whoever wants to hear something says so.
     const asked = current.peer.waiting - (current.modern?.listening.streams ?? 0);
-    const calls = this.#inFlight > 0 || this.#queue.size > 0 || asked > 0 || this.#modernCalls.waiting > 0;
-    return calls || current.questions.size > 0 || this.#tasks.working || this.#events.inUse();
+    const atWork = this.#calls.any || asked > 0 || current.questions.size > 0 || this.#tasks.working;
+    return atWork || this.#events.inUse();
   }
 
   #retire(): void {
     const current = this.#current;
     if (current === undefined) return;
     this.#surroundings.log.info('stopping an idle server', { server: this.#server.name });
-    this.#current = undefined;
-    this.#awaitingDrain = false;
+    this.#live(undefined);
     this.#become({ kind: 'idle' });
     this.#events.gone();
     this.#retiring = current.stop().catch((error: unknown) => {
@@ -525,16 +404,11 @@ export class Connection {
     });
   }
 
+  #stopped(): SwitchboardError | undefined {
+    return this.#state.kind === 'stopped' ? this.#stoppedError() : undefined;
+  }
+
   #stoppedError(): SwitchboardError {
     return new SwitchboardError('STOPPING', `Server '${this.#server.name}' is stopped. ${this.#lossReason}`);
   }
-}
-
-function asStartError(error: unknown, server: string): SwitchboardError {
-  if (error instanceof SwitchboardError) return error;
-  return new SwitchboardError(
-    'START_FAILED',
-    `Server '${server}' could not be started: ${messageOf(error)}`,
-    { cause: error },
-  );
 }

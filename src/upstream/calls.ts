@@ -1,0 +1,210 @@
+import type { Deadlines } from '../shared/deadline.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import type { Call } from '../gateway/index.ts';
+import type { Edit, Peer } from '../wire/index.ts';
+import { CallQueue } from './call-queue.ts';
+import { Flight, type FlightControl } from './flight.ts';
+import type { Incarnation } from './incarnation.ts';
+import type { Modern } from './modern.ts';
+import { ModernCalls } from './modern-calls.ts';
+import { startPatience, type UpstreamServer } from './server.ts';
+
+/** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
+export const RESTART_PATIENCE = 2000;
+/** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
+export const UNREAD_LIMIT = 8 * 1024 * 1024;
+
+export interface CallsOptions extends Pick<
+  FlightControl,
+  'lossReason' | 'lossHint' | 'abandoned' | 'continues'
+> {
+  readonly server: UpstreamServer;
+  readonly deadlines: Deadlines;
+  /** Starts the server; it is the life of the calls when that resolves. */
+  readonly start: () => Promise<unknown>;
+  /** A call is over, however it ended. */
+  readonly landed: (answered: boolean) => void;
+  /** Asks the server for its tools anew. */
+  readonly relist: () => Promise<unknown>;
+  /** Why nothing is sent any more; undefined as long as something is. */
+  readonly stopped: () => SwitchboardError | undefined;
+}
+
+/** The calls to one server: sent as soon as there is room, kept until then, also over the lives of the server. */
+export class Calls {
+  readonly #options: CallsOptions;
+  readonly #control: FlightControl;
+  readonly #queue: CallQueue;
+  readonly #modern: ModernCalls;
+  /** Where they go; undefined while the server does not run. */
+  #life: Incarnation | undefined;
+  /** Calls sent and not yet answered. */
+  #inFlight = 0;
+  /** Calls that a server did not take and that were sent again. */
+  readonly #resent = new WeakSet<Call>();
+  #awaitingDrain = false;
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: CallsOptions) {
+    const { server, deadlines } = options;
+    this.#options = options;
+    this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
+    this.#modern = new ModernCalls({
+      deadlines,
+      again: (call, edits) => this.relay(edits, call),
+      relist: server.target.kind === 'remote' ? options.relist : undefined,
+    });
+    this.#control = {
+      timeouts: server.timeouts,
+      messageBytes: server.limits.messageBytes,
+      deadlines,
+      landed: (answered) => this.#landed(answered),
+      waiting: (away) => {
+        this.#inFlight += away ? -1 : 1;
+        if (away && this.#queue.size > 0) this.#drainQueue();
+      },
+      lossReason: options.lossReason,
+      lossHint: options.lossHint,
+      asking: (flight) => this.#life?.questions.mayConcern(flight) === true,
+      abandoned: options.abandoned,
+      continues: options.continues,
+      returned: (call, edits) => this.#returned(call, edits),
+      mayPause: server.shared !== true,
+      review: (answer, flight) => this.#modern.review(answer, flight),
+    };
+  }
+
+  /** A new life of the server, or the end of one. Calls that were not sent yet lost nothing: they wait for the next. */
+  liveIn(life: Incarnation | undefined): void {
+    this.#life = life;
+    this.#awaitingDrain = false;
+  }
+
+  /** Whether some have not been sent yet. */
+  get kept(): boolean {
+    return this.#queue.size > 0;
+  }
+
+  /** Whether any are under way, or wait for something. */
+  get any(): boolean {
+    return this.#inFlight > 0 || this.#queue.size > 0 || this.#modern.waiting > 0;
+  }
+
+  /** Sends a client's call on, or keeps it until that is possible. */
+  relay(edits: Edit[], call: Call): void {
+    const stopped = this.#options.stopped();
+    if (stopped) {
+      call.fail(stopped);
+      return;
+    }
+    const life = this.#life;
+    if (life !== undefined && this.#queue.size === 0 && this.#hasRoom(life)) {
+      this.#dispatch(life, call, edits);
+    } else if (this.#queue.add(call, edits, this.#patience())) {
+      if (life === undefined) this.startForKept();
+      else this.#drainQueue();
+    }
+  }
+
+  /** Starts the server for those that are kept. */
+  startForKept(): void {
+    this.#options.start().then(
+      () => this.#drainQueue(),
+      (error: unknown) => this.failKept(asStartError(error, this.#options.server.name)),
+    );
+  }
+
+  /** Gives up those that have not been sent. */
+  failKept(reason: SwitchboardError): void {
+    for (const { call } of this.#queue.takeAll()) {
+      const message = `${call.subject()} was not run. ${reason.message}`;
+      call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
+    }
+  }
+
+  /** The server is stopped for good. Those that were sent are waited for as many milliseconds. */
+  async close(reason: SwitchboardError, drainMs: number): Promise<void> {
+    this.#modern.close(reason.message);
+    if (drainMs > 0 && this.#inFlight > 0) await this.#drained(drainMs);
+  }
+
+  /** Resolves when no call is under way any more, or after so many milliseconds. */
+  #drained(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onDrained = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** A call came back that the server has not looked at: it goes to the next life, once. */
+  #returned(call: Call, edits: Edit[]): boolean {
+    if (!call.open || this.#options.stopped() || this.#resent.has(call)) return false;
+    this.#resent.add(call);
+    if (this.#queue.add(call, edits, this.#patience()) && this.#life === undefined) this.startForKept();
+    return true;
+  }
+
+  #hasRoom({ peer, link }: Incarnation): boolean {
+    const { callsInFlight } = this.#options.server.limits;
+    return this.#inFlight < callsInFlight && peer.outbox.backlog < UNREAD_LIMIT && link.open;
+  }
+
+  /** How long a call may wait until it can be sent; a start takes its own time first. */
+  #patience(): number {
+    const { server } = this.#options;
+    const { rpcMs } = server.timeouts;
+    return this.#life === undefined ? rpcMs + 2 * startPatience(server) + RESTART_PATIENCE : rpcMs;
+  }
+
+  #dispatch({ modern, peer }: Incarnation, call: Call, edits: Edit[]): void {
+    if (modern === undefined) {
+      this.#inFlight++;
+      new Flight(call, peer, this.#control).send(edits);
+    } else this.#dispatchModern(modern, peer, call, edits);
+  }
+
+  #dispatchModern(modern: Modern, peer: Peer, call: Call, edits: Edit[]): void {
+    const ready = this.#modern.prepare(modern, call, edits);
+    if (ready === undefined) return;
+    this.#inFlight++;
+    const latest = this.#modern.carried(call)?.latest;
+    new Flight(call, peer, this.#control, true, latest).send(edits, ready);
+  }
+
+  #landed(answered: boolean): void {
+    this.#inFlight--;
+    this.#options.landed(answered);
+    if (this.#queue.size > 0) this.#drainQueue();
+    if (this.#inFlight === 0) this.#onDrained?.();
+  }
+
+  #drainQueue(): void {
+    const life = this.#life;
+    if (life === undefined) return;
+    while (this.#queue.size > 0 && this.#hasRoom(life)) {
+      const { call, edits } = this.#queue.next()!;
+      this.#dispatch(life, call, edits);
+    }
+    const unread = this.#queue.size > 0 && this.#inFlight < this.#options.server.limits.callsInFlight;
+    if (!unread || this.#awaitingDrain) return;
+    this.#awaitingDrain = true;
+    life.peer.outbox.whenDrained(() => {
+      if (this.#life !== life) return;
+      this.#awaitingDrain = false;
+      this.#drainQueue();
+    });
+  }
+}
+
+/** What kept a server from starting, as whoever waited for it is told. */
+export function asStartError(error: unknown, server: string): SwitchboardError {
+  if (error instanceof SwitchboardError) return error;
+  return new SwitchboardError(
+    'START_FAILED',
+    `Server '${server}' could not be started: ${messageOf(error)}`,
+    { cause: error },
+  );
+}
