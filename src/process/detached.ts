@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { createCimCensus } from './census-cim.ts';
-import { createCensus } from './census.ts';
+import { createCensus, type Census } from './census.ts';
 import { canNoteExit, notingExit, type Command } from './exit-note.ts';
 import { findExecutable } from './find-executable.ts';
 import { explainSpawnError } from './spawn-error.ts';
@@ -78,18 +78,21 @@ function commandOf({ command, args, cwd, env, exitFile }: DetachedOptions): Comm
   return exitFile === undefined || !canNoteExit() ? found : notingExit(found, exitFile);
 }
 
+let census: Census | undefined;
+
 function startTimeOf(pid: number): number {
-  const census = process.platform === 'win32' ? createCimCensus() : createCensus('');
+  census ??= process.platform === 'win32' ? createCimCensus() : createCensus('');
   return census.identify(pid)?.startTime ?? 0;
 }
 
 function openLog({ name, logFile, exitFile }: DetachedOptions): number {
   try {
-    for (const file of exitFile === undefined ? [logFile] : [logFile, exitFile]) {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // Mostly they stand in one directory.
+    for (const directory of new Set([logFile, exitFile ?? logFile].map((file) => dirname(file)))) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
     }
     // The end of an earlier run is not the end of this one.
-    if (exitFile !== undefined) rmSync(exitFile, { force: true });
+    if (exitFile !== undefined) forget(exitFile);
     // For append: what others cut off the file stays cut off, and several writers do not overwrite each other.
     return openSync(logFile, 'a', 0o600);
   } catch (cause) {
@@ -99,6 +102,14 @@ function openLog({ name, logFile, exitFile }: DetachedOptions): number {
       `"${name}" was not started: its log ${logFile} cannot be written (${code}).`,
       { hint: 'Make room on the disk, or correct the rights of that directory.', cause },
     );
+  }
+}
+
+function forget(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

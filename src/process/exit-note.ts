@@ -65,6 +65,7 @@ const CARRIER = 'SWITCHYARD_CARRIED_';
  * values of others. Not as arguments: everybody on the machine can read those.
  */
 function packed(env: Command['env'], names: readonly string[]): Command['env'] {
+  if (names.length === 0) return env;
   const packages = names.map((name, at) => [`${CARRIER}${at}`, `${name}=${env[name]}`] as const);
   const plain = Object.entries(env).filter(([name]) => !names.includes(name));
   return Object.fromEntries([...plain, ...packages]);

@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
 /** One process, not whoever inherits its number: a pid is reused, a pid with its start time is not. */
 export interface Identity {
@@ -19,7 +19,7 @@ export function parseStat(text: string): ProcessStat | undefined {
   // The second field is the program's own choice of name and may hold spaces, newlines and parentheses.
   const nameEnd = text.lastIndexOf(')');
   if (nameEnd === -1) return undefined;
-  const fields = text.slice(nameEnd + 2).split(' ');
+  const fields = text.slice(nameEnd + 2).split(' ', 20);
   const pid = Number.parseInt(text, 10);
   const parent = Number(fields[1]);
   const session = Number(fields[3]);
@@ -31,12 +31,19 @@ export function parseStat(text: string): ProcessStat | undefined {
   return { pid, parent, session, startTime, alive: !ended || threads > 1 };
 }
 
+/** Much longer than such a line can be. What does not know how long a file is takes far more, and each time anew. */
+const line = Buffer.alloc(4096);
+
 /** Undefined when there is no such process. */
 export function readStat(pid: number): ProcessStat | undefined {
+  let file: number | undefined;
   try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    file = openSync(`/proc/${pid}/stat`, 'r');
+    return parseStat(line.toString('latin1', 0, readSync(file, line, 0, line.length, null)));
   } catch {
     return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -52,14 +59,17 @@ export function bootId(): string | undefined {
   return knownBoot;
 }
 
+let knownNamespace: string | undefined;
+
 /**
  * Names the view of processes that we have; undefined where the system tells none. Containers on one machine have the
  * same boot and may share a disk, but each counts its processes anew and does not see those of the others.
  */
 export function pidNamespace(): string | undefined {
   try {
-    return readlinkSync('/proc/self/ns/pid');
+    knownNamespace ??= readlinkSync('/proc/self/ns/pid');
   } catch {
     return undefined;
   }
+  return knownNamespace;
 }

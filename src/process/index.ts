@@ -14,6 +14,7 @@ export { createMarkedProcesses, type Marked, type MarkedProcesses, type Sighting
 export { openBrowser } from './open-browser.ts';
 export { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
 export { captureOutput } from './output.ts';
-export { ownHolders, portHolders, type PortHolder } from './port-holders.ts';
+export { listeningOn, ownHolders, portHolders, type PortHolder } from './port-holders.ts';
 export { run, type Ran, type RunOptions } from './run.ts';
+export { createSocketCounter } from './socket-counts.ts';
 export type { StopReport } from './terminate.ts';

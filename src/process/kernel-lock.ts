@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
@@ -53,7 +52,7 @@ export async function withKernelLock<T>(
   let release: (() => void) | undefined;
   try {
     leave = await queueUp(name, what, giveUp.signal, seen);
-    release = await acquire(addressOf(name, options.platform), what, giveUp.signal, seen);
+    release = await acquire(await addressOf(name, options.platform), what, giveUp.signal, seen);
   } catch (error) {
     leave?.();
     throw error;
@@ -187,15 +186,20 @@ function untilFree(
 type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** Linux has names that live in the kernel only, Windows has named pipes; elsewhere a port of the loopback serves. */
-function addressOf(name: string, platform: NodeJS.Platform = process.platform): Address {
+async function addressOf(name: string, platform: NodeJS.Platform = process.platform): Promise<Address> {
   const whole = `switchyard-${process.getuid?.() ?? ''}-${name}`;
-  const hash = createHash('sha256').update(whole).digest();
-  const fitting = FITTING.test(whole) ? whole : `switchyard-${hash.toString('hex')}`;
+  const fitting = FITTING.test(whole) ? whole : `switchyard-${(await hashOf(whole)).toString('hex')}`;
   if (platform === 'win32') return { path: `\\\\.\\pipe\\${fitting}` };
   // Always of full length: some versions of Node fill up the rest with NUL, others do not, and both have to meet.
   if (platform === 'linux' && namesInKernel()) return { path: `\0${fitting.padEnd(NAME_LENGTH, '.')}` };
   // Below what systems hand out by themselves: a connection of anybody would be in the way for minutes.
-  return { host: '127.0.0.1', port: 10_000 + (hash.readUInt32BE(0) % 10_000) };
+  return { host: '127.0.0.1', port: 10_000 + ((await hashOf(whole)).readUInt32BE(0) % 10_000) };
+}
+
+/** Most names need none, and to load it takes as long as a lock does. */
+async function hashOf(text: string): Promise<Buffer> {
+  const { createHash } = await import('node:crypto');
+  return createHash('sha256').update(text).digest();
 }
 
 const NAME_LENGTH = 107;

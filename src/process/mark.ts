@@ -9,9 +9,12 @@ export interface ProcessMark extends Identity {
   readonly place: string;
 }
 
+let ownStart: number | undefined;
+
 /** Our own mark. */
 export function ownMark(): ProcessMark {
-  return { pid: process.pid, startTime: identify(process.pid)?.startTime ?? 0, place: place() };
+  ownStart ??= identify(process.pid)?.startTime;
+  return { pid: process.pid, startTime: ownStart ?? 0, place: place() };
 }
 
 /** Whether the process of a mark still runs; unknown where the mark was made in a place we cannot see from here. */

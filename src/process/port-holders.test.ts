@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
-import { holdersFromLsof, holdersFromNetstat, ownHolders, portHolders } from './port-holders.ts';
+import { holdersFromLsof, holdersFromNetstat, listeningOn, ownHolders, portHolders } from './port-holders.ts';
 
 const hasIpv6 = await listens({ host: '::1' });
 
@@ -45,6 +45,24 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
       if (process.platform === 'linux') expect(portHolders([port])[0]!.address).toBe(host);
     }
   });
+
+  test.runIf(process.platform === 'linux' && hasIpv6)(
+    'in the table of its family, as many as wanted',
+    async () => {
+      const four = [await listener({ host: '127.0.0.1' }), await listener({ host: '0.0.0.0' })];
+      const six = await listener({ host: '::' });
+      const nobody = await listener({ host: '127.0.0.1' });
+      expect(listeningOn('v4', [...four, six], 3)).toEqual(
+        new Map([
+          [four[0], '127.0.0.1'],
+          [four[1], '0.0.0.0'],
+        ]),
+      );
+      expect(listeningOn('v6', [...four, six], 3)).toEqual(new Map([[six, '::']]));
+      expect(listeningOn('v4', four, 1).size).toBe(1);
+      expect(listeningOn('v6', [nobody], 1).size).toBe(0);
+    },
+  );
 
   test.runIf(hasIpv6)('once for each socket of a port', async () => {
     const port = await listener({ host: '127.0.0.1' });

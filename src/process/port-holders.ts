@@ -47,6 +47,26 @@ export function ownHolders(wanted: ReadonlyMap<number, readonly number[]>): Read
   return own;
 }
 
+/**
+ * Where somebody listens on these ports, by port, in the table of one family. Nothing on a system without one. No more than
+ * `most` are looked for: each line that is not needed need not be read, see `linesOf`.
+ */
+export function listeningOn(
+  family: 'v4' | 'v6',
+  ports: readonly number[],
+  most: number,
+): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  let number = 0;
+  for (const line of linesOf(family === 'v4' ? '/proc/net/tcp' : '/proc/net/tcp6')) {
+    // The first one says what stands in the others. Listeners stand before connections.
+    if (number++ > 0 && stateIn(line) !== LISTEN) break;
+    for (const { port, address } of listenersIn(line, ports)) found.set(port, address);
+    if (found.size >= most) break;
+  }
+  return found;
+}
+
 function holdersFrom(
   files: readonly string[],
   ports: readonly number[],
@@ -76,31 +96,47 @@ function wholeText(file: string): string {
   }
 }
 
-/** So much is read at a time, in bytes: the kernel looks for no more lines than that takes. */
-const PIECE = 1024;
-
 /** The beginning of the file, to where every port has been seen to be listened on: listeners stand before connections. */
 function textUntil(file: string, ports: readonly number[]): string {
   let text = '';
+  const missing = new Set(ports);
+  for (const line of linesOf(file)) {
+    text += `${line}\n`;
+    for (const { port } of listenersIn(line, ports)) missing.delete(port);
+    if (missing.size === 0) break;
+  }
+  return text;
+}
+
+/** About a line, in bytes. */
+const PIECE = 150;
+
+/**
+ * The lines of a table, read one by one, because the kernel looks for as many as it is asked for: behind the last
+ * listener it walks through a table that has room for all connections there could be, which takes milliseconds even when
+ * there are none. Nothing on a system without the file.
+ */
+function* linesOf(file: string): Generator<string> {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, 'r');
     const piece = Buffer.alloc(PIECE);
-    const missing = new Set(ports);
+    let text = '';
     for (let read: number; (read = readSync(descriptor, piece, 0, PIECE, null)) > 0;) {
-      const seen = text.lastIndexOf('\n') + 1;
       text += piece.toString('latin1', 0, read);
-      for (const { port } of listenersIn(text.slice(seen, text.lastIndexOf('\n') + 1), ports))
-        missing.delete(port);
-      if (missing.size === 0) break;
+      for (let end: number; (end = text.indexOf('\n')) !== -1; text = text.slice(end + 1)) {
+        yield text.slice(0, end);
+      }
     }
   } catch {
     // A system without IPv6.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-  // Whole lines only: half a number is another number.
-  return text.slice(0, text.lastIndexOf('\n') + 1);
+}
+
+function stateIn(line: string): string | undefined {
+  return line.trim().split(/\s+/, 4)[3];
 }
 
 function listenersIn(text: string, ports: readonly number[]): Listener[] {

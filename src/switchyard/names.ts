@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from './sha256.ts';
 
 /** The part of a name that is safe in paths and host names: letters, digits and single dashes. */
 export function slug(name: string): string {
@@ -35,9 +35,9 @@ export function projectLock(root: string): string {
   return `project-${sha256(root).slice(0, 16)}`;
 }
 
-/** The first hexadecimal digits of it name things for which the text itself is too long. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** What sets a draft apart from one that somebody else makes of the same file. It is no secret. */
+export function draftMark(): string {
+  return Math.random().toString(16).slice(2, 10).padEnd(8, '0');
 }
 
 /** DNS allows 63 octets. Only the host name is cut so short: keys hold the whole slug, and paths nearly always do. */

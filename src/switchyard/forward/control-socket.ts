@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { sha256 } from '../names.ts';
+import { sha256 } from '../sha256.ts';
 import type { Home } from '../state/home.ts';
 
 /** The kernel's limit is 108 bytes on Linux and 104 on macOS, with a zero at the end. */

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { earlierPart, KEPT_RUNS, runFile } from './run-files.ts';
 
 /**
@@ -15,11 +15,19 @@ export function rotateForRun(file: string): void {
 }
 
 function move(from: string, to: string): void {
+  // Most are not there, and to be refused takes longer than to ask.
+  if (existsSync(from) && moved(from, to)) return;
+  // Otherwise a part of an older run would be taken for one of this run.
+  if (existsSync(to)) rmSync(to, { force: true });
+}
+
+/** False when it has gone meanwhile. */
+function moved(from: string, to: string): boolean {
   try {
     renameSync(from, to);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    // Otherwise a part of an older run would be taken for one of this run.
-    rmSync(to, { force: true });
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
 }

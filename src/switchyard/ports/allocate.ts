@@ -1,6 +1,6 @@
 import { ownMark, withKernelLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { sha256 } from '../names.ts';
+import { sha256 } from '../sha256.ts';
 import { makeHome, type Home } from '../state/home.ts';
 import { readLease, releaseLease, removeLease, takeLease, type Lease } from './lease.ts';
 import { isPortFree } from './probe.ts';
@@ -77,9 +77,11 @@ async function findPort(
   for (const port of candidates(wish, rules)) {
     if (rules.avoid.has(port) || taken.has(port)) continue;
     if (!mayTake(port, wish, rules) || !(await isPortFree(port))) continue;
-    removeLease(rules.home, port);
     const { key, cookie } = wish;
     const lease = { key, root: rules.root, cookie, holder: ownMark(), at: Date.now() };
+    if (takeLease(rules.home, port, lease)) return port;
+    // What lies there is the lease that nobody needs any more.
+    removeLease(rules.home, port);
     if (takeLease(rules.home, port, lease)) return port;
   }
   const { start, end } = rules.range;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DetachedEnd } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
+import { now } from './clock.ts';
 import { observeServices } from './observe.ts';
 
 /** A service that was started, by us or by somebody before us. */
@@ -35,9 +36,9 @@ export function watchLife({ record, exited }: Started): Life {
   });
   return {
     async over() {
-      if (performance.now() < nextLook) return undefined;
+      if (now() < nextLook) return undefined;
       if (anybodyLives(record) || (await pause(SECOND_LOOK).then(() => anybodyLives(record)))) {
-        nextLook = performance.now() + LOOK_POLL;
+        nextLook = now() + LOOK_POLL;
         return undefined;
       }
       return { how };

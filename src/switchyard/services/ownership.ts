@@ -1,6 +1,6 @@
 import { ownHolders, portHolders, type PortHolder } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { observeServices } from './observe.ts';
+import { observeServices, type Observed } from './observe.ts';
 
 /** Who listens on the port of a service: a process of its own, somebody else, or nobody that the kernel knows of. */
 export type PortOwner =
@@ -35,7 +35,7 @@ export function createOwnershipJudge(): OwnershipJudge {
     timer = undefined;
     const batch = waiting;
     waiting = [];
-    const owners = portOwners(batch.map(({ record }) => record));
+    const owners = portOwners(observeServices(batch.map(({ record }) => record)));
     batch.forEach(({ resolve }, index) => resolve(owners[index]!));
   };
   const judgeIfComplete = (): void => {
@@ -62,22 +62,27 @@ export function createOwnershipJudge(): OwnershipJudge {
   };
 }
 
-function portOwners(records: readonly ServiceRecord[]): readonly PortOwner[] {
-  const observed = observeServices(records);
+/** Whose ports they are, in the same order. Only where it is not their own, all processes are looked through. */
+export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
   const own = ownHolders(new Map(observed.map(({ record, pids }) => [record.port, pids])));
-  const others = observed.filter(({ record }) => !own.has(record.port));
+  // Of two records with one port, one may be of a service that has long ended.
+  const ownOf = ({ record, pids }: Observed): PortHolder | undefined => {
+    const holder = own.get(record.port);
+    return holder?.pid !== undefined && pids.includes(holder.pid) ? holder : undefined;
+  };
+  const others = observed.filter((each) => ownOf(each) === undefined);
   const holders = portHolders(
     others.map(({ record }) => record.port),
     others.flatMap(({ pids }) => pids),
   );
-  return observed.map(({ record, pids }) => {
-    const holder = own.get(record.port);
-    return holder === undefined ? ownerAmong(holders, record.port, pids) : { kind: 'own', holder };
+  return observed.map((each) => {
+    const holder = ownOf(each);
+    return holder === undefined ? ownerAmong(holders, each.record.port, each.pids) : { kind: 'own', holder };
   });
 }
 
 /** One's own listener counts, even when somebody else listens on another address of the same port. */
-export function ownerAmong(holders: readonly PortHolder[], port: number, pids: readonly number[]): PortOwner {
+function ownerAmong(holders: readonly PortHolder[], port: number, pids: readonly number[]): PortOwner {
   const listening = holders.filter((holder) => holder.port === port);
   const own = listening.find(({ pid }) => pid !== undefined && pids.includes(pid));
   if (own !== undefined) return { kind: 'own', holder: own };

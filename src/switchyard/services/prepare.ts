@@ -34,13 +34,15 @@ export interface Preparation {
   readonly place: BranchPlace;
   readonly profile: ProfileDefinition | undefined;
   readonly reservation: Reservation;
+  /** The environment of the command, as plain members: in that of the process each look at one is a call of its own. */
+  readonly inherited: NodeJS.ProcessEnv;
   /** Services of the branch that run or are about to, this one among them. */
   readonly peers: readonly Peer[];
 }
 
 /** Fills in the command of a service, composes its environment and writes its record. Touches nothing. */
 export function prepareService(definition: ServiceDefinition, preparation: Preparation): Prepared {
-  const { context, place, profile, reservation, peers } = preparation;
+  const { context, place, profile, reservation, inherited, peers } = preparation;
   const { config, home } = context;
   const { port, cookie } = reservation;
   const { name: service, host } = definition;
@@ -61,7 +63,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
   });
   const rendered = renderCommand(service, definition.command, values);
   const env = composeEnvironment({
-    inherited: context.env,
+    inherited,
     profile: profile?.env ?? {},
     service: definition.env,
     peers,

@@ -2,8 +2,10 @@ import { connect } from 'node:net';
 import type { DetachedEnd, PortHolder } from '../../process/index.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
 import { connectHost } from '../config/loopback.ts';
+import { now } from './clock.ts';
 import type { HealthAnswer, HealthQuestion } from './health.ts';
 import { watchLife, type Started } from './life.ts';
+import type { Lookout, Waiting } from './lookout.ts';
 import type { OwnershipJudge } from './ownership.ts';
 
 export type Readiness =
@@ -22,6 +24,8 @@ export type Readiness =
 export interface ReadyOptions {
   readonly definition: ServiceDefinition;
   readonly judge: OwnershipJudge;
+  /** Opened with the same signal. */
+  readonly lookout: Lookout;
   /** Stops the waiting, never the service. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,10 +34,13 @@ export interface ReadyOptions {
 const SLOW_POLL = 150;
 /**
  * Every so many tries the other address family is tried too: many dev servers listen on `::1` only. Not at first, in
- * milliseconds: those that are quick are not among them, and it takes from all that are starting.
+ * milliseconds: those that are quick are not among them, and it takes from all that are starting. Where we are told what
+ * happens, there are few tries, and it is tried at each.
  */
 const OTHER_FAMILY = 4;
 const OTHER_FAMILY_AFTER = 300;
+/** Between two tries where we are told, in milliseconds: of one that comes while another goes we may not hear. */
+const TOLD_POLL = 500;
 /** In milliseconds. */
 const CONNECT_TIMEOUT = 500;
 const HEALTH_TIMEOUT = 2000;
@@ -43,28 +50,45 @@ const HEALTH_TIMEOUT = 2000;
  * good where it has one. Whoever else may answer on the port does not count.
  */
 export async function awaitReady(started: Started, options: ReadyOptions): Promise<Readiness> {
-  const { judge } = options;
+  const { judge, lookout } = options;
+  const waiting = lookout.enter(started.record.port);
   judge.enter();
   try {
-    return await waitFor(started, options);
+    return await waitFor(started, options, waiting);
   } finally {
     judge.leave();
+    waiting.leave();
   }
 }
 
-async function waitFor(started: Started, { definition, judge, signal }: ReadyOptions): Promise<Readiness> {
+async function waitFor(
+  started: Started,
+  { definition, judge, lookout, signal }: ReadyOptions,
+  waiting: Waiting,
+): Promise<Readiness> {
   const { port } = started.record;
   const [usual, other] = familiesOf(definition);
   const life = watchLife(started);
-  const began = performance.now();
+  void life.news()?.then(() => waiting.wake());
+  const began = now();
   const deadline = began + definition.readyTimeout * 1000;
+  // Both when somebody listens and when it ends. The end of one that somebody else has started has to be looked for.
+  const isTold = (): boolean => lookout.tells && life.news() !== undefined;
+  const untilListening = (): Promise<string | undefined> => {
+    const least = pollAfter(now() - began, judge.present);
+    const most = isTold() ? Math.max(least, TOLD_POLL) : least;
+    const left = deadline - now();
+    return waiting.untilListening(Math.min(least, left), Math.min(most, left));
+  };
+  // Nobody listens as soon as it is started.
+  let listening = started.exited === undefined ? undefined : await untilListening();
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted === true) return { kind: 'aborted' };
     const end = await life.over();
     if (end !== undefined) return { kind: 'exited', ...end };
 
-    const both = attempt % OTHER_FAMILY === 0 && performance.now() - began > OTHER_FAMILY_AFTER;
-    const host = await firstToAccept(port, both ? [usual, other] : [usual]);
+    const both = isTold() || (attempt % OTHER_FAMILY === 0 && now() - began > OTHER_FAMILY_AFTER);
+    const host = accepting(listening) ?? (await firstToAccept(port, both ? [usual, other] : [usual]));
     const owner = host === undefined ? undefined : await judge.ask(started.record);
     const answer =
       owner?.kind === 'own' && definition.health !== undefined
@@ -73,11 +97,11 @@ async function waitFor(started: Started, { definition, judge, signal }: ReadyOpt
     if (owner?.kind === 'own' && answer?.healthy !== false) return { kind: 'ready' };
 
     const stranger = owner?.kind === 'stranger' ? owner.holder : undefined;
-    const left = deadline - performance.now();
+    const left = deadline - now();
     if (left <= 0) return { kind: 'late', stranger, health: answer?.text };
     // An answer that is not good yet, from whomever, seldom changes soon, and is dear to get.
-    const poll = owner === undefined ? pollAfter(performance.now() - began, judge.present) : SLOW_POLL;
-    await rest(Math.min(poll, left), life.news(), signal);
+    if (owner !== undefined) await waiting.rest(Math.min(SLOW_POLL, left));
+    listening = owner === undefined ? await untilListening() : undefined;
   }
 }
 
@@ -93,6 +117,15 @@ type Address = '127.0.0.1' | '::1';
 
 function familiesOf({ host }: ServiceDefinition): readonly [Address, Address] {
   return connectHost(host) === '::1' ? ['::1', '127.0.0.1'] : ['127.0.0.1', '::1'];
+}
+
+/**
+ * Where one who listens on this address accepts a connection, which the kernel does for it. Undefined where that has to
+ * be tried: one that listens for both families may also listen for IPv6 alone.
+ */
+function accepting(address: string | undefined): Address | undefined {
+  if (address === '127.0.0.1' || address === '0.0.0.0') return '127.0.0.1';
+  return address === '::1' ? '::1' : undefined;
 }
 
 async function firstToAccept(port: number, hosts: readonly Address[]): Promise<Address | undefined> {
@@ -118,22 +151,4 @@ function accepts(port: number, host: Address): Promise<boolean> {
 async function health(question: HealthQuestion): Promise<HealthAnswer> {
   const { askHealth } = await import('./health.ts');
   return askHealth(question);
-}
-
-/** Ends after the time, with the news, or with the signal, whichever is first. */
-async function rest(
-  time: number,
-  news: Promise<void> | undefined,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, time);
-    signal?.addEventListener('abort', finish, { once: true });
-    void news?.then(finish);
-  });
 }

@@ -7,6 +7,7 @@ import type { OnEvent, YardEvent } from './events.ts';
 import { explainTrouble, explainUnverified } from './explain.ts';
 import { explainFailure, launch, type Launched } from './launch.ts';
 import type { Started } from './life.ts';
+import { openLookout, type Lookout } from './lookout.ts';
 import type { Observed } from './observe.ts';
 import { factsOf, isGood, notStarted, type ServiceOutcome } from './outcome.ts';
 import { createOwnershipJudge, type OwnershipJudge } from './ownership.ts';
@@ -40,6 +41,7 @@ interface Course extends StartPlan {
   /** By key; what has a process by now is not among them. */
   readonly reserved: Map<string, Reservation>;
   readonly judge: OwnershipJudge;
+  readonly lookout: Lookout;
 }
 
 /** A service that runs, and may have to be waited for. */
@@ -58,10 +60,17 @@ interface Running extends Started {
  * it depends on, we have seen that end.
  */
 export async function startServices(plan: StartPlan): Promise<readonly ServiceOutcome[]> {
-  const course: Course = { ...plan, outcomes: new Map(), reserved: new Map(), judge: createOwnershipJudge() };
+  const course: Course = {
+    ...plan,
+    outcomes: new Map(),
+    reserved: new Map(),
+    judge: createOwnershipJudge(),
+    lookout: openLookout(plan.signal),
+  };
   try {
     for (const level of plan.levels) await startLevel(course, level);
   } finally {
+    course.lookout.close();
     for (const reservation of course.reserved.values()) giveBack(plan.context, reservation);
   }
   const order = plan.context.config.services.map(({ name }) => name);
@@ -131,6 +140,7 @@ async function startUnderLock(
   for (const [each, reservation] of await reserve(context, missing)) reserved.set(each, reservation);
 
   const peers = peersOf(course, [...alive.values()]);
+  const inherited = { ...context.env };
   const prepared = due
     .filter(({ name }) => !alive.has(name))
     .map((definition) =>
@@ -139,6 +149,7 @@ async function startUnderLock(
         place,
         profile: course.profileOf(definition.name),
         reservation: reserved.get(key(definition))!,
+        inherited,
         peers,
       }),
     );
@@ -147,6 +158,7 @@ async function startUnderLock(
   for (const { record } of prepared) {
     tell(course, 'starting', record.service, `starting ${record.service} on :${record.port}`);
   }
+  course.lookout.begin();
   const launched = await launch(context, prepared);
   for (const { definition } of prepared) reserved.delete(key(definition));
   return [
@@ -190,12 +202,13 @@ async function settle(course: Course, running: Running): Promise<ServiceOutcome>
   };
   if (!isWaitedFor(course, definition)) return good;
   // Of one that we have started the person knows; of one that runs and is not ready nothing was said yet.
-  const pause = setTimeout(() => {
-    if (!ours) tell(course, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
-  }, SILENCE);
+  const say = (): void =>
+    tell(course, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
+  const pause = ours ? undefined : setTimeout(say, SILENCE);
   const readiness = await awaitReady(running, {
     definition,
     judge: course.judge,
+    lookout: course.lookout,
     signal: course.signal,
   }).finally(() => clearTimeout(pause));
   if (readiness.kind === 'aborted') {

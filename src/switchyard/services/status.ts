@@ -1,4 +1,4 @@
-import { portHolders, readExit, type ExitNote } from '../../process/index.ts';
+import { readExit, type ExitNote } from '../../process/index.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
 import { connectHost } from '../config/loopback.ts';
 import { projectRecord, scopeBranch, type YardContext } from '../context.ts';
@@ -9,7 +9,7 @@ import type { ServiceRecord } from '../state/records.ts';
 import { exitFileOf } from './exit-file.ts';
 import { observeServices, type Observed, type ServiceLife } from './observe.ts';
 import { inOrder } from './order.ts';
-import { ownerAmong, type PortOwner } from './ownership.ts';
+import { portOwners, type PortOwner } from './ownership.ts';
 
 export interface ServiceStatus extends ServiceRecord {
   readonly status: ServiceLife;
@@ -42,15 +42,8 @@ export async function status(
     (record) => branch === undefined || record.branch_slug === branch,
   );
   const observed = observeServices(inOrder(context.config, records));
-  const holders = portHolders(
-    records.map(({ port }) => port),
-    observed.flatMap(({ pids }) => pids),
-  );
-  const services = observed.map((each) => {
-    const owner = ownerAmong(holders, each.record.port, each.pids);
-    return describe(context, each, owner);
-  });
-  return { services: await Promise.all(services) };
+  const owners = portOwners(observed);
+  return { services: await Promise.all(observed.map((each, at) => describe(context, each, owners[at]!))) };
 }
 
 async function describe(context: YardContext, observed: Observed, owner: PortOwner): Promise<ServiceStatus> {

@@ -320,6 +320,7 @@ depends_on = ["worker", "api"]
       what: 'that listens on ::1 although it was told 127.0.0.1',
       toml: 'command = "node server.mjs --host ::1"',
     },
+    { what: 'that listens for both families', toml: 'command = "node server.mjs --host ::"' },
   ])('finds a dev server ready $what', async ({ toml }) => {
     const yard = await runningYard(`[services.web]\n${toml}\n`);
     const web = outcomeOf(await yard.up(), 'web');

@@ -3,6 +3,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { ensureProxy } from '../proxy/ensure.ts';
+import type { ProjectRecord } from '../state/records.ts';
 import type { OnEvent } from './events.ts';
 import { levelsOf } from './levels.ts';
 import { isGood, tellOutcomes, type ServiceOutcome } from './outcome.ts';
@@ -86,8 +87,9 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
     ...(before === undefined ? {} : { before }),
   });
   const messages = [await proxy, ...tellOutcomes(outcomes)];
+  const checkouts = projectRecord(context)?.checkouts ?? {};
   const led = outcomes.filter(
-    (outcome) => isGood(outcome) && isLed(context, place, outcome, options.checkout),
+    (outcome) => isGood(outcome) && isLed(checkouts, place, outcome, options.checkout),
   );
   if (led.length > 0) {
     const { checkout } = await import('../forward/checkout.ts');
@@ -115,12 +117,12 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
 
 /** Whether its canonical port is to lead to it: because that is asked for, or because it led to where it was before. */
 function isLed(
-  context: YardContext,
+  checkouts: ProjectRecord['checkouts'],
   place: BranchPlace,
   { service, port }: ServiceOutcome,
   asked = false,
 ): boolean {
-  const known = projectRecord(context)?.checkouts[serviceKey(place.branch, service)];
+  const known = checkouts[serviceKey(place.branch, service)];
   return asked || (known !== undefined && known.target_port !== port);
 }
 

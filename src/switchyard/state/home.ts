@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { expandHome } from '../config/expand-home.ts';
-import { projectDirectory, sha256, slug } from '../names.ts';
+import { projectDirectory, slug } from '../names.ts';
+import { sha256 } from '../sha256.ts';
 import { isInside, realPath } from './real-path.ts';
 
 /** The places in which Switchyard keeps what it knows. All paths are absolute and without symbolic links. */
@@ -26,7 +27,9 @@ export interface Home {
 /** From `SWITCHYARD_HOME`, else `~/.switchyard`. Touches nothing: the directories need not exist. */
 export function homeOf(env: NodeJS.ProcessEnv): Home {
   const root = realPath(expandHome(env.SWITCHYARD_HOME || '~/.switchyard'));
-  const name = sha256(root);
+  // Who only looks needs none.
+  let known: string | undefined;
+  const name = (): string => (known ??= sha256(root));
   return {
     root,
     stateFile: join(root, 'state.json'),
@@ -35,8 +38,10 @@ export function homeOf(env: NodeJS.ProcessEnv): Home {
     worktrees: join(root, 'worktrees'),
     ports: join(root, 'ports'),
     run: join(root, 'run'),
-    hash: name.slice(0, 8),
-    lockName: (lock) => `${name.slice(0, 16)}-${lock}`,
+    get hash() {
+      return name().slice(0, 8);
+    },
+    lockName: (lock) => `${name().slice(0, 16)}-${lock}`,
   };
 }
 

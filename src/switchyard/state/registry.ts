@@ -4,13 +4,13 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { projectLock } from '../names.ts';
 import { makeHome, type Home } from './home.ts';
 import type { State } from './records.ts';
-import { loadState } from './load.ts';
+import { loadState, type LoadedState } from './load.ts';
 import { keepAside, serialise, writeState } from './write.ts';
 
 /** What this home knows: read by anybody at any time, changed by one at a time. */
 export interface Registry {
   readonly home: Home;
-  /** What the file says now. Never writes, and makes nothing. */
+  /** What the file says now. Never writes, and makes nothing. It is not to be changed: others may get the same. */
   read(): State;
   /**
    * Reads, lets `work` change it, and writes the whole file in one step if anything changed; nobody else writes
@@ -29,13 +29,15 @@ export interface Registry {
 
 export function openRegistry(home: Home): Registry {
   let warnings: readonly string[] = [];
+  /** The last that was read: a command reads several times, and mostly finds the same. */
+  let known: LoadedState | undefined;
   /** Stays: by the next look all is well, and nobody would hear of it. */
   const repairs: string[] = [];
 
   function read(): State {
-    const found = loadState(home.stateFile);
-    warnings = found.warnings;
-    return found.state;
+    known = loadState(home.stateFile, known);
+    warnings = known.warnings;
+    return known.state;
   }
 
   async function change<T>(work: (state: State) => T): Promise<T> {
@@ -66,7 +68,7 @@ export function openRegistry(home: Home): Registry {
   }
 
   async function repair(): Promise<void> {
-    const { damaged, text, state } = loadState(home.stateFile);
+    const { damaged, text, state } = (known = loadState(home.stateFile, known));
     // Before anything is stopped or started that could not be written down.
     if (state.version > 1) throw newer(home.stateFile, state.version);
     if (damaged || isLost(home, text)) await change(() => undefined);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   chmodSync,
@@ -14,13 +13,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { draftMark } from '../names.ts';
 import type { Home } from './home.ts';
 import type { State } from './records.ts';
 
 /** Puts the text in the place of the file in one step: whoever reads sees the old one or the new one, whole. */
 export function writeState(file: string, text: string): void {
   clearDrafts(file);
-  const draft = `${file}.${process.pid}-${randomUUID().slice(0, 8)}${DRAFT}`;
+  const draft = `${file}.${process.pid}-${draftMark()}${DRAFT}`;
   try {
     const descriptor = openSync(draft, 'wx', 0o600);
     try {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   constants,
@@ -16,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { setImmediate as breath } from 'node:timers/promises';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { draftMark } from '../names.ts';
 import { isInside } from '../state/real-path.ts';
 
 /** So long we copy in one go, in milliseconds; then others have their turn. */
@@ -34,7 +34,7 @@ export async function copyWhole(source: string, target: string): Promise<void> {
       hint: 'Put the worktree elsewhere, or copy less.',
     });
   }
-  const draft = `${target}.${randomUUID().slice(0, 8)}.draft`;
+  const draft = `${target}.${draftMark()}.draft`;
   try {
     await copyTree(source, draft);
     renameSync(draft, target);

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../../test/helpers/yard-home.ts';
+import { openLookout, type Lookout } from './lookout.ts';
+
+const tells = existsSync('/proc/net/sockstat');
+const hasIpv6 = existsSync('/proc/net/sockstat6');
+
+function open(signal?: AbortSignal): Lookout {
+  const lookout = openLookout(signal);
+  onTestFinished(() => lookout.close());
+  return lookout;
+}
+
+async function listen(port: number, host = '127.0.0.1'): Promise<void> {
+  const server = createServer().listen(port, host);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+}
+
+/** Others on this machine may go at the moment one comes, and then it is not seen; not twenty times in a row. */
+async function seen(port: number, waiting: ReturnType<Lookout['enter']>): Promise<string | undefined> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const address = await waiting.untilListening(1, 500);
+    if (address !== undefined) return address;
+    await listen(await freePort());
+    if (hasIpv6) await listen(await freePort(), '::1');
+  }
+  return expect.unreachable(`nobody was seen on ${port}`);
+}
+
+test.runIf(tells).each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::1', '::'] : [])])(
+  'tells that somebody has begun to listen on %s',
+  async (host) => {
+    const lookout = open();
+    const port = await freePort();
+    const waiting = lookout.enter(port);
+    lookout.begin();
+    const address = seen(port, waiting);
+    await listen(port, host);
+    expect(await address).toBe(host);
+  },
+);
+
+test.runIf(tells)('tells each of those who wait of its own port alone', async () => {
+  const lookout = open();
+  const ports = [await freePort(), await freePort(), await freePort()];
+  lookout.begin();
+  const [first, second, third] = ports.map((port) => ({ port, waiting: lookout.enter(port) }));
+  await listen(third!.port);
+  expect(await seen(third!.port, third!.waiting)).toBe('127.0.0.1');
+  expect(await first!.waiting.untilListening(1, 50)).toBeUndefined();
+  // Who comes while nobody rests is told of at the next rest.
+  await listen(first!.port);
+  await listen(second!.port);
+  expect(await seen(first!.port, first!.waiting)).toBe('127.0.0.1');
+  expect(await seen(second!.port, second!.waiting)).toBe('127.0.0.1');
+});
+
+test('ends after the longest time when nobody comes, where the kernel tells, else after the least', async () => {
+  const lookout = open();
+  expect(lookout.tells).toBe(tells);
+  const waiting = lookout.enter(await freePort());
+  const began = performance.now();
+  expect(await waiting.untilListening(20, 300)).toBeUndefined();
+  expect(performance.now() - began).toBeGreaterThan(tells ? 290 : 10);
+});
+
+test('is ended at once by news, and by the signal', async () => {
+  const controller = new AbortController();
+  const lookout = open(controller.signal);
+  const [one, two] = [lookout.enter(await freePort()), lookout.enter(await freePort())];
+  const began = performance.now();
+  const ended = Promise.all([one.untilListening(20_000, 20_000), two.rest(20_000)]);
+  one.wake();
+  await pause(5);
+  controller.abort();
+  await ended;
+  // News that came while it did not wait is not lost.
+  two.wake();
+  await two.rest(20_000);
+  expect(performance.now() - began).toBeLessThan(5000);
+});
