@@ -31,15 +31,15 @@ export function parseStat(text: string): ProcessStat | undefined {
   return { pid, parent, session, startTime, alive: !ended || threads > 1 };
 }
 
-/** Much longer than such a line can be. What does not know how long a file is takes far more, and each time anew. */
-const line = Buffer.alloc(4096);
+/** Longer than what is read can be. Such a file does not say how long it is, and readFileSync makes room for much more. */
+const scratch = Buffer.alloc(4096);
 
 /** Undefined when there is no such process. */
 export function readStat(pid: number): ProcessStat | undefined {
   let file: number | undefined;
   try {
     file = openSync(`/proc/${pid}/stat`, 'r');
-    return parseStat(line.toString('latin1', 0, readSync(file, line, 0, line.length, null)));
+    return parseStat(scratch.toString('latin1', 0, readSync(file, scratch, 0, scratch.length, null)));
   } catch {
     return undefined;
   } finally {

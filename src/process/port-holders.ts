@@ -18,34 +18,35 @@ export interface PortHolder {
 export function portHolders(ports: readonly number[], among: Iterable<number> = []): readonly PortHolder[] {
   if (ports.length === 0) return [];
   if (process.platform === 'win32') return holdersFromNetstat(askSystem('netstat', ['-ano']), ports);
-  if (!existsSync('/proc/net/tcp')) {
+  if (!existsSync(TABLES.v4)) {
     return holdersFromLsof(askSystem('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fpn']), ports);
   }
-  return [...holdersFrom(['/proc/net/tcp', '/proc/net/tcp6'], ports, among)];
+  return [...holdersFrom(Object.values(TABLES), ports, among)];
 }
 
 /**
  * By port, a listener that is one of the processes given for it; a port without one is missing. The kernel walks through
  * all sockets there are, for either family. So nothing is read beyond where all ports have been seen, and the second
- * family only for what the first does not have; who is not found so may still be found by `portHolders`.
+ * family only for what the first does not have; who is not found so may still be found by `portHolders`, and on a system
+ * that has no such tables, everybody.
  */
 export function ownHolders(wanted: ReadonlyMap<number, readonly number[]>): ReadonlyMap<number, PortHolder> {
   const own = new Map<number, PortHolder>();
-  const families = existsSync('/proc/net/tcp') ? [['/proc/net/tcp'], ['/proc/net/tcp6']] : [undefined];
-  for (const files of families) {
+  for (const file of Object.values(TABLES)) {
     const left = [...wanted].filter(([port]) => !own.has(port));
     if (left.length === 0) break;
     const ports = left.map(([port]) => port);
     const among = left.flatMap(([, pids]) => pids);
-    const holders =
-      files === undefined ? portHolders(ports, among) : holdersFrom(files, ports, among, 'among alone');
-    for (const holder of holders) {
+    for (const holder of holdersFrom([file], ports, among, 'among alone')) {
       const { port, pid } = holder;
       if (pid !== undefined && !own.has(port) && wanted.get(port)!.includes(pid)) own.set(port, holder);
     }
   }
   return own;
 }
+
+/** Where the kernel tells of all sockets, by family. */
+const TABLES = { v4: '/proc/net/tcp', v6: '/proc/net/tcp6' } as const;
 
 /**
  * Where somebody listens on these ports, by port, in the table of one family. Nothing on a system without one. No more than
@@ -57,10 +58,7 @@ export function listeningOn(
   most: number,
 ): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
-  let number = 0;
-  for (const line of linesOf(family === 'v4' ? '/proc/net/tcp' : '/proc/net/tcp6')) {
-    // The first one says what stands in the others. Listeners stand before connections.
-    if (number++ > 0 && stateIn(line) !== LISTEN) break;
+  for (const line of listenersOf(TABLES[family])) {
     for (const { port, address } of listenersIn(line, ports)) found.set(port, address);
     if (found.size >= most) break;
   }
@@ -96,16 +94,26 @@ function wholeText(file: string): string {
   }
 }
 
-/** The beginning of the file, to where every port has been seen to be listened on: listeners stand before connections. */
+/** The beginning of the file, to where every port has been seen to be listened on. */
 function textUntil(file: string, ports: readonly number[]): string {
   let text = '';
   const missing = new Set(ports);
-  for (const line of linesOf(file)) {
+  for (const line of listenersOf(file)) {
     text += `${line}\n`;
     for (const { port } of listenersIn(line, ports)) missing.delete(port);
     if (missing.size === 0) break;
   }
   return text;
+}
+
+/** The lines of a table that tell of listeners: they stand before those of connections. */
+function* listenersOf(file: string): Generator<string> {
+  let isHeader = true;
+  for (const line of linesOf(file)) {
+    if (!isHeader && stateIn(line) !== LISTEN) return;
+    if (!isHeader) yield line;
+    isHeader = false;
+  }
 }
 
 /** About a line, in bytes. */

@@ -15,8 +15,8 @@ export interface SocketCounter {
 }
 
 /**
- * Nobody begins to listen without one of the numbers becoming another; only when somebody else closes a socket at the
- * same moment it stays what it was.
+ * Nobody begins to listen without one of the numbers becoming greater; only when others close sockets between two looks,
+ * it stays what it was or becomes smaller.
  */
 export function createSocketCounter(): SocketCounter {
   const v4 = openCount('/proc/net/sockstat', /^TCP: inuse (\d+)/m);

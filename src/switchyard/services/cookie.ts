@@ -16,12 +16,14 @@ export function newCookie(home: Home): string {
 /** Bytes that nobody can guess. Where the system has a file of them, that is much quicker than to load what Node has. */
 function random(length: number): Buffer {
   const bytes = Buffer.alloc(length);
+  // There the name would be one that anybody may give to a file.
+  if (process.platform === 'win32') return crypto.getRandomValues(bytes);
   let file: number | undefined;
   try {
     file = openSync('/dev/urandom', 'r');
     if (readSync(file, bytes, 0, length, null) === length) return bytes;
   } catch {
-    // There is none on Windows.
+    // Not every container has it.
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -37,7 +37,7 @@ test.runIf(tells).each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::1', '::'] : []
   async (host) => {
     const lookout = open();
     const port = await freePort();
-    const waiting = lookout.enter(port);
+    const waiting = lookout.enter(port, true);
     lookout.begin();
     const address = seen(port, waiting);
     await listen(port, host);
@@ -49,7 +49,7 @@ test.runIf(tells)('tells each of those who wait of its own port alone', async ()
   const lookout = open();
   const ports = [await freePort(), await freePort(), await freePort()];
   lookout.begin();
-  const [first, second, third] = ports.map((port) => ({ port, waiting: lookout.enter(port) }));
+  const [first, second, third] = ports.map((port) => ({ port, waiting: lookout.enter(port, true) }));
   await listen(third!.port);
   expect(await seen(third!.port, third!.waiting)).toBe('127.0.0.1');
   expect(await first!.waiting.untilListening(1, 50)).toBeUndefined();
@@ -60,10 +60,26 @@ test.runIf(tells)('tells each of those who wait of its own port alone', async ()
   expect(await seen(second!.port, second!.waiting)).toBe('127.0.0.1');
 });
 
+test.runIf(tells)('is not misled by one who has listened all along, nor by those who go', async () => {
+  const lookout = open();
+  const there = await freePort();
+  const port = await freePort();
+  await listen(there);
+  const leaving = createServer().listen(0, '127.0.0.1');
+  await once(leaving, 'listening');
+  lookout.enter(there, false);
+  const waiting = lookout.enter(port, true);
+  lookout.begin();
+  const address = seen(port, waiting);
+  await listen(port);
+  leaving.close();
+  expect(await address).toBe('127.0.0.1');
+});
+
 test('ends after the longest time when nobody comes, where the kernel tells, else after the least', async () => {
   const lookout = open();
   expect(lookout.tells).toBe(tells);
-  const waiting = lookout.enter(await freePort());
+  const waiting = lookout.enter(await freePort(), true);
   const began = performance.now();
   expect(await waiting.untilListening(20, 300)).toBeUndefined();
   expect(performance.now() - began).toBeGreaterThan(tells ? 290 : 10);
@@ -72,7 +88,7 @@ test('ends after the longest time when nobody comes, where the kernel tells, els
 test('is ended at once by news, and by the signal', async () => {
   const controller = new AbortController();
   const lookout = open(controller.signal);
-  const [one, two] = [lookout.enter(await freePort()), lookout.enter(await freePort())];
+  const [one, two] = [lookout.enter(await freePort(), true), lookout.enter(await freePort(), true)];
   const began = performance.now();
   const ended = Promise.all([one.untilListening(20_000, 20_000), two.rest(20_000)]);
   one.wake();

@@ -4,25 +4,25 @@ import { now } from './clock.ts';
 /**
  * Tells those who wait for their ports when somebody begins to listen there, all by one timer, as far as the kernel lets
  * itself be asked. To try a port that nobody listens on costs as much as to try one that somebody does, and what it costs
- * is taken from those who are starting. But how many sockets there are is known for nothing; and only when they have
- * become more, it is looked up which.
+ * is taken from those who are starting. But how many sockets there are is known for nothing; and only when that has
+ * become another number, it is looked up who listens.
  */
 export interface Lookout {
   /** Whether the kernel tells. If not, nobody ever seems to listen. */
   readonly tells: boolean;
-  /** Who listens by now is nobody that will be waited for. To be called before these are started. */
+  /** Forgets who has come so far. To be called before those are started who will be waited for. */
   begin(): void;
-  /** One who is going to wait for this port. */
-  enter(port: number): Waiting;
+  /** One who is going to wait for this port. Whether it is expected to come soon, or may be there already. */
+  enter(port: number, expected: boolean): Waiting;
   /** Nobody is going to wait any more. Who still does is told nothing from now on. */
   close(): void;
 }
 
 export interface Waiting {
   /**
-   * Ends when somebody has begun to listen on the port since the beginning, or since this was told last, but not before
-   * `least` milliseconds; after `most` in any case, and where the kernel does not tell, after `least`. The address, as
-   * bound; undefined when nobody has.
+   * Ends when somebody is seen to listen on the port who may have begun since the last look, but not before `least`
+   * milliseconds; after `most` in any case, and where the kernel does not tell, after `least`. The address, as bound;
+   * undefined when nobody was seen: that somebody comes while as many others go is not noticed.
    */
   untilListening(least: number, most: number): Promise<string | undefined>;
   /** Ends after this time, in milliseconds. */
@@ -35,7 +35,7 @@ export interface Waiting {
 /** One who is going to wait. */
 interface Place {
   readonly port: number;
-  /** Whether it has not been told of anybody yet. */
+  /** Whether somebody is expected there, of whom it has not been told yet. */
   wanted: boolean;
   /** Where somebody has begun to listen. */
   address?: string | undefined;
@@ -51,8 +51,8 @@ interface Place {
 
 const FAMILIES = ['v4', 'v6'] as const;
 /**
- * While some are still missing, those who have come may wait for so long, in milliseconds, to be looked up together:
- * they will have to wait for the others anyway.
+ * While some are still missing, those who have come may wait for so long, in milliseconds, to be looked up together: a
+ * look behind the last of those who listen is dear.
  */
 const HOLD = 50;
 
@@ -64,7 +64,9 @@ export function openLookout(signal?: AbortSignal): Lookout {
   /** How many there were at the last look, and how many have come since it was looked up who they are. */
   let seen = counter.count();
   const come = { v4: 0, v6: 0 };
-  /** When the first of these came. */
+  /** Whether some have gone since: then more may have come than the numbers say. */
+  const gone = { v4: false, v6: false };
+  /** When the number first became another one. */
   let since = Infinity;
   let timer: NodeJS.Timeout | undefined;
   let due = Infinity;
@@ -92,18 +94,20 @@ export function openLookout(signal?: AbortSignal): Lookout {
     const counts = counter.count();
     for (const family of FAMILIES) {
       const more = (counts[family] ?? 0) - (seen[family] ?? 0);
-      if (more > 0) since = Math.min(since, now());
+      if (more !== 0) since = Math.min(since, now());
       come[family] += Math.max(0, more);
+      gone[family] ||= more < 0;
     }
     seen = counts;
   };
   const lookUp = (missing: readonly Place[]): void => {
     for (const family of FAMILIES) {
       const ports = missing.filter(({ address }) => address === undefined).map(({ port }) => port);
-      const most = Math.min(come[family], ports.length);
+      const most = gone[family] ? ports.length : Math.min(come[family], ports.length);
       const found = most === 0 ? undefined : listeningOn(family, ports, most);
       for (const place of missing) place.address ??= found?.get(place.port);
       come[family] = 0;
+      gone[family] = false;
     }
     since = Infinity;
   };
@@ -132,10 +136,10 @@ export function openLookout(signal?: AbortSignal): Lookout {
       count();
       lookUp([...places].filter(({ wanted }) => wanted));
     },
-    enter(port) {
+    enter(port, expected) {
       const place: Place = {
         port,
-        wanted: true,
+        wanted: expected,
         from: 0,
         until: 0,
         pace: 0,

@@ -64,7 +64,8 @@ export function createOwnershipJudge(): OwnershipJudge {
 
 /** Whose ports they are, in the same order. Only where it is not their own, all processes are looked through. */
 export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
-  const own = ownHolders(new Map(observed.map(({ record, pids }) => [record.port, pids])));
+  const alive = observed.filter(({ pids }) => pids.length > 0);
+  const own = ownHolders(new Map(alive.map(({ record, pids }) => [record.port, pids])));
   // Of two records with one port, one may be of a service that has long ended.
   const ownOf = ({ record, pids }: Observed): PortHolder | undefined => {
     const holder = own.get(record.port);

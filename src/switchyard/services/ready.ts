@@ -46,12 +46,12 @@ const CONNECT_TIMEOUT = 500;
 const HEALTH_TIMEOUT = 2000;
 
 /**
- * Waits until the port of a service accepts connections, the listener is a process of that service, and its health is
+ * Waits until somebody listens on the port of a service, the listener is a process of that service, and its health is
  * good where it has one. Whoever else may answer on the port does not count.
  */
 export async function awaitReady(started: Started, options: ReadyOptions): Promise<Readiness> {
   const { judge, lookout } = options;
-  const waiting = lookout.enter(started.record.port);
+  const waiting = lookout.enter(started.record.port, started.exited !== undefined);
   judge.enter();
   try {
     return await waitFor(started, options, waiting);
@@ -88,7 +88,9 @@ async function waitFor(
     if (end !== undefined) return { kind: 'exited', ...end };
 
     const both = isTold() || (attempt % OTHER_FAMILY === 0 && now() - began > OTHER_FAMILY_AFTER);
-    const host = accepting(listening) ?? (await firstToAccept(port, both ? [usual, other] : [usual]));
+    // Where it is asked for its health, that is at the usual address if it listens there too.
+    const seen = accepting(listening);
+    const host = seen === usual ? seen : await firstToAccept(port, both ? [usual, other] : [usual]);
     const owner = host === undefined ? undefined : await judge.ask(started.record);
     const answer =
       owner?.kind === 'own' && definition.health !== undefined
