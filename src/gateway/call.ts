@@ -62,7 +62,7 @@ export class Call {
     if (this.source !== undefined && this.method === 'tools/call')
       this.session.learnLinks(answer, this.source);
     if (answer.has(Server.task)) this.session.claimTask(answer.string(Server.taskId), this.source);
-    else if (this.session.client.modern === true && answer.string(Server.resultType) === 'task')
+    else if (this.session.client.modern === true && isModernTask(answer))
       this.session.claimTask(answer.string(Server.modernTaskId), this.source);
     if (!(edits instanceof SwitchboardError) && !answer.has(Server.error)) this.undo = undefined;
     this.#close();
@@ -113,5 +113,12 @@ export class Call {
     return true;
   }
 }
+
+/** Whether a result is a task, as the modern era has them. Nearly all are whole results, which is told fastest. */
+function isModernTask(answer: Message): boolean {
+  return !answer.spells(Server.resultType, COMPLETE) && answer.string(Server.resultType) === 'task';
+}
+
+const COMPLETE = Buffer.from('"complete"');
 
 const unnamed = (): string => 'The request';

@@ -108,8 +108,9 @@ export class Session {
 
   /** The client has finished its greeting. */
   ready(): void {
-    const waiting = this.#waitingForReady ?? NOBODY;
+    const waiting = this.#waitingForReady;
     this.#waitingForReady = undefined;
+    if (waiting === undefined || waiting === NOBODY) return;
     for (const then of waiting) then();
   }
 

@@ -32,6 +32,8 @@ export const CLIENT_SHAPE = defineShape(
       },
     },
   },
+  // Each request of a modern client says which client it is and what that can do.
+  ['params._meta'],
 );
 
 export const Client = {
@@ -94,6 +96,8 @@ export const SERVER_SHAPE = defineShape(
       _meta: { [Meta.serverInfo]: true },
     },
   },
+  // Each answer of a modern server says which server gave it.
+  ['result._meta'],
 );
 
 export const Server = {

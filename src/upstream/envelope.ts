@@ -1,6 +1,17 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { Client, Meta, MODERN_VERSION, type JsonObject } from '../protocol/index.ts';
-import { addEdit, byteAt, defineShape, ENVELOPE, Message, readMessage, type Edit } from '../wire/index.ts';
+import {
+  addEdit,
+  byteAt,
+  defineShape,
+  ENVELOPE,
+  excerptOf,
+  Message,
+  readMessage,
+  viewsOf,
+  type Edit,
+  type Excerpt,
+} from '../wire/index.ts';
 import type { Greeting } from './handshake.ts';
 
 /** What a relayed request says to a modern server of itself. */
@@ -29,7 +40,7 @@ export function stampEdits(
 ): Edit[] | SwitchboardError {
   const all = [...edits];
   if (stamp.keeps && stamp.more === undefined && isStamped(request))
-    return renamed(request, edits, stamp.clientInfo);
+    return renamed(request, edits, Client.clientInfo, stamp.clientInfo);
   const places = placesOf(request);
   if (places === undefined) return DOUBLED;
   const { message, slots } = places;
@@ -62,15 +73,24 @@ export function stampEdits(
   return all;
 }
 
-/** The edits of a request that says all of it already, with another name of its client. */
-export function renamed(request: Message, edits: readonly Edit[], clientInfo: Edit['with']): Edit[] {
+/** The edits of a request that says all of it already, with another name of its client; it stands in the given member. */
+export function renamed(
+  request: Message,
+  edits: readonly Edit[],
+  slot: number,
+  replacement: Edit['with'],
+): Edit[] {
   const all = edits.slice();
-  addEdit(all, {
-    start: request.start(Client.clientInfo),
-    end: request.end(Client.clientInfo),
-    with: clientInfo,
-  });
+  addEdit(all, { start: request.start(slot), end: request.end(slot), with: replacement });
   return all;
+}
+
+/** What such a request says in `_meta`, with another name of its client. */
+export function metaWith(clientInfo: string, request: Message): Excerpt {
+  const { bytes } = request;
+  const before = viewsOf(bytes, request.start(Client.meta), request.start(Client.clientInfo));
+  const behind = viewsOf(bytes, request.end(Client.clientInfo), request.end(Client.meta));
+  return excerptOf(Buffer.concat([...before, Buffer.from(clientInfo), ...behind]).toString());
 }
 
 /** Whether the client has said all of it, as those of the modern era do: then only the name changes. */

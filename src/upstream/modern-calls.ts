@@ -39,9 +39,9 @@ export class ModernCalls {
     this.#rounds.close(why);
   }
 
-  /** What a call carries beside what its client said. */
+  /** What a call carries beside what its client said. A modern client carries everything itself. */
   carried(call: Call): Carried | undefined {
-    return this.#rounds.carried(call);
+    return isModern(call) ? undefined : this.#rounds.carried(call);
   }
 
   /** The edits with which a call goes out; undefined where it needs not, or must not. */
@@ -49,17 +49,17 @@ export class ModernCalls {
     // Whoever kept it until now has nothing more to do with it, also where it is not sent.
     call.runner = undefined;
     if (call.method !== 'tools/call' && modern.answers(call, edits)) return undefined;
-    // A modern client carries everything itself.
-    const stamped = modern.stampEdits(call, edits, isModern(call) ? undefined : this.carried(call));
+    const stamped = modern.stampEdits(call, edits, this.carried(call));
     if (!(stamped instanceof SwitchboardError)) return stamped;
     call.fail(stamped);
     return undefined;
   }
 
   /** Looks at an answer before its client gets it. Returns what the client gets; undefined: nothing yet. */
-  review(answer: Message, { call, edits, latest }: Flight): Message | undefined {
+  review(answer: Message, flight: Flight): Message | undefined {
+    const { call } = flight;
     if (!call.open) return answer;
-    if (answer.has(Server.error)) return this.#mismatched(answer, call, edits) ? undefined : answer;
+    if (answer.has(Server.error)) return this.#mismatched(answer, call, flight.edits) ? undefined : answer;
     // A modern client knows all of it.
     if (isModern(call)) return answer;
     switch (resultKind(answer)) {
@@ -68,7 +68,7 @@ export class ModernCalls {
       case 'other':
         return unknownKind(call, answer);
       case 'input_required':
-        this.#rounds.begin(call, edits, answer, latest);
+        this.#rounds.begin(call, flight.edits, answer, flight.latest);
         return undefined;
     }
   }

@@ -9,7 +9,7 @@ import { CLIENT_SHAPE, type JsonObject, type KeptKind } from '../protocol/index.
 import { Deadlines } from '../shared/deadline.ts';
 import { createLogger } from '../shared/log.ts';
 import type { SwitchboardError } from '../shared/errors.ts';
-import { editedText, Message, type AnswerListener, type Edit } from '../wire/index.ts';
+import { editedText, inPieces, Message, readMessage, type AnswerListener, type Edit } from '../wire/index.ts';
 import type { ServerTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
 
@@ -42,7 +42,10 @@ export class TestClient implements ClientLink {
 
   /** Sends a request; resolves with the answer, or with `{ failed }` where it was ours. */
   send(source: Source, method: string, params?: object, id: string | number = ++this.#lastId): Sent {
-    const message = Message.from({ jsonrpc: '2.0', id, method, params }, CLIENT_SHAPE);
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    // As the doors of both eras read what comes.
+    const message = readMessage(inPieces([Buffer.from(text)]), CLIENT_SHAPE, 'newline', this.modern);
+    if (!(message instanceof Message)) throw new Error('The request did not pass the scan');
     const call = this.session.open(message, method);
     call.subject = () => 'The call';
     const answer = new Promise<any>((resolve) => {

@@ -36,6 +36,34 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
     });
   });
 
+  test('is told what each request of modern clients says, however alike they are, and of all that we are the client', async () => {
+    const { source } = await rig();
+    const client = new TestClient({}, true);
+    const meta = {
+      [`${META}protocolVersion`]: '2026-07-28',
+      [`${META}clientInfo`]: { name: 'Überall', version: '1' },
+      [`${META}clientCapabilities`]: {},
+    };
+    const metas = [
+      meta,
+      { ...meta, [`${META}clientInfo`]: { name: 'Üveral', version: '1' } },
+      { ...meta, [`${META}clientCapabilities`]: { sampling: {} } },
+      { ...meta, [`${META}logLevel`]: 'error' },
+      { ...meta, progressToken: 'mine' },
+      { 'its/own': ['ü', {}], ...meta },
+      { [`${META}protocolVersion`]: '2026-07-28', [`${META}clientCapabilities`]: {} },
+    ];
+    for (let round = 0; round < 4; round++) {
+      // The first ones several times on end, then one after the other.
+      for (const each of round < 2 ? metas.flatMap((one) => [one, one, one]) : metas) {
+        const seen = said(await client.tool(source, 'params', { round }, each).answer);
+        expect(seen.arguments).toEqual({ round });
+        const token = 'progressToken' in each ? { progressToken: expect.any(Number) } : {};
+        expect(seen._meta).toEqual({ ...each, [`${META}clientInfo`]: info, ...token });
+      }
+    }
+  });
+
   test('says more in its results than an older client is given, and a modern one gets all', async () => {
     const { source } = await rig();
     const older = await new TestClient().send(source, 'resources/read', { uri: 'mem://one' }).answer;

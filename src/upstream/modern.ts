@@ -11,7 +11,7 @@ import {
   type Excerpt,
   type Peer,
 } from '../wire/index.ts';
-import { isStamped, renamed, stampedParams, stampEdits } from './envelope.ts';
+import { isStamped, metaWith, renamed, stampedParams, stampEdits } from './envelope.ts';
 import { Flight, flightsAt } from './flight.ts';
 import type { Greeting } from './handshake.ts';
 import { Listening } from './listening.ts';
@@ -37,6 +37,9 @@ export class Modern {
   readonly #clientInfo: string;
   /** The same as bytes: nearly every call carries it. */
   readonly #clientBytes: Excerpt;
+  /** What a request before has said of its client, and the same with our name in it. */
+  #repeated: object | undefined;
+  #metaBytes: Excerpt;
   /** True once it was told of that the server asks, which it must not. */
   #asks = false;
 
@@ -46,7 +49,7 @@ export class Modern {
     // What kind of result it is stands in every answer, among the rare members.
     peer.readsWhole = true;
     this.#clientInfo = JSON.stringify(options.greeting().clientInfo);
-    this.#clientBytes = excerptOf(this.#clientInfo);
+    this.#clientBytes = this.#metaBytes = excerptOf(this.#clientInfo);
     this.listening = new Listening({
       server,
       peer,
@@ -65,15 +68,30 @@ export class Modern {
   /** The edits with which a client's call goes out. */
   stampEdits(call: Call, edits: readonly Edit[], carried: Carried | undefined): Edit[] | SwitchboardError {
     const { client, logLevel } = call.session;
-    if (client.modern === true && carried === undefined && isStamped(call.request))
-      return renamed(call.request, edits, this.#clientBytes);
-    return stampEdits(call.request, edits, {
+    const { request } = call;
+    if (client.modern === true && carried === undefined) {
+      if (request.repeated !== undefined && request.repeated === this.#repeated)
+        return renamed(request, edits, Client.meta, this.#metaBytes);
+      if (isStamped(request)) return this.#renamed(request, edits);
+    }
+    return stampEdits(request, edits, {
       capabilities: client.capabilities,
       clientInfo: this.#clientInfo,
       logLevel,
       keeps: isModern(call),
       ...(carried === undefined ? {} : { more: carried.params }),
     });
+  }
+
+  /** The edits of a request that says all of it already. */
+  #renamed(request: Message, edits: readonly Edit[]): Edit[] {
+    // The next one mostly says the same: then all of it is put in at once. Not where a token for progress stands in it,
+    // which is replaced as well, for no two edits may overlap.
+    if (request.repeated !== undefined && !request.has(Client.progressToken)) {
+      this.#repeated = request.repeated;
+      this.#metaBytes = metaWith(this.#clientInfo, request);
+    }
+    return renamed(request, edits, Client.clientInfo, this.#clientBytes);
   }
 
   /** Answers what the server has no method for any more. Returns whether that was the case. */

@@ -125,9 +125,9 @@ test('a member is compared with how it is written, in one piece and in several',
   for (const cut of [0, 20, 52, 55]) {
     const pieces = [Buffer.from(text.slice(0, cut)), Buffer.from(text.slice(cut))];
     const message = readMessage(inPieces(pieces), shape, 'newline') as Message;
-    expect(message.spells(slot, '"a\\u0062c"')).toBe(true);
-    expect(message.spells(slot, '"abc"')).toBe(false);
-    expect(message.spells(slot, '"a\\u0062d"')).toBe(false);
+    expect(message.spells(slot, Buffer.from('"a\\u0062c"'))).toBe(true);
+    expect(message.spells(slot, Buffer.from('"abc"'))).toBe(false);
+    expect(message.spells(slot, Buffer.from('"a\\u0062d"'))).toBe(false);
   }
 });
 
@@ -156,4 +156,25 @@ test('the rare members can be found in the same scan, and are the same ones', ()
     Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":1,"name":2}}'),
   ]);
   expect(readMessage(doubled, shape, 'newline', true)).toEqual(readMessage(doubled, shape, 'newline'));
+});
+
+test('an object that its sender repeats is told to be the same, where it is', () => {
+  const shape = defineShape(
+    { ...ENVELOPE, params: { name: true } },
+    { params: { _meta: { version: true } } },
+    ['params._meta'],
+  );
+  const read = (meta: string, whole = true) => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","_meta":${meta}}}`;
+    return (readMessage(inPieces([Buffer.from(text)]), shape, 'newline', whole) as Message).repeated;
+  };
+  const one = '{"version":"2026-07-28"}';
+  const other = '{"version":"2026-07-29"}';
+  expect([read(one), read(other)]).toEqual([undefined, undefined]);
+  expect(read(one)).toBeDefined();
+  expect(read(one)).toBe(read(one));
+  expect(read(other)).toBe(read(other));
+  expect(read(one)).not.toBe(read(other));
+  expect(read(one, false)).toBeUndefined();
+  expect(read('{"version":"2026-07-28" }')).toBeUndefined();
 });

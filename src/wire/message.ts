@@ -2,7 +2,16 @@ import { Envelope } from './envelope.ts';
 import { asOneRun, byteAt, inPieces, textOf, viewsOf, type Bytes } from './bytes.ts';
 import type { Framing } from './framing.ts';
 import { internPlain } from './intern.ts';
-import { defineShape, FIRST_RARE, sawLineBreak, scan, ScanOutcome, type Places, type Shape } from './scan.ts';
+import {
+  defineShape,
+  FIRST_RARE,
+  repeatedObject,
+  sawLineBreak,
+  scan,
+  ScanOutcome,
+  type Places,
+  type Shape,
+} from './scan.ts';
 
 const QUOTE = 0x22;
 /** Up to here a message in pieces is put together for a look at it. */
@@ -12,15 +21,18 @@ const JOIN_BELOW = 1024 * 1024;
 export class Message {
   readonly bytes: Bytes;
   readonly places: Places;
+  /** Stands for the object in it that its sender repeats: where two messages have the same one, it is the same text. */
+  readonly repeated: object | undefined;
   readonly #rareShape: Shape | undefined;
   #rarePlaces: Places | undefined;
   /** From where the rare members are to be counted among their places. */
   #rareFrom: number;
 
   /** With `rareFrom`, the places of the rare members stand from there on among the others. */
-  constructor(bytes: Bytes, places: Places, rareShape?: Shape, rareFrom?: number) {
+  constructor(bytes: Bytes, places: Places, rareShape?: Shape, rareFrom?: number, repeated?: object) {
     this.bytes = bytes;
     this.places = places;
+    this.repeated = repeated;
     this.#rareShape = rareShape;
     this.#rarePlaces = rareFrom === undefined ? undefined : places;
     this.#rareFrom = (rareFrom ?? 0) - FIRST_RARE;
@@ -79,13 +91,17 @@ export class Message {
     return start < 0 ? undefined : textOf(this.bytes, start, this.end(slot));
   }
 
-  /** Whether this ASCII text is just how a member is written; nothing is made to tell. */
-  spells(slot: number, text: string): boolean {
+  /** Whether these bytes are just how a member is written; nothing is made to tell. */
+  spells(slot: number, spelling: Uint8Array): boolean {
     const start = this.start(slot);
-    if (start < 0 || this.end(slot) - start !== text.length) return false;
+    const { length } = spelling;
+    if (start < 0 || this.end(slot) - start !== length) return false;
+    const { bytes } = this;
+    const { buffer } = bytes;
     let at = 0;
-    while (at < text.length && text.charCodeAt(at) === byteAt(this.bytes, start + at)) at++;
-    return at === text.length;
+    if (buffer !== undefined) while (at < length && spelling[at] === buffer[start + at]) at++;
+    else while (at < length && spelling[at] === byteAt(bytes, start + at)) at++;
+    return at === length;
   }
 
   /** A member's value, or undefined where it is absent. */
@@ -148,11 +164,12 @@ export function readMessage(
   whole: boolean = false,
 ): Message | Refused {
   const { buffer, from, to } = asOneRun(bytes);
-  if (whole && shape.whole !== shape) {
-    const places = shape.whole.places();
+  const all = whole ? shape.whole : shape;
+  if (all !== shape) {
+    const places = all.places();
     // What is not as it should be is looked at again: a rare member that stands twice is no reason to refuse a message.
-    if (scan(buffer, from, to, shape.whole, places) === ScanOutcome.Object && !sawLineBreak())
-      return new Message(bytes, places, shape.rare, shape.slots);
+    if (scan(buffer, from, to, all, places) === ScanOutcome.Object && !sawLineBreak())
+      return new Message(bytes, places, shape.rare, shape.slots, repeatedObject());
   }
   const places = shape.places();
   const outcome = scan(buffer, from, to, shape, places);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defineShape, MAX_DEPTH, sawLineBreak, scan, ScanOutcome } from './scan.ts';
+import { defineShape, MAX_DEPTH, sawLineBreak, scan, ScanOutcome, type Shape } from './scan.ts';
 
 const shape = defineShape({
   id: true,
@@ -49,6 +49,24 @@ describe('finding members', () => {
   test('a key spelled with escapes is the key a parser would see', () => {
     expect(scanText('{"\\u0069d":5}').found('id')).toBe('5');
     expect(scanText('{"id":1,"\\u0069d":5}').outcome).toBe(ScanOutcome.Duplicate);
+  });
+
+  test('members are found in whatever order the messages before had them, and in none', () => {
+    const members = ['"id":7', '"method":"m"', '"result":[]', '"params":{"name":"n"}', '"x":1', '"ide":2'];
+    for (let first = 0; first < members.length; first++)
+      for (let second = 0; second < members.length; second++) {
+        const [one, other] = [members[first]!, members[second]!];
+        const rest = members.filter((member) => member !== one && member !== other);
+        const { outcome, found } = scanText(
+          `{${[one, ...rest, ...(one === other ? [] : [other])].join(',')}}`,
+        );
+        expect(outcome).toBe(ScanOutcome.Object);
+        expect(['id', 'method', 'result', 'params.name'].map(found)).toEqual(['7', '"m"', '[]', '"n"']);
+      }
+    expect(scanText('{"id').outcome).toBe(ScanOutcome.Malformed);
+    expect(scanText('{"id"').outcome).toBe(ScanOutcome.Malformed);
+    expect(scanText('{"id":').outcome).toBe(ScanOutcome.Malformed);
+    expect(scanText('{"idx":1}').found('id')).toBeUndefined();
   });
 
   test('a second copy of an asked-for key is refused, of any other key it is not', () => {
@@ -207,6 +225,96 @@ describe('agreeing with JSON.parse', () => {
         }
       }),
       { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('objects that repeat', () => {
+  const common = { id: true, params: { name: true, _meta: { progressToken: true } } } as const;
+  const rare = { params: { _meta: { version: true, info: { name: true } }, uri: true } } as const;
+  /** Two that look for the same; the second knows of nothing that repeats. Made anew, so that nothing is known yet. */
+  const both = () =>
+    [defineShape(common, rare, ['params._meta']).whole, defineShape(common, rare).whole] as const;
+
+  /** What a scan finds, of a message that stands somewhere in a buffer. */
+  const look = (what: Shape, text: string | Buffer, shift: number) => {
+    const message = Buffer.from(text);
+    const whole = Buffer.concat([Buffer.alloc(shift, '"'), message, Buffer.from('"}}}')]);
+    const places = what.places();
+    const outcome = scan(whole, shift, shift + message.length, what, places);
+    return { outcome, lineBreak: sawLineBreak(), places: places.map((at) => (at < 0 ? at : at - shift)) };
+  };
+  const META = '{"version":"2026-07-28","info":{"name":"ä client","x":[1,{}]},"other":{}}';
+  const within = (meta: string, name = 'x') => `{"id":1,"params":{"name":"${name}","_meta":${meta}},"y":0}`;
+
+  test.each([
+    ['the same again', META],
+    ['another last byte', `${META.slice(0, -1)}]`],
+    ['another byte before the last', `${META.slice(0, -2)}]}`],
+    ['another byte in the middle', META.replace('client', 'cliend')],
+    ['another first member', META.replace('version', 'Version')],
+    ['garbage behind it', `${META}x`],
+    ['a second one behind it', `${META}${META}`],
+    ['more members', `${META.slice(0, -1)},"progressToken":1}`],
+    ['fewer members', '{"version":"2026-07-28"}'],
+    ['a member twice', META.replace('"other"', '"version"')],
+    ['a line break in it', META.replace('},', '},\n')],
+    ['nothing in it', '{}'],
+  ])('%s is found to be what it is', (_what, meta) => {
+    const [repeating, plain] = both();
+    for (let shift = 0; shift < 8; shift++) {
+      for (const name of ['a', 'bb', 'ccc', 'dddd'])
+        expect(look(repeating, within(META, name), shift)).toEqual(look(plain, within(META, name), shift));
+      expect(look(repeating, within(meta), shift)).toEqual(look(plain, within(meta), shift));
+    }
+  });
+
+  test('one that is the beginning of another, and one that is cut off anywhere', () => {
+    const [repeating, plain] = both();
+    const text = within(META);
+    look(repeating, text, 0);
+    for (let end = 0; end <= text.length; end++)
+      expect(look(repeating, text.slice(0, end), end % 4)).toEqual(look(plain, text.slice(0, end), end % 4));
+    const twice = '{"id":1,"params":{"_meta":{"version":"2026-07-28"},"_meta":{"version":"2026-07-28"}}}';
+    for (const each of [twice, twice]) expect(look(repeating, each, 0).outcome).toBe(ScanOutcome.Duplicate);
+  });
+
+  test('one with a line break tells of it every time', () => {
+    const [repeating] = both();
+    const text = within(META.replace('},', '},\n'));
+    for (let time = 0; time < 3; time++) expect(look(repeating, text, 0).lineBreak).toBe(true);
+    expect(look(repeating, within(META), 0).lineBreak).toBe(false);
+  });
+
+  test('whatever comes, in whatever order, is read as if nothing had come before', () => {
+    const member = fc.tuple(
+      fc.constantFrom('version', 'info', 'progressToken', 'other', 'inf\\u006f'),
+      fc.oneof(
+        fc.constantFrom('"2026-07-28"', '1', '12', '{"name":"a","name":"b"}', '{"name":"ä"}', '[ ]', 'nul'),
+        fc.json({ maxDepth: 2 }),
+      ),
+      fc.constantFrom('', '', '', ' ', '\n'),
+    );
+    const meta = fc
+      .array(member, { maxLength: 5 })
+      .map((members) => `{${members.map(([key, text, space]) => `"${key}":${space}${text}`).join(',')}}`);
+    const damage = fc.option(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { freq: 3 });
+    fc.assert(
+      fc.property(
+        fc.array(meta, { minLength: 1, maxLength: 12 }),
+        fc.array(fc.tuple(fc.nat(), fc.nat({ max: 7 }), damage), { minLength: 1, maxLength: 40 }),
+        (metas, messages) => {
+          const [repeating, plain] = both();
+          for (const [which, shift, hurt] of messages) {
+            const bytes = Buffer.from(within(metas[which % metas.length]!, 'n'.repeat(which % 5)));
+            if (hurt) bytes[hurt[0] % bytes.length] = hurt[1];
+            const found = look(repeating, bytes, shift);
+            expect(found).toEqual(look(plain, bytes, shift));
+            if (found.outcome !== ScanOutcome.Duplicate) expect(accepted(found.outcome)).toBe(parses(bytes));
+          }
+        },
+      ),
+      { numRuns: 1_000 },
     );
   });
 });

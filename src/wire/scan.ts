@@ -1,3 +1,5 @@
+import { Repeats, type Kept } from './repeats.ts';
+
 /**
  * A strict JSON scanner that checks every byte once, builds nothing, and notes where chosen members stand.
  *
@@ -14,6 +16,7 @@ export function scan(
   places: Places,
 ): ScanOutcome {
   lineBreak = false;
+  repeated = undefined;
   let at = skipSpace(bytes, start, end);
   if (at >= end) return ScanOutcome.Malformed;
   const objectNode = bytes[at] === OPEN_BRACE ? shape.root : undefined;
@@ -40,6 +43,11 @@ export type ScanOutcome = number;
 /** True when the bytes scanned last had a raw line break between tokens, which a line-framed wire cannot carry. */
 export function sawLineBreak(): boolean {
   return lineBreak;
+}
+
+/** What stands for the repeated object of the bytes scanned last, where such an object was seen before. */
+export function repeatedObject(): object | undefined {
+  return repeated;
 }
 
 /** Nesting beyond this is refused: no real message comes near it, and a reader behind us may recurse. */
@@ -72,16 +80,24 @@ export interface ShapeSpec {
 
 interface ShapeNode {
   readonly names: readonly string[];
+  /** The names as they stand in a message, each with the quote behind it. */
   readonly keys: readonly Uint8Array[];
   readonly slots: readonly number[];
   readonly children: readonly (ShapeNode | undefined)[];
+  /** Which name came last time at the beginning, and behind each of the names: most messages are alike. */
+  readonly follows: Uint8Array;
+  /** Set where such an object is mostly the same as one before. */
+  readonly repeats: Repeats | undefined;
 }
 
-/** `rare` names members that few messages have or few readers want: a place for each in every message costs memory. */
-export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec): Shape {
+/**
+ * `rare` names members that few messages have or few readers want: a place for each in every message costs memory.
+ * `repeated` are the paths of objects that mostly are the same from message to message, where all members are looked for.
+ */
+export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec, repeated: readonly string[] = []): Shape {
   const rare = rareSpec && defineShape(rareSpec);
   const paths = new Map<string, number>();
-  const root = buildNode(spec, '', (path) => {
+  const root = buildNode(spec, '', [], (path) => {
     const slot = paths.size;
     paths.set(path, slot);
     return slot;
@@ -102,7 +118,8 @@ export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec): Shape {
       },
     };
   const whole = (): Shape => {
-    const all = buildNode(merged(spec, rareSpec), '', (path) => paths.get(path) ?? count + rare.slot(path));
+    const slotIn = (path: string): number => paths.get(path) ?? count + rare.slot(path);
+    const all = buildNode(merged(spec, rareSpec), '', repeated, slotIn);
     const slots = count + rare.slots;
     return {
       root: all,
@@ -129,14 +146,33 @@ function emptyPlaces(slots: number): () => Places {
   return () => nothing.slice();
 }
 
-function buildNode(part: ShapeSpec, prefix: string, slotOf: (path: string) => number): ShapeNode {
+function buildNode(
+  part: ShapeSpec,
+  prefix: string,
+  repeated: readonly string[],
+  slotOf: (path: string) => number,
+): ShapeNode {
   const names = Object.keys(part);
   const slots = names.map((name) => slotOf(prefix + name));
   const children = names.map((name) => {
     const inner = part[name];
-    return inner === true || inner === undefined ? undefined : buildNode(inner, `${prefix}${name}.`, slotOf);
+    if (inner === true || inner === undefined) return undefined;
+    return buildNode(inner, `${prefix}${name}.`, repeated, slotOf);
   });
-  return { names, keys: names.map((name) => Buffer.from(name)), slots, children };
+  return {
+    names,
+    keys: names.map((name) => Buffer.from(`${name}"`)),
+    slots,
+    children,
+    // Until something has come, each is taken to stand behind the one before it.
+    follows: Uint8Array.from([...names.keys(), 0]),
+    repeats: repeated.includes(prefix.slice(0, -1)) ? new Repeats(slotsIn(slots, children)) : undefined,
+  };
+}
+
+/** The slots of members and of everything that is looked for in them. */
+function slotsIn(slots: readonly number[], children: ShapeNode['children']): number[] {
+  return [...slots, ...children.flatMap((child) => (child ? slotsIn(child.slots, child.children) : []))];
 }
 
 function merged(one: ShapeSpec, other: ShapeSpec): ShapeSpec {
@@ -164,6 +200,7 @@ const NINE = 0x39;
 // One scan at a time (the program has one thread and a scan never waits), so its by-products live here and the
 // functions below can return a bare number: the offset reached, or a negated ScanOutcome.
 let lineBreak = false;
+let repeated: Kept | undefined;
 
 /** Bytes at which a run of plain string characters ends: controls, quote, backslash, and everything non-ASCII. */
 const STOPS_STRING = new Uint8Array(256);
@@ -206,26 +243,34 @@ function scanMembers(
   at++;
   if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
   if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
-  for (let guess = 0; ;) {
+  const { keys, follows } = node;
+  for (let before = 0; ;) {
     if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
     const keyStart = at + 1;
-    at = skipString(bytes, keyStart, end);
-    if (at < 0) return at;
-    const index = findKey(bytes, keyStart, at - 1, node, guess);
+    let index = follows[before]!;
+    at = skipExpected(bytes, keyStart, end, keys[index]);
+    if (at < 0) {
+      at = skipString(bytes, keyStart, end);
+      if (at < 0) return at;
+      index = findKey(bytes, keyStart, at - 1, node);
+      if (index >= 0) follows[before] = index;
+    }
     if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
     if (at >= end || bytes[at] !== COLON) return MALFORMED;
     at++;
     if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
     if (index < 0) at = skipValue(bytes, at, end, depth);
     else {
-      guess = index + 1 === node.keys.length ? 0 : index + 1;
+      before = index + 1;
       const place = node.slots[index]! * 2;
       if (places[place] !== -1) return -ScanOutcome.Duplicate;
       places[place] = at;
       const child = node.children[index];
       at =
         child !== undefined && at < end && bytes[at] === OPEN_BRACE
-          ? scanMembers(bytes, at, end, depth + 1, child, places)
+          ? child.repeats === undefined
+            ? scanMembers(bytes, at, end, depth + 1, child, places)
+            : scanRepeated(bytes, at, end, depth + 1, child, child.repeats, places)
           : skipValue(bytes, at, end, depth);
       places[place + 1] = at;
     }
@@ -240,12 +285,42 @@ function scanMembers(
   }
 }
 
-/** Which of the node's names the key bytes spell, or −1. Members mostly come in one order, so the search starts at a guess. */
-function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode, guess: number): number {
+/** The same for one that is mostly the same as one before. */
+function scanRepeated(
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+  depth: number,
+  node: ShapeNode,
+  repeats: Repeats,
+  places: Places,
+): number {
+  const known = repeats.find(bytes, at, end, places);
+  if (known !== undefined) {
+    repeated = known;
+    return at + known.length;
+  }
+  const behind = scanMembers(bytes, at, end, depth, node, places);
+  // With a line break in it, it would have to be told each time that it has one.
+  if (behind >= 0 && !lineBreak) repeats.keep(bytes, at, behind, places);
+  return behind;
+}
+
+/** Passes over the key that is expected here, from behind its opening quote; −1 where another stands. */
+function skipExpected(bytes: Uint8Array, at: number, end: number, key: Uint8Array | undefined): number {
+  if (key === undefined || key.length > end - at) return -1;
+  const { length } = key;
+  let offset = 0;
+  while (offset < length && key[offset] === bytes[at + offset]) offset++;
+  return offset === length ? at + length : -1;
+}
+
+/** Which of the node's names the key bytes spell, or −1. */
+function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode): number {
   const { keys } = node;
-  const length = end - start;
-  for (let tried = 0, index = guess; tried < keys.length; tried++, index++) {
-    if (index === keys.length) index = 0;
+  // The quote behind it is compared as well.
+  const length = end + 1 - start;
+  for (let index = 0; index < keys.length; index++) {
     const key = keys[index]!;
     if (key.length !== length) continue;
     let offset = 0;

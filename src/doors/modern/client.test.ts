@@ -43,6 +43,21 @@ describe('every request must say', () => {
   });
 });
 
+test('what one request says holds for it alone, however like the one before it is', async () => {
+  const world = openModern();
+  let id = 0;
+  const ask = (_meta: object) => world.ask(++id, 'tools/list', { _meta });
+  for (let round = 0; round < 3; round++) {
+    for (let time = 0; time < 3; time++) expect((await ask({})).result).toBeDefined();
+    for (let time = 0; time < 3; time++)
+      expect((await ask({ [Meta.clientCapabilities]: 7 })).error).toMatchObject({ code: -32602 });
+    for (let time = 0; time < 3; time++)
+      expect((await ask({ [Meta.protocolVersion]: '2026-07-29' })).error).toMatchObject({ code: -32022 });
+    for (let time = 0; time < 3; time++)
+      expect((await ask({ [Meta.logLevel]: 'loud' })).error).toMatchObject({ code: -32602 });
+  }
+});
+
 test('discover says who we are and what we speak', async () => {
   const world = openModern();
   const { result } = await world.ask(1, 'server/discover');

@@ -68,9 +68,8 @@ export class ModernClient implements TurnKeeper {
   }
 
   request(message: Message): void {
-    const method = message.string(Client.method)!;
-    const version = message.spells(Client.version, NEWEST) ? MODERN_VERSION : message.string(Client.version);
-    const capabilities = this.#home.capabilitiesOf(message);
+    const method = message.spells(Client.method, TOOLS_CALL) ? 'tools/call' : message.string(Client.method)!;
+    const { version, capabilities } = this.#home.envelopeOf(message);
     // What most requests are is not held up by what few are.
     if (version === MODERN_VERSION && capabilities !== undefined && method === 'tools/call') {
       this.#run(message, method, capabilities);
@@ -139,10 +138,13 @@ export class ModernClient implements TurnKeeper {
   }
 
   #run(message: Message, method: string, capabilities: JsonObject): void {
-    const level = message.has(Client.logLevel) ? message.string(Client.logLevel) : undefined;
-    if (message.has(Client.logLevel) && severity(level) < 0) {
-      this.peer.fail(message.text(Client.id), RpcCode.invalidParams, 'Invalid params: unknown log level.');
-      return;
+    let level: string | undefined;
+    if (message.has(Client.logLevel)) {
+      level = message.string(Client.logLevel);
+      if (severity(level) < 0) {
+        this.peer.fail(message.text(Client.id), RpcCode.invalidParams, 'Invalid params: unknown log level.');
+        return;
+      }
     }
     this.#home.declared(capabilities);
     this.#home.join();
@@ -245,7 +247,8 @@ export class ModernClient implements TurnKeeper {
   }
 }
 
-const NEWEST = JSON.stringify(MODERN_VERSION);
+/** What nearly all requests are, as it stands in them. */
+const TOOLS_CALL = Buffer.from('"tools/call"');
 
 /** What we declare: everything that a server may have, for they are not asked first. */
 function capabilitiesOf(kinds: ReadonlySet<KeptKind>, extensions: JsonObject): JsonObject {

@@ -20,6 +20,13 @@ export interface ModernHomeOptions {
   readonly parked?: ParkedOptions;
 }
 
+/** What a request says of its client, where it says so. */
+export interface ClientEnvelope {
+  /** The version of the protocol that it is of. */
+  readonly version: string | undefined;
+  readonly capabilities: JsonObject | undefined;
+}
+
 /**
  * What the requests of the modern era have in common. They know nothing of each other, and yet servers of the older era
  * have to be told how much to log, tasks be found again, and calls that wait for an answer of their client.
@@ -35,8 +42,11 @@ export class ModernHome {
   readonly #desk: Desk | undefined;
   readonly #nobody: ClientLink;
   #joined = false;
-  /** The capabilities of the last request, as it said them and as a value. */
-  #said: string | undefined;
+  /** What the last request said in its envelope, where such a one may come again, and what that means. */
+  #repeated: object | undefined;
+  #envelope: ClientEnvelope = { version: undefined, capabilities: undefined };
+  /** The capabilities of the last request that said any, as it said them and as a value. */
+  #said: Buffer | undefined;
   #understood: JsonObject | undefined;
   #declared: JsonObject | undefined;
 
@@ -71,13 +81,23 @@ export class ModernHome {
     return session;
   }
 
-  /** What a request says that its client can do. Each says it anew, and mostly the same as the one before. */
-  capabilitiesOf(request: Message): JsonObject | undefined {
-    // A text that is not ASCII is never found to be the same, and is read again.
+  /** What a request says of its client. Each says it anew, and mostly the same as the one before. */
+  envelopeOf(request: Message): ClientEnvelope {
+    const { repeated } = request;
+    if (repeated !== undefined && repeated === this.#repeated) return this.#envelope;
+    this.#repeated = repeated;
+    this.#envelope = {
+      version: request.string(Client.version),
+      capabilities: this.#capabilitiesOf(request),
+    };
+    return this.#envelope;
+  }
+
+  #capabilitiesOf(request: Message): JsonObject | undefined {
     if (this.#said !== undefined && request.spells(Client.capabilities, this.#said)) return this.#understood;
     if (request.lead(Client.capabilities) !== BRACE) return undefined;
     const text = request.text(Client.capabilities)!;
-    this.#said = text;
+    this.#said = Buffer.from(text);
     return (this.#understood = JSON.parse(text) as JsonObject);
   }
 

@@ -1,0 +1,106 @@
+import type { Places } from './scan.ts';
+
+/** Longer objects are not kept: to be the same every time is for short ones. */
+const LONGEST = 1024;
+/** Shorter ones are read as fast as they are compared. */
+const SHORTEST = 16;
+/** So many are kept of each kind: a gateway has several servers, and each says something else. */
+const MOST = 8;
+/** So many may pass unkept after many that were kept for nothing. */
+const LONGEST_PAUSE = 1024;
+
+/**
+ * Objects that come with every message and mostly say the same, such as who a client is. What was checked once need not
+ * be checked again: where the very same bytes stand, there stands the same object, with its members at the same places.
+ * That holds wherever it is looked for, since an object shows by itself where it ends.
+ */
+export class Repeats {
+  /** The slots of all members that are looked for in it. */
+  readonly #slots: readonly number[];
+  readonly #kept: Kept[] = [];
+  #next = 0;
+  /** After one was kept for nothing, twice as many pass before another is kept: some say something new every time. */
+  #pause = 1;
+  #passing = 1;
+
+  constructor(slots: readonly number[]) {
+    this.#slots = slots;
+  }
+
+  /** The one that stands at `at`, with its members noted, if it is one of those that are kept. */
+  find(bytes: Uint8Array, at: number, end: number, places: Places): Kept | undefined {
+    const kept = this.#kept;
+    if (kept.length === 0) return undefined;
+    const view = viewOn(bytes.buffer);
+    const start = bytes.byteOffset + at;
+    for (let index = 0; index < kept.length; index++) {
+      const each = kept[index]!;
+      if (each.length > end - at || !stands(each, view, start)) continue;
+      each.used = true;
+      const { found } = each;
+      for (let next = 0; next < found.length; next += 2) places[found[next]!] = at + found[next + 1]!;
+      return each;
+    }
+    return undefined;
+  }
+
+  /** Takes note of an object that was read to its end; it has no line break between its tokens. */
+  keep(bytes: Uint8Array, start: number, end: number, places: Places): void {
+    if (end - start > LONGEST || end - start < SHORTEST || --this.#passing > 0) return;
+    const kept = this.#kept;
+    if (kept.length === MOST) {
+      // The oldest that was of no use makes room; where each was of use, the oldest of all.
+      let tried = 0;
+      for (; tried < MOST && kept[this.#next]!.used; tried++) {
+        kept[this.#next]!.used = false;
+        this.#next = (this.#next + 1) % MOST;
+      }
+      this.#pause = tried === MOST ? 1 : Math.min(this.#pause * 2, LONGEST_PAUSE);
+    }
+    this.#passing = this.#pause;
+    const found: number[] = [];
+    for (const slot of this.#slots)
+      for (const place of [slot * 2, slot * 2 + 1])
+        if (places[place] !== -1) found.push(place, places[place]! - start);
+    const copy = new Uint8Array(bytes.subarray(start, end));
+    kept[this.#next] = { view: new DataView(copy.buffer), length: copy.length, found, used: false };
+    this.#next = (this.#next + 1) % MOST;
+  }
+}
+
+/** An object that was kept. Its bytes never change: whoever knows it knows them. */
+export interface Kept {
+  readonly view: DataView;
+  readonly length: number;
+  /** What was found in it: indexes of places, each followed by its offset from the start. */
+  readonly found: readonly number[];
+  /** Whether it came again since it was last thought of being replaced. */
+  used: boolean;
+}
+
+/** Whether these bytes stand there. Four at a time, and the last ones first, for ends differ where beginnings do not. */
+function stands(kept: Kept, view: DataView, start: number): boolean {
+  const mine = kept.view;
+  const last = kept.length - 4;
+  if (mine.getInt32(last) !== view.getInt32(start + last)) return false;
+  let at = 0;
+  while (at < last && mine.getInt32(at) === view.getInt32(start + at)) at += 4;
+  return at >= last;
+}
+
+const MAX_HELD = 4 * 1024 * 1024;
+
+// The view over the buffer looked at last: the next message mostly stands in the same one.
+let viewOf: ArrayBufferLike | undefined;
+let lastView: DataView = new DataView(new ArrayBuffer(0));
+
+function viewOn(buffer: ArrayBufferLike): DataView {
+  if (buffer === viewOf) return lastView;
+  const view = new DataView(buffer);
+  // Not held where it would keep a very large buffer alive.
+  if (buffer.byteLength <= MAX_HELD) {
+    viewOf = buffer;
+    lastView = view;
+  }
+  return view;
+}
