@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** What it reads. Default: nothing. */
   readonly input?: string;
+  /** Whether nobody wants to know what it says on stderr. A pipe less is half a millisecond less. Default false. */
+  readonly ignoresErrors?: boolean;
 }
 
 /** How a command ended, and what it said. */
@@ -40,9 +42,10 @@ const LAST_WORDS_AT_MOST = 2000;
  */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
   const { cwd, env = process.env, timeout = 30_000, maxBytes = 8 * 1024 * 1024, signal, input } = options;
+  const { ignoresErrors = false } = options;
   const shown = `"${printableLine(command)}"`;
   if (signal?.aborted === true) throw stopped(shown);
-  const child = await start(command, args, { cwd, env, hasInput: input !== undefined });
+  const child = await start(command, args, { cwd, env, hasInput: input !== undefined, ignoresErrors });
 
   let refusal: SwitchboardError | undefined;
   let killing: NodeJS.Timeout | undefined;
@@ -79,19 +82,20 @@ interface Start {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly hasInput: boolean;
+  readonly ignoresErrors: boolean;
 }
 
 function start(
   command: string,
   args: readonly string[],
-  { cwd, env, hasInput }: Start,
+  { cwd, env, hasInput, ignoresErrors }: Start,
 ): Promise<ChildProcess> {
   return new Promise<ChildProcess>((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       env,
       detached: process.platform !== 'win32',
-      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', ignoresErrors ? 'ignore' : 'pipe'],
       windowsHide: true,
     });
     child.once('error', reject);

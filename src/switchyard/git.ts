@@ -17,11 +17,13 @@ export interface GitOptions {
   readonly hint?: string | undefined;
   /** Given to its stdin. */
   readonly input?: string;
+  /** Whether its words about a failure are of no use. Default false. */
+  readonly ignoresErrors?: boolean;
 }
 
 export function gitIn(directory: string, env: NodeJS.ProcessEnv): Git {
   const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<Ran> => {
-    const { timeout = 30_000, input } = options;
+    const { timeout = 30_000, input, ignoresErrors = false } = options;
     try {
       const more = input === undefined ? {} : { input };
       return await run('git', args, {
@@ -29,6 +31,7 @@ export function gitIn(directory: string, env: NodeJS.ProcessEnv): Git {
         env: environment(env),
         timeout,
         maxBytes: MOST_OUTPUT,
+        ignoresErrors,
         ...more,
       });
     } catch (cause) {
@@ -79,7 +82,8 @@ export async function currentBranch(git: Git): Promise<string | undefined> {
  */
 export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   try {
-    const ran = await gitIn(directory, env).try(['-c', 'core.quotePath=false', 'status', '--short']);
+    const status = ['-c', 'core.quotePath=false', 'status', '--short'];
+    const ran = await gitIn(directory, env).try(status, { ignoresErrors: true });
     return ran.code === 0 ? ran.stdout.split('\n').filter((line) => line !== '') : [];
   } catch (error) {
     if (error instanceof SwitchboardError) return [];

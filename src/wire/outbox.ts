@@ -11,7 +11,7 @@ const BLOCK_BYTES = 64 * 1024;
 /** The same where blocks are not used again: what is left of one is kept by a wire that may be idle for hours. */
 const SMALL_BLOCK_BYTES = 8 * 1024;
 /** Up to here a loop beats a call into native code. */
-const LOOP_BELOW = 192;
+const LOOP_BELOW = 64;
 const LOOP_TEXT_BELOW = 32;
 
 const NO_BLOCK = Buffer.allocUnsafeSlow(0);

@@ -75,7 +75,10 @@ export function isModernAlready(answer: Message, method: string): boolean {
   return (
     answer.has(Server.serverInfo) &&
     answer.has(Server.resultType) &&
-    (!CACHEABLE.has(method) || (answer.has(Server.ttlMs) && answer.has(Server.cacheScope)))
+    // Nearly all are of tools, which are never kept.
+    (method === 'tools/call' ||
+      !CACHEABLE.has(method) ||
+      (answer.has(Server.ttlMs) && answer.has(Server.cacheScope)))
   );
 }
 
