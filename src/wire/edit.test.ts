@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addEdit, editedText, growth, type Edit } from './edit.ts';
 import { ENVELOPE, Envelope } from './envelope.ts';
 import { Message } from './message.ts';
-import { defineShape } from './scan.ts';
+import { defineShape } from './shape.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE });
 

@@ -1,4 +1,4 @@
-import type { ShapeSpec } from './scan.ts';
+import type { ShapeSpec } from './shape.ts';
 
 /** The members of every JSON-RPC message. A shape for a peer begins with these. */
 export const ENVELOPE = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ENVELOPE } from './envelope.ts';
 import { hasUsableId, idKey, isUsableId } from './ids.ts';
 import { Message } from './message.ts';
-import { defineShape } from './scan.ts';
+import { defineShape } from './shape.ts';
 
 const SHAPE = defineShape(ENVELOPE);
 

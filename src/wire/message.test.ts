@@ -4,7 +4,7 @@ import { inPieces, viewsOf, type Bytes } from './bytes.ts';
 import { ENVELOPE } from './envelope.ts';
 import type { Message } from './message.ts';
 import { idFromFragments, readMessage } from './message.ts';
-import { defineShape } from './scan.ts';
+import { defineShape } from './shape.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE, params: { name: true, arguments: { action: true, args: true } } });
 

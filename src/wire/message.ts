@@ -2,16 +2,8 @@ import { Envelope } from './envelope.ts';
 import { asOneRun, byteAt, inPieces, textOf, viewsOf, type Bytes } from './bytes.ts';
 import type { Framing } from './framing.ts';
 import { internPlain } from './intern.ts';
-import {
-  defineShape,
-  FIRST_RARE,
-  repeatedObject,
-  sawLineBreak,
-  scan,
-  ScanOutcome,
-  type Places,
-  type Shape,
-} from './scan.ts';
+import { repeatedObject, sawLineBreak, scan, ScanOutcome } from './scan.ts';
+import { defineShape, FIRST_RARE, type Places, type Shape } from './shape.ts';
 
 const QUOTE = 0x22;
 /** Up to here a message in pieces is put together for a look at it. */

@@ -5,7 +5,7 @@ import { ENVELOPE, Envelope } from './envelope.ts';
 import type { Framing } from './framing.ts';
 import { Message } from './message.ts';
 import { Outbox } from './outbox.ts';
-import { defineShape } from './scan.ts';
+import { defineShape } from './shape.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ENVELOPE } from './envelope.ts';
 import { Message } from './message.ts';
 import { Peer, refusalError, type PeerOptions } from './peer.ts';
-import { defineShape } from './scan.ts';
+import { defineShape } from './shape.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE, params: { name: true } });
 

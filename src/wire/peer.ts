@@ -7,7 +7,7 @@ import { Deframer, type Framing } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
 import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
 import { Outbox } from './outbox.ts';
-import type { Shape } from './scan.ts';
+import type { Shape } from './shape.ts';
 import { WaitingList } from './waiting-list.ts';
 
 /** Whoever waits for the answer to a request of ours. Exactly one of the two is called, once. */

@@ -1,4 +1,4 @@
-import type { Places } from './scan.ts';
+import type { Places } from './shape.ts';
 
 /** Longer objects are not kept: to be the same every time is for short ones. */
 const LONGEST = 1024;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defineShape, MAX_DEPTH, sawLineBreak, scan, ScanOutcome, type Shape } from './scan.ts';
+import { MAX_DEPTH, sawLineBreak, scan, ScanOutcome } from './scan.ts';
+import { defineShape, type Shape } from './shape.ts';
 
 const shape = defineShape({
   id: true,

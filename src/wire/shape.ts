@@ -1,0 +1,134 @@
+import { Repeats } from './repeats.ts';
+
+/** Where asked-for members stand: start and end offsets at 2 × slot, −1 where absent. */
+export type Places = number[];
+
+/** Which members to find, by path. Everything else is checked but not noted. */
+export interface Shape {
+  readonly root: ShapeNode;
+  readonly slots: number;
+  /** The slot of a dotted path, such as `params.name`; throws for one that was not asked for. */
+  slot(path: string): number;
+  /** A fresh set of places with nothing found. */
+  places(): Places;
+  /** Members that are looked for only when somebody asks for one of them; their slots begin at FIRST_RARE. */
+  readonly rare: Shape | undefined;
+  /** The same members and the rare ones in one scan: the places of the rare ones follow those of the others. */
+  readonly whole: Shape;
+}
+
+/** Slots below are found in the first scan of a message. */
+export const FIRST_RARE = 64;
+
+/** Names to find; `true` for a member whose inside is of no interest. */
+export interface ShapeSpec {
+  readonly [name: string]: true | ShapeSpec;
+}
+
+/** One object of a shape: which of its members are looked for. */
+export interface ShapeNode {
+  readonly names: readonly string[];
+  /** The names as they stand in a message, each with the quote behind it. */
+  readonly keys: readonly Uint8Array[];
+  readonly slots: readonly number[];
+  readonly children: readonly (ShapeNode | undefined)[];
+  /** Which name came last time at the beginning, and behind each of the names: most messages are alike. */
+  readonly follows: Uint8Array;
+  /** Set where such an object is mostly the same as one before. */
+  readonly repeats: Repeats | undefined;
+}
+
+/**
+ * `rare` names members that few messages have or few readers want: a place for each in every message costs memory.
+ * `repeated` are the paths of objects that mostly are the same from message to message, where all members are looked for.
+ */
+export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec, repeated: readonly string[] = []): Shape {
+  const rare = rareSpec && defineShape(rareSpec);
+  const paths = new Map<string, number>();
+  const root = buildNode(spec, '', [], (path) => {
+    const slot = paths.size;
+    paths.set(path, slot);
+    return slot;
+  });
+  const count = paths.size;
+  const slotOf = (path: string): number => {
+    const slot = paths.get(path);
+    if (slot !== undefined) return slot;
+    if (rare === undefined) throw new Error(`The shape has no member ${path}`);
+    return FIRST_RARE + rare.slot(path);
+  };
+  const shape = { root, slots: count, slot: slotOf, places: emptyPlaces(count), rare };
+  if (rare === undefined || rareSpec === undefined)
+    return {
+      ...shape,
+      get whole() {
+        return this;
+      },
+    };
+  const whole = (): Shape => {
+    const slotIn = (path: string): number => paths.get(path) ?? count + rare.slot(path);
+    const all = buildNode(merged(spec, rareSpec), '', repeated, slotIn);
+    const slots = count + rare.slots;
+    return {
+      root: all,
+      slots,
+      slot: slotOf,
+      places: emptyPlaces(slots),
+      rare,
+      get whole() {
+        return this;
+      },
+    };
+  };
+  let known: Shape | undefined;
+  return {
+    ...shape,
+    get whole() {
+      return (known ??= whole());
+    },
+  };
+}
+
+function emptyPlaces(slots: number): () => Places {
+  const nothing = new Array<number>(slots * 2).fill(-1);
+  return () => nothing.slice();
+}
+
+function buildNode(
+  part: ShapeSpec,
+  prefix: string,
+  repeated: readonly string[],
+  slotOf: (path: string) => number,
+): ShapeNode {
+  const names = Object.keys(part);
+  const slots = names.map((name) => slotOf(prefix + name));
+  const children = names.map((name) => {
+    const inner = part[name];
+    if (inner === true || inner === undefined) return undefined;
+    return buildNode(inner, `${prefix}${name}.`, repeated, slotOf);
+  });
+  return {
+    names,
+    keys: names.map((name) => Buffer.from(`${name}"`)),
+    slots,
+    children,
+    // Until something has come, each is taken to stand behind the one before it.
+    follows: Uint8Array.from([...names.keys(), 0]),
+    repeats: repeated.includes(prefix.slice(0, -1)) ? new Repeats(slotsIn(slots, children)) : undefined,
+  };
+}
+
+/** The slots of members and of everything that is looked for in them. */
+function slotsIn(slots: readonly number[], children: ShapeNode['children']): number[] {
+  return [...slots, ...children.flatMap((child) => (child ? slotsIn(child.slots, child.children) : []))];
+}
+
+function merged(one: ShapeSpec, other: ShapeSpec): ShapeSpec {
+  const all: Record<string, true | ShapeSpec> = { ...one };
+  for (const [name, inner] of Object.entries(other)) {
+    const before = all[name];
+    if (before === undefined || before === true) all[name] = inner;
+    else if (inner !== true) all[name] = merged(before, inner);
+  }
+  return all;
+}
