@@ -73,7 +73,7 @@ export class DualClient {
     else if (method === 'initialize') {
       this.#era = 'legacy';
       this.#legacy.request(message);
-    } else if (this.#modern) this.#modern.request(message);
+    } else if (this.#modern) this.#modern.request(message, method);
     else if (this.#peer.outbox.framing !== 'content-length' && opensModern(message, method))
       this.#load(message);
     else {

@@ -167,11 +167,11 @@ export class Calls {
   }
 
   #dispatchModern(modern: Modern, peer: Peer, call: Call, edits: Edit[]): void {
-    const ready = this.#modern.prepare(modern, call, edits);
+    const carried = this.#modern.carried(call);
+    const ready = this.#modern.prepare(modern, call, edits, carried);
     if (ready === undefined) return;
     this.#inFlight++;
-    const latest = this.#modern.carried(call)?.latest;
-    new Flight(call, peer, this.#control, true, latest).send(edits, ready);
+    new Flight(call, peer, this.#control, true, carried?.latest).send(edits, ready);
   }
 
   #landed(answered: boolean): void {

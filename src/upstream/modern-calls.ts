@@ -45,11 +45,11 @@ export class ModernCalls {
   }
 
   /** The edits with which a call goes out; undefined where it needs not, or must not. */
-  prepare(modern: Modern, call: Call, edits: Edit[]): Edit[] | undefined {
+  prepare(modern: Modern, call: Call, edits: Edit[], carried: Carried | undefined): Edit[] | undefined {
     // Whoever kept it until now has nothing more to do with it, also where it is not sent.
     call.runner = undefined;
     if (call.method !== 'tools/call' && modern.answers(call, edits)) return undefined;
-    const stamped = modern.stampEdits(call, edits, this.carried(call));
+    const stamped = modern.stampEdits(call, edits, carried);
     if (!(stamped instanceof SwitchboardError)) return stamped;
     call.fail(stamped);
     return undefined;

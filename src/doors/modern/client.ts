@@ -12,7 +12,7 @@ import {
 } from '../../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../../wire/index.ts';
 import { Chain } from './chain.ts';
-import type { ModernHome } from './home.ts';
+import type { ModernHome, Seat } from './home.ts';
 import { fixedCapabilities } from '../legacy.ts';
 import { Listen } from './listen.ts';
 import { Parked } from './parked.ts';
@@ -47,7 +47,7 @@ const LOOK_AGAIN_MS = 25;
 const DISCOVER_TTL = 60_000;
 
 /** One connection of a client that speaks the version without a handshake: every request stands for itself. */
-export class ModernClient implements TurnKeeper {
+export class ModernClient implements Seat, TurnKeeper {
   readonly peer: Peer;
   readonly #home: ModernHome;
   /** What waits for an answer. */
@@ -61,14 +61,18 @@ export class ModernClient implements TurnKeeper {
     this.#home = home;
     // Every request of this era has an envelope among its rare members.
     peer.readsWhole = true;
+    home.arrived(this);
   }
 
   get running(): number {
     return this.#running.size;
   }
 
-  request(message: Message): void {
-    const method = message.spells(Client.method, TOOLS_CALL) ? 'tools/call' : message.string(Client.method)!;
+  get requests(): ModernRequest[] {
+    return this.#running.members().flatMap(({ worker }) => (worker instanceof ModernRequest ? [worker] : []));
+  }
+
+  request(message: Message, method = message.string(Client.method)!): void {
     const { version, capabilities } = this.#home.envelopeOf(message);
     // What most requests are is not held up by what few are.
     if (version === MODERN_VERSION && capabilities !== undefined && method === 'tools/call') {
@@ -116,6 +120,7 @@ export class ModernClient implements TurnKeeper {
       this.ended(turn);
       turn.worker?.cancel('The client has left.');
     }
+    this.#home.left(this);
   }
 
   /** Resolves when nothing waits for an answer; who only listens does not count. */
@@ -246,9 +251,6 @@ export class ModernClient implements TurnKeeper {
     return all;
   }
 }
-
-/** What nearly all requests are, as it stands in them. */
-const TOOLS_CALL = Buffer.from('"tools/call"');
 
 /** What we declare: everything that a server may have, for they are not asked first. */
 function capabilitiesOf(kinds: ReadonlySet<KeptKind>, extensions: JsonObject): JsonObject {

@@ -1,10 +1,9 @@
 import { CLIENT_SHAPE } from '../../protocol/index.ts';
 import { Message, type AnswerListener } from '../../wire/index.ts';
-import { Chain, type Linked } from './chain.ts';
 
 /** A request of a client that can bring it a question: its answer is the question then. */
-export interface Carrier extends Linked<Carrier> {
-  /** Whether such a request may be answered with a question at all. */
+export interface Carrier {
+  /** Whether it may be answered with a question: some requests may not, and none that is over. */
   readonly mayAsk: boolean;
   /** Whether the client waits for its answer now, and is not away with a question already. */
   readonly present: boolean;
@@ -28,17 +27,18 @@ interface Open extends Question {
  * does not say which call it asks for. So when that one is answered otherwise, another brings it, as long as there is one.
  */
 export class Desk {
-  readonly #carriers = new Chain<Carrier>();
+  readonly #carriers: () => readonly Carrier[];
   readonly #open = new Map<number, Open>();
   #lastId = 0;
 
-  join(carrier: Carrier): void {
-    this.#carriers.add(carrier);
+  /** `carriers`: the requests of that person, the newest first. They are counted when there is a question: most have none. */
+  constructor(carriers: () => readonly Carrier[]) {
+    this.#carriers = carriers;
   }
 
-  /** It is over; what it was to bring is brought by another. */
+  /** One is over; what it was to bring is brought by another. */
   leave(carrier: Carrier): void {
-    if (!this.#carriers.remove(carrier) || this.#open.size === 0) return;
+    if (this.#open.size === 0) return;
     for (const [id, question] of [...this.#open]) {
       if (question.carrier !== carrier) continue;
       const other = this.#pick(undefined);
@@ -86,7 +86,7 @@ export class Desk {
 
   /** Who is there is asked rather than who is away, and the one that was meant rather than another. */
   #pick(meant: Carrier | undefined): Carrier | undefined {
-    const able = this.#carriers.members().filter((carrier) => carrier.mayAsk);
+    const able = this.#carriers().filter((carrier) => carrier.mayAsk);
     if (meant !== undefined && able.includes(meant)) able.unshift(meant);
     return able.find((carrier) => carrier.present) ?? able[0];
   }

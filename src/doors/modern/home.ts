@@ -3,7 +3,7 @@ import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
 import { Client, severity, type JsonObject } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import type { ServerIdentity } from '../legacy.ts';
-import { Desk } from './desk.ts';
+import { Desk, type Carrier } from './desk.ts';
 import { Parked, type ParkedOptions } from './parked.ts';
 import type { ModernRequest } from './request.ts';
 import type { ServerInfo } from './stamp.ts';
@@ -18,6 +18,11 @@ export interface ModernHomeOptions {
    */
   readonly onePerson?: boolean;
   readonly parked?: ParkedOptions;
+}
+
+/** One connection, with the requests that are under way over it, the newest first. */
+export interface Seat {
+  readonly requests: readonly Carrier[];
 }
 
 /** What a request says of its client, where it says so. */
@@ -39,7 +44,10 @@ export class ModernHome {
   readonly parked: Parked<ModernRequest>;
   readonly #session: Session;
   readonly #onePerson: boolean;
-  readonly #desk: Desk | undefined;
+  /** Where the questions to that one person lie. */
+  readonly desk: Desk | undefined;
+  /** Over whose connections that one person's requests come. */
+  readonly #seats = new Set<Seat>();
   readonly #nobody: ClientLink;
   #joined = false;
   /** What the last request said in its envelope, where such a one may come again, and what that means. */
@@ -55,7 +63,7 @@ export class ModernHome {
     this.identity = identity;
     this.log = log;
     this.#onePerson = onePerson;
-    this.#desk = onePerson ? new Desk() : undefined;
+    this.desk = onePerson ? new Desk(() => this.#carriers()) : undefined;
     const { name, title, version } = identity;
     this.info = { name, title, version };
     this.parked = new Parked(parked);
@@ -69,9 +77,17 @@ export class ModernHome {
     return this.#onePerson ? this : client;
   }
 
-  /** Where the questions to the client of a request lie. */
-  deskFor(): Desk {
-    return this.#desk ?? new Desk();
+  /** Somebody sits down, whose requests may be one person's with those of others. */
+  arrived(seat: Seat): void {
+    if (this.#onePerson) this.#seats.add(seat);
+  }
+
+  left(seat: Seat): void {
+    this.#seats.delete(seat);
+  }
+
+  #carriers(): Carrier[] {
+    return [...[...this.#seats].flatMap((seat) => seat.requests), ...this.parked.all];
   }
 
   /** A session for one request. */

@@ -52,6 +52,11 @@ export class Parked<W extends Waiting> {
     return this.#byState.size;
   }
 
+  /** All that wait, the newest first. */
+  get all(): W[] {
+    return [...this.#byState.values()].map(({ waiting }) => waiting).reverse();
+  }
+
   /** Whether a state was given out by one of us; then no server is asked about it. */
   static isOurs(state: string): boolean {
     return state.startsWith(MARK);

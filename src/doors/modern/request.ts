@@ -19,7 +19,7 @@ import {
   type Edit,
 } from '../../wire/index.ts';
 import type { ModernHome } from './home.ts';
-import type { Carrier, Desk } from './desk.ts';
+import { Desk, type Carrier, type Question } from './desk.ts';
 import type { Waiting } from './parked.ts';
 import { isModernAlready, stamped, stampedResult, stampedText } from './stamp.ts';
 import type { Turn } from './turn.ts';
@@ -32,9 +32,6 @@ const TOGETHER = 10;
  * with the question and the call goes on waiting; the client brings the answer with its next turn, a request of its own.
  */
 export class ModernRequest implements Carrier, ClientLink, Waiting {
-  /** Its neighbours at the desk. */
-  before: Carrier | undefined = undefined;
-  after: Carrier | undefined = undefined;
   readonly modern = true;
   readonly person: object;
   readonly capabilities: JsonObject;
@@ -45,7 +42,10 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   readonly #call: Call;
   /** Undefined while the client is away. */
   #turn: Turn | undefined;
-  readonly #desk: Desk;
+  /** Where the questions to its client lie; its own is made for the first of them. */
+  #desk: Desk | undefined;
+  /** Whether it has been answered, or is not wanted any more. */
+  #over = false;
   #asking: NodeJS.Timeout | undefined;
   /** What the client has to come back with, while it is away. */
   #state = '';
@@ -65,8 +65,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     this.capabilities = capabilities;
     this.#logLevel = logLevel;
     this.#method = method;
-    this.#desk = home.deskFor();
-    this.#desk.join(this);
+    this.#desk = home.desk;
     this.session = home.sessionFor(this);
     this.session.logLevel = logLevel;
     this.#call = this.session.open(turn.request, method);
@@ -79,7 +78,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
 
   get bytes(): number {
     let bytes = this.#call.request.length;
-    for (const { request } of this.#desk.for(this)) bytes += request.length;
+    for (const { request } of this.#questions()) bytes += request.length;
     return bytes;
   }
 
@@ -108,18 +107,19 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
       ]),
     );
     this.#call.runner?.waits?.(false);
-    this.#desk.answered(this, given);
+    this.#desk?.answered(this, given);
     const kept = this.#kept;
     this.#kept = undefined;
     if (kept) this.#settle(kept);
-    else if (this.#desk.for(this).length > 0) this.bring();
+    else if (this.#questions().length > 0) this.bring();
   }
 
   /** The client does not want it any more. */
   cancel(reason: string | undefined): void {
     clearTimeout(this.#asking);
     this.#turn = undefined;
-    this.#desk.leave(this);
+    this.#over = true;
+    this.#desk?.leave(this);
     this.#call.cancel(reason);
   }
 
@@ -134,11 +134,17 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   }
 
   ask(request: Message, listener: AnswerListener): number {
+    this.#desk ??= new Desk(() => [this]);
     return this.#desk.ask(request, listener, this);
   }
 
   withdraw(id: number): void {
-    this.#desk.withdraw(id);
+    this.#desk?.withdraw(id);
+  }
+
+  /** What it is to bring. */
+  #questions(): Question[] {
+    return this.#desk?.for(this) ?? [];
   }
 
   /** Lists are listened to by a request of their own. */
@@ -233,11 +239,12 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
       this.#asking = undefined;
     }
     turn.over();
-    this.#desk.leave(this);
+    this.#over = true;
+    this.#desk?.leave(this);
   }
 
   get mayAsk(): boolean {
-    return MAY_ASK.has(this.#method) && this.#kept === undefined;
+    return MAY_ASK.has(this.#method) && this.#kept === undefined && !this.#over;
   }
 
   get present(): boolean {
@@ -252,12 +259,12 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   #askNow(): void {
     this.#asking = undefined;
     const turn = this.#turn;
-    const questions = this.#desk.for(this);
+    const questions = this.#questions();
     if (turn === undefined || questions.length === 0) return;
     const state = this.#home.parked.add(this);
     if (state === undefined) {
       // There is no room for one more to wait.
-      this.#desk.refuse(this);
+      this.#desk?.refuse(this);
       return;
     }
     const requests = questions.map(({ key, request }) => `${JSON.stringify(key)}:${asInput(request)}`);
