@@ -12,21 +12,28 @@ const CELLS = [
   { bytes: 10_000, inFlight: 1, calls: 400 },
 ];
 
+/** So many gateways are compared with as many. */
+const COPIES = 5;
+
 /**
  * What a call costs between a client and a server of the same era: of the handshake, and of 2026-07-28. Each beside a bare
  * relay that carries the same bytes; all take turns, round by round, on one core. Messages of 2026-07-28 are two to three
  * times as long when they carry little else, and whatever reads them pays for that. So the handshake is measured a second
- * time with messages of that very length: what the two differ by is what the era itself costs.
+ * time with messages of that very length: what the two differ by is what the era itself costs. Two gateways that do the same
+ * differ as well, for each compiles its code as it happens; so there are several of each, and how far equal ones lie
+ * apart is told beside what the eras differ by.
  */
 export async function measureEras({ entry, rounds, warmUp }) {
   const pinned = pin();
   const subjects = [
     await open('legacy', 'relay', [RELAY, process.execPath, CHILD]),
     await open('legacy', 'gateway', [entry], project(1)),
-    await open('stamped', 'gateway', [entry], project(1, 'config', { args: ['--stamped'] })),
     await open('modern', 'relay', [RELAY, process.execPath, CHILD, '--modern']),
-    await open('modern', 'gateway', [entry], project(1, 'config', { args: ['--modern'] })),
   ];
+  for (let copy = 0; copy < COPIES; copy++) {
+    for (const era of ['stamped', 'modern'])
+      subjects.push(await open(era, 'gateway', [entry], project(1, 'config', { args: [`--${era}`] })));
+  }
   try {
     for (const subject of subjects)
       for (const { bytes } of CELLS) await run(subject, { bytes, inFlight: 4, calls: warmUp });
@@ -82,6 +89,16 @@ async function measureCell(cell, subjects, rounds) {
     const answer = await subject.client.exchange(new Requests(paramsOf(subject, cell.bytes)).bytes(0));
     deepStrictEqual(answer, JSON.parse(expectedAnswer(subject, cell.bytes).toString()));
   }
-  const [legacyRelay, legacy, stamped, modernRelay, modern] = seen.map((each) => median(each));
-  return { ...cell, legacyRelay, legacy, stamped, modernRelay, modern };
+  const costs = (era, what) =>
+    subjects.flatMap((subject, index) =>
+      subject.era === era && subject.what === what ? [median(seen[index])] : [],
+    );
+  const [legacyRelay] = costs('legacy', 'relay');
+  const [legacy] = costs('legacy', 'gateway');
+  const [modernRelay] = costs('modern', 'relay');
+  const equal = costs('stamped', 'gateway');
+  const stamped = median(equal);
+  const modern = median(costs('modern', 'gateway'));
+  const apart = Math.max(...equal) / Math.min(...equal);
+  return { ...cell, legacyRelay, legacy, stamped, modernRelay, modern, apart };
 }

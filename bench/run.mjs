@@ -153,8 +153,9 @@ function erasTable({ core, cells }) {
       'ratio',
       'handshake, as many bytes',
       '2026-07-28 to that',
+      'equal ones apart',
     ],
-    cells.map(({ bytes, inFlight, legacyRelay, legacy, stamped, modernRelay, modern }) => [
+    cells.map(({ bytes, inFlight, legacyRelay, legacy, stamped, modernRelay, modern, apart }) => [
       `${sizeOf(bytes)}, ${inFlight} in flight, suite`,
       figure(legacyRelay),
       figure(legacy),
@@ -164,6 +165,7 @@ function erasTable({ core, cells }) {
       times(modern / modernRelay),
       figure(stamped),
       times(modern / stamped),
+      times(apart),
     ]),
   );
 }
