@@ -21,18 +21,20 @@ const COPIES = 5;
  * times as long when they carry little else, and whatever reads them pays for that. So the handshake is measured a second
  * time with messages of that very length: what the two differ by is what the era itself costs. Two gateways that do the same
  * differ as well, for each compiles its code as it happens; so there are several of each, and how far equal ones lie
- * apart is told beside what the eras differ by.
+ * apart is told beside what the eras differ by. With `beside`, another build takes its turns as well: one from before there
+ * were two eras tells what the handshake pays for the other.
  */
-export async function measureEras({ entry, rounds, warmUp }) {
+export async function measureEras({ entry, beside, rounds, warmUp }) {
   const pinned = pin();
   const subjects = [
     await open('legacy', 'relay', [RELAY, process.execPath, CHILD]),
-    await open('legacy', 'gateway', [entry], project(1)),
+    await open('legacy', 'gateway', [entry], serving('legacy')),
     await open('modern', 'relay', [RELAY, process.execPath, CHILD, '--modern']),
   ];
   for (let copy = 0; copy < COPIES; copy++) {
-    for (const era of ['stamped', 'modern'])
-      subjects.push(await open(era, 'gateway', [entry], project(1, 'config', { args: [`--${era}`] })));
+    for (const era of ['stamped', 'modern']) subjects.push(await open(era, 'gateway', [entry], serving(era)));
+    if (beside === undefined) continue;
+    for (const era of ['legacy', 'stamped']) subjects.push(await open(era, 'beside', [beside], serving(era)));
   }
   try {
     for (const subject of subjects)
@@ -44,6 +46,10 @@ export async function measureEras({ entry, rounds, warmUp }) {
     for (const { child } of subjects) await stop(child);
     pinned.release();
   }
+}
+
+function serving(era) {
+  return project(1, 'config', { args: era === 'legacy' ? [] : [`--${era}`] });
 }
 
 async function open(era, what, args, cwd) {
@@ -100,5 +106,9 @@ async function measureCell(cell, subjects, rounds) {
   const stamped = median(equal);
   const modern = median(costs('modern', 'gateway'));
   const apart = Math.max(...equal) / Math.min(...equal);
-  return { ...cell, legacyRelay, legacy, stamped, modernRelay, modern, apart };
+  const before = {
+    legacy: median(costs('legacy', 'beside')),
+    stamped: median(costs('stamped', 'beside')),
+  };
+  return { ...cell, legacyRelay, legacy, stamped, modernRelay, modern, apart, before };
 }

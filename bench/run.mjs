@@ -1,7 +1,7 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard|language] [--json] [--out FILE] [--entry FILE]
+ * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard|language] [--json] [--out FILE] [--entry FILE] [--beside FILE]
  *
- * Measures the built program and prints tables. Nothing is written but with --out; nothing is left running.
+ * Measures the built program and prints tables; with --beside, the eras of another build in turns with it. Nothing is written but with --out; nothing is left running.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -24,6 +24,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     json: { type: 'boolean', default: false },
     out: { type: 'string' },
+    beside: { type: 'string' },
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
@@ -55,8 +56,10 @@ if (wanted('call')) {
   say(callTables(results.call));
 }
 if (wanted('eras')) {
-  results.eras = await measureEras({ entry, rounds: quick ? 5 : 25, warmUp: quick ? 500 : 3000 });
+  const beside = options.beside === undefined ? undefined : resolve(options.beside);
+  results.eras = await measureEras({ entry, beside, rounds: quick ? 5 : 25, warmUp: quick ? 500 : 3000 });
   say(erasTable(results.eras));
+  if (beside !== undefined) say(besideTable(results.eras));
 }
 if (wanted('list')) {
   results.list = await measureLists({ entry, rounds: quick ? 3 : 15 });
@@ -166,6 +169,21 @@ function erasTable({ core, cells }) {
       figure(stamped),
       times(modern / stamped),
       times(apart),
+    ]),
+  );
+}
+
+function besideTable({ cells }) {
+  return table(
+    'The same beside another build, taking turns with it',
+    ['', 'handshake: beside', 'to that', 'as many bytes: beside', 'handshake to that', '2026-07-28 to that'],
+    cells.map(({ bytes, inFlight, legacy, stamped, modern, before }) => [
+      `${sizeOf(bytes)}, ${inFlight} in flight, suite`,
+      figure(before.legacy),
+      times(legacy / before.legacy),
+      figure(before.stamped),
+      times(stamped / before.stamped),
+      times(modern / before.stamped),
     ]),
   );
 }
