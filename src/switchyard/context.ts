@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import type { ProjectConfig } from './config/definition.ts';
 import { findConfig } from './config/find.ts';
 import { readConfig } from './config/read.ts';
@@ -166,8 +167,8 @@ function notHere(branch: string, here: string): SwitchboardError {
     `There is no worktree of branch "${branch}", and this directory is the worktree of "${here}".`,
     {
       hint:
-        `If "${branch}" is a service, name the branch too: \`switchyard up --branch ${here} ${branch}\`. ` +
-        `If it is a branch, run \`switchyard create ${branch}\` first.`,
+        `If "${branch}" is a service, name the branch too: \`switchyard up --branch ${shellWord(here)} ${shellWord(branch)}\`. ` +
+        `If it is a branch, run \`switchyard create ${shellWord(branch)}\` first.`,
     },
   );
 }

@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from './context.ts';
 import { slug } from './names.ts';
 import { listWorktrees } from './worktrees/list.ts';
@@ -49,6 +50,6 @@ async function aboutBranch(context: YardContext, branch: string): Promise<string
     throw error;
   }
   if ([...names].some((name) => slug(name) === slug(branch))) return undefined;
-  const guess = didYouMean(branch, names) ?? `\`switchyard create ${branch}\` makes one.`;
+  const guess = didYouMean(branch, names) ?? `\`switchyard create ${shellWord(branch)}\` makes one.`;
   return `There is no worktree of branch "${branch}". ${guess}`;
 }

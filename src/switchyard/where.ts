@@ -1,6 +1,7 @@
 import { readExit } from '../process/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from './context.ts';
 import { listenersOn, tellListener, type Listener } from './forward/listeners.ts';
 import { verify, type Verification } from './forward/verify.ts';
@@ -111,12 +112,12 @@ function stale({ service, branch, log_file }: ServiceRecord): SwitchboardError {
   return notRunning(
     service,
     branch,
-    `${how}; \`switchyard logs ${service} --branch ${branch}\` shows its last words. `,
+    `${how}; \`switchyard logs ${service} --branch ${shellWord(branch)}\` shows its last words. `,
   );
 }
 
 function notRunning(service: string, branch: string, why: string): SwitchboardError {
   return new SwitchboardError('NOT_RUNNING', `${service} is not running for ${branch}`, {
-    hint: `${why}Start it with \`switchyard up ${branch} ${service}\`.`,
+    hint: `${why}Start it with \`switchyard up ${shellWord(branch)} ${service}\`.`,
   });
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../shared/shell-word.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { slug } from '../../switchyard/index.ts';
 import { usage } from '../arguments.ts';
@@ -31,7 +32,7 @@ export async function meantBy(
   if (isService && isBranch)
     throw usage(
       `${JSON.stringify(first)} is a branch and a service.`,
-      `Write up --branch ${first} for the branch, or up --branch BRANCH ${words.join(' ')} for the service.`,
+      `Write up --branch ${shellWord(first)} for the branch, or up --branch BRANCH ${words.map(shellWord).join(' ')} for the service.`,
     );
   if (isService) return { branch: undefined, services: words };
   if (!isBranch) await refuseTypo(first, known);
@@ -45,6 +46,6 @@ async function refuseTypo(word: string, known: KnownNames): Promise<void> {
   if (guess === undefined || slug(guess) === slug(word)) return;
   throw usage(
     `There is neither a service nor a worktree called ${JSON.stringify(word)}.`,
-    `Did you mean ${JSON.stringify(guess)}? A worktree of a branch is made with: switchyard create ${word}`,
+    `Did you mean ${JSON.stringify(guess)}? A worktree of a branch is made with: switchyard create ${shellWord(word)}`,
   );
 }

@@ -1,5 +1,6 @@
 import { findExecutable } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
 import { resolveBranch, type YardContext } from '../context.ts';
 import { withInterpreter } from '../services/interpreter.ts';
@@ -56,6 +57,6 @@ export async function examineWorktrees(context: YardContext): Promise<readonly F
   return missing.map(({ branch, path }) => ({
     level: 'warning',
     what: `The worktree of ${branch} is gone: ${path}.`,
-    next: `Run \`switchyard prune\` to forget it, or \`switchyard create ${branch}\` to make it anew.`,
+    next: `Run \`switchyard prune\` to forget it, or \`switchyard create ${shellWord(branch)}\` to make it anew.`,
   }));
 }

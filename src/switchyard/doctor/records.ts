@@ -1,3 +1,4 @@
+import { shellWord } from '../../shared/shell-word.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { describeProcess, fateOf, type Sighting } from '../../process/index.ts';
 import type { YardContext } from '../context.ts';
@@ -22,7 +23,7 @@ export function examineRecords(context: YardContext): readonly Finding[] {
       .map(({ service, branch, listen_port }): Finding => ({
         level: 'warning',
         what: `${service} of ${branch} is checked out, but nothing forwards port ${listen_port}.`,
-        next: `Run \`switchyard checkout ${branch} ${service}\` again, or \`switchyard uncheckout ${service}\`.`,
+        next: `Run \`switchyard checkout ${shellWord(branch)} ${service}\` again, or \`switchyard uncheckout ${service}\`.`,
       })),
     // A damaged state knows nobody; the next change finds them all.
     ...(warnings.length > 0 ? [] : examineStrays(context, state, sighting)),
@@ -43,18 +44,18 @@ function examineService({ record, status }: Observed): readonly Finding[] {
   if (status === 'stale') {
     const what = `${name} was started, but does not run any more.`;
     const next =
-      `\`switchyard logs ${service} --branch ${branch}\` shows why; ` +
-      `\`switchyard down ${service} --branch ${branch}\` forgets it.`;
+      `\`switchyard logs ${service} --branch ${shellWord(branch)}\` shows why; ` +
+      `\`switchyard down ${service} --branch ${shellWord(branch)}\` forgets it.`;
     return [{ level: 'warning', what, next }];
   }
   if (status === 'unverified') {
     const what = `Pid ${pid ?? 'unknown'} may be ${name}, but nothing proves it, so that it is never signalled.`;
-    const next = `Look at it, end it yourself if it is, and run \`switchyard down ${service} --branch ${branch}\`.`;
+    const next = `Look at it, end it yourself if it is, and run \`switchyard down ${service} --branch ${shellWord(branch)}\`.`;
     return [{ level: 'warning', what, next }];
   }
   if (existsSync(worktree)) return [];
   const what = `${name} runs in a directory that was deleted: ${worktree}.`;
-  return [{ level: 'warning', what, next: `Run \`switchyard down --branch ${branch}\`.` }];
+  return [{ level: 'warning', what, next: `Run \`switchyard down --branch ${shellWord(branch)}\`.` }];
 }
 
 /** Processes that carry a cookie of this home and stand in no record. */

@@ -1,3 +1,4 @@
+import { shellWord } from '../../shared/shell-word.ts';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dial } from './dial.ts';
 import { join } from './join.ts';
@@ -42,7 +43,7 @@ export async function openGate(first: Mapping, onTrouble: (text: string) => void
       () =>
         refuse(
           client,
-          `${service} of ${branch} does not answer on ${target_host}:${target_port}. Run: sy status --branch ${branch}`,
+          `${service} of ${branch} does not answer on ${target_host}:${target_port}. Run: sy status --branch ${shellWord(branch)}`,
         ),
     );
   };

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { insideLogs, logFileOf } from '../state/home.ts';
@@ -134,7 +135,7 @@ async function nextStep(
   const unknown = await unknownNames(context, { branch, services: service === undefined ? [] : [service] });
   if (unknown.length > 0) return unknown.join(' ');
   if (run > 0) return 'There was no such run.';
-  return `Start it first: switchyard up ${branch}${service === undefined ? '' : ` ${slug(service)}`}`;
+  return `Start it first: switchyard up ${shellWord(branch)}${service === undefined ? '' : ` ${slug(service)}`}`;
 }
 
 /** The service names that have a record, or could have left a log before it was dropped, with where it stands. */

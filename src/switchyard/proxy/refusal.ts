@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import type { Routes } from './routes.ts';
 
@@ -60,7 +61,7 @@ export function noRoute(header: string | undefined, host: string | undefined, ro
     status: 502,
     title: meant === undefined ? text : `${meant.service} of ${meant.branch} is not running`,
     lines: meant === undefined ? [] : [text, `Start it in ${meant.root}:`],
-    commands: meant === undefined ? [] : [`sy up ${meant.branch} ${meant.service}`],
+    commands: meant === undefined ? [] : [`sy up ${shellWord(meant.branch)} ${meant.service}`],
     links: own ? routes.all().map((service) => service.url) : [],
     again: false,
   };
@@ -79,9 +80,9 @@ export function noAnswer(route: ServiceRecord, error: unknown): Refusal {
     title: `${service} of ${branch} does not answer on ${backend_host}:${port} (${printableLine(cause)})`,
     lines: ['It may still be starting, it may have ended, or it listens on another port than it was given.'],
     commands: [
-      `sy status --branch ${branch}`,
-      `sy logs ${service} --branch ${branch}`,
-      `sy up ${branch} ${service}`,
+      `sy status --branch ${shellWord(branch)}`,
+      `sy logs ${service} --branch ${shellWord(branch)}`,
+      `sy up ${shellWord(branch)} ${service}`,
     ],
     links: [],
     again: true,

@@ -92,6 +92,10 @@ function tellListening(port: number, pids: readonly number[]): string {
   const ports = portHolders(everyPort, pids).filter(
     (holder) => holder.pid !== undefined && own.has(holder.pid),
   );
+  // On its port and yet not seen there: it has an address that is asked of nobody.
+  const elsewhere = ports.filter((holder) => holder.port === port).map(({ address }) => address);
+  if (elsewhere.length > 0)
+    return `it listens on port ${port} of ${elsewhere.join(' and ')}; let it listen on 127.0.0.1`;
   const found = [...new Set(ports.map((holder) => holder.port))].sort((a, b) => a - b);
   if (found.length === 0) return `it does not listen on port ${port}`;
   return `it listens on ${found.join(' and ')} instead of ${port}; pass {port} in its command`;

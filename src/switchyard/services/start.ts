@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
 import type { BranchPlace, YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
@@ -248,7 +249,7 @@ function refuseCollision(observed: readonly Observed[], { branch }: BranchPlace)
   throw new SwitchboardError(
     'BRANCH_COLLISION',
     `branch names collide after slugging: ${other.record.branch} and ${branch}`,
-    { hint: `Stop the other one first: switchyard down --branch ${other.record.branch}` },
+    { hint: `Stop the other one first: switchyard down --branch ${shellWord(other.record.branch)}` },
   );
 }
 

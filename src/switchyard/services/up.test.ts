@@ -281,6 +281,23 @@ depends_on = ["worker", "api"]
     expect(web.details.join('\n')).toContain('EADDRINUSE');
   });
 
+  // Only Linux has all of 127.0.0.0/8 without further ado.
+  test.runIf(process.platform === 'linux')(
+    'tells when a service listens on an address where nobody looks for it',
+    async () => {
+      const yard = await runningYard(`[services.web]\ncommand = "node elsewhere.mjs"\nready_timeout = 2\n`);
+      writeFileSync(
+        join(yard.root, 'elsewhere.mjs'),
+        `import { createServer } from 'node:http';
+         createServer().listen(Number(process.env.PORT), '127.0.0.2');`,
+      );
+      const web = outcomeOf(await yard.up(), 'web');
+      expect(web.message).toContain(
+        `it listens on port ${web.port} of 127.0.0.2; let it listen on 127.0.0.1`,
+      );
+    },
+  );
+
   test('tells when a service listens on another port than it was given', async () => {
     const other = await freePort();
     const yard = await runningYard(

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { ensureProxy } from '../proxy/ensure.ts';
@@ -131,7 +132,7 @@ function refuseEarly(services: readonly { name: string; command: string }[], pla
   for (const { name, command } of services) renderCommand(name, command, new Map());
   if (statSync(place.worktree, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${place.worktree}`, {
-    hint: `Run \`switchyard create ${place.branch}\` first.`,
+    hint: `Run \`switchyard create ${shellWord(place.branch)}\` first.`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import { expandHome } from '../config/expand-home.ts';
 import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
@@ -131,7 +132,7 @@ async function settle(context: YardContext, { branch, path, forceEnv, adopted }:
     throw new SwitchboardError(
       'ENV_SYNC',
       `The worktree ${path} is made and registered, but not all of its env files are: ${messageOf(cause)}`,
-      { hint: `Set that right and run \`switchyard create ${branch} --force-env\`.`, cause },
+      { hint: `Set that right and run \`switchyard create ${shellWord(branch)} --force-env\`.`, cause },
     );
   }
 }
@@ -173,7 +174,9 @@ function refuseBusy(branch: string, worktrees: readonly ListedWorktree[]): void 
   throw new SwitchboardError(
     'BRANCH_BUSY',
     `${busy.path} has ${branch} checked out, but services of ${busy.branch} are recorded for it.`,
-    { hint: `Run \`switchyard down --branch ${busy.branch}\`; then it counts as the worktree of ${branch}.` },
+    {
+      hint: `Run \`switchyard down --branch ${shellWord(busy.branch)}\`; then it counts as the worktree of ${branch}.`,
+    },
   );
 }
 

@@ -1,3 +1,4 @@
+import { shellWord } from '../../shared/shell-word.ts';
 import type { YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { observeServices } from '../services/observe.ts';
@@ -42,7 +43,7 @@ async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {
     .filter(({ status }) => status === 'running')
     .map(
       ({ record: { service, branch } }) =>
-        `${service} of ${branch} still runs; end it with: switchyard down --branch ${branch}`,
+        `${service} of ${branch} still runs; end it with: switchyard down --branch ${shellWord(branch)}`,
     );
   const messages = [
     ...gone.map(({ branch, path }) => `forgot the worktree of ${branch}; ${path} is gone`),

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { slug } from '../names.ts';
@@ -74,7 +75,7 @@ async function findWorktree(
       'IS_PROJECT',
       `${own.worktree} has ${own.branch} checked out; it is the project itself.`,
       {
-        hint: `To stop its services, run \`switchyard down --branch ${own.branch}\`.`,
+        hint: `To stop its services, run \`switchyard down --branch ${shellWord(own.branch)}\`.`,
       },
     );
   }
@@ -94,14 +95,16 @@ function refuseWithOthers({ path }: ListedWorktree, worktrees: readonly ListedWo
   throw new SwitchboardError(
     'WORKTREE_HOLDS_OTHERS',
     `${path} holds the worktree of another branch: ${named.join(', ')}.`,
-    { hint: `Remove that first, with \`switchyard remove ${inner[0]!.branch}\`, or move it elsewhere.` },
+    {
+      hint: `Remove that first, with \`switchyard remove ${shellWord(inner[0]!.branch)}\`, or move it elsewhere.`,
+    },
   );
 }
 
 /** Refuses to delete what cannot be had again. */
 async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree): Promise<void> {
   const { changed } = await changesIn(context, path);
-  const hint = `Commit it or put it elsewhere, or run \`switchyard remove ${branch} --force\` to lose it.`;
+  const hint = `Commit it or put it elsewhere, or run \`switchyard remove ${shellWord(branch)} --force\` to lose it.`;
   if (changed.length > 0) {
     const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
     const named = changed.slice(0, MOST_NAMED).map((entry) => printableLine(entry.slice(3)));
@@ -120,7 +123,7 @@ async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree
   const held = await git(['for-each-ref', '--count=1', '--contains', 'HEAD']);
   if (held.trim() === '') {
     throw new SwitchboardError('WORKTREE_DIRTY', `${path} has commits that are on no branch.`, {
-      hint: `Keep them with \`git -C ${path} branch NAME\`, or run \`switchyard remove ${branch} --force\` to lose them.`,
+      hint: `Keep them with \`git -C ${shellWord(path)} branch NAME\`, or run \`switchyard remove ${shellWord(branch)} --force\` to lose them.`,
     });
   }
 }
@@ -157,7 +160,7 @@ async function removeAlone(context: YardContext, found: ListedWorktree, force: b
   if (left.length > 0) {
     const names = left.map(({ service, pid }) => (pid === null ? service : `${service} (pid ${pid})`));
     throw new SwitchboardError('WORKTREE_BUSY', `${path} is still in use by ${names.join(', ')}.`, {
-      hint: `Run \`switchyard status --branch ${branch}\`, end them, and try again.`,
+      hint: `Run \`switchyard status --branch ${shellWord(branch)}\`, end them, and try again.`,
     });
   }
   const git = gitIn(config.root, env);
