@@ -105,7 +105,10 @@ const rules = [
   {
     name: 'toml-lives-where-files-are-read',
     severity: 'error',
-    from: { path: '^src', pathNot: ['^src/(switchyard/config|hosts)/', '\\.test\\.ts$'] },
+    from: {
+      path: '^src',
+      pathNot: ['^src/(switchyard/config|hosts)/', '^src/shared/toml-', '\\.test\\.ts$'],
+    },
     to: { path: '(^|/)node_modules/smol-toml/' },
   },
   {

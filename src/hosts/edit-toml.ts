@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { spliced, type Splice } from '../shared/splice.ts';
 import { faultAt, valueAt } from './container.ts';
-import { locateToml, type TomlStatement } from './locate-toml.ts';
+import { tomlStatements, type TomlStatement } from '../shared/toml-statements.ts';
 import { parseToml } from './parse-toml.ts';
 import { printHeader, printKey, printPairs, printTables, printValue } from './print-toml.ts';
 import { begins, removeFromBraces, setInBraces } from './toml-braces.ts';
@@ -21,7 +21,7 @@ export function setInToml(
   table: Table,
   notes?: readonly string[],
 ): string {
-  const statements = locateToml(text);
+  const statements = [...tomlStatements(text)];
   const holder = bracesOn(text, statements, path);
   if (holder !== undefined) {
     if (isDeepStrictEqual(valueAt(parseToml(text), path), table)) return text;
@@ -35,7 +35,7 @@ export function setInToml(
 
 /** The text without what stands at the end of these keys, with all tables below it. Comments above a header stay. */
 export function removeFromToml(text: string, path: readonly string[]): string {
-  const statements = locateToml(text);
+  const statements = [...tomlStatements(text)];
   const holder = bracesOn(text, statements, path);
   if (holder !== undefined && holder.path.length < path.length)
     return removeFromBraces(text, holder.value!, path.slice(holder.path.length));

@@ -1,6 +1,6 @@
 import { spliced } from '../shared/splice.ts';
 import { faultAt } from './container.ts';
-import type { TomlMember, TomlNode } from './locate-toml.ts';
+import type { TomlMember, TomlNode } from '../shared/toml-statements.ts';
 import { printKey, printValue } from './print-toml.ts';
 
 /** Sets a value in a table that is written in braces, `{ a = 1, b.c = 2 }`. */

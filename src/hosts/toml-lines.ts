@@ -1,5 +1,5 @@
 import type { Splice } from '../shared/splice.ts';
-import type { TomlStatement } from './locate-toml.ts';
+import type { TomlStatement } from '../shared/toml-statements.ts';
 
 /** A header and what stands under it. */
 export interface Block {

@@ -16,6 +16,8 @@ export interface TomlNode {
   readonly end: number;
   /** Of a table in braces, in the order written; undefined for any other value. */
   readonly members: readonly TomlMember[] | undefined;
+  /** Of a list; undefined for any other value. */
+  readonly items: readonly TomlNode[] | undefined;
 }
 
 export interface TomlMember {
@@ -31,8 +33,11 @@ const KEY_PART = /"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'.=[\]{}#,]+/y;
 const STRING = /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(?:[^"\\]|\\.)*"|'[^']*'/y;
 const BARE = /[^,\]}#\r\n]+/y;
 
-/** Takes a text apart that the parser has accepted, without a byte-order mark. Comments and blanks are what lies between. */
-export function locateToml(text: string): TomlStatement[] {
+/**
+ * Takes a text apart that the parser has accepted, without a byte-order mark. Comments and blanks are what lies between. One
+ * that it does not understand is an error, after the statements before that.
+ */
+export function* tomlStatements(text: string): Generator<TomlStatement> {
   let at = 0;
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at;
@@ -63,17 +68,20 @@ export function locateToml(text: string): TomlStatement[] {
         if (bare.trim() === '') throw new Error('This is not the TOML that was parsed.');
         at -= bare.length - bare.trimEnd().length;
       }
-      return { start, end: at, members: undefined };
+      return { start, end: at, members: undefined, items: undefined };
     }
     const members: TomlMember[] = [];
+    const items: TomlNode[] = [];
     at++;
     for (take(VOID); at < text.length && text[at] !== (open === '[' ? ']' : '}'); take(VOID)) {
       if (text[at] === ',') at++;
-      else if (open === '[') takeValue();
+      else if (open === '[') items.push(takeValue());
       else members.push(takePair());
     }
     at++;
-    return { start, end: at, members: open === '{' ? members : undefined };
+    return open === '{'
+      ? { start, end: at, members, items: undefined }
+      : { start, end: at, members: undefined, items };
   };
   const takePair = (): TomlMember => {
     const start = at;
@@ -84,13 +92,12 @@ export function locateToml(text: string): TomlStatement[] {
     return { key, start, node: takeValue() };
   };
 
-  const statements: TomlStatement[] = [];
   let header: readonly string[] = [];
   for (take(VOID); at < text.length; take(VOID)) {
     const start = at;
     if (text[at] !== '[') {
       const { key, node } = takePair();
-      statements.push({ kind: 'pair', path: [...header, ...key], start, end: node.end, value: node });
+      yield { kind: 'pair', path: [...header, ...key], start, end: node.end, value: node };
       continue;
     }
     const isList = text[at + 1] === '[';
@@ -99,9 +106,8 @@ export function locateToml(text: string): TomlStatement[] {
     take(BLANKS);
     at += isList ? 2 : 1;
     const kind = isList ? 'list-of-tables' : 'table';
-    statements.push({ kind, path: header, start, end: at, value: undefined });
+    yield { kind, path: header, start, end: at, value: undefined };
   }
-  return statements;
 }
 
 /** A key as the parser gives it. Escapes are rare in keys, so the parser itself undoes them. */
