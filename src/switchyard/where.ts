@@ -3,7 +3,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from './context.ts';
-import { listenersOn, tellListener, type Listener } from './forward/listeners.ts';
+import { listenersOn, tellListener, type Listener } from './ports/listeners.ts';
 import { verify, type Verification } from './forward/verify.ts';
 import { recentErrors } from './logs/recent-errors.ts';
 import { serviceKey, slug } from './names.ts';

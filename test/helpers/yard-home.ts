@@ -7,7 +7,7 @@ import { buildSync } from 'esbuild';
 import { afterAll } from 'vitest';
 import { bootId, startDetached } from '../../src/process/index.ts';
 import { ensureProject, openContext, type YardContext } from '../../src/switchyard/context.ts';
-import { dial } from '../../src/switchyard/forward/dial.ts';
+import { dial } from '../../src/switchyard/sockets/dial.ts';
 import { hostName, serviceKey, slug, urlOf } from '../../src/switchyard/names.ts';
 import { COOKIE, newCookie } from '../../src/switchyard/services/cookie.ts';
 import type { ServiceRecord } from '../../src/switchyard/state/records.ts';

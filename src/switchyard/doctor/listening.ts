@@ -1,6 +1,6 @@
 import { connectHost } from '../config/loopback.ts';
 import { projectRecord, type YardContext } from '../context.ts';
-import { listenersOn, tellListener } from '../forward/listeners.ts';
+import { listenersOn, tellListener } from '../ports/listeners.ts';
 import { verify } from '../forward/verify.ts';
 import { askHealth } from '../proxy/health.ts';
 import { observeServices } from '../services/observe.ts';

@@ -17,7 +17,7 @@ import {
 import type { YardContext } from '../context.ts';
 import { checkout } from './checkout.ts';
 import { callForwarder } from './control-client.ts';
-import { isDaemonAlive } from './daemon.ts';
+import { isDaemonAlive } from '../daemon/daemon.ts';
 import { observeCheckouts } from './observe.ts';
 import { dropCheckouts, uncheckout } from './uncheckout.ts';
 import { verify } from './verify.ts';

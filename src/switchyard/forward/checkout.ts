@@ -7,7 +7,7 @@ import type { ServiceRecord } from '../state/records.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
 import { ensureForwarder } from './ensure.ts';
-import { listenersOn } from './listeners.ts';
+import { listenersOn } from '../ports/listeners.ts';
 import { withForwarder } from './lock.ts';
 import type { Mapping } from './mapping.ts';
 import type { MapAnswer } from './protocol.ts';

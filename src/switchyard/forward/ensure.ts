@@ -3,7 +3,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import type { Home } from '../state/home.ts';
 import type { Registry } from '../state/registry.ts';
 import { callForwarder, type ForwarderLine } from './control-client.ts';
-import { isDaemonAlive, recordOfDaemon, startDaemon, stopDaemon, untilReady } from './daemon.ts';
+import { isDaemonAlive, recordOfDaemon, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
 
 export interface EnsureForwarderOptions {
   readonly registry: Registry;

@@ -1,7 +1,7 @@
 import { shellWord } from '../../shared/shell-word.ts';
 import { createServer, type Server, type Socket } from 'node:net';
-import { dial } from './dial.ts';
-import { join } from './join.ts';
+import { dial } from '../sockets/dial.ts';
+import { join } from '../sockets/join.ts';
 import type { Mapping } from './mapping.ts';
 import { refuse } from './refused.ts';
 

@@ -1,7 +1,7 @@
 import { portHolders } from '../../process/index.ts';
 import type { YardContext } from '../context.ts';
 import type { CheckoutRecord } from '../state/records.ts';
-import { isDaemonOf } from './daemon.ts';
+import { isDaemonOf } from '../daemon/daemon.ts';
 
 export interface ObservedCheckout extends CheckoutRecord {
   /** `running` when our forwarder listens on its port, by the word of the kernel. */

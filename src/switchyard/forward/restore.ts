@@ -2,7 +2,7 @@ import { observeServices } from '../services/observe.ts';
 import type { State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
-import { listenersOn, tellListener } from './listeners.ts';
+import { listenersOn, tellListener } from '../ports/listeners.ts';
 import { sameMapping, type Mapping } from './mapping.ts';
 import type { OpenMapping } from './protocol.ts';
 import { allCheckouts, mappingOf, noteCheckouts } from './records.ts';

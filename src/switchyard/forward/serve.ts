@@ -1,7 +1,7 @@
 import { withKernelLock } from '../../process/index.ts';
 import type { Home } from '../state/home.ts';
 import { listenForControl } from './control-server.ts';
-import { daemonLife, type DaemonLifeOptions } from './daemon-life.ts';
+import { daemonLife, type DaemonLifeOptions } from '../daemon/life.ts';
 import { createForwarder } from './forwarder.ts';
 
 /** A command that starts a forwarder and dies before it maps a port must not leave it behind, in milliseconds. */

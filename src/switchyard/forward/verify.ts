@@ -4,8 +4,8 @@ import { observeServices, type Observed } from '../services/observe.ts';
 import type { Home } from '../state/home.ts';
 import type { ServiceRecord, State } from '../state/records.ts';
 import { callForwarder } from './control-client.ts';
-import { isDaemonOf } from './daemon.ts';
-import { listenersOn, tellListener, tellProcess, type Listener } from './listeners.ts';
+import { isDaemonOf } from '../daemon/daemon.ts';
+import { listenersOn, tellListener, tellProcess, type Listener } from '../ports/listeners.ts';
 import type { OpenMapping } from './protocol.ts';
 
 export interface VerifyOptions {

@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, type ClientRequestArgs } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { dial } from '../forward/dial.ts';
+import { dial } from '../sockets/dial.ts';
 
 /** Connections to services, by either loopback address. */
 class BackendAgent extends Agent {

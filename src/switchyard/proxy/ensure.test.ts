@@ -8,7 +8,7 @@ import { until } from '../../../test/helpers/until.ts';
 import { daemonProgram, endProcess, testYard, type TestYard } from '../../../test/helpers/yard-home.ts';
 import { portHolders } from '../../process/index.ts';
 import type { YardContext } from '../context.ts';
-import { isDaemonAlive, isDaemonOf } from '../forward/daemon.ts';
+import { isDaemonAlive, isDaemonOf } from '../daemon/daemon.ts';
 import { ensureProxy, proxyLog } from './ensure.ts';
 import { stopProxy } from './stop.ts';
 

@@ -3,8 +3,8 @@ import { portHolders, withKernelLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { connectHost } from '../config/loopback.ts';
 import type { YardContext } from '../context.ts';
-import { isDaemonAlive, startDaemon, stopDaemon, untilReady } from '../forward/daemon.ts';
-import { listenersOn, tellListener } from '../forward/listeners.ts';
+import { isDaemonAlive, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
+import { listenersOn, tellListener } from '../ports/listeners.ts';
 import type { Home } from '../state/home.ts';
 import { askHealth } from './health.ts';
 

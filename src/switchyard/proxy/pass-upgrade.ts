@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { dial } from '../forward/dial.ts';
-import { join } from '../forward/join.ts';
+import { dial } from '../sockets/dial.ts';
+import { join } from '../sockets/join.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { pairs, without, withOrigin } from './headers.ts';
 

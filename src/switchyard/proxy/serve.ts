@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { asLoopback, connectHost } from '../config/loopback.ts';
-import { daemonLife, type DaemonLifeOptions } from '../forward/daemon-life.ts';
+import { daemonLife, type DaemonLifeOptions } from '../daemon/life.ts';
 import { openRegistry } from '../state/registry.ts';
 import { openRoutes } from './routes.ts';
 import { createProxyServer } from './server.ts';

@@ -1,7 +1,7 @@
 import { portHolders } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { YardContext } from '../context.ts';
-import { isDaemonAlive, recordOfDaemon, stopDaemon } from '../forward/daemon.ts';
+import { isDaemonAlive, recordOfDaemon, stopDaemon } from '../daemon/daemon.ts';
 import type { Home } from '../state/home.ts';
 import type { DaemonRecord } from '../state/records.ts';
 import { proxyLog } from './ensure.ts';

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { portHolders, readExit, type DetachedEnd } from '../../process/index.ts';
-import { listenersOn, tellListener } from '../forward/listeners.ts';
+import { listenersOn, tellListener } from '../ports/listeners.ts';
 import { tailLog } from '../logs/tail.ts';
 import { insideLogs, type Home } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
