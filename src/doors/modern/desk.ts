@@ -31,7 +31,7 @@ export class Desk {
   readonly #open = new Map<number, Open>();
   #lastId = 0;
 
-  /** `carriers`: the requests of that person, the newest first. They are counted when there is a question: most have none. */
+  /** `carriers`: the requests of that person, the latest first. They are counted when there is a question: most have none. */
   constructor(carriers: () => readonly Carrier[]) {
     this.#carriers = carriers;
   }
@@ -76,8 +76,8 @@ export class Desk {
   answered(carrier: Carrier, answers: ReadonlyMap<string, string>): void {
     for (const [id, question] of [...this.#open]) {
       const text = question.carrier === carrier ? answers.get(question.key) : undefined;
-      if (text === undefined) continue;
-      this.#open.delete(id);
+      // What is done with one answer may end the call, and with it the others.
+      if (text === undefined || !this.#open.delete(id)) continue;
       question.listener.answered(
         Message.fromText(`{"jsonrpc":"2.0","id":${id},"result":${text}}`, CLIENT_SHAPE),
       );

@@ -87,7 +87,7 @@ export class ModernHome {
   }
 
   #carriers(): Carrier[] {
-    return [...[...this.#seats].flatMap((seat) => seat.requests), ...this.parked.all];
+    return [...[...this.#seats].reverse().flatMap((seat) => seat.requests), ...this.parked.all];
   }
 
   /** A session for one request. */

@@ -217,9 +217,8 @@ test('where there is no room to wait, the server is told that nobody answers', a
   expect((await world.answerTo('second')).result.content[0].text).toBe('so be it');
 });
 
-test('a request that may not ask for input does not', async () => {
+test('a request that is over asks for nothing more', async () => {
   const world = openModern();
-  // Completions go to a server, too; here nobody has any, so the link is asked directly.
   world.call(1);
   const call = await world.nextCall();
   const { client } = call.session;
@@ -229,10 +228,36 @@ test('a request that may not ask for input does not', async () => {
     client.ask(said({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
   });
   await world.answerTo(1);
-  // Whoever asks after the end gets no answer that could be mistaken for one.
-  const outcome = await Promise.race([late, new Promise((resolve) => setTimeout(resolve, 200, 'nothing'))]);
-  expect(['closed', 'nothing']).toContain(outcome);
+  // Whoever asks after the end is told that nobody answers.
+  expect(await late).toBe('closed');
   expect(world.messages).toHaveLength(1);
+});
+
+test.each([true, false])(
+  'a question whose request is answered otherwise is told that nobody answers (one person: %j)',
+  async (onePerson) => {
+    const world = openModern({ onePerson });
+    world.call(1);
+    const call = await world.nextCall();
+    const { outcome } = askDuring(call);
+    call.relay(text('done'));
+    expect(await outcome).toEqual({ unanswered: 'closed' });
+    expect((await world.answerTo(1)).result.content).toEqual([{ type: 'text', text: 'done' }]);
+    expect(world.messages).toHaveLength(1);
+  },
+);
+
+test('over a network, a question is never brought by the request of another', async () => {
+  const world = openModern({ onePerson: false });
+  world.call('other');
+  await world.nextCall();
+  world.call('own');
+  const call = await world.nextCall();
+  const { outcome } = askDuring(call);
+  call.relay(text('done'));
+  expect(await outcome).toEqual({ unanswered: 'closed' });
+  await world.answerTo('own');
+  expect(world.messages.map(({ id }: { id: unknown }) => id)).toEqual(['own']);
 });
 
 test('progress goes on under the token of the turn the client is in, and nowhere while it is away', async () => {

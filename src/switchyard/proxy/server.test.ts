@@ -236,7 +236,7 @@ test('a service that does not answer is named, with what to do', async () => {
   const plain = await get(port, asked);
   expect(plain.status).toBe(502);
   expect(plain.body).toContain(`web of feature/<x> does not answer on 127.0.0.1:${gone} (ECONNREFUSED)`);
-  expect(plain.body).toContain('sy up feature/<x> web');
+  expect(plain.body).toContain(`sy up 'feature/<x>' web`);
   const page = await get(port, { ...asked, headers: { accept: 'text/html' } });
   expect(page.body).not.toContain('<x>');
 });
