@@ -7,6 +7,7 @@ import { newCookie } from '../services/cookie.ts';
 import { observeServices } from '../services/observe.ts';
 import { homeOf, makeHome, type Home } from './home.ts';
 import { openRegistry, type Registry } from './registry.ts';
+import type { State } from './records.ts';
 import { timestamp } from './timestamp.ts';
 
 interface Yard extends YardRepository {
@@ -108,7 +109,7 @@ test.runIf(onLinux)('a single broken record is replaced by what runs; its neighb
   await running(shop, 'two');
   writeFileSync(shop.place.stateFile, 'broken');
   await shop.registry.change(() => undefined);
-  const state = shop.registry.read();
+  const state = structuredClone(shop.registry.read()) as State;
   const before = state.projects[shop.root]!.services;
   const { cookie } = before['two::web']!;
   before['one::web']!.pid = 'not a number' as never;

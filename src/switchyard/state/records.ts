@@ -54,7 +54,7 @@ export interface ProcessRecord {
   pid_namespace?: string | null;
   /** A random value in its environment, which all its descendants inherit. */
   cookie?: string;
-  argv?: string[];
+  argv?: readonly string[];
   started_at: string;
   log_file: string;
 }

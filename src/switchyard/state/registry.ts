@@ -10,8 +10,8 @@ import { keepAside, serialise, writeState } from './write.ts';
 /** What this home knows: read by anybody at any time, changed by one at a time. */
 export interface Registry {
   readonly home: Home;
-  /** What the file says now. Never writes, and makes nothing. It is not to be changed: others may get the same. */
-  read(): State;
+  /** What the file says now. Never writes, and makes nothing. Others may get the same, so it is not changed. */
+  read(): Shown<State>;
   /**
    * Reads, lets `work` change it, and writes the whole file in one step if anything changed; nobody else writes
    * meanwhile. When `work` throws, nothing is written. It must not wait for anything, least of all for the lock of a
@@ -34,7 +34,7 @@ export function openRegistry(home: Home): Registry {
   /** Stays: by the next look all is well, and nobody would hear of it. */
   const repairs: string[] = [];
 
-  function read(): State {
+  function read(): Shown<State> {
     known = loadState(home.stateFile, known);
     warnings = known.warnings;
     return known.state;
@@ -133,3 +133,6 @@ function newer(file: string, version: number): SwitchboardError {
     { hint: 'Update Switchyard, or give this one a home of its own with SWITCHYARD_HOME.' },
   );
 }
+
+/** What is looked at and not changed. */
+type Shown<T> = T extends object ? { readonly [K in keyof T]: Shown<T[K]> } : T;
