@@ -1,7 +1,9 @@
+import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { printableLine } from '../shared/printable.ts';
 import { askSystem } from './ask-system.ts';
 import { readStat } from './identity.ts';
+import { readProcFile, valueIn } from './proc-file.ts';
 
 /** A process as a person recognises it. */
 export interface ProcessDescription {
@@ -38,6 +40,11 @@ export function environmentOf(pid: number): Readonly<Record<string, string>> | u
   } catch {
     return undefined;
   }
+}
+
+/** One variable of that environment. */
+export function variableOf(pid: number, name: string): string | undefined {
+  return valueIn(readProcFile(`/proc/${pid}/environ`), Buffer.from(`${name}=`));
 }
 
 function linkOf(path: string): string | undefined {

@@ -1,7 +1,7 @@
 export { createBackoff, type Backoff } from './backoff.ts';
 export type { LivingProcess } from './census.ts';
 export type { ChildEnd } from './child.ts';
-export { describeProcess, environmentOf, type ProcessDescription } from './describe-process.ts';
+export { describeProcess, environmentOf, variableOf, type ProcessDescription } from './describe-process.ts';
 export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } from './detached.ts';
 export { readExit, type ExitNote } from './exit-note.ts';
 export { createFamily, type Child, type Family } from './family.ts';
@@ -16,5 +16,6 @@ export { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
 export { captureOutput } from './output.ts';
 export { listeningOn, ownHolders, portHolders, type PortHolder } from './port-holders.ts';
 export { run, type Ran, type RunOptions } from './run.ts';
+export { runNow } from './run-now.ts';
 export { createSocketCounter } from './socket-counts.ts';
 export type { StopReport } from './terminate.ts';

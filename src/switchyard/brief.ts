@@ -1,12 +1,12 @@
-import { environmentOf } from '../process/index.ts';
+import { variableOf } from '../process/index.ts';
 import { projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
 import { observeCheckouts, type ObservedCheckout } from './forward/observe.ts';
-import { changedFiles } from './git.ts';
+import { changedFiles, type changedFilesNow } from './git.ts';
 import { recentErrors } from './logs/recent-errors.ts';
 import { slug } from './names.ts';
 import { COOKIE } from './services/cookie.ts';
 import { observeServices, type ServiceLife } from './services/observe.ts';
-import { insideLogs } from './state/home.ts';
+import { allInsideLogs } from './state/home.ts';
 import type { ServiceRecord } from './state/records.ts';
 import { envWarnings } from './worktrees/env.ts';
 
@@ -61,17 +61,24 @@ const MOST_FILES = 50;
 const MOST_WARNINGS = 10;
 const ERROR_WIDTH = 200;
 
+export interface BriefOptions {
+  /** Default: the one we stand in, or all. */
+  readonly branch?: string | undefined;
+  /** How to find out what has changed in a directory. Default `changedFiles`. */
+  readonly changed?: typeof changedFiles | typeof changedFilesNow;
+}
+
 /** Only reads. */
 export async function brief(
   context: YardContext,
-  { branch }: { readonly branch?: string | undefined } = {},
+  { branch, changed = changedFiles }: BriefOptions = {},
 ): Promise<Brief> {
   const scope = scopeBranch(context, branch);
   const place =
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
   // Git takes longer than all the rest together, so it begins first.
   const changes =
-    place.worktree === undefined ? [] : changedFiles(place.worktree, context.env).catch(() => []);
+    place.worktree === undefined ? [] : Promise.resolve(changed(place.worktree, context.env)).catch(() => []);
 
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
     scope === undefined || branch_slug === scope;
@@ -131,7 +138,7 @@ function livesOf(records: readonly ServiceRecord[]): LivingService[] {
 
 /** Whether the recorded process carries the cookie that only processes of this start have. */
 function isProven({ pid, cookie }: ServiceRecord): boolean {
-  return pid !== null && cookie !== undefined && environmentOf(pid)?.[COOKIE] === cookie;
+  return pid !== null && cookie !== undefined && variableOf(pid, COOKIE) === cookie;
 }
 
 function briefService({ service, branch, status, url, port, log_file }: LivingService): BriefService {
@@ -153,12 +160,10 @@ function errorsOf(
     services.map(({ log_file, service }) => [log_file, service]),
   );
   for (const { log_file } of checkouts) sources.set(log_file, null);
-  const lists = [...sources]
-    .filter(([file]) => insideLogs(home, file))
-    .map(([file, service]) => {
-      const lines = new Set(recentErrors(file, { width: ERROR_WIDTH }).reverse());
-      return [...lines].map((line) => ({ service, line }));
-    });
+  const lists = allInsideLogs(home, [...sources.keys()]).map((file) => {
+    const lines = new Set(recentErrors(file, { width: ERROR_WIDTH }).reverse());
+    return [...lines].map((line) => ({ service: sources.get(file) ?? null, line }));
+  });
   const rounds = Math.max(0, ...lists.map((list) => list.length));
   return Array.from({ length: rounds }, (_, round) => lists.flatMap((list) => list[round] ?? [])).flat();
 }

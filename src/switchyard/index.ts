@@ -1,5 +1,6 @@
 // What is asked often, by people at every prompt and by agents at every step, is loaded at once.
 export { brief, type Brief } from './brief.ts';
+export { changedFilesNow } from './git.ts';
 export { openContext, projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
 export { gitIn } from './git.ts';
 export { AGENT_BYTES, followServices, logs, type LogsOptions, type LogsResult } from './logs/logs.ts';

@@ -5,7 +5,7 @@ import {
   bootId,
   createMarkedProcesses,
   DAEMON_COOKIE,
-  environmentOf,
+  variableOf,
   startDetached,
   type Detached,
   type Marked,
@@ -75,14 +75,14 @@ export function isDaemonAlive(record: DaemonRecord): boolean {
   // One look at one process, instead of one at all of them.
   if (record.cookie === undefined) return false;
   if (record.pid !== null && showsEnvironments())
-    return environmentOf(record.pid)?.[DAEMON_COOKIE] === record.cookie;
+    return variableOf(record.pid, DAEMON_COOKIE) === record.cookie;
   const mark = markOf(record);
   return createMarkedProcesses(DAEMON_COOKIE).look([mark]).membersOf(mark).length > 0;
 }
 
 /** Whether the process of this pid is a daemon of this home, also when the records have been lost. */
 export function isDaemonOf(home: Home, pid: number, record: DaemonRecord | undefined): boolean {
-  if (showsEnvironments()) return environmentOf(pid)?.[DAEMON_COOKIE]?.startsWith(`${home.hash}.`) === true;
+  if (showsEnvironments()) return variableOf(pid, DAEMON_COOKIE)?.startsWith(`${home.hash}.`) === true;
   return record?.pid === pid && isDaemonAlive(record);
 }
 
@@ -92,7 +92,7 @@ export function recordOfDaemon(
   pid: number,
   place: { readonly host: string; readonly port: number; readonly log_file: string },
 ): DaemonRecord | undefined {
-  const cookie = environmentOf(pid)?.[DAEMON_COOKIE];
+  const cookie = variableOf(pid, DAEMON_COOKIE);
   if (cookie?.startsWith(`${home.hash}.`) !== true) return undefined;
   return { ...place, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp() };
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export interface BackwardsOptions {
   /** How much is read at once, in bytes. Default 64 KB. */
@@ -76,6 +76,8 @@ function* blocksBackwards(files: readonly string[], options: BackwardsOptions): 
   let left = SCAN_LIMIT;
   for (const file of files) {
     let descriptor: number;
+    // Mostly there is no earlier part, and an error takes longer to make than a look.
+    if (!existsSync(file)) continue;
     try {
       descriptor = openSync(file, 'r');
     } catch {

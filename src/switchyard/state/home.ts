@@ -4,7 +4,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { expandHome } from '../config/expand-home.ts';
 import { projectDirectory, slug } from '../names.ts';
 import { sha256 } from '../sha256.ts';
-import { isInside, realPath } from './real-path.ts';
+import { isInside, realPath, realPaths } from './real-path.ts';
 
 /** The places in which Switchyard keeps what it knows. All paths are absolute and without symbolic links. */
 export interface Home {
@@ -95,7 +95,14 @@ export function worktreeOf(
 
 /** Whether a path lies in the log directory once its links are followed. A record may have been tampered with. */
 export function insideLogs(home: Home, path: string): boolean {
-  return isInside(realPath(home.logs), realPath(path));
+  return allInsideLogs(home, [path]).length === 1;
+}
+
+/** Those of many; most lie in one directory, which is looked up once. */
+export function allInsideLogs(home: Home, paths: readonly string[]): readonly string[] {
+  const real = realPaths();
+  const logs = real(home.logs);
+  return paths.filter((path) => isInside(logs, real(path)));
 }
 
 /** The directory that bears the name of a branch. */
