@@ -18,6 +18,8 @@ export interface OpenHomeOptions {
 export interface OpenHome {
   /** Takes one request, over a pair of streams of its own. */
   readonly open: (input: Readable, output: Writable) => ModernSeat;
+  /** How many calls wait for their client to come back. */
+  readonly waiting: number;
   close(): void;
 }
 
@@ -61,6 +63,9 @@ export async function openModernHome({
           peer.close();
         },
       };
+    },
+    get waiting() {
+      return home.parked.size;
     },
     close: () => home.close(),
   };

@@ -12,6 +12,7 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { editedText, inPieces, Message, readMessage, type AnswerListener, type Edit } from '../wire/index.ts';
 import type { ServerTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
+import { quietSurroundings } from './surroundings.cases.ts';
 
 export interface Asked {
   readonly id: number;
@@ -178,22 +179,14 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
   };
   const source = createServerSource(
     server,
-    {
-      family,
+    quietSurroundings(family, {
       log: createLogger({ level: 'debug', program: 't', write: (line) => lines.push(line) }),
-      stderr: () => undefined,
       greeting: () => ({
         clientInfo: { name: 'switch', version: '9' },
         capabilities: options.capabilities ?? {},
       }),
-      startHint: 'Look.',
-      mayNotStart: () => undefined,
-      inTurn: (_server, start) => start(),
       recall: () => options.recalled,
-      remember: () => undefined,
-      stateChanged: () => undefined,
-      listed: () => undefined,
-    },
+    }),
     new Deadlines(),
   );
   source.listen({

@@ -4,6 +4,7 @@ import { createFamily } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { silentLogger } from '../shared/log.ts';
 import { createServerSource } from './source.ts';
+import { quietSurroundings } from './surroundings.cases.ts';
 import type { ProcessTarget, UpstreamServer } from './server.ts';
 
 const family = createFamily({ log: silentLogger });
@@ -26,20 +27,7 @@ function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial
     limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     ...more,
   };
-  const surroundings = {
-    family,
-    log: silentLogger,
-    stderr: () => undefined,
-    greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
-    startHint: 'Look.',
-    mayNotStart: () => undefined,
-    inTurn: <T>(_server: string, start: () => Promise<T>) => start(),
-    recall: () => undefined,
-    remember: () => undefined,
-    stateChanged: () => undefined,
-    listed: () => undefined,
-  };
-  return createServerSource(server, surroundings, new Deadlines());
+  return createServerSource(server, quietSurroundings(family), new Deadlines());
 }
 
 test('goes from idle to running to stopped, and knows what the server said of itself', async () => {

@@ -14,6 +14,7 @@ import { KEPT_KINDS } from '../../src/protocol/index.ts';
 import { Deadlines } from '../../src/shared/deadline.ts';
 import { silentLogger } from '../../src/shared/log.ts';
 import { createServerSource } from '../../src/upstream/index.ts';
+import { quietSurroundings } from '../../src/upstream/surroundings.cases.ts';
 import { nodeServer, ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -41,22 +42,12 @@ function open(): { gateway: Gateway; home: ModernHome } {
         timeouts: { childSpawnMs: 60_000, rpcMs: 60_000, callMaxMs: 600_000, idleMs: 'never' },
         limits: { messageBytes: 1 << 24, callsInFlight: 100, callsQueued: 1000 },
       },
-      {
-        family,
-        log: silentLogger,
-        stderr: () => undefined,
+      quietSurroundings(family, {
         greeting: () => ({
           clientInfo: { name: 'test', version: '1' },
           capabilities: { elicitation: { form: {} } },
         }),
-        startHint: 'Look.',
-        mayNotStart: () => undefined,
-        inTurn: (_server, start) => start(),
-        recall: () => undefined,
-        remember: () => undefined,
-        stateChanged: () => undefined,
-        listed: () => undefined,
-      },
+      }),
       deadlines,
     );
     return {

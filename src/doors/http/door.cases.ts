@@ -3,10 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
-import { Gateway, type Call, type CatalogEntry } from '../../gateway/index.ts';
+import { Gateway, type Call } from '../../gateway/index.ts';
 import { SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
 import { openConversation } from '../conversation.ts';
+import { toy } from '../modern/modern.cases.ts';
 import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from './door.ts';
 import { modernSeats, type ModernSeats } from './modern-seats.cases.ts';
 
@@ -15,6 +16,7 @@ export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 /** A door to a gateway with one tool, `hold`, whose calls the test answers itself. */
 export interface TestDoor {
   readonly door: HttpDoor;
+  readonly gateway: Gateway;
   /** The next call of the tool. */
   readonly nextCall: () => Promise<Call>;
   /** How many seats the core has given away, and how many are left. */
@@ -65,7 +67,7 @@ export async function openTestDoor(
   const waiting: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
     entries: [
-      toyEntry((call) => {
+      toy('toy', (call) => {
         const next = waiting.shift();
         if (next) next(call);
         else calls.push(call);
@@ -75,7 +77,7 @@ export async function openTestDoor(
   const seats = { opened: 0, closed: 0 };
   const passed: (readonly string[])[] = [];
   const identity = { name: 'test', title: 'Test', version: '0', instructions: () => '' };
-  const modern = modernSeats(gateway, identity);
+  const modern = await modernSeats(gateway, identity);
   const door = await openHttpDoor({
     host: '127.0.0.1',
     port: 0,
@@ -126,6 +128,7 @@ export async function openTestDoor(
   });
   return {
     door,
+    gateway,
     seats,
     modern,
     passed,
@@ -198,31 +201,6 @@ export function said(message: object): Message {
 
 export function progress(token: unknown, value: number): Message {
   return said({ method: 'notifications/progress', params: { progressToken: token, progress: value } });
-}
-
-function toyEntry(run: (call: Call) => void): CatalogEntry {
-  return {
-    // Only its name is asked for here, and whether it minds what clients tell it.
-    source: {
-      name: 'toy',
-      listen: () => undefined,
-      tell: () => undefined,
-      about: () => undefined,
-    } as unknown as CatalogEntry['source'],
-    rules: { admits: () => true, shapes: new Map() },
-    offers: new Set(['tools']),
-    naming: 'plain',
-    exposure: {
-      needsTools: false,
-      present: () => [
-        {
-          names: ['hold'],
-          definition: (name) => JSON.stringify({ name, inputSchema: { type: 'object' } }),
-          run,
-        },
-      ],
-    },
-  };
 }
 
 export interface StreamEvent {

@@ -153,12 +153,14 @@ describe('a client that listens', () => {
   };
 
   test('has a stream at once, is told of what it wants, and gets comments meanwhile', async () => {
-    const { open, modern } = await openTestDoor({ pace: { tickMs: 10, silenceMs: 60_000, keepAliveMs: 20 } });
+    const { gateway, open, modern } = await openTestDoor({
+      pace: { tickMs: 10, silenceMs: 60_000, keepAliveMs: 20 },
+    });
     const stream = await open(modernPost(listening()));
     expect(stream.response.headers['content-type']).toBe('text/event-stream');
     expect(stream.response.headers['x-accel-buffering']).toBe('no');
     await acknowledged(stream);
-    modern.home.gateway.announceTools();
+    gateway.announceTools();
     expect((await stream.next())?.json).toMatchObject({
       method: 'notifications/tools/list_changed',
       params: { _meta: { [Meta.subscriptionId]: 'l' } },
@@ -167,7 +169,7 @@ describe('a client that listens', () => {
     expect(modern.count.left).toBe(0);
     stream.hangUp();
     await until(() => modern.count.left === 1);
-    expect([...modern.home.gateway.sessions]).toHaveLength(1);
+    expect([...gateway.sessions]).toHaveLength(1);
   });
 
   test('has its stream before there is anything to say', async () => {

@@ -8,6 +8,7 @@ import { KEPT_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/inde
 import { Deadlines } from '../../shared/deadline.ts';
 import { silentLogger } from '../../shared/log.ts';
 import { createServerSource } from '../../upstream/index.ts';
+import { quietSurroundings } from '../../upstream/surroundings.cases.ts';
 import type { HttpDoor } from './door.ts';
 import { openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
 import type { ParamHeader } from './modern-headers.ts';
@@ -41,19 +42,9 @@ async function openDoorTo(
       timeouts: { childSpawnMs: 20_000, rpcMs: 20_000, callMaxMs: 60_000, idleMs: 'never' },
       limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 1000 },
     },
-    {
-      family,
-      log: silentLogger,
-      stderr: () => undefined,
+    quietSurroundings(family, {
       greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: declared(gateway) }),
-      startHint: 'Look.',
-      mayNotStart: () => undefined,
-      inTurn: (_server, start) => start(),
-      recall: () => undefined,
-      remember: () => undefined,
-      stateChanged: () => undefined,
-      listed: () => undefined,
-    },
+    }),
     new Deadlines(),
   );
   const entry: CatalogEntry = {
@@ -69,7 +60,7 @@ async function openDoorTo(
     await family.stopAll({ term: 0, kill: 500 });
   });
   const identity = { name: 'gateway', title: 'Gateway', version: '1', instructions: () => 'Be kind.' };
-  const seats = modernSeats(gateway, identity);
+  const seats = await modernSeats(gateway, identity);
   const { door, request } = await openTestDoor({
     openModern: (input, output) => seats.open(input, output),
     paramHeaders,
@@ -153,7 +144,7 @@ test('questions of a server become rounds, which the client sees to by itself', 
   });
   expect(await call(client, 'ask_sampling')).toContain('sampled');
   expect(await call(client, 'ask_roots')).toContain('file:///here');
-  expect(rig.seats.home.parked.size).toBe(0);
+  expect(rig.seats.waiting).toBe(0);
 });
 
 test('a question that may be anybody’s is put to nobody', async () => {
