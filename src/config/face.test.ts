@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { describeWarning, loadConfig, type Face } from './index.ts';
+import { PROXY_EXAMPLE } from '../../test/helpers/proxy-example.ts';
 
 const coordinator: Face = {
   defaults: { exposure: 'flat', naming: 'plain' },
@@ -19,51 +20,8 @@ async function failure(promise: Promise<unknown>): Promise<SwitchboardError> {
   throw error;
 }
 
-/** The example of the coordinator's specification, word for word. */
-const EXAMPLE = `{
-  "mcpServers": {
-    "ServerName1": {
-      "command": "/path/to/server1/build/index.js",
-      "exposedTools": ["tool1", { "original": "tool2", "exposed": "renamed_tool2" }]
-    },
-    "ServerName2": {
-      "command": "npx",
-      "args": ["@example/mcp-server", "--option", "value"],
-      "hiddenTools": ["tool3"]
-    },
-    "ServerName3": {
-      "type": "sse",
-      "url": "http://example.com/mcp"
-    }
-  },
-  "tools": {
-    "CustomToolName": {
-      "description": "Description of the custom tool",
-      "subtools": {
-        "ServerName1": {
-          "tools": [
-            {
-              "name": "toolA",
-              "description": "Description of tool A"
-            }
-          ]
-        },
-        "ServerName2": {
-          "tools": [
-            {
-              "name": "toolB",
-              "description": "Description of tool B"
-            }
-          ]
-        }
-      }
-    }
-  }
-}
-`;
-
 test("the coordinator's example loads as it stands (A-131, A-135, A-136, A-137, A-138)", async () => {
-  const project = createProject({ 'config.json': EXAMPLE });
+  const project = createProject({ 'config.json': PROXY_EXAMPLE });
   const file = project.path('config.json');
   const loaded = await loadConfig({ cwd: project.dir, env: {}, face: coordinator });
   expect(loaded.file).toBe(file);

@@ -7,51 +7,9 @@ import { killAll, marker, processesWith, waitUntilGone } from '../helpers/proces
 import { startClient, textOf, type Json, type RawClient } from '../helpers/raw-client.ts';
 import { createProject, nodeServer, npmServer, ROOT, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
+import { PROXY_EXAMPLE } from '../helpers/proxy-example.ts';
 
 const PROGRAM = join(ROOT, 'dist/mcp-proxy-server.js');
-
-/** The example of the specification, word for word. */
-const EXAMPLE = `{
-  "mcpServers": {
-    "ServerName1": {
-      "command": "/path/to/server1/build/index.js",
-      "exposedTools": ["tool1", { "original": "tool2", "exposed": "renamed_tool2" }]
-    },
-    "ServerName2": {
-      "command": "npx",
-      "args": ["@example/mcp-server", "--option", "value"],
-      "hiddenTools": ["tool3"]
-    },
-    "ServerName3": {
-      "type": "sse",
-      "url": "http://example.com/mcp"
-    }
-  },
-  "tools": {
-    "CustomToolName": {
-      "description": "Description of the custom tool",
-      "subtools": {
-        "ServerName1": {
-          "tools": [
-            {
-              "name": "toolA",
-              "description": "Description of tool A"
-            }
-          ]
-        },
-        "ServerName2": {
-          "tools": [
-            {
-              "name": "toolB",
-              "description": "Description of tool B"
-            }
-          ]
-        }
-      }
-    }
-  }
-}
-`;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -102,7 +60,7 @@ async function run(project: Project, args: readonly string[], env: Env = {}) {
 
 test('the example of the specification: what is there is served, what is not is reported by name', async () => {
   // Nobody listens there, and nobody outside is asked.
-  const example = EXAMPLE.replace('http://example.com/mcp', 'http://127.0.0.1:9/mcp');
+  const example = PROXY_EXAMPLE.replace('http://example.com/mcp', 'http://127.0.0.1:9/mcp');
   const project = createProject({ 'somewhere/my.json': example, 'bin/.keep': '' });
   // Without npx, or this would ask the network.
   const env = { MCP_PROXY_CONFIG_PATH: 'somewhere/my.json', PATH: project.path('bin') };
