@@ -19,11 +19,13 @@ export interface GitOptions {
   readonly input?: string;
   /** Whether its words about a failure are of no use. Default false. */
   readonly ignoresErrors?: boolean;
+  /** Ends it, with everything it has started. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export function gitIn(directory: string, env: NodeJS.ProcessEnv): Git {
   const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<Ran> => {
-    const { timeout = PATIENCE, input, ignoresErrors = false } = options;
+    const { timeout = PATIENCE, input, ignoresErrors = false, signal } = options;
     try {
       const more = input === undefined ? {} : { input };
       return await run('git', args, {
@@ -32,6 +34,7 @@ export function gitIn(directory: string, env: NodeJS.ProcessEnv): Git {
         timeout,
         maxBytes: MOST_OUTPUT,
         ignoresErrors,
+        signal,
         ...more,
       });
     } catch (cause) {

@@ -1,9 +1,10 @@
 /** The commands of switchyard as programs and people meet them: JSON, texts, and what is said when something is wrong. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { alive } from '../helpers/processes.ts';
 import { until } from '../helpers/until.ts';
 import { freePort } from '../helpers/yard-home.ts';
 import { askStrictly, peopleYard, smallPath } from '../helpers/yard-people.ts';
@@ -373,6 +374,24 @@ describe('logs', () => {
     // As usual: a shell calls that 130.
     expect(await exit).toEqual([null, 'SIGINT']);
   });
+});
+
+test('create that is stopped with Ctrl-C takes git along, and says how to go on', async () => {
+  const yard = await peopleYard(await service('web', 'talks'));
+  const hook = yard.path('.git/hooks/post-checkout');
+  const note = yard.path('.git/hook-pid');
+  writeFileSync(hook, `#!/bin/sh\necho $$ > '${note}'\nexec sleep 600\n`);
+  chmodSync(hook, 0o755);
+  const child = yard.start(['create', 'odd;name']);
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const exit = once(child, 'close');
+  await until(() => existsSync(note) && readFileSync(note, 'utf8').endsWith('\n'), { what: 'the hook' });
+  const pid = Number(readFileSync(note, 'utf8'));
+  child.kill('SIGINT');
+  expect(await exit).toEqual([130, null]);
+  expect(said).toContain("Stopped. To go on, run: switchyard create 'odd;name'\n");
+  await until(() => !alive(pid), { what: 'the hook to end' });
 });
 
 test('brief --json of ten services is small enough for an agent to read in passing', async () => {

@@ -11,6 +11,8 @@ export interface AddOptions {
   readonly path: string;
   /** Whether git still knows a worktree of this branch whose directory is gone. */
   readonly replacesMissing: boolean;
+  /** Ends git in the middle of it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Large repositories take their time, and hooks may do anything; in milliseconds. */
@@ -21,14 +23,14 @@ export async function addWorktree(
   { config, env }: YardContext,
   options: AddOptions,
 ): Promise<string | undefined> {
-  const { branch, base, path, replacesMissing } = options;
+  const { branch, base, path, replacesMissing, signal } = options;
   const git = gitIn(config.root, env);
   const exists = (await git.try(['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])).code === 0;
   const args = ['worktree', 'add', ...(replacesMissing ? ['--force'] : [])];
   if (exists) args.push(path, branch);
   else args.push(...(await newBranch(git, branch, base, path)));
 
-  const ran = await git.try(args, { timeout: CHECKOUT_TIME });
+  const ran = await git.try(args, { timeout: CHECKOUT_TIME, signal });
   if (ran.code === 0)
     return exists && base !== undefined ? `${branch} exists already; --base was not used` : undefined;
   // A hook that fails makes git fail when all is done.

@@ -11,7 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { until } from '../../../test/helpers/until.ts';
 import { PLAIN_CONFIG, yardRepository, type YardRepository } from '../../../test/helpers/yard-repository.ts';
+import { describeProcess } from '../../process/index.ts';
 import { ensureProject, openContext, projectRecord, type YardContext } from '../context.ts';
 import { createWorktree } from './create.ts';
 import { listWorktrees } from './list.ts';
@@ -347,3 +349,27 @@ test('a hook that fails is told, and the worktree counts all the same', async ()
   expect(made.message).toContain('the hook is unhappy');
   expect(projectRecord(open(shop))!.worktrees['x']).toMatchObject({ path: made.worktree });
 });
+
+test.runIf(process.platform !== 'win32')(
+  'one that is stopped ends git and its hooks; asked again, it is registered',
+  async () => {
+    const shop = yardRepository();
+    const hook = join(shop.root, '.git', 'hooks', 'post-checkout');
+    writeFileSync(hook, '#!/bin/sh\necho $$ > "$HOOK_PID"\nexec sleep 600\n');
+    chmodSync(hook, 0o755);
+    const note = join(shop.folder, 'hook-pid');
+    const context = openContext({ cwd: shop.root, env: { ...shop.env, HOOK_PID: note } });
+    const stop = new AbortController();
+    const making = createWorktree(context, { branch: 'x', signal: stop.signal });
+    const failure = expect(making).rejects.toMatchObject({ code: 'STOPPED' });
+    const pid = await until(() => (existsSync(note) ? Number(readFileSync(note, 'utf8')) : 0));
+    stop.abort();
+    await failure;
+    await until(() => describeProcess(pid) === undefined, { what: 'the hook to end' });
+
+    rmSync(hook);
+    const again = await createWorktree(open(shop), { branch: 'x' });
+    expect(again.message).toBe('worktree registered');
+    expect(branchIn(shop, again.worktree)).toBe('x');
+  },
+);

@@ -29,6 +29,8 @@ export interface CreateOptions {
   /** Whether env files replace what stands in the worktree. Default false. */
   readonly forceEnv?: boolean | undefined;
   readonly onWait?: ((text: string) => void) | undefined;
+  /** Ends it: git cleans up after itself, and what it has finished counts when it is asked for again. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CreatedWorktree {
@@ -47,19 +49,20 @@ export interface CreatedWorktree {
 /** Makes the worktree of a branch, and the branch too if there is none. Asked again, it changes nothing. */
 export async function createWorktree(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {
   const { home, config, env } = context;
-  const { branch, onWait } = options;
+  const { branch, onWait, signal } = options;
   if (checkoutOf(config.root) === undefined) throw notARepository(config.root);
   await checkBranchName(gitIn(config.root, env), branch);
   checkEnvSources(config);
   await context.registry.repair();
   return withProjectLock(home, config.root, `create ${branch}`, () => createAlone(context, options), {
     onWait,
+    signal,
   });
 }
 
 async function createAlone(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {
   const { config, cwd } = context;
-  const { branch, base, forceEnv = false } = options;
+  const { branch, base, signal, forceEnv = false } = options;
   const worktrees = await listWorktrees(context);
   const own = await resolveBranch({ ...context, cwd: config.root });
   const services = Object.values(projectRecord(context)?.services ?? {});
@@ -81,7 +84,13 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   refuseBusy(branch, worktrees);
   const path = asked ?? defaultPlace(context, branch);
   makePlace(context, path);
-  const message = await addWorktree(context, { branch, base, path, replacesMissing: known !== undefined });
+  const message = await addWorktree(context, {
+    branch,
+    base,
+    path,
+    replacesMissing: known !== undefined,
+    signal,
+  });
   const env = await settle(context, { branch, path, forceEnv });
   return {
     ...result,

@@ -1,8 +1,10 @@
 import { createWorktree } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
+import { catchInterrupt } from '../interrupt.ts';
 import { showProgress } from '../progress.ts';
 
 export const create: YardCommand = {
@@ -32,6 +34,7 @@ export const create: YardCommand = {
       throw usage('create needs a branch.', 'For example: switchyard create feature-x');
     return place.inYard(async (yard) => {
       const progress = showProgress(place);
+      const interrupt = catchInterrupt();
       try {
         const made = await createWorktree(yard, {
           branch,
@@ -39,6 +42,7 @@ export const create: YardCommand = {
           path: flags.get('path'),
           forceEnv: flags.has('force-env'),
           onWait: progress.onWait,
+          signal: interrupt.signal,
         });
         return {
           exitCode: Exit.ok,
@@ -48,8 +52,14 @@ export const create: YardCommand = {
               .map((line) => `${printableLine(line)}\n`)
               .join(''),
         };
+      } catch (error) {
+        const exitCode = interrupt.exitCode();
+        if (exitCode === undefined) throw error;
+        const complaint = `Stopped. To go on, run: switchyard create ${shellWord(branch)}\n`;
+        return { exitCode, data: { ok: false, error: 'stopped' }, text: () => '', complaint };
       } finally {
         progress.end();
+        interrupt.close();
       }
     });
   },
