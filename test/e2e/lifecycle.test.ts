@@ -276,7 +276,8 @@ describe('leaving', () => {
     client.signal('SIGTERM');
     await new Promise((resolve) => setTimeout(resolve, 200));
     const exit = await client.kill('SIGTERM');
-    expect(exit.ms).toBeLessThan(1500);
+    // One that waits takes five seconds.
+    expect(exit.ms).toBeLessThan(4000);
     await waitUntilGone(client.marker, 2000);
   });
 
