@@ -62,6 +62,9 @@ test('a name without a service behind it is answered by a page that says what to
 
   const unknown = await visit({ port: shop.proxyPort, host: 'wbe.main.shop.localhost' }, '/');
   expect(unknown.status).toBe(502);
+  expect(unknown.text).toMatch(/^\S+ has no service wbe\n/);
+  expect(unknown.text).toMatch(/It has: .*\bweb\b/);
+  expect(unknown.text).not.toContain('sy up');
   expect(unknown.text).toContain(`http://web.main.shop.localhost:${shop.proxyPort}`);
   const page = await visit({ port: shop.proxyPort, host: 'other.localhost' }, '/', {
     headers: { accept: 'text/html,*/*' },

@@ -57,13 +57,25 @@ export function noRoute(header: string | undefined, host: string | undefined, ro
   const own = host !== undefined && routes.isOwn(host);
   const meant = own ? routes.meant(host) : undefined;
   const text = `no route for Host: ${printableLine(header ?? '(none)').slice(0, 300)}`;
-  return {
+  const refusal: Refusal = {
+    ...PLAIN,
     status: 502,
-    title: meant === undefined ? text : `${meant.service} of ${meant.branch} is not running`,
-    lines: meant === undefined ? [] : [text, `Start it in ${meant.root}:`],
-    commands: meant === undefined ? [] : [`sy up ${shellWord(meant.branch)} ${meant.service}`],
+    title: text,
+    lines: [],
     links: own ? routes.all().map((service) => service.url) : [],
-    again: false,
+  };
+  if (meant === undefined) return refusal;
+  const { service, branch, root, among } = meant;
+  // To start what there is not would only be the next thing to go wrong.
+  if (among?.includes(service) === false) {
+    const has = among.length === 0 ? 'It has none.' : `It has: ${among.join(', ')}.`;
+    return { ...refusal, title: `${root} has no service ${service}`, lines: [text, has] };
+  }
+  return {
+    ...refusal,
+    title: `${service} of ${branch} is not running`,
+    lines: [text, `Start it in ${root}:`],
+    commands: [`sy up ${shellWord(branch)} ${service}`],
   };
 }
 

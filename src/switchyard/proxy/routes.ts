@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { readConfig } from '../config/read.ts';
 import { slug } from '../names.ts';
 import type { ServiceRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
@@ -19,6 +20,8 @@ export interface Meant {
   readonly service: string;
   readonly branch: string;
   readonly root: string;
+  /** The services that the project has; undefined where its file cannot be read. */
+  readonly among: readonly string[] | undefined;
 }
 
 /** Reads the records again whenever their file is another one; a look at it takes some microseconds. */
@@ -65,7 +68,16 @@ function whoWouldBe(state: State, host: string): Meant | undefined {
   if (service === undefined || branch === undefined) return undefined;
   const project = Object.values(state.projects).find((each) => slug(each.name) === name);
   if (project === undefined) return undefined;
-  return { service, branch: project.worktrees[branch]?.branch ?? branch, root: project.root };
+  const { root, config, worktrees } = project;
+  return { service, branch: worktrees[branch]?.branch ?? branch, root, among: servicesOf(config) };
+}
+
+function servicesOf(config: string): readonly string[] | undefined {
+  try {
+    return readConfig(config).services.map(({ name }) => name);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The name in a Host header, without its port and the dot at its end. Undefined when it is no name. */

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -146,14 +147,27 @@ test('its health names the home, but not to a name from outside that was pointed
   expect(await health('evil.example')).toEqual({ ok: true, name: 'switchyard-proxy' });
 });
 
+test('a service that the project does not have is told apart from one that does not run', async () => {
+  const { yard, port } = await openProxy();
+  await yard.record({ port: 9, branch: 'main' });
+  const { body, status } = await get(port, { host: 'wbe.main.shop.localhost' });
+  expect(status).toBe(502);
+  expect(body).toContain(`${yard.context.config.root} has no service wbe`);
+  expect(body).toContain('It has: web.');
+  expect(body).not.toContain('sy up');
+  // Where nobody can say what it has, it may be one.
+  writeFileSync(yard.context.config.file, 'broken = ');
+  expect((await get(port, { host: 'wbe.main.shop.localhost' })).body).toContain('sy up main wbe');
+});
+
 test('an unknown name is refused with the known ones, as text or as a page', async () => {
   const { yard, port } = await openProxy();
   const record = await yard.record({ port: 9, branch: 'main' });
-  const plain = await get(port, { host: 'api.other.shop.localhost' });
+  const plain = await get(port, { host: 'web.other.shop.localhost' });
   expect(plain.status).toBe(502);
   expect(plain.headers['content-type']).toBe('text/plain; charset=utf-8');
-  expect(plain.body).toContain('no route for Host: api.other.shop.localhost');
-  expect(plain.body).toContain('sy up other api');
+  expect(plain.body).toContain('no route for Host: web.other.shop.localhost');
+  expect(plain.body).toContain('sy up other web');
   expect(plain.body).toContain(record.url);
   const page = await get(port, { host: 'localhost', headers: { accept: 'text/html,*/*' } });
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
