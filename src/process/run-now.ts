@@ -20,6 +20,8 @@ export function runNow(command: string, args: readonly string[], options: RunNow
     cwd,
     env,
     timeout,
+    // It is waited for until it is gone, and it may not care for less.
+    killSignal: 'SIGKILL',
     maxBuffer: maxBytes,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -76,6 +76,31 @@ test.skipIf(process.platform === 'win32')(
     const pids = readFileSync(note, 'utf8').split(' ').map(Number);
     expect(pids).toHaveLength(2);
     expect(await holdsWithin(5000, () => !pids.some(isAlive))).toBe(true);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a command that is ended has the time to clean up that it was given',
+  async () => {
+    const directory = folder();
+    const ready = join(directory, 'ready');
+    const cleaned = join(directory, 'cleaned');
+    const caller = new AbortController();
+    const running = node(
+      `const { writeFileSync } = require('fs');
+       process.on('SIGTERM', () => setTimeout(() => {
+         writeFileSync(${JSON.stringify(cleaned)}, '');
+         process.exit();
+       }, 2000));
+       writeFileSync(${JSON.stringify(ready)}, '');
+       setInterval(() => {}, 1000)`,
+      { signal: caller.signal, grace: 60_000 },
+    );
+    const refused = expect(running).rejects.toMatchObject({ code: 'STOPPED' });
+    expect(await holdsWithin(20_000, () => existsSync(ready))).toBe(true);
+    caller.abort();
+    await refused;
+    expect(existsSync(cleaned)).toBe(true);
   },
 );
 

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly maxBytes?: number;
   /** Ends the command. */
   readonly signal?: AbortSignal | undefined;
+  /** How long it may clean up when it has to end before its time, in milliseconds. Default 1000. */
+  readonly grace?: number;
   /** What it reads. Default: nothing. */
   readonly input?: string;
   /** Whether nobody wants to know what it says on stderr. A pipe less is half a millisecond less. Default false. */
@@ -29,8 +31,6 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** From SIGTERM to SIGKILL for a command that has to end, in milliseconds. */
-const GRACE = 1000;
 /** How long the outputs may be silent after the exit, in milliseconds, when somebody else holds them open. */
 const LAST_WORDS = 200;
 /** How long they may go on at all, in milliseconds: a daemon that was left behind may never fall silent. */
@@ -42,7 +42,7 @@ const LAST_WORDS_AT_MOST = 2000;
  */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
   const { cwd, env = process.env, timeout = 30_000, maxBytes = 8 * 1024 * 1024, signal, input } = options;
-  const { ignoresErrors = false } = options;
+  const { ignoresErrors = false, grace = 1000 } = options;
   const shown = `"${printableLine(command)}"`;
   if (signal?.aborted === true) throw stopped(shown);
   const child = await start(command, args, { cwd, env, hasInput: input !== undefined, ignoresErrors });
@@ -55,7 +55,7 @@ export async function run(command: string, args: readonly string[], options: Run
     // Once it has exited, the number of its group may be another one's.
     if (child.exitCode !== null || child.signalCode !== null) return;
     endGroup(child, 'SIGTERM');
-    killing = setTimeout(endGroup, GRACE, child, 'SIGKILL');
+    killing = setTimeout(endGroup, grace, child, 'SIGKILL');
   };
   const abort = (): void => refuse(stopped(shown));
   signal?.addEventListener('abort', abort);

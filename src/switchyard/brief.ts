@@ -76,7 +76,7 @@ export async function brief(
   const scope = scopeBranch(context, branch);
   const place =
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
-  // Git takes longer than all the rest together, so it begins first.
+  // Git takes longer than all the rest together; where it is not waited for, it begins first.
   const changes =
     place.worktree === undefined ? [] : Promise.resolve(changed(place.worktree, context.env)).catch(() => []);
 

@@ -19,15 +19,19 @@ export interface GitOptions {
   readonly input?: string;
   /** Whether its words about a failure are of no use. Default false. */
   readonly ignoresErrors?: boolean;
-  /** Ends it, with everything it has started. */
-  readonly signal?: AbortSignal | undefined;
+  /** How long it may clean up when it is ended before its time, in milliseconds. Default one second. */
+  readonly grace?: number;
 }
 
-export function gitIn(directory: string, env: NodeJS.ProcessEnv): Git {
+/** With `signal` aborted it ends, with everything it has started. */
+export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortSignal): Git {
   const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<Ran> => {
-    const { timeout = PATIENCE, input, ignoresErrors = false, signal } = options;
+    const { timeout = PATIENCE, input, ignoresErrors = false, grace } = options;
     try {
-      const more = input === undefined ? {} : { input };
+      const more = {
+        ...(input === undefined ? {} : { input }),
+        ...(grace === undefined ? {} : { grace }),
+      };
       return await run('git', args, {
         cwd: directory,
         env: environment(env),

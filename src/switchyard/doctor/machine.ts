@@ -1,3 +1,4 @@
+import { shellWord } from '../../shared/shell-word.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { YardContext } from '../context.ts';
@@ -35,7 +36,7 @@ function examineHome({ root }: Home): readonly Finding[] {
   }
   if ((stat.mode & 0o077) === 0) return [];
   const what = `Other users of this machine may look into the state home ${root}.`;
-  return [{ level: 'warning', what, next: `Run \`chmod 700 ${root}\`.` }];
+  return [{ level: 'warning', what, next: `Run \`chmod 700 ${shellWord(root)}\`.` }];
 }
 
 async function examineGit({ config, env }: YardContext): Promise<readonly Finding[]> {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export interface BackwardsOptions {
   /** How much is read at once, in bytes. Default 64 KB. */
@@ -42,6 +42,8 @@ export function* linesBackwards(files: readonly string[], options: BackwardsOpti
 }
 
 const NEWLINE = 0x0a;
+/** Systems that cannot ask for it have no such number. */
+const NO_LINK = constants.O_RDONLY | ((constants.O_NOFOLLOW as number | undefined) ?? 0);
 
 /** The line whose beginning is not found yet. */
 function createPieces(): { prepend(piece: Buffer): void; take(): string } {
@@ -79,7 +81,8 @@ function* blocksBackwards(files: readonly string[], options: BackwardsOptions): 
     // Mostly there is no earlier part, and an error takes longer to make than a look.
     if (!existsSync(file)) continue;
     try {
-      descriptor = openSync(file, 'r');
+      // We have made the further parts ourselves, and they are no links.
+      descriptor = openSync(file, file === files[0] ? 'r' : NO_LINK);
     } catch {
       continue;
     }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -98,4 +98,11 @@ describe('tailLog', () => {
     // A hundred times the whole file would take far longer.
     expect(performance.now() - started).toBeLessThan(5000);
   });
+});
+
+it.runIf(process.platform !== 'win32')('an earlier part that is a link is none of ours', () => {
+  const secret = fileWith('secret\n', 'secret.txt');
+  const file = fileWith('own\n', 'linked.log');
+  symlinkSync(secret, earlierPart(file));
+  expect(tailLog(file, 10)).toEqual(['own']);
 });

@@ -85,6 +85,9 @@ function explainLate(
   };
 }
 
+/** Addresses at which a service is found when it listens on its port. */
+const REACHED = new Set(['127.0.0.1', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', '::ffff:0.0.0.0']);
+
 /** A program that does not know about `PORT` listens where it always does. */
 function tellListening(port: number, pids: readonly number[]): string {
   const own = new Set(pids);
@@ -92,10 +95,11 @@ function tellListening(port: number, pids: readonly number[]): string {
   const ports = portHolders(everyPort, pids).filter(
     (holder) => holder.pid !== undefined && own.has(holder.pid),
   );
-  // On its port and yet not seen there: it has an address that is asked of nobody.
-  const elsewhere = ports.filter((holder) => holder.port === port).map(({ address }) => address);
-  if (elsewhere.length > 0)
-    return `it listens on port ${port} of ${elsewhere.join(' and ')}; let it listen on 127.0.0.1`;
+  const addresses = new Set(ports.filter((holder) => holder.port === port).map(({ address }) => address));
+  if ([...addresses].some((address) => REACHED.has(address)))
+    return `it has begun to listen on port ${port} just now`;
+  if (addresses.size > 0)
+    return `it listens on port ${port} of ${[...addresses].join(' and ')}; let it listen on 127.0.0.1`;
   const found = [...new Set(ports.map((holder) => holder.port))].sort((a, b) => a - b);
   if (found.length === 0) return `it does not listen on port ${port}`;
   return `it listens on ${found.join(' and ')} instead of ${port}; pass {port} in its command`;

@@ -80,6 +80,12 @@ test('only what lies in the log directory once links are followed counts as a lo
   expect(insideLogs(home, join(home.logs, 'link.log'))).toBe(false);
   expect(insideLogs(home, join(home.logs, 'dangling.log'))).toBe(false);
   expect(insideLogs(home, join(home.logs, 'loop'))).toBe(true);
+  // For the system this is the directory above the one that the link leads to.
+  mkdirSync(join(folder, 'out', 'deep'), { recursive: true });
+  symlinkSync(join(folder, 'out', 'deep'), join(home.logs, 'way'));
+  expect(insideLogs(home, `${home.logs}/way/../secret.log`)).toBe(false);
+  expect(insideLogs(home, `${home.logs}/shop/../web.log`)).toBe(false);
+  expect(insideLogs(home, 'web.log')).toBe(false);
 });
 
 test('a home that cannot be made says so, and what to do', () => {

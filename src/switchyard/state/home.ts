@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { expandHome } from '../config/expand-home.ts';
 import { projectDirectory, slug } from '../names.ts';
@@ -102,7 +102,8 @@ export function insideLogs(home: Home, path: string): boolean {
 export function allInsideLogs(home: Home, paths: readonly string[]): readonly string[] {
   const real = realPaths();
   const logs = real(home.logs);
-  return paths.filter((path) => isInside(logs, real(path)));
+  // With `..` in it, a path leads elsewhere for the system than for us, where there is a link before that.
+  return paths.filter((path) => resolve(path) === path && isInside(logs, real(path)));
 }
 
 /** The directory that bears the name of a branch. */

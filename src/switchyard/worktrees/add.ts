@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printable } from '../../shared/printable.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { YardContext } from '../context.ts';
 import { gitFailed, gitIn, worktreeList, type Git } from '../git.ts';
 import { realPath } from '../state/real-path.ts';
@@ -17,6 +18,8 @@ export interface AddOptions {
 
 /** Large repositories take their time, and hooks may do anything; in milliseconds. */
 const CHECKOUT_TIME = 600_000;
+/** Who is stopped in the middle removes what was made, which may be very many files; in milliseconds. */
+const CLEANING_TIME = 120_000;
 
 /** Has git make the worktree, and the branch if there is none. Returns what is to be said about it, if anything. */
 export async function addWorktree(
@@ -24,13 +27,13 @@ export async function addWorktree(
   options: AddOptions,
 ): Promise<string | undefined> {
   const { branch, base, path, replacesMissing, signal } = options;
-  const git = gitIn(config.root, env);
+  const git = gitIn(config.root, env, signal);
   const exists = (await git.try(['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])).code === 0;
   const args = ['worktree', 'add', ...(replacesMissing ? ['--force'] : [])];
   if (exists) args.push(path, branch);
   else args.push(...(await newBranch(git, branch, base, path)));
 
-  const ran = await git.try(args, { timeout: CHECKOUT_TIME, signal });
+  const ran = await git.try(args, { timeout: CHECKOUT_TIME, grace: CLEANING_TIME });
   if (ran.code === 0)
     return exists && base !== undefined ? `${branch} exists already; --base was not used` : undefined;
   // A hook that fails makes git fail when all is done.
@@ -68,7 +71,7 @@ async function remoteBranch(git: Git, branch: string): Promise<string | undefine
   if (preferred !== undefined || found.length < 2) return preferred ?? found[0];
   const names = found.map((name) => name.replace('refs/remotes/', ''));
   throw new SwitchboardError('BRANCH_AMBIGUOUS', `Several remotes have ${branch}: ${names.join(', ')}.`, {
-    hint: `Say which one with --base ${names[0]!}.`,
+    hint: `Say which one with --base ${shellWord(names[0]!)}.`,
   });
 }
 

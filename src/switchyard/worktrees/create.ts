@@ -51,7 +51,7 @@ export async function createWorktree(context: YardContext, options: CreateOption
   const { home, config, env } = context;
   const { branch, onWait, signal } = options;
   if (checkoutOf(config.root) === undefined) throw notARepository(config.root);
-  await checkBranchName(gitIn(config.root, env), branch);
+  await checkBranchName(gitIn(config.root, env, signal), branch);
   checkEnvSources(config);
   await context.registry.repair();
   return withProjectLock(home, config.root, `create ${branch}`, () => createAlone(context, options), {

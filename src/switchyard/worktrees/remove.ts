@@ -168,7 +168,8 @@ async function removeAlone(context: YardContext, found: ListedWorktree, force: b
   // Git would refuse for the sake of these; they are the project's, and it keeps them.
   for (const file of ours) rmSync(join(path, file));
   const flags = force ? ['--force'] : [];
-  const hint = found.locked === true ? `It is locked: run \`git worktree unlock ${path}\` first.` : undefined;
+  const hint =
+    found.locked === true ? `It is locked: run \`git worktree unlock ${shellWord(path)}\` first.` : undefined;
   try {
     await git(['worktree', 'remove', ...flags, path], { timeout: REMOVAL_TIME, hint });
   } catch (error) {

@@ -1,6 +1,5 @@
 import { createWorktree } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
-import { shellWord } from '../../../shared/shell-word.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
@@ -45,7 +44,7 @@ export const create: YardCommand = {
           signal: interrupt.signal,
         });
         return {
-          exitCode: Exit.ok,
+          exitCode: interrupt.exitCode() ?? Exit.ok,
           data: made,
           text: () =>
             [made.worktree, ...(made.message === undefined ? [] : [made.message]), ...made.env.map(envLine)]
@@ -55,7 +54,7 @@ export const create: YardCommand = {
       } catch (error) {
         const exitCode = interrupt.exitCode();
         if (exitCode === undefined) throw error;
-        const complaint = `Stopped. To go on, run: switchyard create ${shellWord(branch)}\n`;
+        const complaint = 'Stopped. To go on, run the same command again.\n';
         return { exitCode, data: { ok: false, error: 'stopped' }, text: () => '', complaint };
       } finally {
         progress.end();

@@ -1,0 +1,40 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runNow } from './run-now.ts';
+
+const now = (script: string, more: Partial<Parameters<typeof runNow>[2]> = {}): string | undefined =>
+  runNow(process.execPath, ['-e', script], {
+    cwd: tmpdir(),
+    env: process.env,
+    timeout: 20_000,
+    maxBytes: 1000,
+    ...more,
+  });
+
+test('what it says is returned, and what it says of errors is not', () => {
+  expect(now(`console.log('\u00fc', process.cwd() !== ''); console.error('no')`)).toBe('ü true\n');
+  expect(now('')).toBe('');
+});
+
+test.each([
+  ['fails', () => now('console.log(1); process.exitCode = 1')],
+  ['is ended', () => now(`process.kill(process.pid, 'SIGKILL')`)],
+  ['says too much', () => now(`console.log('x'.repeat(5000))`)],
+  ['has no directory', () => now('', { cwd: join(tmpdir(), 'not-there') })],
+  ['does not exist', () => runNow('no-such-program', [], { cwd: '.', env: {}, timeout: 1000, maxBytes: 1 })],
+])('nothing where it %s', (_how, what) => {
+  expect(what()).toBeUndefined();
+});
+
+test.skipIf(process.platform === 'win32')(
+  'one that takes too long is ended, whether it likes that or not',
+  () => {
+    const stubborn = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`;
+    expect(now(stubborn, { timeout: 1500 })).toBeUndefined();
+  },
+);
+
+test('it reads nothing of ours', () => {
+  expect(now(`process.stdin.on('data', console.log).on('end', () => console.log('end'))`)).toBe('end\n');
+});
