@@ -12,7 +12,7 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { editedText, inPieces, Message, readMessage, type AnswerListener, type Edit } from '../wire/index.ts';
 import type { ServerTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
-import { quietSurroundings } from './surroundings.cases.ts';
+import { quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
 
 export interface Asked {
   readonly id: number;

@@ -4,7 +4,7 @@ import { createFamily } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { silentLogger } from '../shared/log.ts';
 import { createServerSource } from './source.ts';
-import { quietSurroundings } from './surroundings.cases.ts';
+import { quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
 import type { ProcessTarget, UpstreamServer } from './server.ts';
 
 const family = createFamily({ log: silentLogger });

@@ -14,7 +14,7 @@ import { KEPT_KINDS } from '../../src/protocol/index.ts';
 import { Deadlines } from '../../src/shared/deadline.ts';
 import { silentLogger } from '../../src/shared/log.ts';
 import { createServerSource } from '../../src/upstream/index.ts';
-import { quietSurroundings } from '../../src/upstream/surroundings.cases.ts';
+import { quietSurroundings } from '../helpers/quiet-surroundings.ts';
 import { nodeServer, ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 

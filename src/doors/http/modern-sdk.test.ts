@@ -8,7 +8,7 @@ import { KEPT_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/inde
 import { Deadlines } from '../../shared/deadline.ts';
 import { silentLogger } from '../../shared/log.ts';
 import { createServerSource } from '../../upstream/index.ts';
-import { quietSurroundings } from '../../upstream/surroundings.cases.ts';
+import { quietSurroundings } from '../../../test/helpers/quiet-surroundings.ts';
 import type { HttpDoor } from './door.ts';
 import { openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
 import type { ParamHeader } from './modern-headers.ts';

@@ -1,5 +1,5 @@
-import { silentLogger } from '../shared/log.ts';
-import type { Surroundings } from './incarnation.ts';
+import { silentLogger } from '../../src/shared/log.ts';
+import type { Surroundings } from '../../src/upstream/index.ts';
 
 /** Surroundings in which a server may do as it likes, and nobody keeps or hears anything of it. */
 export function quietSurroundings(
