@@ -1,12 +1,18 @@
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Outcome } from './command.ts';
 import { describeFailure, exitCodeOf, failureData, type FailureData } from './failure.ts';
 import { writeStderr } from './stderr.ts';
 import { createStyle } from './style.ts';
 
+const STDOUT = 1;
+
 /** The one place that writes to stdout: the outcome of a command, for a person or as JSON. */
 export async function writeOutcome(outcome: Outcome, json: boolean): Promise<void> {
-  const text = json ? `${safeJson(outcome.data)}\n` : outcome.text(createStyle(process.stdout, process.env));
+  const text = json
+    ? `${safeJson(outcome.data)}\n`
+    : outcome.text(createStyle({ isTTY: isatty(STDOUT) }, process.env));
   if (outcome.remark !== undefined) writeStderr(outcome.remark);
   if (outcome.complaint !== undefined && !json) writeStderr(outcome.complaint);
   if (text !== '') await write(text);
@@ -25,8 +31,26 @@ function failureDataOf(error: unknown): FailureData {
   return { code: 'BUG', message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Resolves when it is written, or when nobody reads any more: `switchboard tools | head` is a quiet end. */
+/**
+ * Resolves when it is written, or when nobody reads any more: `switchboard tools | head` is a quiet end. Where stdout takes
+ * it at once, no stream is made for it; that takes a millisecond.
+ */
 function write(text: string): Promise<void> {
+  const rest = writeNow(Buffer.from(text));
+  return rest.length === 0 ? Promise.resolve() : writeLater(rest);
+}
+
+/** Writes as much as is taken at once; returns what is not. Whatever is wrong shows when that is written. */
+function writeNow(bytes: Buffer): Buffer {
+  try {
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(STDOUT, bytes));
+  } catch {
+    // Nobody reads any more, or not as fast.
+  }
+  return bytes;
+}
+
+function writeLater(bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: NodeJS.ErrnoException | null): void => {
       if (!error || error.code === 'EPIPE') resolve();
@@ -38,7 +62,7 @@ function write(text: string): Promise<void> {
         );
     };
     process.stdout.once('error', settle);
-    process.stdout.write(text, settle);
+    process.stdout.write(bytes, settle);
   });
 }
 

@@ -395,6 +395,31 @@ describe('tools', () => {
     expect(tool(3, 'echo')).toMatchObject({ exposed: null, hidden: false });
   });
 
+  test('a reader that is slow gets all of it, also over a pipe that does not wait', async () => {
+    const project = createProject({
+      'switchboard.config.json': { mcpServers: { many: nodeServer('many-tools') } },
+      // A Node program that uses its stdout makes the pipe so for all that have it.
+      'wrapper.cjs': `const { spawn } = require('node:child_process');
+        spawn(process.execPath, process.argv.slice(2), { stdio: 'inherit' });
+        process.stdout.write('');`,
+    });
+    const mark = marker();
+    const run = (line: string): { stdout: string; stderr: string } =>
+      spawnSync('sh', ['-c', line], {
+        cwd: project.dir,
+        env: { ...process.env, ...mark.env },
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+      });
+    const tools = `"${PROGRAM}" tools --json`;
+    const direct = run(`"${process.execPath}" ${tools}`);
+    expect(direct.stdout.length).toBeGreaterThan(200_000);
+    const piped = run(`"${process.execPath}" wrapper.cjs ${tools} | (sleep 1; cat)`);
+    expect(piped.stderr).toBe('');
+    expect(JSON.parse(piped.stdout)).toEqual(JSON.parse(direct.stdout));
+    await waitUntilGone(mark, 5000);
+  });
+
   test('a reader that goes away is a quiet end', async () => {
     const project = createProject({
       'switchboard.config.json': { mcpServers: { many: nodeServer('many-tools') } },
