@@ -127,7 +127,8 @@ export async function testYard(
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 10_000);
+    // Above all that fetch refuses to ask, as browsers do: 10080 is the last one.
+    const port = 10_100 + Math.floor(Math.random() * 9900);
     if ((await isFree(port, '127.0.0.1')) && (await isFree(port, '::1'))) return port;
   }
 }
