@@ -4,7 +4,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { expandHome } from '../config/expand-home.ts';
 import { projectDirectory, slug } from '../names.ts';
 import { sha256 } from '../sha256.ts';
-import { isInside, realPath, realPaths } from './real-path.ts';
+import { isInside, realPath } from './real-path.ts';
 
 /** The places in which Switchyard keeps what it knows. All paths are absolute and without symbolic links. */
 export interface Home {
@@ -98,12 +98,11 @@ export function insideLogs(home: Home, path: string): boolean {
   return allInsideLogs(home, [path]).length === 1;
 }
 
-/** Those of many; most lie in one directory, which is looked up once. */
+/** Those of many. */
 export function allInsideLogs(home: Home, paths: readonly string[]): readonly string[] {
-  const real = realPaths();
-  const logs = real(home.logs);
+  const logs = realPath(home.logs);
   // With `..` in it, a path leads elsewhere for the system than for us, where there is a link before that.
-  return paths.filter((path) => resolve(path) === path && isInside(logs, real(path)));
+  return paths.filter((path) => resolve(path) === path && isInside(logs, realPath(path)));
 }
 
 /** The directory that bears the name of a branch. */

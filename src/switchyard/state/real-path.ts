@@ -18,19 +18,6 @@ export function realPath(path: string, linksLeft = 40): string {
   }
 }
 
-/** The same for many paths at one moment: each directory is looked up once. */
-export function realPaths(): (path: string) => string {
-  const directories = new Map<string, string>();
-  return (path) => {
-    const absolute = resolve(path);
-    if (isLink(absolute)) return realPath(absolute);
-    const directory = dirname(absolute);
-    const known = directories.get(directory) ?? realPath(directory);
-    directories.set(directory, known);
-    return join(known, basename(absolute));
-  };
-}
-
 /**
  * Node's own looks at each part of the path, again for each path. Elsewhere the system's spells a name as it is on the
  * disk, not as it was written.
@@ -45,16 +32,8 @@ export function isInside(directory: string, path: string): boolean {
 
 function linkTarget(path: string): string | undefined {
   try {
-    return isLink(path) ? readlinkSync(path) : undefined;
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  } catch {
-    return false;
   }
 }
