@@ -8,6 +8,7 @@ import { SERVER_SHAPE, type KeptKind, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
 import type { Greeting } from './handshake.ts';
 import type { Failure, Link, LinkEnd, LinkEvents } from './link.ts';
+import type { Remembered } from './memory.ts';
 import { Modern } from './modern.ts';
 import { eraOf, erasOf, negotiate, type Era } from './negotiate.ts';
 import { NoiseMeter } from './noise.ts';
@@ -45,8 +46,8 @@ export interface Surroundings {
   /** Starts a process when it is its turn, where many might start at the same moment. */
   readonly inTurn: <T>(server: string, start: () => Promise<T>) => Promise<T>;
   /** What a server said of itself in an earlier run of this program. */
-  readonly recall: (server: UpstreamServer) => SourceInfo | undefined;
-  readonly remember: (server: UpstreamServer, info: SourceInfo) => void;
+  readonly recall: (server: UpstreamServer) => Remembered | undefined;
+  readonly remember: (server: UpstreamServer, info: Remembered) => void;
   /** The state of a server is another one now. */
   readonly stateChanged: (server: string) => void;
   /** A server has listed what it offers. */

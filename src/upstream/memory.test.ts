@@ -40,6 +40,18 @@ test('what was remembered is recalled by the next run, for its owner only', () =
   expect(readdirSync(join(directory, 'state'))).toEqual(['servers.json']);
 });
 
+test('an unusual framing is remembered; anything else in its place is not believed', () => {
+  const memory = createMemory(file, silentLogger);
+  memory.remember('framed', { ...info('F'), framing: 'content-length' });
+  memory.remember('usual', { ...info('U'), framing: 'newline' });
+  memory.save();
+  const next = createMemory(file, silentLogger);
+  expect(next.recall(() => 'framed')?.framing).toBe('content-length');
+  expect(next.recall(() => 'usual')).not.toHaveProperty('framing');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"content-length"', '["anything"]'));
+  expect(createMemory(file, silentLogger).recall(() => 'framed')).toEqual(info('F'));
+});
+
 test('two programs that write one after the other keep what both learned', () => {
   const [one, two] = [createMemory(file, silentLogger), createMemory(file, silentLogger)];
   one.remember('a', info('A'));

@@ -15,12 +15,19 @@ import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { SourceInfo } from '../gateway/index.ts';
 import { isJsonObject } from '../protocol/index.ts';
+import type { Framing } from '../wire/index.ts';
+
+/** What a server said of itself, and how it was spoken to. */
+export interface Remembered extends SourceInfo {
+  /** The framing it turned out to use, where that is not the usual one. */
+  readonly framing?: Framing | undefined;
+}
 
 /** What servers said of themselves when they last ran. */
 export interface Memory {
   /** The key is asked for only where something is known at all. */
-  recall(key: () => string): SourceInfo | undefined;
-  remember(key: string, info: SourceInfo): void;
+  recall(key: () => string): Remembered | undefined;
+  remember(key: string, info: Remembered): void;
   /** Writes what is new, now. */
   save(): void;
 }
@@ -37,9 +44,9 @@ const SAVE_AFTER = 500;
  * all; but both times we have to say what they offer. So what each said last time is kept in a file.
  */
 export function createMemory(file: string, log: Logger): Memory {
-  let known: Map<string, SourceInfo> | undefined;
+  let known: Map<string, Remembered> | undefined;
   let saving: NodeJS.Timeout | undefined;
-  const all = (): Map<string, SourceInfo> => (known ??= read(file, log));
+  const all = (): Map<string, Remembered> => (known ??= read(file, log));
   const save = (): void => {
     if (saving === undefined) return;
     clearTimeout(saving);
@@ -65,7 +72,13 @@ export function createMemory(file: string, log: Logger): Memory {
 }
 
 /** What is worth keeping of what a server said, in no more room than all servers can have. */
-function bounded({ protocolVersion, serverInfo, capabilities, instructions }: SourceInfo): SourceInfo {
+function bounded({
+  protocolVersion,
+  serverInfo,
+  capabilities,
+  instructions,
+  framing,
+}: Remembered): Remembered {
   const { name, version } = serverInfo;
   const small = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
   return {
@@ -79,6 +92,7 @@ function bounded({ protocolVersion, serverInfo, capabilities, instructions }: So
         .map((key) => [key, {}]),
     ),
     instructions: instructions?.slice(0, MAX_INSTRUCTIONS),
+    ...(framing === 'content-length' ? { framing } : {}),
   };
 }
 
@@ -87,7 +101,7 @@ export function memoryKey(...parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-function read(file: string, log: Logger): Map<string, SourceInfo> {
+function read(file: string, log: Logger): Map<string, Remembered> {
   let descriptor: number | undefined;
   try {
     // Without waiting: a pipe in its place would never be opened.
@@ -110,9 +124,9 @@ function read(file: string, log: Logger): Map<string, SourceInfo> {
 /** Does not exist on Windows, where a link needs rights that a stranger lacks. */
 const NOFOLLOW = (constants.O_NOFOLLOW as number | undefined) ?? 0;
 
-function asEntry(key: string, said: unknown): [string, SourceInfo][] {
+function asEntry(key: string, said: unknown): [string, Remembered][] {
   if (!isJsonObject(said) || typeof said.protocolVersion !== 'string') return [];
-  const { protocolVersion, serverInfo, capabilities, instructions } = said;
+  const { protocolVersion, serverInfo, capabilities, instructions, framing } = said;
   return [
     [
       key,
@@ -121,12 +135,13 @@ function asEntry(key: string, said: unknown): [string, SourceInfo][] {
         serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
         capabilities: isJsonObject(capabilities) ? capabilities : {},
         instructions: typeof instructions === 'string' ? instructions : undefined,
+        ...(framing === 'content-length' ? { framing } : {}),
       },
     ],
   ];
 }
 
-function write(file: string, servers: ReadonlyMap<string, SourceInfo>): void {
+function write(file: string, servers: ReadonlyMap<string, Remembered>): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const latest = [...servers].slice(-MAX_SERVERS);
   const temporary = `${file}.${process.pid}`;

@@ -63,7 +63,8 @@ export class Starter {
     const { server, findings, surroundings, stopped } = this.#options;
     const patience = startPatience(server);
     if (framing !== 'auto') return this.#startIn(framing, patience);
-    if (findings.framing !== undefined) return this.#startIn(findings.framing, patience);
+    const known = findings.framing ?? surroundings.recall(server)?.framing;
+    if (known !== undefined) return this.#startIn(known, patience);
     try {
       return await this.#startIn('newline', patience);
     } catch (error) {
@@ -122,7 +123,7 @@ export class Starter {
       this.#pending = undefined;
     }
     findings.framing = framing;
-    surroundings.remember(server, about);
+    surroundings.remember(server, { ...about, framing });
     surroundings.log.info('running', {
       server: server.name,
       pid: incarnation.link.pid,
