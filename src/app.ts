@@ -58,6 +58,8 @@ export interface AppOptions {
   readonly volatile?: boolean;
   /** The configuration as the user named it, where that is not where it would be found. */
   readonly configPath?: string | undefined;
+  /** What to do about a server that does not start, as a sentence. Default: what fits the program. */
+  readonly startHint?: string | undefined;
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
@@ -132,9 +134,10 @@ export function createApp(options: AppOptions): App {
     log,
     stderr,
     startHint:
-      program === 'mcpmux'
+      options.startHint ??
+      (program === 'mcpmux'
         ? 'Run its command by hand to see what it does.'
-        : `${program} doctor --start shows how it is started and all it writes.`,
+        : `${program} doctor --start shows how it is started and all it writes.`),
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
     inTurn: (server, start) => (spawnGate ? spawnGate.enter(server, start) : start()),

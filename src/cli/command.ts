@@ -53,8 +53,11 @@ export interface Context {
   readonly stop: AbortSignal;
   /** Reads the configuration. Its warnings are logged, unless `quietly`. */
   loadConfig(quietly?: 'quietly'): Promise<LoadedConfig>;
-  /** The gateway over this configuration; whatever it starts is ended when the command ends. */
-  open(config: LoadedConfig): App;
+  /**
+   * The gateway over this configuration; whatever it starts is ended when the command ends. `startHint` is the next
+   * step where a server does not start. Default: `doctor --start`.
+   */
+  open(config: LoadedConfig, startHint?: string): App;
   /** The last lines a server wrote to stderr, unless they were shown already. */
   unseenOutput(server: string): readonly string[];
 }

@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { printable } from '../shared/printable.ts';
+import { plain } from '../shared/printable.ts';
 
 /** The exit codes there are; the help explains them from here. */
 export const Exit = {
@@ -39,10 +39,10 @@ const MISTAKES = new Set([
 export function describeFailure(error: unknown, program: string): string {
   if (!(error instanceof SwitchboardError)) {
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return `${program}: this is a bug in Switchboard: ${printable(trace)}\n`;
+    return `${program}: this is a bug in Switchboard: ${plain(trace)}\n`;
   }
-  const hint = error.hint === undefined ? '' : `  ${printable(error.hint)}\n`;
-  return `${program}: ${printable(error.message)}\n${hint}`;
+  const hint = error.hint === undefined ? '' : `  ${plain(error.hint)}\n`;
+  return `${program}: ${plain(error.message)}\n${hint}`;
 }
 
 /** For `--json`. */

@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownMark, type ProcessMark, type ServerState } from '../app.ts';
 import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
-import { printableLine } from '../shared/printable.ts';
+import { plainLine } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
 
 /**
@@ -128,7 +128,7 @@ function published({ state, problem }: ServerState, server: ServerDefinition | u
         kind: 'running',
         pid: state.pid ?? null,
         since: new Date(state.since).toISOString(),
-        ...(problem === undefined ? {} : { problem: cut(printableLine(problem)) }),
+        ...(problem === undefined ? {} : { problem: cut(plainLine(problem)) }),
       };
     case 'crashed':
       return {
@@ -137,7 +137,7 @@ function published({ state, problem }: ServerState, server: ServerDefinition | u
         reason:
           server === undefined
             ? 'the log of its gateway says why'
-            : cut(printableLine(secretMask(secretsOf(server))(state.error.message))),
+            : cut(plainLine(secretMask(secretsOf(server))(state.error.message))),
         at: new Date(state.at).toISOString(),
       };
     default:

@@ -222,13 +222,14 @@ function createContext(
       }
       return config;
     },
-    open(config) {
+    open(config, startHint) {
       output.expect(config.servers.map((server) => server.name));
       const app = createApp({
         config,
         log: gatewayLog,
         stderr: output.take,
         program: face.program,
+        startHint,
         configPath: given.flags.get('config'),
         env,
       });

@@ -119,7 +119,7 @@ test('a reason has no secret of the definition, no control character, and an end
   expect(text).not.toMatch(/hunter2|line-of-a-key/);
   const { servers } = JSON.parse(text) as RunFile;
   const { reason } = servers.a as Extract<RunFile['servers'][string], { kind: 'crashed' }>;
-  expect(reason).toMatch(/^it wrote: \*\*\* \| \*\*\* \| "\*\*\*" \\x1b\[2J on x+…$/);
+  expect(reason).toMatch(/^it wrote: \*\*\* \| \*\*\* \| "\*\*\*" {2}on x+…$/);
   expect(reason).toHaveLength(300);
   await withdraw(state);
 });

@@ -1,4 +1,4 @@
-import { printableLine } from '../shared/printable.ts';
+import { plainLine } from '../shared/printable.ts';
 import { writeStderr } from './stderr.ts';
 
 /** One line at the bottom of a terminal that says what is going on. Elsewhere it shows nothing. */
@@ -22,7 +22,7 @@ export function createStatusLine(): StatusLine {
       if (!visible || performance.now() - last < PAUSE) return;
       last = performance.now();
       shown = true;
-      writeStderr(`\r\x1b[2K${printableLine(text).slice(0, (process.stderr.columns || 80) - 1)}`);
+      writeStderr(`\r\x1b[2K${plainLine(text).slice(0, (process.stderr.columns || 80) - 1)}`);
     },
     clear() {
       if (shown) writeStderr('\r\x1b[2K');

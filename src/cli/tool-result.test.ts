@@ -23,12 +23,12 @@ describe('a result for a person', () => {
     expect(resultText({})).toBe('');
   });
 
-  test('control characters are made visible', () => {
+  test('colours are removed, and other control characters are made visible', () => {
     const content = [
-      { type: 'text', text: '\x1b[2Jgone\u202e' },
-      { type: 'image', mimeType: '\x1b]0;x\x07', data: '' },
+      { type: 'text', text: '\x1b[2Jgone\u202e\x07' },
+      { type: 'image', mimeType: '\x1b]0;x\x07a', data: '' },
     ];
-    expect(resultText({ content })).toBe('\\x1b[2Jgone\\u{202e}\n[\\x1b]0;x\\x07, 0 bytes]\n');
+    expect(resultText({ content })).toBe('gone\\u{202e}\\x07\n[a, 0 bytes]\n');
   });
 
   test.each([

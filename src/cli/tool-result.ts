@@ -1,4 +1,4 @@
-import { printable, printableLine } from '../shared/printable.ts';
+import { plain, plainLine } from '../shared/printable.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ export function resultText(result: JsonObject): string {
   const parts = content.map(partText);
   // Some servers answer with structured content alone.
   if (parts.length === 0 && result.structuredContent !== undefined) {
-    parts.push(printable(JSON.stringify(result.structuredContent, undefined, 2)));
+    parts.push(plain(JSON.stringify(result.structuredContent, undefined, 2)));
   }
   return parts.map((part) => (part.endsWith('\n') ? part : `${part}\n`)).join('');
 }
@@ -17,7 +17,7 @@ function partText(part: unknown): string {
   if (!isObject(part)) return '[something that is no content]';
   switch (part.type) {
     case 'text':
-      return printable(string(part.text).replaceAll('\r\n', '\n'));
+      return plain(string(part.text).replaceAll('\r\n', '\n'));
     case 'image':
     case 'audio':
       return described(string(part.mimeType) || part.type, base64Size(part.data));
@@ -37,7 +37,7 @@ function partText(part: unknown): string {
 function described(...facts: readonly string[]): string {
   return `[${facts
     .filter((fact) => fact !== '')
-    .map(printableLine)
+    .map(plainLine)
     .join(', ')}]`;
 }
 

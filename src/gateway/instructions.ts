@@ -1,4 +1,4 @@
-import { printable } from '../shared/printable.ts';
+import { plain } from '../shared/printable.ts';
 
 export interface Said {
   readonly server: string;
@@ -13,7 +13,7 @@ export function combineInstructions(own: string, said: readonly Said[], maxChars
   const parts = said
     .map(({ server, instructions }) => ({
       head: `[${server}] `,
-      text: indented(printable(instructions.trim())),
+      text: indented(plain(instructions.trim())),
     }))
     .filter(({ text }) => text !== '');
   const heads = parts.reduce((sum, { head }) => sum + head.length + 2, 0);

@@ -1,5 +1,5 @@
 import type { SwitchboardError } from '../shared/errors.ts';
-import { printable } from '../shared/printable.ts';
+import { plain } from '../shared/printable.ts';
 import type { JsonObject } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 
@@ -25,7 +25,7 @@ const REQUEST_CODES: Readonly<Record<string, number>> = {
 export function wireAnswer(error: SwitchboardError, method: string, framed: boolean): WireAnswer {
   const code = REQUEST_CODES[error.code];
   // It may quote what a server or a client said, and ends up before a model or on a terminal.
-  const text = printable(error.explained);
+  const text = plain(error.explained);
   if (code !== undefined) return { kind: 'error', code, message: text };
   if (method !== 'tools/call' || framed) return { kind: 'error', code: RpcCode.serverError, message: text };
   return { kind: 'result', result: { content: [{ type: 'text', text }], isError: true } };

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { printableLine } from '../shared/printable.ts';
+import { plainLine } from '../shared/printable.ts';
 
 export interface OutputOptions {
   /** Each line starts with `[name] `. */
@@ -139,7 +139,7 @@ function shown({ bytes, missing }: Line): string {
   const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
   // As a stream: a character that the cut went through is left out instead of shown as broken.
   const text = new TextDecoder().decode(bytes.subarray(0, end), { stream: missing > 0 });
-  return printableLine(text) + (missing > 0 ? ` … (${missing} bytes more)` : '');
+  return plainLine(text) + (missing > 0 ? ` … (${missing} bytes more)` : '');
 }
 
 function countNewlines(chunk: Buffer): number {

@@ -1,4 +1,4 @@
-import { printableLine } from './printable.ts';
+import { plainLine } from './printable.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -28,8 +28,7 @@ export function createLogger({ level, program, write }: LoggerOptions): Logger {
   const threshold = LOG_LEVELS.indexOf(level);
   const enabled = (asked: LogLevel): boolean => LOG_LEVELS.indexOf(asked) >= threshold;
   const writer = (asked: LogLevel) => (message: string, fields?: LogFields) => {
-    if (enabled(asked))
-      write(`${program} ${asked.padEnd(5)} ${printableLine(message)}${formatFields(fields)}\n`);
+    if (enabled(asked)) write(`${program} ${asked.padEnd(5)} ${plainLine(message)}${formatFields(fields)}\n`);
   };
   return {
     level,
@@ -49,7 +48,7 @@ function formatFields(fields: LogFields | undefined): string {
   for (const [key, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     const shown = String(value);
-    text += ` ${key}=${/^[\w./:@+-]+$/.test(shown) ? shown : JSON.stringify(printableLine(shown))}`;
+    text += ` ${key}=${/^[\w./:@+-]+$/.test(shown) ? shown : JSON.stringify(plainLine(shown))}`;
   }
   return text;
 }

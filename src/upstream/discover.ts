@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import { quoted } from '../shared/printable.ts';
 import {
   isJsonObject,
   isLegacyVersion,
@@ -71,8 +72,8 @@ function readDiscovery(answer: Message, server: string, mask: (text: string) => 
 /** Only errors that the modern era has brought show a modern server; older ones answer with any code there is. */
 function readRefusal(answer: Message, server: string, mask: (text: string) => string): Reception {
   const code = errorCode(answer);
-  const said = mask(errorText(answer)).slice(0, 500);
-  const error = new SwitchboardError('START_FAILED', `Server '${server}' refused server/discover: ${said}`);
+  const said = quoted(mask(errorText(answer)));
+  const error = new SwitchboardError('START_FAILED', `Server '${server}' refused server/discover: ${said}.`);
   if (code === ModernCode.unsupportedVersion) return other(versionsSupported(answer) ?? [], server);
   if (code === ModernCode.headerMismatch || code === ModernCode.missingCapability) throw error;
   return { kind: 'refused', error };

@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import { quoted } from '../shared/printable.ts';
 import type { SourceInfo } from '../gateway/index.ts';
 import {
   isJsonObject,
@@ -84,7 +85,7 @@ function readGreeting(answer: Message, server: string, mask: (text: string) => s
     const said = mask(errorText(answer));
     const error = new SwitchboardError(
       'START_FAILED',
-      `Server '${server}' refused initialize: ${said.slice(0, 500)}`,
+      `Server '${server}' refused initialize: ${quoted(said)}.`,
     );
     const unsupported = errorCode(answer) === ModernCode.unsupportedVersion;
     const supported = unsupported ? versionsSupported(answer) : undefined;

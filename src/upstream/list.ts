@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import { quoted } from '../shared/printable.ts';
 import type { Logger } from '../shared/log.ts';
 import { Component, type Listing } from '../gateway/index.ts';
 import { KINDS, Server, type JsonObject, type Kind } from '../protocol/index.ts';
@@ -130,7 +131,7 @@ function readPage(
     const said = mask(errorText(answer));
     throw new SwitchboardError(
       'LIST_FAILED',
-      `Server '${server}' could not list its ${member}: ${said.slice(0, 500)}`,
+      `Server '${server}' could not list its ${member}: ${quoted(said)}.`,
     );
   }
   const result = answer.text(Server.result);

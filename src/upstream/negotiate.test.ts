@@ -43,7 +43,7 @@ describe('a program', () => {
 
   test('that knows neither fails with what it said to initialize', async () => {
     const { source } = overStdio(['--initialize=unknown', '--discover=unknown']);
-    await expect(source.start()).rejects.toThrow(/refused initialize: Method not found: initialize/);
+    await expect(source.start()).rejects.toThrow(/refused initialize: "Method not found: initialize"\./);
   });
 
   test('that refuses initialize and is silent to discover fails in bounded time', async () => {
@@ -182,7 +182,7 @@ describe('a remote server', () => {
           .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code, message: 'Not so' } }));
       });
       const { source } = overHttp(site.url);
-      await expect(source.start()).rejects.toThrow(/refused server\/discover: Not so/);
+      await expect(source.start()).rejects.toThrow(/refused server\/discover: "Not so"\./);
       expect(site.seen).toHaveLength(1);
     },
   );

@@ -1,4 +1,5 @@
 import type { Logger } from '../shared/log.ts';
+import { quoted } from '../shared/printable.ts';
 import { captureOutput, type ChildEnd, type Family } from '../process/index.ts';
 import type { Link, LinkEnd, LinkEvents } from './link.ts';
 import type { ProcessTarget } from './server.ts';
@@ -99,5 +100,5 @@ function wordsOf(written: readonly string[]): string {
   // A trace ends in frames and braces; the line that names the error stands before them.
   const named = lines.findIndex((line) => /error|exception|cannot|not found|fatal|panic|denied/i.test(line));
   const told = (named < 0 ? lines.slice(-5) : lines.slice(named, named + 3)).join(' | ');
-  return told === '' ? '' : `It wrote: ${told.length > 600 ? `${told.slice(0, 600)}…` : told}`;
+  return told === '' ? '' : `It wrote: ${quoted(told, 600)}.`;
 }

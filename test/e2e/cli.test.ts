@@ -457,7 +457,7 @@ describe('call', () => {
     const project = echoProject();
     const said = '\u001b[2Jclear\u009b\u202e';
     const args = ['call', 'echo', 'echo', '--args', JSON.stringify({ text: said })];
-    expect((await run(project, args)).stdout).toBe('\\x1b[2Jclear\\x9b\\u{202e}\n');
+    expect((await run(project, args)).stdout).toBe('clear\\x9b\\u{202e}\n');
     const { stdout, json } = await run(project, [...args, '--json']);
     // eslint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
@@ -488,7 +488,7 @@ describe('call', () => {
     expect(inside).toMatchObject({ code: 1, stdout: 'not today\n' });
     expect(inside.stderr).toBe('switchboard: the tool reports an error.\n');
     const outside = await run(project, ['call', 'echo', 'reject', 'message=no']);
-    expect(outside).toMatchObject({ code: 1, stdout: '', stderr: 'switchboard: no\n' });
+    expect(outside).toMatchObject({ code: 1, stdout: '', stderr: 'switchboard: echo said: "no".\n' });
     const json = await run(project, ['call', 'echo', 'reject', 'message=no', '--json']);
     expect(json).toMatchObject({ code: 1, stderr: '' });
     expect(json.json.error).toMatchObject({ code: 'SERVER_ERROR', message: 'no', rpcCode: -32602 });

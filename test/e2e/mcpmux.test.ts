@@ -463,7 +463,7 @@ describe('add_server', () => {
     [
       'a server that exits at once',
       nodeServer('close-early', '--lines=3', '--code=4'),
-      /'bad' exited with code 4\. It wrote: close-early: missing API key, line 1.*by hand/s,
+      /'bad' exited with code 4\. It wrote: "close-early: missing API key, line 1.*by hand/s,
     ],
     [
       'a server that dies when it is greeted',
@@ -483,7 +483,7 @@ describe('add_server', () => {
     [
       'a server that refuses its list',
       nodeServer('bad-list'),
-      /Server 'bad' could not list its tools: the catalogue is on fire/,
+      /Server 'bad' could not list its tools: "the catalogue is on fire"/,
     ],
     [
       'a server that never lists',
@@ -679,7 +679,7 @@ describe('reload_server', () => {
     for (let round = 1; round <= 2; round++) {
       const response = await mux.reload('dev');
       expect(failed(response)).toBe(true);
-      expect(said(response)).toMatch(/'dev' exited with code 0\. It wrote: close-early: missing API key/);
+      expect(said(response)).toMatch(/'dev' exited with code 0\. It wrote: "close-early: missing API key/);
       expect(await mux.server('dev')).toEqual({
         name: 'dev',
         ...server,

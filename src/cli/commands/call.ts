@@ -5,7 +5,7 @@ import type { ServerDefinition } from '../../config/index.ts';
 import { NATURAL_LANGUAGE } from '../../language/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
-import { printableLine } from '../../shared/printable.ts';
+import { plain, plainLine, printableLine, quoted } from '../../shared/printable.ts';
 import { usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
@@ -176,14 +176,25 @@ function finished(result: Readonly<Record<string, unknown>>, { face }: Context):
 }
 
 function failed(error: SwitchboardError, exitCode: number, server: string, context: Context): Outcome {
-  const rpc = error instanceof ServerError ? { rpcCode: error.rpcCode, data: error.data } : {};
+  const { program } = context.face;
+  const refused = error instanceof ServerError;
+  const rpc = refused ? { rpcCode: error.rpcCode, data: error.data } : {};
   return {
     exitCode,
     data: { error: { ...failureData(error), ...rpc } },
     text: () => '',
     remark: lastWords(context.unseenOutput(server), error),
-    complaint: describeFailure(error, context.face.program),
+    complaint: refused ? refusalText(error, server, program) : describeFailure(error, program),
   };
+}
+
+/** What the server itself says went wrong, told apart from what we say. */
+function refusalText({ message }: ServerError, server: string, program: string): string {
+  const lines = plain(message).trim().split(/\r?\n/);
+  const start = `${program}: ${printableLine(server)} said:`;
+  return lines.length === 1
+    ? `${start} ${quoted(message, 2000)}.\n`
+    : `${start}\n${lines.map((line) => `  > ${line}\n`).join('')}`;
 }
 
 /** Progress in the status line of a terminal; elsewhere as lines, a few per second at most. */
@@ -191,7 +202,7 @@ function progressReporter({ status }: Context): (params: Readonly<Record<string,
   let last = -Infinity;
   return ({ progress, total, message }) => {
     const of = typeof total === 'number' ? ` of ${total}` : '';
-    const said = typeof message === 'string' ? `: ${printableLine(message)}` : '';
+    const said = typeof message === 'string' ? `: ${plainLine(message)}` : '';
     const text = `progress ${typeof progress === 'number' ? progress : '?'}${of}${said}`;
     if (status.visible) status.show(text);
     else if (performance.now() - last >= PROGRESS_PAUSE) {

@@ -8,7 +8,7 @@ import {
   type ServerDefinition,
 } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { printable, printableLine } from '../../shared/printable.ts';
+import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import type { Command, Context } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
 import { logDirectoryOf } from '../configuration.ts';
@@ -76,7 +76,7 @@ export const doctor: Command = {
       };
     }
     const wanted = named(config, words, context);
-    const app = context.open(config);
+    const app = context.open(config, 'Run its command by hand to see what it does.');
     const started = flags.has('start') ? await survey(app, wanted, context) : [];
     const servers = await Promise.all(
       wanted.map((server) => {
@@ -239,7 +239,7 @@ function serverText(server: ServerExam, look: string, verbose: boolean, style: S
   if (start?.error !== undefined && wrong.length === 0)
     wrong.push(`  ${bad(start.error.message, start.error.hint, style)}`);
   for (const { message, hint } of cautions)
-    wrong.push(`  ${style.caution('!')} ${printable(message)}\n    ${printable(hint)}\n`);
+    wrong.push(`  ${style.caution('!')} ${plain(message)}\n    ${plain(hint)}\n`);
   for (const slip of start?.unmatched ?? []) wrong.push(`  ${style.caution('!')} ${describeWarning(slip)}\n`);
   const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${look}\n`;
   return head + wrong.join('') + lines.join('');
@@ -291,10 +291,10 @@ function startText({ ms, serverInfo, protocolVersion, tools }: StartReport): str
   const info = (serverInfo ?? {}) as { name?: unknown; version?: unknown };
   const said = [info.name, info.version].filter((part) => typeof part === 'string').join(' ');
   const speaks = protocolVersion === undefined ? '' : `, protocol ${protocolVersion}`;
-  return `${said.slice(0, 120) || 'a server without a name'}${speaks}, ${tools ?? 0} tools, in ${ms} ms`;
+  return `${plainLine(said).slice(0, 120) || 'a server without a name'}${speaks}, ${tools ?? 0} tools, in ${ms} ms`;
 }
 
 function bad(message: string, hint: string | undefined, style: Style): string {
-  const next = hint === undefined ? '' : `    ${printable(hint)}\n`;
-  return `${style.bad('✗')} ${printable(message)}\n${next}`;
+  const next = hint === undefined ? '' : `    ${plain(hint)}\n`;
+  return `${style.bad('✗')} ${plain(message)}\n${next}`;
 }

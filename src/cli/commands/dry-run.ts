@@ -4,7 +4,7 @@ import {
   type CompoundDefinition,
   type LoadedConfig,
 } from '../../config/index.ts';
-import { printable, printableLine } from '../../shared/printable.ts';
+import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
 import { described } from '../described.ts';
@@ -187,8 +187,8 @@ function serverText(server: ServerReport, look: string, style: Style): string {
   const head = `${style.bold(printableLine(server.name))} → ${style.bold(look)}`;
   if (server.error !== undefined) {
     const { message, hint } = server.error;
-    const next = hint === undefined ? '' : `  ${printable(hint)}\n`;
-    return `${head}\n  ${style.bad('failed')}: ${printable(message)}\n${next}`;
+    const next = hint === undefined ? '' : `  ${plain(hint)}\n`;
+    return `${head}\n  ${style.bad('failed')}: ${plain(message)}\n${next}`;
   }
   const { behind = [] } = server;
   const tools = [...(server.tools ?? []), ...behind];
@@ -201,16 +201,16 @@ function serverText(server: ServerReport, look: string, style: Style): string {
   const lines = tools.map((tool) => {
     const name = pad(shown(tool), widest);
     if (tool.hiddenBy !== undefined) return style.dim(`- ${name}  hidden by ${tool.hiddenBy}`);
-    if (behind.includes(tool)) return style.dim(`· ${name}  ${printableLine(tool.summary)}`.trimEnd());
+    if (behind.includes(tool)) return style.dim(`· ${name}  ${plainLine(tool.summary)}`.trimEnd());
     if (tool.exposed === null) return style.dim(`- ${name}  not shown to hosts`);
     const other =
       tool.exposed === tool.name || tool.exposed.endsWith(`__${tool.name}`)
         ? ''
         : ` (${printableLine(tool.name)})`;
-    return `  ${style.good(name)}  ${printableLine(tool.summary)}${style.dim(other)}`.trimEnd();
+    return `  ${style.good(name)}  ${plainLine(tool.summary)}${style.dim(other)}`.trimEnd();
   });
   for (const slip of server.unmatched ?? []) lines.push(style.caution(`! ${describeWarning(slip)}`));
-  if (server.incomplete !== undefined) lines.push(style.caution(`! ${printableLine(server.incomplete)}`));
+  if (server.incomplete !== undefined) lines.push(style.caution(`! ${plainLine(server.incomplete)}`));
   return `${head}  ${style.dim(counted)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 

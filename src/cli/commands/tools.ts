@@ -1,6 +1,6 @@
 import { describeWarning } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { printable, printableLine } from '../../shared/printable.ts';
+import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
 import { described, type Described } from '../described.ts';
 import { Exit, failureData, type FailureData } from '../failure.ts';
@@ -104,18 +104,17 @@ function serverText(
   const head = `${style.bold(printableLine(name))} → ${look}`;
   if (error !== undefined) {
     const reason = new SwitchboardError(error.code, error.message, { hint: error.hint });
-    return `${head}\n  ${style.bad('failed')}: ${printable(reason.explained)}\n`;
+    return `${head}\n  ${style.bad('failed')}: ${plain(reason.explained)}\n`;
   }
   const line = ({ name: tool, input, summary, hidden, exposed }: ShownTool): string => {
     const other = exposed === null || exposed === tool ? '' : style.dim(` as ${printableLine(exposed)}`);
     const mark = hidden ? style.caution(' hidden') : '';
-    const about = summary === '' ? '' : `\n      ${style.dim(printableLine(summary))}`;
+    const about = summary === '' ? '' : `\n      ${style.dim(plainLine(summary))}`;
     return `  ${style.good(printableLine(tool))} ${printableLine(input)}${other}${mark}${about}\n`;
   };
   const lines = (offered ?? []).map(line);
   if (behind !== undefined) lines.push(`  ${style.dim('Its model uses:')}\n`, ...behind.map(line));
   if ((behind ?? lines).length === 0) lines.push('  no tools\n');
-  if (incomplete !== undefined)
-    lines.push(`  ${style.caution('incomplete')}: ${printableLine(incomplete)}\n`);
+  if (incomplete !== undefined) lines.push(`  ${style.caution('incomplete')}: ${plainLine(incomplete)}\n`);
   return `${head}\n${lines.join('')}`;
 }

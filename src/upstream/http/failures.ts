@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../../shared/errors.ts';
-import { printableLine } from '../../shared/printable.ts';
+import { plainLine } from '../../shared/printable.ts';
 import type { NotRenewed } from '../login.ts';
 import type { Site } from './site.ts';
 import type { Refusal } from './transport.ts';
@@ -229,7 +229,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text of a stranger made fit for one sentence. */
 function said(text: string, longest = 200): string {
-  const line = printableLine(text.replace(/\s+/g, ' ').trim());
+  const line = plainLine(text.replace(/\s+/g, ' ').trim());
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 

@@ -331,7 +331,7 @@ describe('an answer of no use', () => {
     [
       'a bad status',
       (_, response) => response.writeHead(503).end('<b>over\u001b[31m\nloaded</b> Bearer-own-key'),
-      /^SERVER_ANSWERED_BADLY: Server 'far' answered with HTTP 503 \(<b>over\\x1b\[31m loaded<\/b> \*\*\*\)\. .*later/,
+      /^SERVER_ANSWERED_BADLY: Server 'far' answered with HTTP 503 \(<b>over loaded<\/b> \*\*\*\)\. .*later/,
     ],
     [
       'another type',
