@@ -12,6 +12,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { usage } from './arguments.ts';
 import type { Context } from './command.ts';
+import { secondsText } from './seconds.ts';
 import { hiddenBy, type HidingSetting } from './hidden-by.ts';
 
 type About = NonNullable<ReturnType<ReturnType<App['source']>['about']>>;
@@ -66,32 +67,53 @@ export type Slip = ReturnType<typeof unmatched>[number];
 /** Servers started at one time: each may be a package manager that downloads something. */
 const AT_ONCE = 8;
 
-/** Starts the servers and asks each for its tools, several at a time; the result is in the order of the configuration. */
+/** How it went with one server, told as soon as it is known. */
+export interface Answer {
+  readonly server: string;
+  readonly ms: number;
+  /** Undefined where it failed. */
+  readonly tools: number | undefined;
+}
+
+/**
+ * Starts the servers and asks each for its tools, several at a time; the result is in the order of the configuration.
+ * The status line shows which are waited for, and how long.
+ */
 export async function survey(
   app: App,
   wanted: readonly ServerDefinition[],
-  context: Context,
+  context: Pick<Context, 'status' | 'log'>,
+  onAnswer: (answer: Answer) => void = () => undefined,
 ): Promise<Surveyed[]> {
   const found: Asked[] = [];
-  const busy = new Set<string>();
+  const busy = new Map<string, number>();
   const waiting = wanted.entries();
   let done = 0;
-  const show = (): void =>
-    context.status.show(`${done} of ${wanted.length} done, waiting for ${[...busy].join(', ')}`);
+  const show = (): void => {
+    const names = [...busy].map(([name, since]) => `${name} ${secondsText(performance.now() - since)}`);
+    context.status.show(`${done} of ${wanted.length} done, waiting for ${names.join(', ')}`);
+  };
   const work = async (): Promise<void> => {
     for (const [at, server] of waiting) {
-      busy.add(server.name);
+      busy.set(server.name, performance.now());
       show();
       const asked = await ask(app, server);
       found[at] = asked;
       busy.delete(server.name);
       done += 1;
       context.status.clear();
-      report(asked, context);
+      const answer = answerOf(asked);
+      report(answer, context);
+      onAnswer(answer);
       if (busy.size > 0) show();
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const ticking = setInterval(show, 1000);
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  } finally {
+    clearInterval(ticking);
+  }
   // Only now it is known who got which name.
   return found.map((asked) => lookAt(app, asked));
 }
@@ -211,11 +233,12 @@ function lookAt(app: App, asked: Asked): Surveyed {
   };
 }
 
-function report(asked: Asked, { log }: Context): void {
-  const { server, ms } = asked;
-  if (asked.error !== undefined) log.info('failed', { server: server.name, ms });
-  else {
-    const { components } = asked.behind ?? asked.listing;
-    log.info('listed', { server: server.name, tools: components.length, ms });
-  }
+function answerOf({ server, ms, listing, ...asked }: Asked): Answer {
+  const own = 'behind' in asked ? (asked.behind ?? listing) : listing;
+  return { server: server.name, ms, tools: own?.components.length };
+}
+
+function report({ server, ms, tools }: Answer, { log }: Pick<Context, 'log'>): void {
+  if (tools === undefined) log.info('failed', { server, ms });
+  else log.info('listed', { server, tools, ms });
 }

@@ -5,6 +5,7 @@ export { addressEntry, programEntry } from './entry-for.ts';
 export { entriesOf, parseText, upsertEntry, type Entry } from './edit.ts';
 export type { Host, Scope, Surroundings } from './host.ts';
 export { installEntry, uninstallEntry, type EntryChange } from './install.ts';
+export { differences, isNearDuplicate } from './near-duplicate.ts';
 export { refuseName } from './name-rule.ts';
 export { findPlace, isPresent, placeOf, type Place } from './place.ts';
 export { readServers, type HostServer } from './read-servers.ts';

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { findHost, placeOf, type HostServer, type Surroundings } from '../../hosts/index.ts';
+import { isOwnHere, offersOf, type Offer } from './offers.ts';
+
+const where: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/home/ada/shop' };
+const at = (host: string, name: string, value: object, scope: 'user' | 'project' = 'user'): HostServer => ({
+  place: placeOf(findHost(host), scope, where),
+  name,
+  value,
+});
+const local = (project: string, name: string, value: object): HostServer => ({
+  place: {
+    ...placeOf(findHost('claude-code'), 'user', where),
+    scope: 'local',
+    project,
+    keyPath: ['projects', project, 'mcpServers'],
+  },
+  name,
+  value,
+});
+const shown = ({ name, level, variants, differs }: Offer): unknown => [
+  name,
+  level,
+  variants.map(({ server }) => server.place.host.name),
+  differs,
+];
+
+const github = (token: string): object => ({
+  command: 'npx',
+  args: ['-y', '@acme/github'],
+  env: { GITHUB_TOKEN: token },
+});
+
+test('a server that several hosts have with other keys or time limits is offered once', () => {
+  const { offers, unusable } = offersOf(
+    [
+      at('claude-code', 'memory', { command: 'memory' }),
+      at('cursor', 'github', github('one')),
+      at('cursor', 'memory', { command: '/usr/bin/memory', timeout: 5000 }),
+      at('codex', 'github', github('two')),
+      at('codex', 'odd', {}),
+    ],
+    where,
+  );
+  expect(offers.map(shown)).toEqual([
+    ['memory', 'user', ['claude-code', 'cursor'], ['timeouts.rpcMs', 'command']],
+    ['github', 'user', ['cursor', 'codex'], ['env.GITHUB_TOKEN']],
+  ]);
+  expect(unusable.map(({ server, why }) => [server.name, why])).toEqual([
+    ['odd', 'it has neither a command nor an address'],
+  ]);
+});
+
+test("two of one host stay two, and a project's own stays the project's", () => {
+  const { offers } = offersOf(
+    [
+      at('cursor', 'files', { command: 'files' }),
+      at('cursor', 'Files', { command: 'files' }),
+      at('cursor', 'files', { command: 'files' }, 'project'),
+    ],
+    where,
+  );
+  expect(offers.map(({ name, level }) => [name, level])).toEqual([
+    ['files', 'user'],
+    ['Files', 'user'],
+    ['files', 'project'],
+  ]);
+});
+
+test('the variant to use is one that is switched on and meant for everywhere', () => {
+  const { offers } = offersOf(
+    [
+      local('/home/ada/shop', 'a', { command: 'a' }),
+      at('cursor', 'a', { command: 'a', disabled: true }),
+      at('codex', 'a', { command: 'a' }),
+      local('/home/ada/other', 'b', { command: 'b' }),
+      local('/home/ada/shop', 'c', { command: 'c' }),
+    ],
+    where,
+  );
+  expect(offers.map(({ variants: [{ server }] }) => [server.name, server.place.host.name])).toEqual([
+    ['a', 'codex'],
+    ['b', 'claude-code'],
+    ['c', 'claude-code'],
+  ]);
+  // Those of other projects can be chosen, but are not chosen by themselves.
+  expect(offers.map((offer) => isOwnHere(offer, where))).toEqual([true, false, true]);
+});

@@ -1,0 +1,142 @@
+import { existsSync } from 'node:fs';
+import {
+  convertServer,
+  differences,
+  findPlace,
+  HOSTS,
+  isNearDuplicate,
+  isPresent,
+  readServers,
+  type HostServer,
+  type OurEntry,
+  type Place,
+  type Surroundings,
+} from '../../hosts/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { isOurs } from '../host-entries.ts';
+
+/** A server as it is offered: once, however many hosts have it. */
+export interface Offer {
+  readonly name: string;
+  /** Whose it is: the person's own, or that of everybody who works on this project. */
+  readonly level: 'user' | 'project';
+  /** As each host has it, the one to use first. */
+  readonly variants: readonly [Variant, ...Variant[]];
+  /** Where the variants differ, as keys. */
+  readonly differs: readonly string[];
+}
+
+export interface Variant {
+  readonly server: HostServer;
+  readonly entry: OurEntry;
+}
+
+/** A file in which our entry can be written. */
+export interface HostFile {
+  readonly place: Place;
+  /** The servers in it that are not ours. */
+  readonly servers: readonly HostServer[];
+  /** Whether our entry is in it. */
+  readonly hasOurs: boolean;
+}
+
+/** What there is on this machine. */
+export interface FoundServers {
+  readonly offers: readonly Offer[];
+  /** Servers that Switchboard cannot run, and why. */
+  readonly unusable: readonly { readonly server: HostServer; readonly why: string }[];
+  /** The person's own files, one for each host that is here. */
+  readonly hosts: readonly HostFile[];
+  /** Files of this project that are there. Everybody who works on it has them. */
+  readonly teamFiles: readonly HostFile[];
+  /** Files that cannot be read. */
+  readonly problems: readonly SwitchboardError[];
+}
+
+/** Reads what all hosts have, and puts near-duplicates together. */
+export function findServers(where: Surroundings): FoundServers {
+  const problems: SwitchboardError[] = [];
+  const [hosts, teamFiles]: [HostFile[], HostFile[]] = [[], []];
+  for (const host of HOSTS) {
+    for (const scope of ['user', 'project'] as const) {
+      const place = findPlace(host, scope, where);
+      if (place === undefined) continue;
+      if (scope === 'user' ? !isPresent(host, where) : !existsSync(place.file)) continue;
+      try {
+        const all = readServers(host, where, scope);
+        const file = {
+          place,
+          servers: all.filter(({ value }) => !isOurs(value)),
+          hasOurs: all.some(({ value, place: { scope: level } }) => level !== 'local' && isOurs(value)),
+        };
+        (scope === 'user' ? hosts : teamFiles).push(file);
+      } catch (error) {
+        if (!(error instanceof SwitchboardError)) throw error;
+        problems.push(error);
+      }
+    }
+  }
+  const servers = [...hosts, ...teamFiles].flatMap((file) => file.servers);
+  return { ...offersOf(servers, where), hosts, teamFiles, problems };
+}
+
+/** The servers of hosts, each offered once. */
+export function offersOf(
+  servers: readonly HostServer[],
+  where: Surroundings,
+): Pick<FoundServers, 'offers' | 'unusable'> {
+  const unusable: { server: HostServer; why: string }[] = [];
+  const groups: [Variant, ...Variant[]][] = [];
+  for (const server of servers) {
+    const converted = convertServer(server, where);
+    if (converted.kind === 'unusable') {
+      unusable.push({ server, why: converted.why });
+      continue;
+    }
+    const variant = { server, entry: converted.entry };
+    const group = groups.find((variants) => variants.every((each) => belongTogether(each, variant)));
+    if (group === undefined) groups.push([variant]);
+    else group.push(variant);
+  }
+  return { offers: groups.map(offerOf), unusable };
+}
+
+/** Whether an offer is one of the person's own that is used here: everywhere, or in this project. */
+export function isOwnHere({ variants }: Offer, { cwd }: Surroundings): boolean {
+  return variants.some(
+    ({ server: { place } }) => place.scope === 'user' || (place.scope === 'local' && place.project === cwd),
+  );
+}
+
+export function levelOf({ place }: HostServer): Offer['level'] {
+  return place.scope === 'project' ? 'project' : 'user';
+}
+
+function belongTogether(one: Variant, other: Variant): boolean {
+  // A host that has a program twice has it twice on purpose.
+  const isSamePlace =
+    one.server.place.file === other.server.place.file &&
+    one.server.place.keyPath.join('\0') === other.server.place.keyPath.join('\0');
+  return (
+    !isSamePlace &&
+    levelOf(one.server) === levelOf(other.server) &&
+    isNearDuplicate(
+      { name: one.server.name, entry: one.entry },
+      { name: other.server.name, entry: other.entry },
+    )
+  );
+}
+
+function offerOf(variants: [Variant, ...Variant[]]): Offer {
+  // One that is switched off, or meant for one project, is the last to be used.
+  const rank = ({ server, entry }: Variant): number =>
+    (entry.disabled === true ? 2 : 0) + (server.place.scope === 'local' ? 1 : 0);
+  const [first, ...rest] = variants.toSorted((a, b) => rank(a) - rank(b)) as [Variant, ...Variant[]];
+  const differs = new Set(rest.flatMap((each) => differences(first.entry, each.entry)));
+  return {
+    name: first.server.name,
+    level: levelOf(first.server),
+    variants: [first, ...rest],
+    differs: [...differs],
+  };
+}

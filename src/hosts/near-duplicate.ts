@@ -1,0 +1,84 @@
+import { basename, win32 } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { OurEntry } from './convert.ts';
+import { replaceSecrets } from './secrets-in.ts';
+
+export interface NamedEntry {
+  readonly name: string;
+  readonly entry: OurEntry;
+}
+
+/**
+ * Whether two entries mean the same server: the same program with the same arguments, or the same address. Keys, time
+ * limits and descriptions may differ. Under different names the keys must be equal, too: two accounts are two servers.
+ */
+export function isNearDuplicate(one: NamedEntry, other: NamedEntry): boolean {
+  const [a, b] = [withoutKeys(one.entry), withoutKeys(other.entry)];
+  if (!isDeepStrictEqual(programOf(a), programOf(b))) return false;
+  // Who hides tools from a host means it.
+  if (!isDeepStrictEqual(toolsOf(one.entry), toolsOf(other.entry))) return false;
+  if (one.name.toLowerCase() === other.name.toLowerCase()) return agree(a.env, b.env);
+  const secretive = ({ env = {}, headers = {}, args = [], url }: OurEntry) => ({
+    env,
+    headers,
+    args: plainArguments(args),
+    url,
+  });
+  return isDeepStrictEqual(secretive(one.entry), secretive(other.entry));
+}
+
+/** Where two entries for the same server differ, as keys: `env.API_KEY`, `timeouts.rpcMs`. Never values. */
+export function differences(one: OurEntry, other: OurEntry): string[] {
+  const tables = (['env', 'headers', 'timeouts', 'oauth'] as const).flatMap((key) => {
+    const [a, b] = [one[key] ?? {}, other[key] ?? {}] as Record<string, unknown>[];
+    const names = [...new Set([...Object.keys(a!), ...Object.keys(b!)])];
+    return names.filter((name) => a![name] !== b![name]).map((name) => `${key}.${name}`);
+  });
+  const others = (['command', 'args', 'url', 'cwd', 'disabled'] as const).filter(
+    (key) => !isDeepStrictEqual(one[key], other[key]),
+  );
+  return [...tables, ...others];
+}
+
+/** Every secret, and every reference that may stand for one, replaced by the same sign. */
+function withoutKeys(entry: OurEntry): OurEntry {
+  const plain = (text: string): string => text.replaceAll(/(?<!\$)\$\{[^{}]*\}/g, HIDDEN);
+  const { args, env, url, ...rest } = replaceSecrets(entry, '', () => HIDDEN);
+  return {
+    ...rest,
+    ...(args === undefined ? {} : { args: args.map(plain) }),
+    ...(url === undefined ? {} : { url: plain(url) }),
+    ...(env === undefined
+      ? {}
+      : { env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, plain(text)])) }),
+  };
+}
+
+const HIDDEN = '*';
+
+/** What is started or reached. The same package by `npx -y`, by a full path or through `cmd /c` is the same. */
+function programOf({ command = '', args = [], url }: OurEntry): unknown {
+  const words = [command, ...args];
+  const [first = '', ...rest] =
+    /^cmd(?:\.exe)?$/i.test(baseOf(command)) && /^\/c$/i.test(args[0] ?? '') ? words.slice(2) : words;
+  return [baseOf(first).replace(/\.(?:exe|cmd)$/i, ''), plainArguments(rest), url?.replace(/\/$/, '')];
+}
+
+function baseOf(command: string): string {
+  return basename(win32.basename(command));
+}
+
+function plainArguments(args: readonly string[]): string[] {
+  return args
+    .filter((each) => each !== '-y' && each !== '--yes')
+    .map((each) => each.replace(/(?<=.)@latest$/, ''));
+}
+
+function toolsOf({ exposedTools = [], hiddenTools = [] }: OurEntry): unknown {
+  return [exposedTools, hiddenTools];
+}
+
+/** Whether what both set is set to the same. */
+function agree(one: OurEntry['env'] = {}, other: OurEntry['env'] = {}): boolean {
+  return Object.entries(one).every(([name, value]) => (other[name] ?? value) === value);
+}
