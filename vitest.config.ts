@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 
 // What a gateway under test remembers is neither read from the user's own state nor written there.
 process.env.SWITCHBOARD_STATE_DIR = join(tmpdir(), `switchboard-test-state-${process.pid}`);
+// Nor is the user's own configuration read or changed.
+process.env.XDG_CONFIG_HOME = join(tmpdir(), `switchboard-test-config-${process.pid}`);
 
 // Where it is set, every Node that a test starts reads all certificates of the machine first, which takes longer than
 // starting it. No test leaves the machine.

@@ -65,7 +65,7 @@ function programAddition(
     const definition = defineRuntimeServer(name, entry, {
       settings: config.settings,
       directory: config.directory,
-      file: config.file,
+      suiteFiles: config.suiteFiles,
       env: context.env,
       warn: (warning) => context.log[warning.level](describeWarning(warning)),
     });
@@ -84,8 +84,9 @@ function remoteAddition(entry: RemoteEntry): Prepare {
     refuseBadName(name);
     const { program } = context.face;
     const { url, type = 'auto', headers = {} } = entry;
-    const { settings, directory, file } = config;
-    const define = () => defineRemoteServer(name, entry, { settings, directory, file, env: context.env });
+    const { settings, directory, suiteFiles } = config;
+    const define = () =>
+      defineRemoteServer(name, entry, { settings, directory, suiteFiles, env: context.env });
     return {
       entry,
       shown: { command: '', args: [], url: shownAddress(url) },

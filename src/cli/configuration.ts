@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { loadConfig, type LoadedConfig } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import { userConfigDirectory } from '../shared/paths.ts';
 import type { CliFace } from './face.ts';
 
 interface Surroundings {
@@ -8,16 +9,22 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Reads the configuration of a program: the file of the flag, else of its variable, else the usual one. */
+/**
+ * Reads the configuration of a program: the file of the flag, else of its variable, else the usual ones. `strict`: all of
+ * them must be usable.
+ */
 export async function readConfiguration(
   flag: string | undefined,
   { cwd, env }: Surroundings,
   { configFace: face, variables }: CliFace,
+  strict?: 'strict',
 ): Promise<LoadedConfig> {
+  const userDirectory = userConfigDirectory(env);
+  const options = { cwd, env, face, userDirectory, strict: strict !== undefined };
   if (flag !== undefined || variables === undefined || !env[variables.config])
-    return loadConfig({ cwd, configPath: flag, env, face });
+    return loadConfig({ ...options, configPath: flag });
   try {
-    return await loadConfig({ cwd, configPath: env[variables.config], env, face });
+    return await loadConfig({ ...options, configPath: env[variables.config] });
   } catch (error) {
     if (!(error instanceof SwitchboardError) || error.code !== 'CONFIG_NOT_FOUND') throw error;
     // Whoever reads this may not know that the variable is set.

@@ -64,7 +64,7 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
   const reloader = createReloader({
     app,
     log,
-    read: async () => readConfiguration(configPath, surroundings, face),
+    read: async () => readConfiguration(configPath, surroundings, face, 'strict'),
     again: namesItsConfig(face) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
     tooLate: async (read) => {
       const { changedForNextStart } = await import('./next-start.ts');

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
 import { describeForeignRemote, describeRemote, isRemoteEntry } from './describe-remote.ts';
 import type { Place } from './filler.ts';
+import type { ConfigScope } from './find.ts';
 import { isObject } from './plain-data.ts';
 import { keyPath, under, withConsequence, type ConfigWarning, type Problem } from './problem.ts';
 import type { DescribedRemote } from './remote.ts';
@@ -31,6 +32,10 @@ export interface Candidate {
   readonly path: readonly string[];
   /** What relative paths in the definition are relative to. */
   readonly directory: string;
+  /** Where it is started if the definition does not say. Default `directory`. */
+  readonly startIn?: string | undefined;
+  /** The part of the configuration that it belongs to. Default: none, it is in no file. */
+  readonly scope?: ConfigScope | undefined;
   /** Whether its texts are taken as they stand, with nothing filled in. Default false. */
   readonly literal?: boolean | undefined;
   readonly definition: CandidateDefinition;

@@ -29,13 +29,14 @@ export interface KnownServers {
 
 /** The compound tools of a configuration. A server that is not there costs its part of the tool, with a warning. */
 export function resolveCompounds(
-  file: string,
   tools: NonNullable<ConfigInput['tools']>,
+  files: ReadonlyMap<string, string>,
   known: KnownServers,
   warn: Warn,
 ): CompoundDefinition[] {
   const used = new Set(known.servers.map((server) => server.name));
   return Object.entries(tools).map(([name, { description, subtools }]) => {
+    const file = files.get(name) ?? '';
     for (const server of Object.keys(subtools)) {
       if (used.has(server)) continue;
       const key = keyPath(['tools', name, 'subtools', server]);

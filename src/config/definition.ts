@@ -1,3 +1,4 @@
+import type { ConfigScope } from './find.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';
 import type { Settings } from './settings.ts';
 import type { Origin, ToolSettings } from './tool-settings.ts';
@@ -15,7 +16,7 @@ interface CommonDefinition {
    * Where it was defined: the file, and the place in it (empty for a file about one server). Both are empty for one that
    * was added while the gateway runs (isRuntimeServer).
    */
-  readonly origin: Origin;
+  readonly origin: ServerOrigin;
   /** In milliseconds. */
   readonly timeouts: Settings['timeouts'];
   /** Whether each client gets a server of its own, or all get the same one. */
@@ -33,6 +34,14 @@ interface CommonDefinition {
   readonly claude?: string | undefined;
   /** How a model uses its tools, where one stands before them. */
   readonly language?: LanguageDefinition | undefined;
+}
+
+export interface ServerOrigin extends Origin {
+  /**
+   * The part of the configuration that it belongs to, also where the file is a `.mcp.json` that was discovered. Default:
+   * none, it was added while the gateway runs.
+   */
+  readonly scope?: ConfigScope | undefined;
 }
 
 /** A language model that takes plain words for a server and uses its tools. What is undefined here has a default where it is used. */

@@ -18,12 +18,12 @@ interface Described {
 export type Descriptions = ReadonlyMap<string, Described>;
 
 /**
- * Reads the mcp-descriptions.json of the configuration's directory, and the one in its `.switchboard`; the first that
- * knows a server holds for it. Such a file only adds words, so whatever is wrong in it is a warning.
+ * Reads the mcp-descriptions.json of each directory, and the one in its `.switchboard`; the first that knows a server
+ * holds for it. Such a file only adds words, so whatever is wrong in it is a warning.
  */
-export function readDescriptions(directory: string, warn: Warn): Descriptions {
+export function readDescriptions(directories: readonly string[], warn: Warn): Descriptions {
   const all = new Map<string, Described>();
-  for (const place of PLACES) {
+  for (const [directory, place] of directories.flatMap((each) => PLACES.map((at) => [each, at] as const))) {
     const file = join(resolve(directory), ...place, FILE);
     for (const [name, described] of entriesOf(file, warn)) if (!all.has(name)) all.set(name, described);
   }

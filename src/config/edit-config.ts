@@ -4,7 +4,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile, type ReadFile } from '../shared/replace-file.ts';
 import { checkConfig, invalidConfig } from './check.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
-import { CONFIG_NAMES, findConfig } from './find.ts';
+import { CONFIG_NAMES, configsIn, existingConfig } from './find.ts';
 import { describeWarning, keyPath, type Problem } from './problem.ts';
 import { isModule, parseJsonFile } from './read.ts';
 
@@ -72,9 +72,11 @@ function whatOf({ file, directory }: EditConfigOptions): string {
 }
 
 function fileOf({ file, directory }: EditConfigOptions, face: Face): string {
-  // Looked for again: a file made since the start would be hidden by a new one of ours.
-  const found = findConfig(directory, file, file === undefined ? SWITCHBOARD : face).file;
-  const chosen = found ?? resolve(directory, CONFIG_NAMES[0]!);
+  const chosen =
+    file !== undefined
+      ? existingConfig(resolve(directory, file), face)
+      : // Looked for again: a file made since the start would be hidden by a new one of ours.
+        (configsIn(directory)[0] ?? resolve(directory, CONFIG_NAMES[0]!));
   if (isModule(chosen)) {
     throw new SwitchboardError(
       'CONFIG_NOT_EDITABLE',

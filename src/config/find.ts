@@ -1,7 +1,9 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
+import { userConfigDirectory } from '../shared/paths.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 
 /** In the order in which they are looked for. */
@@ -9,28 +11,111 @@ export const CONFIG_NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map(
   (extension) => `switchboard.config.${extension}`,
 );
 
-export interface FoundConfig {
-  /** The file to use, absolute; undefined when there is none and the defaults hold. */
-  readonly file: string | undefined;
-  /** Further configuration files beside it, which are not used. */
-  readonly unused: readonly string[];
+/** Why a file is read: somebody named it, it is the user's own, or the working directory is in its project. */
+export type ConfigScope = 'explicit' | 'user' | 'project';
+
+export interface ConfigFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly scope: ConfigScope;
 }
 
-/** The configuration file of a directory, or the one asked for by name. */
-export function findConfig(cwd: string, explicit?: string, face: Face = SWITCHBOARD): FoundConfig {
-  const usual = face.configFile ?? CONFIG_NAMES[0]!;
-  if (explicit !== undefined) {
-    const path = resolve(cwd, explicit);
-    const advice = (): string => whereElse(path) ?? `Check the path; without one, ${usual} is looked for.`;
-    return { file: existing(path, usual, advice), unused: [] };
-  }
+export interface FindConfigOptions {
+  /** Where the search for the project's file begins, and what `configPath` is relative to. */
+  readonly cwd: string;
+  /** Read this file and no other. Default: search. */
+  readonly configPath?: string | undefined;
+  /** The program we are started as. Default `switchboard`. */
+  readonly face?: Face | undefined;
+  /** Where the user's own file is. Default userConfigDirectory(). */
+  readonly userDirectory?: string | undefined;
+  /** The home directory, which is no project. Default that of the user. */
+  readonly home?: string | undefined;
+}
+
+export interface FoundConfig {
+  /** The files to read. Where two say different things, the first one wins: the project's comes before the user's. */
+  readonly files: readonly ConfigFile[];
+  /** Further configuration files beside them, which are not used. */
+  readonly unused: readonly { readonly path: string; readonly usedInstead: string }[];
+  /** Where a user's own file is read, now or once there is one; undefined where none is. */
+  readonly userDirectory: string | undefined;
+}
+
+/** The configuration files of a working directory, or the one asked for by name. */
+export function findConfig(options: FindConfigOptions): FoundConfig {
+  const { cwd, configPath, face = SWITCHBOARD, userDirectory = userConfigDirectory() } = options;
+  const only = (path: string): FoundConfig => ({
+    files: [{ path, scope: 'explicit' }],
+    unused: [],
+    userDirectory: undefined,
+  });
+  if (configPath !== undefined) return only(existingConfig(resolve(cwd, configPath), face));
   if (face.configFile !== undefined) {
     const advice = (): string => face.configHint ?? 'Create it, or name another file.';
-    return { file: existing(resolve(cwd, face.configFile), usual, advice), unused: [] };
+    return only(existing(resolve(cwd, face.configFile), face.configFile, advice));
   }
-  if (face.findsConfig === false) return { file: undefined, unused: [] };
-  const [file, ...unused] = CONFIG_NAMES.map((name) => join(resolve(cwd), name)).filter(isFile);
-  return { file, unused };
+  if (face.findsConfig === false) return { files: [], unused: [], userDirectory: undefined };
+  const project = projectConfigs(cwd, userDirectory, options.home);
+  const user = configsIn(userDirectory);
+  return {
+    files: [
+      ...project.slice(0, 1).map((path) => ({ path, scope: 'project' }) as const),
+      ...user.slice(0, 1).map((path) => ({ path, scope: 'user' }) as const),
+    ],
+    unused: [project, user].flatMap(([used, ...others]) =>
+      others.map((path) => ({ path, usedInstead: used! })),
+    ),
+    userDirectory,
+  };
+}
+
+/** Where the configuration of a scope is, or would be made. */
+export interface ConfigPlace {
+  /** The file, absolute; undefined where there is none yet. */
+  readonly file: string | undefined;
+  readonly directory: string;
+  /** The file, or the one that would be made. */
+  readonly path: string;
+}
+
+/** Where the user's own configuration is or would be, or that of the project: its nearest file, else in `cwd`. */
+export function configFileFor(
+  scope: 'user' | 'project',
+  options: Pick<FindConfigOptions, 'cwd' | 'userDirectory' | 'home'>,
+): ConfigPlace {
+  const { cwd, userDirectory = userConfigDirectory(), home } = options;
+  const [file] = scope === 'user' ? configsIn(userDirectory) : projectConfigs(cwd, userDirectory, home);
+  const directory = file !== undefined ? dirname(file) : scope === 'user' ? userDirectory : resolve(cwd);
+  return { file, directory, path: file ?? join(directory, CONFIG_NAMES[0]!) };
+}
+
+/** The configuration files of one directory, the one in use first. */
+export function configsIn(directory: string): string[] {
+  return CONFIG_NAMES.map((name) => join(resolve(directory), name)).filter(isFile);
+}
+
+/** The file somebody named, which must be there. */
+export function existingConfig(path: string, face: Face = SWITCHBOARD): string {
+  const usual = face.configFile ?? CONFIG_NAMES[0]!;
+  const advice = (): string => whereElse(path) ?? `Check the path; without one, ${usual} is looked for.`;
+  return existing(path, usual, advice);
+}
+
+/**
+ * The configuration files of the nearest directory that has some, from `cwd` upwards. The root of the repository is the
+ * last one looked at. The home directory is one only for somebody who works right there: a file in it would otherwise be
+ * that of every folder below.
+ */
+function projectConfigs(cwd: string, userDirectory: string, home = homedir()): string[] {
+  const start = resolve(cwd);
+  for (let directory = start; ; directory = dirname(directory)) {
+    const here = real(directory);
+    if (here === real(userDirectory) || (directory !== start && here === real(home))) return [];
+    const found = configsIn(directory);
+    const isLast = exists(join(directory, '.git')) || dirname(directory) === directory;
+    if (found.length > 0 || isLast) return found;
+  }
 }
 
 /** The file, which must be there; `usual` is what such a file is called, `advice` what to do without it. */
@@ -48,7 +133,28 @@ function existing(file: string, usual: string, advice: () => string): string {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return statOf(path)?.isFile() === true;
+}
+
+function exists(path: string): boolean {
+  return statOf(path) !== undefined;
+}
+
+/** Undefined also for what nobody lets us look at, or what is below a file. */
+function statOf(path: string): ReturnType<typeof statSync> {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 function whereElse(file: string): string | undefined {

@@ -11,12 +11,12 @@ const LEAST_CHARS = 16;
  * Throws a SwitchboardError TOKEN_UNUSABLE, without the value, where it cannot be used. Never to be logged.
  */
 export function httpTokenOf(
-  { file, writtenHttpToken }: Pick<LoadedConfig, 'file' | 'writtenHttpToken'>,
+  { writtenHttpToken: written }: Pick<LoadedConfig, 'writtenHttpToken'>,
   env: Environment,
 ): string | undefined {
-  if (writtenHttpToken === undefined) return undefined;
-  const place = { file: file ?? '', key: 'http.token' };
-  const result = interpolate(writtenHttpToken, env);
+  if (written === undefined) return undefined;
+  const place = { file: written.file, key: 'http.token' };
+  const result = interpolate(written.text, env);
   if (result.kind !== 'text') {
     const message = describeWarning({ ...place, message: `${whyNotFilled(result)}.` });
     throw new SwitchboardError('TOKEN_UNUSABLE', message, {

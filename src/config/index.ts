@@ -13,7 +13,14 @@ export { withLanguage, withoutLanguage } from './edit-language.ts';
 export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-config.ts';
 export { composeEnv, envNames } from './environment.ts';
 export type { Face } from './face.ts';
-export { CONFIG_NAMES, findConfig } from './find.ts';
+export {
+  CONFIG_NAMES,
+  configFileFor,
+  findConfig,
+  type ConfigFile,
+  type ConfigPlace,
+  type ConfigScope,
+} from './find.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
 export { concernsWrapped, loadWrapped } from './load-wrapped.ts';

@@ -36,13 +36,14 @@ export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedCo
   const found = await candidatesIn(file, language, warn);
   const candidates = found.map((candidate) => ({ ...candidate, directory: folder }));
   const resolved = resolveServers(candidates, {
-    ...{ settings, file: undefined, env, warn },
+    ...{ settings, suiteFiles: new Map<string, string>(), env, warn },
     ourScript: process.argv[1],
   });
   const [server] = resolved.servers;
   if (server === undefined || candidates.length !== 1) throw unusable(file, warnings);
   return {
-    ...{ file: undefined, directory: folder, settings, logDirectory: undefined, writtenHttpToken: undefined },
+    ...{ file: undefined, files: [], directory: folder, search: undefined },
+    ...{ settings, suiteFiles: new Map(), logDirectory: undefined, writtenHttpToken: undefined },
     // It is all there is, so it is shown as it is; but for its tool it would have to be started to be shown.
     servers: [{ ...server, exposure: 'flat', naming: 'own', offer: ['tools'] }],
     ...{ disabled: [], unusable: [], compounds: [], warnings },

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
-import { describeWarning, findConfig, loadConfig, type LoadedConfig } from './index.ts';
+import { userConfigDirectory } from '../shared/paths.ts';
+import { describeWarning, loadConfig, type LoadedConfig } from './index.ts';
 
 const made: string[] = [];
 afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
@@ -55,7 +56,10 @@ describe('settings', () => {
     const loaded = await load(directory);
     expect(loaded).toEqual({
       file: undefined,
+      files: [],
       directory,
+      search: { cwd: directory, userDirectory: userConfigDirectory() },
+      suiteFiles: new Map(),
       settings: {
         discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
         exposure: 'suite',
@@ -143,7 +147,7 @@ describe('settings', () => {
   test.each([
     [
       { timeout: {} },
-      'timeout: unknown key. Did you mean "timeouts"? Known here: $schema, discoverGlobs, mcpServers,',
+      'timeout: unknown key. Did you mean "timeouts"? Known here: $schema, extends, discoverGlobs, mcpServers,',
     ],
     [
       { timeouts: { rpcMS: 5 } },
@@ -373,10 +377,6 @@ describe('files', () => {
     const loaded = await load(directory);
     expect(loaded.settings.logLevel).toBe('error');
     expect(said(loaded)).toContain('switchboard.config.mjs: is not used');
-    expect(findConfig(directory)).toEqual({
-      file: join(directory, 'switchboard.config.json'),
-      unused: [join(directory, 'switchboard.config.mjs')],
-    });
   });
 
   test('a file asked for by name is used from anywhere, and relative paths follow it', async () => {
@@ -437,7 +437,7 @@ describe('mcpServers', () => {
         name: 'full',
         description: 'Does things.',
         switchboardDescription: 'Use it.',
-        origin: { file, key: 'mcpServers.full' },
+        origin: { file, key: 'mcpServers.full', scope: 'project' },
         command: '/bin/server',
         args: ['--root', '/r', '80', '${x}'],
         written: {
@@ -471,7 +471,7 @@ describe('mcpServers', () => {
       {
         kind: 'stdio',
         name: 'plain',
-        origin: { file, key: 'mcpServers.plain' },
+        origin: { file, key: 'mcpServers.plain', scope: 'project' },
         command: 'echo',
         args: [],
         written: { command: 'echo', args: [], cwd: directory },

@@ -1,27 +1,28 @@
 import { dirname, resolve } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
-import { ownCandidates, type Candidate, type Warn } from './candidate.ts';
-import { checkConfig, invalidConfig } from './check.ts';
+import type { Warn } from './candidate.ts';
 import { resolveCompounds, type CompoundDefinition } from './compound.ts';
 import type { ServerDefinition } from './definition.ts';
 import { readDescriptions } from './descriptions.ts';
-import { discover } from './discover.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
-import { findConfig } from './find.ts';
+import { findConfig, type ConfigFile } from './find.ts';
 import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
-import { keyPath, withConsequence, type ConfigWarning } from './problem.ts';
-import { readConfigFile } from './read.ts';
+import { mergeConfigs, readLayers, type Layer } from './layers.ts';
+import { keyPath, type ConfigWarning } from './problem.ts';
 import { resolveServers } from './resolve.ts';
-import type { ConfigInput } from './schema/config.ts';
 import { applyDefaults, type Settings } from './settings.ts';
 
 export interface LoadConfigOptions {
-  /** Where to look for a configuration file, and what `configPath` is relative to. */
+  /** Where to look for the configuration of a project, and what `configPath` is relative to. */
   readonly cwd: string;
-  /** The file to use. Default: the face's, for `switchboard` the first `switchboard.config.*` in `cwd`, or none. */
+  /** The one file to read. Default: the face's; for `switchboard` those of the project and of the user. */
   readonly configPath?: string | undefined;
   /** What `${NAME}` is filled in from. */
   readonly env: Environment;
+  /** Where the user's own file is. Default: userConfigDirectory(), by the environment of this process. */
+  readonly userDirectory?: string | undefined;
+  /** Whether every file must be usable, even where others are. Default false. */
+  readonly strict?: boolean | undefined;
   /** The script that runs now; an entry that starts it is left out. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
   /** The program we are started as. Default `switchboard`. */
@@ -29,16 +30,25 @@ export interface LoadConfigOptions {
 }
 
 export interface LoadedConfig {
-  /** The configuration file, absolute; undefined when there is none. */
+  /** The file with the most say: the one that was named, else the project's, else the user's; undefined for none. */
   readonly file: string | undefined;
-  /** What relative paths of the configuration are relative to: the file's directory, else `cwd`. */
+  /** All files, the one with the most say first. */
+  readonly files: readonly ConfigFile[];
+  /** The directory of the project: that of its file (or of the one that was named), else `cwd`. */
   readonly directory: string;
+  /** How the files were looked for; undefined where one was named or none is used. */
+  readonly search: ConfigSearch | undefined;
   readonly settings: Settings;
+  /** The file that holds each entry of `suites`, by the name of the server. */
+  readonly suiteFiles: ReadonlyMap<string, string>;
   /** Where log lines are written to a file as well, absolute; undefined: nowhere. */
   readonly logDirectory: string | undefined;
-  /** `http.token` as it was written; httpTokenOf fills it in. Never to be shown. */
-  readonly writtenHttpToken: string | undefined;
-  /** In the order of precedence: the configuration, then what the patterns find, then the root `.mcp.json`. */
+  /** `http.token` as it was written, and where; httpTokenOf fills it in. Never to be shown. */
+  readonly writtenHttpToken: { readonly text: string; readonly file: string } | undefined;
+  /**
+   * The first wins: those of the project's file, then what its patterns find, then its root `.mcp.json`; then the same of
+   * the user, without a root `.mcp.json`.
+   */
   readonly servers: readonly ServerDefinition[];
   /** Names of servers that are turned off. */
   readonly disabled: readonly string[];
@@ -50,99 +60,95 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigWarning[];
 }
 
+export interface ConfigSearch {
+  readonly cwd: string;
+  /** Where a user's own file is read, now or once there is one; undefined where the project leaves it out. */
+  readonly userDirectory: string | undefined;
+}
+
 /**
  * Reads the configuration and finds all servers. Throws a SwitchboardError when the configuration itself is wrong
- * (CONFIG_NOT_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID); a single bad server is skipped with a warning.
+ * (CONFIG_NOT_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID); a single bad server is skipped with a warning, and so is one
+ * of two files.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const { cwd, configPath, env, face = SWITCHBOARD } = options;
+  const { cwd, env, face = SWITCHBOARD, strict = false } = options;
   const warnings: ConfigWarning[] = [];
   const warn: Warn = (warning) => void warnings.push(warning);
-  const { file, unused } = findConfig(cwd, configPath, face);
-  for (const other of unused) {
-    warn({ file: other, message: `is not used, because ${file ?? ''} is there too`, level: 'warn' });
-  }
-  const directory = file === undefined ? resolve(cwd) : dirname(file);
-  const { config, candidates: own } = file === undefined ? NOTHING : await readOwn(file, face, warn);
-  const settings = applyDefaults(config, face);
-  const found = await discover(directory, {
-    globs: settings.discoverGlobs,
-    rootFile: face.discovers !== false,
-    warn,
-  });
-  const candidates = [...own, ...found];
+  const found = findConfig(options);
+  for (const { path, usedInstead } of found.unused)
+    warn({ file: path, message: `is not used, because ${usedInstead} is there too`, level: 'warn' });
+  const { layers, files, userDirectory } = await readLayers(found, { cwd, face, strict, warn });
+  const [first] = layers;
+  const directory = first!.directory;
+  const config = mergeConfigs(layers);
+  const settings = applyDefaults({ ...config, discoverGlobs: first!.config.discoverGlobs }, face);
+  const candidates = layers.flatMap((layer) => layer.candidates);
+  const suiteFiles = filesOf(layers, 'suites');
   const { servers, disabled, unusable } = resolveServers(candidates, {
     settings,
-    file,
+    suiteFiles,
     env,
-    descriptions: readDescriptions(directory, warn),
+    descriptions: readDescriptions(
+      layers.map((layer) => layer.directory),
+      warn,
+    ),
     ourScript: options.ourScript ?? process.argv[1],
     warn,
   });
   const defined = new Set(candidates.map((candidate) => candidate.name));
-  if (file !== undefined) warnAboutUnusedSuites(file, settings, defined, warn);
+  for (const layer of layers) warnAboutUnusedSuites(layer, settings, defined, warn);
   const known = { servers, disabled, defined };
-  const compounds = file === undefined ? [] : resolveCompounds(file, config.tools ?? {}, known, warn);
-  const logDirectory = file === undefined ? undefined : logDirectoryOf(file, config, env, warn);
+  const compounds = resolveCompounds(config.tools ?? {}, filesOf(layers, 'tools'), known, warn);
   return {
-    ...{ file, directory, settings, logDirectory, writtenHttpToken: config.http?.token },
+    ...{ file: files[0]?.path, files, directory },
+    search: found.userDirectory === undefined ? undefined : { cwd: resolve(cwd), userDirectory },
+    ...{ settings, suiteFiles },
+    logDirectory: logDirectoryOf(layers, env, warn),
+    writtenHttpToken: httpTokenIn(layers),
     ...{ servers, disabled, unusable, compounds, warnings },
   };
 }
 
-interface OwnConfig {
-  readonly config: ConfigInput;
-  readonly candidates: readonly Candidate[];
+/** Which file each entry of a map comes from. */
+function filesOf(layers: readonly Layer[], key: 'suites' | 'tools'): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const { file, config } of layers)
+    for (const name of Object.keys(config[key] ?? {})) if (!files.has(name)) files.set(name, file ?? '');
+  return files;
 }
 
-const NOTHING: OwnConfig = { config: {}, candidates: [] };
-
-async function readOwn(file: string, face: Face, warn: Warn): Promise<OwnConfig> {
-  const value = await readConfigFile(file);
-  const { fatal, byServer } = await checkConfig(value, face);
-  const inServers = [...byServer.values()].flat();
-  if (fatal.length > 0) throw invalidConfig(file, [...fatal, ...inServers]);
-  for (const [server, problems] of byServer) {
-    for (const { path, message: why } of problems) {
-      const message = withConsequence(why, 'the server is skipped');
-      warn({ file, key: keyPath(path), message, level: 'warn', server });
-    }
-  }
-  // Checked: what is left wrong is confined to the servers in `byServer`, which are not looked into.
-  const config = value as ConfigInput;
-  return { config, candidates: ownCandidates(file, config.mcpServers ?? {}, new Set(byServer.keys())) };
+function httpTokenIn(layers: readonly Layer[]): LoadedConfig['writtenHttpToken'] {
+  const layer = layers.find(({ config }) => config.http?.token !== undefined);
+  return layer && { text: layer.config.http!.token!, file: layer.file ?? '' };
 }
 
 /** Settings for a server that nobody defines are most likely a slip in the name. */
 function warnAboutUnusedSuites(
-  file: string,
-  settings: Settings,
+  { scope, file, config }: Layer,
+  { management }: Settings,
   names: ReadonlySet<string>,
   warn: Warn,
 ): void {
-  for (const name of Object.keys(settings.suites)) {
+  for (const name of Object.keys(config.suites ?? {})) {
     if (names.has(name)) continue;
     const guess = didYouMean(name, names);
     const message = `there is no server of this name.${guess === undefined ? '' : ` ${guess}`}`;
-    // Where servers come while we run, theirs may be the name.
-    const level = settings.management.enabled ? 'info' : 'warn';
-    warn({ file, key: keyPath(['suites', name]), message, level });
+    // Servers that come while we run may have the name, and the user's settings may be about those of other projects.
+    const level = management.enabled || scope === 'user' ? 'info' : 'warn';
+    warn({ file: file ?? '', key: keyPath(['suites', name]), message, level });
   }
 }
 
-function logDirectoryOf(
-  file: string,
-  { logDirectory }: ConfigInput,
-  env: Environment,
-  warn: Warn,
-): string | undefined {
-  if (logDirectory === undefined) return undefined;
-  const result = interpolate(logDirectory, env);
+function logDirectoryOf(layers: readonly Layer[], env: Environment, warn: Warn): string | undefined {
+  const layer = layers.find(({ config }) => config.logDirectory !== undefined);
+  if (layer?.file === undefined) return undefined;
+  const result = interpolate(layer.config.logDirectory!, env);
   if (result.kind === 'text') {
     // As with ${LOGS:-}, which leaves it to the environment whether there is a log file.
-    return result.text === '' ? undefined : resolve(dirname(file), result.text);
+    return result.text === '' ? undefined : resolve(dirname(layer.file), result.text);
   }
   const message = `${whyNotFilled(result)}; no log file is written`;
-  warn({ file, key: 'logDirectory', message, level: 'warn' });
+  warn({ file: layer.file, key: 'logDirectory', message, level: 'warn' });
   return undefined;
 }

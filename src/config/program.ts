@@ -40,7 +40,8 @@ export function fillInProgram(
     filler.fail(candidate, `the command of "${candidate.name}" is empty`);
     return undefined;
   }
-  const absolute = cwd === '' ? candidate.directory : resolvePath(candidate.directory, cwd);
+  const absolute =
+    cwd === '' ? (candidate.startIn ?? candidate.directory) : resolvePath(candidate.directory, cwd);
   const cwdAsWritten = 'cwd' in server && typeof server.cwd === 'string' ? server.cwd : '';
   const written = {
     command: inner.cmd,

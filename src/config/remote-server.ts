@@ -17,7 +17,7 @@ export type RemoteEntry = Pick<RemoteServer, 'type' | 'url' | 'headers' | 'isola
 export function defineRemoteServer(
   name: string,
   entry: RemoteEntry,
-  context: Pick<RuntimeContext, 'settings' | 'directory' | 'file' | 'env'>,
+  context: Pick<RuntimeContext, 'settings' | 'directory' | 'suiteFiles' | 'env'>,
 ): RemoteDefinition {
   const server = describeRemote(entry);
   const candidate: Candidate = {
@@ -30,7 +30,7 @@ export function defineRemoteServer(
   const warnings: ConfigWarning[] = [];
   const definition = defineRemote(candidate, server, {
     settings: context.settings,
-    file: context.file,
+    suiteFiles: context.suiteFiles ?? new Map(),
     env: context.env ?? process.env,
     warn: (warning) => void warnings.push(warning),
   });

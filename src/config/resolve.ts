@@ -21,8 +21,8 @@ import { toolSettings, type ToolWords } from './tool-settings.ts';
 
 export interface ResolveOptions {
   readonly settings: Settings;
-  /** The configuration file, where there is one. */
-  readonly file: string | undefined;
+  /** The file that holds each entry of `suites`, by the name of the server. */
+  readonly suiteFiles: ReadonlyMap<string, string>;
   /** What references are filled in from. */
   readonly env: Environment;
   /** What mcp-descriptions.json says of servers. Default: nothing. */
@@ -53,8 +53,9 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
     const first = taken.get(name);
     if (first !== undefined) {
       const message = `"${name}" is already defined in ${place(first)}; this one is ignored`;
-      // Turning off at home what a shared file defines is the reason to have both.
-      warn({ ...origin(candidate), message, level: isDisabled(first.definition) ? 'info' : 'warn' });
+      // Turning off at home what a shared file defines is the reason to have both, as is a project's own version.
+      const meant = isDisabled(first.definition) || first.scope !== candidate.scope;
+      warn({ ...origin(candidate), message, level: meant ? 'info' : 'warn' });
       continue;
     }
     taken.set(name, candidate);
@@ -148,7 +149,7 @@ function defineBuiltin(
     isolation: 'session',
     builtin,
     project: filled,
-    directory: candidate.directory,
+    directory: filled === undefined ? (candidate.startIn ?? candidate.directory) : candidate.directory,
     written: { builtin, project },
   };
 }
@@ -164,7 +165,7 @@ export type Given = Partial<Pick<StdioServer, keyof StdioServer & keyof RemoteSe
 
 /** What does not depend on how the server is reached. */
 function commonOf(candidate: Candidate, given: Given, filler: Filler, options: DefineOptions) {
-  const { settings, file, warn } = options;
+  const { settings, suiteFiles, warn } = options;
   const suite = settings.suites[candidate.name];
   const described = options.descriptions?.get(candidate.name);
   const exposure = suite?.exposure ?? given.exposure ?? settings.exposure;
@@ -178,13 +179,13 @@ function commonOf(candidate: Candidate, given: Given, filler: Filler, options: D
     name: candidate.name,
     description: given.description,
     switchboardDescription: given.switchboardDescription,
-    origin: { file: candidate.file, key: keyPath(candidate.path) },
+    origin: { file: candidate.file, key: keyPath(candidate.path), scope: candidate.scope },
     timeouts: overrideTimeouts(general, given.timeouts),
     isolation: given.isolation ?? settings.isolation,
     exposure,
     naming: settings.naming,
     offer: suite?.offer ?? given.offer ?? settings.offer,
-    tools: toolSettings(placesOf(candidate, given, suite, file), filler, warn),
+    tools: toolSettings(placesOf(candidate, given, suite, suiteFiles), filler, warn),
     suite: suiteOf(given, suite, settings, described?.switchboard),
     claude: described?.claude,
     language,
@@ -198,11 +199,12 @@ function placesOf(
   candidate: Candidate,
   given: Given,
   suite: Suite | undefined,
-  file: string | undefined,
+  suiteFiles: ReadonlyMap<string, string>,
 ): ToolWords[] {
   const own: ToolWords = { file: candidate.file, path: candidate.path, says: given };
   if (suite === undefined) return [own];
-  return [{ file: file ?? '', path: ['suites', candidate.name], says: suite as Look }, own];
+  const file = suiteFiles.get(candidate.name) ?? '';
+  return [{ file, path: ['suites', candidate.name], says: suite as Look }, own];
 }
 
 /** Likewise, except for switchboardDescription. */

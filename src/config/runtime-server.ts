@@ -24,8 +24,8 @@ export interface RuntimeContext {
   readonly settings: Settings;
   /** What a relative `cwd` is relative to: the directory of the configuration. */
   readonly directory: string;
-  /** The configuration file, for messages about what it says. Default: none is named. */
-  readonly file?: string | undefined;
+  /** The file that holds each entry of `suites`, for messages about it. Default: none is named. */
+  readonly suiteFiles?: ReadonlyMap<string, string> | undefined;
   /** What references in the presets of `suites` are filled in from. Default the program's own environment. */
   readonly env?: Environment | undefined;
   /** The script that runs now; an entry that starts it is refused. Default `process.argv[1]`. */
@@ -66,7 +66,7 @@ export function defineRuntimeServer(
   const described = { command, args: [...args], env, cwd };
   const server = defineProgram(candidate, described, {
     settings: context.settings,
-    file: context.file,
+    suiteFiles: context.suiteFiles ?? new Map(),
     env: context.env ?? process.env,
     isOurselves: () => false,
     warn: (warning) => void warnings.push(warning),

@@ -7,7 +7,7 @@ type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonl
 
 /** What the configuration says about everything but single servers and tools, with every default applied. */
 export type Settings = DeepReadonly<
-  Omit<ConfigOutput, '$schema' | 'mcpServers' | 'tools' | 'logDirectory' | 'management' | 'http'>
+  Omit<ConfigOutput, '$schema' | 'extends' | 'mcpServers' | 'tools' | 'logDirectory' | 'management' | 'http'>
 > & {
   /** Without the token, which httpTokenOf tells. */
   readonly http: DeepReadonly<Omit<ConfigOutput['http'], 'token'>>;
@@ -23,7 +23,7 @@ export type Settings = DeepReadonly<
 export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Settings {
   const { introspection = {}, limits = {}, http = {} } = config;
   return {
-    discoverGlobs: config.discoverGlobs ?? (face.discovers === false ? [] : DEFAULTS.discoverGlobs),
+    discoverGlobs: globsOf(config, face),
     exposure: config.exposure ?? face.defaults.exposure,
     naming: config.naming ?? face.defaults.naming,
     offer: config.offer ?? DEFAULTS.offer,
@@ -55,6 +55,11 @@ export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Se
       callsQueued: limits.callsQueued ?? DEFAULTS.limits.callsQueued,
     },
   };
+}
+
+/** Where one file of the configuration looks for servers, relative to its directory. */
+export function globsOf({ discoverGlobs }: ConfigInput, face: Face): readonly string[] {
+  return discoverGlobs ?? (face.discovers === false ? [] : DEFAULTS.discoverGlobs);
 }
 
 /** The time limits given, and where one is left out, that of `base`. */

@@ -32,9 +32,12 @@ export interface TestGateway {
 
 type Entry = ServerCommand & Record<string, unknown>;
 
-/** For the environment of a gateway: what it remembers between runs stays in the folder of the test. */
+/**
+ * For the environment of a gateway: what it remembers between runs and the user's own configuration are in the folder of
+ * the test.
+ */
 export function ownState(project: Project): Readonly<Record<string, string>> {
-  return { SWITCHBOARD_STATE_DIR: project.path('.state') };
+  return { SWITCHBOARD_STATE_DIR: project.path('.state'), XDG_CONFIG_HOME: project.path('.config') };
 }
 
 /** Starts the built `switchboard` over these servers, with a raw client that has said hello. */

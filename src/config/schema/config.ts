@@ -131,6 +131,9 @@ export const config = z
       .string({ error: 'must be a text' })
       .optional()
       .describe('Where editors find the description of this file.'),
+    extends: yesOrNo
+      .optional()
+      .describe("In a project's file, false leaves out the user's own configuration. Default true."),
     discoverGlobs: z
       .array(filledText(), { error: 'must be a list of patterns' })
       .default([...DEFAULTS.discoverGlobs])

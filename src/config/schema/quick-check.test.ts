@@ -233,13 +233,13 @@ describe('the quick check and the schema agree', () => {
     if (!JSON.stringify(value).includes('__proto__')) expect(config.safeParse(value).success).toBe(valid);
     if (!quick.isConfig(value)) return;
     if (JSON.stringify(value).includes('__proto__')) return;
-    const { $schema, mcpServers, tools, logDirectory } = value;
+    const { $schema, extends: extended, mcpServers, tools, logDirectory } = value;
     const { flatIdleMs, ...settings } = applyDefaults(value);
     expect(settings.http).not.toHaveProperty('token');
     expect(flatIdleMs).toBe(value.timeouts?.idleMs ?? 'never');
     const parsed = config.parse(value);
     const http = { ...settings.http, token: value.http?.token };
-    expect({ ...settings, http, $schema, mcpServers, tools, logDirectory }).toEqual({
+    expect({ ...settings, http, $schema, extends: extended, mcpServers, tools, logDirectory }).toEqual({
       ...parsed,
       management: resolveManagement(parsed.management),
     });
@@ -269,6 +269,8 @@ describe('the quick check and the schema agree', () => {
     null,
     'text',
     { $schema: 'x' },
+    { extends: false },
+    { extends: 'other.json' },
     { mcpServers: { a: { command: 'npx', args: ['-y'], env: { A: 1, B: true, C: 'x' } } } },
     { mcpServers: { a: { command: { cmd: 'node', args: [], env: {} } } } },
     { mcpServers: { a: { command: { cmd: 'node', arg: [] } } } },

@@ -1,0 +1,142 @@
+import { dirname, resolve } from 'node:path';
+import { SwitchboardError } from '../shared/errors.ts';
+import { ownCandidates, type Candidate, type Warn } from './candidate.ts';
+import { checkConfig, invalidConfig } from './check.ts';
+import { discover } from './discover.ts';
+import type { Face } from './face.ts';
+import type { ConfigFile, ConfigScope, FoundConfig } from './find.ts';
+import { keyPath, withConsequence } from './problem.ts';
+import { readConfigFile } from './read.ts';
+import type { ConfigInput } from './schema/config.ts';
+import { globsOf } from './settings.ts';
+
+/** One part of the configuration: what a file says, and what was discovered in its directory. */
+export interface Layer {
+  readonly scope: ConfigScope;
+  /** Undefined for a project without a configuration file. */
+  readonly file: string | undefined;
+  /** What its relative paths are relative to. */
+  readonly directory: string;
+  readonly config: ConfigInput;
+  /** Its servers: those of the file, then those that were discovered. */
+  readonly candidates: readonly Candidate[];
+}
+
+export interface ReadLayersOptions {
+  /** The project, where no file says which. */
+  readonly cwd: string;
+  readonly face: Face;
+  /** Whether a file that cannot be used is an error even where another one can. */
+  readonly strict: boolean;
+  readonly warn: Warn;
+}
+
+export interface ReadLayers {
+  /** The one that wins first. */
+  readonly layers: readonly Layer[];
+  /** The files that were read, or would have been if they were in order, likewise. */
+  readonly files: readonly ConfigFile[];
+  /** As in FoundConfig. */
+  readonly userDirectory: string | undefined;
+}
+
+/**
+ * Reads the project's part of the configuration, or the file that was named, and then the user's own. One that cannot be
+ * used is left out with a warning where the other one can: a slip in one must not cost the servers of both.
+ */
+export async function readLayers(found: FoundConfig, options: ReadLayersOptions): Promise<ReadLayers> {
+  const userFile = found.files.find(({ scope }) => scope === 'user');
+  const projectFile = found.files.find((file) => file !== userFile);
+  const project = await readLayer(projectFile, options);
+  if (userFile === undefined || project.config.extends === false) {
+    if (project.error !== undefined) throw project.error;
+    const files = projectFile === undefined ? [] : [projectFile];
+    const userDirectory = project.config.extends === false ? undefined : found.userDirectory;
+    return { layers: [project], files, userDirectory };
+  }
+  const user = startingIn(project.directory, await readLayer(userFile, options));
+  if (user.config.extends !== undefined) {
+    const message = 'is ignored here: only the file of a project can leave this one out';
+    options.warn({ file: userFile.path, key: 'extends', message, level: 'warn' });
+  }
+  const broken = [project, user].filter(({ error }) => error !== undefined);
+  const othersUsable = projectFile !== undefined && broken.length === 1 && !options.strict;
+  if (broken[0]?.error !== undefined && !othersUsable) throw broken[0].error;
+  for (const { file, error } of broken) warnAboutLeftOut(file!, error!, options.warn);
+  return { layers: [project, user], files: found.files, userDirectory: found.userDirectory };
+}
+
+interface ReadLayer extends Layer {
+  /** Why nothing of it is used. */
+  readonly error?: SwitchboardError;
+}
+
+async function readLayer(found: ConfigFile | undefined, options: ReadLayersOptions): Promise<ReadLayer> {
+  const { cwd, face, warn } = options;
+  const scope = found?.scope ?? 'project';
+  const file = found?.path;
+  const directory = file === undefined ? resolve(cwd) : dirname(file);
+  const place = { scope, file, directory };
+  try {
+    const { config, own } = file === undefined ? NO_FILE : await readFile(file, options);
+    // In the user's own directory, nobody else's program looks for a .mcp.json.
+    const rootFile = face.discovers !== false && scope !== 'user';
+    const discovered = await discover(directory, { globs: globsOf(config, face), rootFile, warn });
+    const candidates = [...own, ...discovered].map((candidate) => ({ ...candidate, scope }));
+    return { ...place, config, candidates };
+  } catch (error) {
+    if (!(error instanceof SwitchboardError)) throw error;
+    return { ...place, config: {}, candidates: [], error };
+  }
+}
+
+interface FileContent {
+  readonly config: ConfigInput;
+  readonly own: readonly Candidate[];
+}
+
+const NO_FILE: FileContent = { config: {}, own: [] };
+
+async function readFile(file: string, { face, warn }: ReadLayersOptions): Promise<FileContent> {
+  const value = await readConfigFile(file);
+  const { fatal, byServer } = await checkConfig(value, face);
+  const inServers = [...byServer.values()].flat();
+  if (fatal.length > 0) throw invalidConfig(file, [...fatal, ...inServers]);
+  for (const [server, problems] of byServer) {
+    for (const { path, message: why } of problems) {
+      const message = withConsequence(why, 'the server is skipped');
+      warn({ file, key: keyPath(path), message, level: 'warn', server });
+    }
+  }
+  // Checked: what is left wrong is confined to the servers in `byServer`, which are not looked into.
+  const config = value as ConfigInput;
+  return { config, own: ownCandidates(file, config.mcpServers ?? {}, new Set(byServer.keys())) };
+}
+
+/** As hosts do with servers of a user: they are started where the work is, unless their definition says otherwise. */
+function startingIn(directory: string, layer: ReadLayer): ReadLayer {
+  const candidates = layer.candidates.map((candidate) =>
+    candidate.file === layer.file ? { ...candidate, startIn: directory } : candidate,
+  );
+  return { ...layer, candidates };
+}
+
+function warnAboutLeftOut(file: string, error: SwitchboardError, warn: Warn): void {
+  // Each line names the file already.
+  for (const message of error.message.split('\n')) warn({ message, level: 'warn' });
+  const message = 'is left out until it is corrected: its servers and settings are missing';
+  warn({ file, message, level: 'warn' });
+}
+
+/** What all layers say together, but for servers and globs: the first one wins, of groups and maps member by member. */
+export function mergeConfigs(layers: readonly Layer[]): ConfigInput {
+  return layers
+    .map(({ config }) => config)
+    .reduceRight<ConfigInput>((below, above) => {
+      const merged: Record<string, unknown> = { ...below, ...above };
+      for (const key of MERGED) if (below[key] && above[key]) merged[key] = { ...below[key], ...above[key] };
+      return merged;
+    }, {});
+}
+
+const MERGED = ['suites', 'tools', 'http', 'instructions', 'timeouts', 'introspection', 'limits'] as const;
