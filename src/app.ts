@@ -4,9 +4,10 @@ import type { Readable, Writable } from 'node:stream';
 import { builtinOf, entryOf, spokenTo, upstreamOf } from './app/entry.ts';
 import { warnAboutSlips } from './app/log-lines.ts';
 import { TRAIL } from './app/nesting.ts';
+import { neverWritten } from './app/never-written.ts';
 import { SharedServers } from './app/shared-servers.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
-import { isRuntimeServer, type LoadedConfig, type ServerDefinition } from './config/index.ts';
+import { isRuntimeServer, reachedBy, type LoadedConfig, type ServerDefinition } from './config/index.ts';
 import {
   openConversation,
   openHttp,
@@ -118,7 +119,7 @@ export function createApp(options: AppOptions): App {
   /** What this run of the program is called on the way from a client to a server. */
   const self = randomBytes(9).toString('base64url');
   const directory = stateDirectory(env);
-  const memory = createMemory(join(directory, 'servers.json'), log);
+  const memory = createMemory(join(directory, 'servers'), log);
   const deadlines = new Deadlines();
   const gate = new StartGate();
   let current = options.config;
@@ -129,7 +130,7 @@ export function createApp(options: AppOptions): App {
   const workspaces = new Set<Workspace>();
   const modernHomes = new Set<OpenHome>();
 
-  const surroundingsFor = (capabilities: () => JsonObject): Surroundings => ({
+  const surroundingsFor = (server: ServerDefinition, capabilities: () => JsonObject): Surroundings => ({
     family,
     log,
     stderr,
@@ -140,11 +141,13 @@ export function createApp(options: AppOptions): App {
         : `${program} doctor --start shows how it is started and all it writes.`),
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
-    inTurn: (server, start) => (spawnGate ? spawnGate.enter(server, start) : start()),
-    recall: (server) => memory.recall(() => keyOf(server)),
-    remember: (server, info) => memory.remember(keyOf(server), info),
+    inTurn: (name, start) => (spawnGate ? spawnGate.enter(name, start) : start()),
+    memory: memory.of({
+      key: () => memoryKey(server.kind, reachedBy(server)),
+      secrets: () => neverWritten(server, inheritable),
+    }),
     stateChanged: onStateChange,
-    listed: (server, kind, listing) => listed(server, kind, listing),
+    listed: (name, kind, listing) => listed(name, kind, listing),
   });
   const createSource = (
     server: ServerDefinition,
@@ -168,7 +171,11 @@ export function createApp(options: AppOptions): App {
       volatile,
       after,
     };
-    const source = createServerSource(upstreamOf(server, context), surroundingsFor(capabilities), deadlines);
+    const source = createServerSource(
+      upstreamOf(server, context),
+      surroundingsFor(server, capabilities),
+      deadlines,
+    );
     return spokenTo(source, server, { env, log });
   };
   /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
@@ -351,12 +358,6 @@ function namesOf(host: string): string[] {
 /** What servers are told that their client can do: what the one whose workspace this is has said, in all its sessions. */
 function capabilitiesOf({ sessions }: Gateway): JsonObject {
   return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
-}
-
-function keyOf({ name, target }: Parameters<Surroundings['recall']>[0]): string {
-  return target.kind === 'process'
-    ? memoryKey(name, target.shown.command, target.args, target.shown.cwd)
-    : memoryKey(name, target.shown.url);
 }
 
 function loginOf(program: string, configPath: string | undefined, server: string): string {

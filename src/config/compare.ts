@@ -35,7 +35,8 @@ function spokenTo({ language, tools, description, claude }: ServerDefinition): u
   ];
 }
 
-function reachedBy(server: ServerDefinition): unknown[] {
+/** How the server is reached: everything in its definition that may change what it offers. */
+export function reachedBy(server: ServerDefinition): unknown[] {
   if (server.kind === 'remote') {
     const { transport, url, headers, oauth } = server;
     return [transport, url, headers, ...(oauth === false ? [false] : loginOf(oauth))];

@@ -1,4 +1,4 @@
-export { compareServers } from './compare.ts';
+export { compareServers, reachedBy } from './compare.ts';
 export type { CompoundDefinition } from './compound.ts';
 export { MANAGEMENT_TOOLS } from './defaults.ts';
 export type {

@@ -160,6 +160,7 @@ export function notingSource(name: string, tools: readonly string[]): NotingSour
     about: () => undefined,
     list: () => Promise.resolve(listing),
     known: () => listing,
+    remembered: () => undefined,
     request: (edits: Edit[], call) => {
       sent.push(editedText(call.request, edits));
       call.succeed({ content: [] });

@@ -37,6 +37,7 @@ export class SharedSource {
       about: () => source().about(),
       list: (kind) => source().list(kind),
       known: (kind) => source().known(kind),
+      remembered: (kind) => source().remembered(kind),
       request: (edits, call) => {
         this.#homes.set(call.session, member);
         member.sessions.add(call.session);

@@ -19,6 +19,8 @@ export interface Source {
   list(kind: Kind): Promise<Listing>;
   /** The same where it is known already and has not changed since; asks nobody. */
   known(kind: KeptKind): Listing | undefined;
+  /** What it listed last, in this run of the program or an earlier one; asks nobody and starts nothing. */
+  remembered(kind: KeptKind): Listing | undefined;
   /**
    * The one way in for every method: the client's own request, with what the exposure rewrites in it.
    * The answer goes to the call, exactly once, now or later.

@@ -57,6 +57,7 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
     },
     list: async (kind) => (kind === 'tools' ? (await load()).listing : inner.list(kind)),
     known: (kind) => (kind === 'tools' ? talks?.listing : inner.known(kind)),
+    remembered: (kind) => (kind === 'tools' ? talks?.listing : inner.remembered(kind)),
     request: (edits, call) => {
       if (call.method !== 'tools/call') inner.request(edits, call);
       else if (talks) talks.begin(edits, call);

@@ -107,6 +107,10 @@ class ToySource implements Source {
     return undefined;
   }
 
+  remembered(): undefined {
+    return undefined;
+  }
+
   request(): void {
     throw new Error('called nothing');
   }

@@ -18,6 +18,7 @@ function idleSource(name: string): Source {
     about: () => undefined,
     list: () => Promise.resolve(NOTHING),
     known: () => NOTHING,
+    remembered: () => undefined,
     request: (_edits, call) => call.succeed({}),
     start: () => Promise.resolve(),
     ask: () => Promise.reject(new Error('asked nothing')),

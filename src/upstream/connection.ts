@@ -152,7 +152,7 @@ export class Connection {
 
   /** What the server said of itself, in this life or in an earlier one. */
   get about(): SourceInfo | undefined {
-    return this.#about ?? this.#surroundings.recall(this.#server);
+    return this.#about ?? this.#surroundings.memory.about;
   }
 
   /** Sends a client's call on, or keeps it until that is possible. */

@@ -8,7 +8,7 @@ import { SERVER_SHAPE, type KeptKind, type Kind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message } from '../wire/index.ts';
 import type { Greeting } from './handshake.ts';
 import type { Failure, Link, LinkEnd, LinkEvents } from './link.ts';
-import type { Remembered } from './memory.ts';
+import type { ServerMemory } from './memory.ts';
 import { Modern } from './modern.ts';
 import { eraOf, erasOf, negotiate, type Era } from './negotiate.ts';
 import { NoiseMeter } from './noise.ts';
@@ -45,9 +45,8 @@ export interface Surroundings {
   readonly mayNotStart: () => SwitchboardError | undefined;
   /** Starts a process when it is its turn, where many might start at the same moment. */
   readonly inTurn: <T>(server: string, start: () => Promise<T>) => Promise<T>;
-  /** What a server said of itself in an earlier run of this program. */
-  readonly recall: (server: UpstreamServer) => Remembered | undefined;
-  readonly remember: (server: UpstreamServer, info: Remembered) => void;
+  /** What is remembered of the server, across runs of this program. */
+  readonly memory: ServerMemory;
   /** The state of a server is another one now. */
   readonly stateChanged: (server: string) => void;
   /** A server has listed what it offers. */
@@ -183,9 +182,9 @@ export class Incarnation {
 
   async #negotiate(patience: number): Promise<{ era: Era; info: SourceInfo }> {
     const { name } = this.#server;
-    const { log, greeting, recall } = this.#surroundings;
+    const { log, greeting, memory } = this.#surroundings;
     const findings = this.#findings;
-    const before = findings.era ?? eraOf(recall(this.#server));
+    const before = findings.era ?? eraOf(memory.about);
     const eras = erasOf(this.#server, before, findings.transport);
     const agreed = await negotiate({
       peer: this.peer,

@@ -1,20 +1,16 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { quoted } from '../shared/printable.ts';
 import type { Logger } from '../shared/log.ts';
-import { Component, type Listing } from '../gateway/index.ts';
+import type { Listing } from '../gateway/index.ts';
 import { KINDS, Server, type JsonObject, type Kind } from '../protocol/index.ts';
 import { itemsOf, memberText, RpcCode, type Message } from '../wire/index.ts';
+import { Collector, MAX_COMPONENTS, MAX_ENTRIES, type Screen } from './collector.ts';
 import { errorCode, errorText } from './error-answer.ts';
-import { wellFormed } from './well-formed.ts';
 
 /** Bounds on what one server may make us collect. */
 const MAX_PAGES = 100;
-const MAX_COMPONENTS = 1000;
-const MAX_ENTRIES = 10 * MAX_COMPONENTS;
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_MS = 10_000;
-/** Items with something wrong that are told of, in one list. */
-const MAX_TOLD = 10;
 
 export interface Asker {
   ask(method: string, params?: JsonObject): Promise<Message>;
@@ -22,25 +18,19 @@ export interface Asker {
   mask(text: string): string;
 }
 
-/**
- * Everything of one kind that a server has, page by page to the end, or to a bound. `screen` says why one of them cannot
- * be used; those are left out.
- */
+/** Everything of one kind that a server has, page by page to the end, or to a bound. */
 export async function listAll(
   asker: Asker,
   kind: Kind,
   server: string,
   log: Logger,
-  screen?: (key: string, text: string) => string | undefined,
+  screen?: Screen,
 ): Promise<Listing> {
   const { method, member } = KINDS[kind];
-  const components: Component[] = [];
-  const byKey = new Map<string, Component>();
+  const collector = new Collector(kind, screen);
+  const { components, byKey } = collector;
   const started = performance.now();
   let bytes = 0;
-  let skipped = 0;
-  const unusable = new Map<string, string>();
-  const repaired = new Map<string, readonly string[]>();
   let cursor: string | undefined;
   /** Of all pages; a page that does not say makes it unknown. */
   let shortest: number | undefined = Infinity;
@@ -49,16 +39,7 @@ export async function listAll(
     bytes += answer.length;
     const { items, next, ttlMs } = readPage(answer, kind, server, (text) => asker.mask(text));
     shortest = ttlMs === undefined || shortest === undefined ? undefined : Math.min(shortest, ttlMs);
-    for (const item of items.slice(0, MAX_ENTRIES)) {
-      if (components.length === MAX_COMPONENTS) break;
-      const component = readComponent(item, kind, repaired);
-      const bad = component && screen?.(component.key, component.text);
-      if (bad !== undefined) unusable.set(component!.key, bad);
-      else if (component !== undefined && !byKey.has(component.key)) {
-        byKey.set(component.key, component);
-        components.push(component);
-      } else skipped++;
-    }
+    collector.add(items);
     const collected = { pages: page, bytes, ms: performance.now() - started };
     const reason =
       overflow(items.length, components.length, next, member) ?? (next && whyNoMore(next, cursor, collected));
@@ -66,32 +47,10 @@ export async function listAll(
       cursor = next;
       continue;
     }
-    if (skipped > 0)
-      log.warn(`skipped ${member} without a ${KINDS[kind].key} or with one that was taken`, {
-        server,
-        count: skipped,
-      });
-    for (const [key, bad] of [...repaired].slice(0, MAX_TOLD))
-      log.warn(`left out what no client would take`, { server, [kind]: key, members: bad.join(',') });
-    for (const [key, why] of [...unusable].slice(0, MAX_TOLD))
-      log.warn(`left out what cannot be used`, { server, [kind]: key, reason: why });
+    collector.logProblems(log, server);
     if (reason !== undefined) log.warn(`incomplete list of ${member}`, { server, reason });
     return { components, byKey, incomplete: reason, ttlMs: shortest };
   }
-}
-
-/** Undefined for one that does not say what it goes by. */
-function readComponent(
-  item: string,
-  kind: Kind,
-  repaired: Map<string, readonly string[]>,
-): Component | undefined {
-  const keyText = item.startsWith('{') ? memberText(item, KINDS[kind].key) : undefined;
-  if (keyText?.startsWith('"') !== true) return undefined;
-  const key = JSON.parse(keyText) as string;
-  const { text, bad } = wellFormed(item, kind);
-  if (bad.length > 0) repaired.set(key, bad);
-  return new Component(key, text);
 }
 
 function overflow(

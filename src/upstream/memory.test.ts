@@ -1,26 +1,24 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Component, type Listing } from '../gateway/index.ts';
 import { silentLogger } from '../shared/log.ts';
-import { createMemory, memoryKey } from './memory.ts';
+import { createMemory, memoryKey, type Memory, type ServerMemory } from './memory.ts';
 
 let directory: string;
-let file: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'switchboard-memory-'));
-  file = join(directory, 'state', 'servers.json');
+  directory = join(fs.mkdtempSync(join(tmpdir(), 'switchboard-memory-')), 'state', 'servers');
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => fs.rmSync(join(directory, '..', '..'), { recursive: true, force: true }));
+
+const DAY = 24 * 60 * 60 * 1000;
+const KEY = memoryKey('k');
+
+const openMemory = (): Memory => createMemory(directory, silentLogger);
+const serverIn = (memory: Memory, name = 'k', secrets: string[] = []): ServerMemory =>
+  memory.of({ key: () => memoryKey(name), secrets: () => secrets });
+const fileOf = (key: string): string => join(directory, `${key}.jsonl`);
 
 const info = (instructions: string) => ({
   protocolVersion: '2025-11-25',
@@ -29,91 +27,257 @@ const info = (instructions: string) => ({
   instructions,
 });
 
-test('what was remembered is recalled by the next run, for its owner only', () => {
-  const memory = createMemory(file, silentLogger);
-  memory.remember('k', info('Use me.'));
+function listing(...texts: string[]): Listing {
+  const components = texts.map((text) => new Component((JSON.parse(text) as { name: string }).name, text));
+  return { components, byKey: new Map(components.map((each) => [each.key, each])), incomplete: undefined };
+}
+
+const TOOL = '{"name":"add","inputSchema":{"type":"object"},"_meta":{"precise":1.00000000000000000001}}';
+
+/** What the next run finds after this one has learned something. */
+function afterLearning(learn: (server: ServerMemory) => void, secrets: string[] = []): ServerMemory {
+  const memory = openMemory();
+  learn(serverIn(memory, 'k', secrets));
   memory.save();
-  expect(createMemory(file, silentLogger).recall(() => 'k')).toEqual(info('Use me.'));
-  expect(createMemory(file, silentLogger).recall(() => 'other')).toBeUndefined();
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(statSync(join(directory, 'state')).mode & 0o777).toBe(0o700);
-  expect(readdirSync(join(directory, 'state'))).toEqual(['servers.json']);
+  return serverIn(openMemory());
+}
+
+/** What is found where the file has this content. */
+function found(content: string | Buffer): ServerMemory {
+  fs.mkdirSync(directory, { recursive: true });
+  fs.writeFileSync(fileOf(KEY), content);
+  return serverIn(openMemory());
+}
+
+const textsOf = (list: Listing | undefined) => list?.components.map(({ text }) => text);
+
+test('facts and lists are there in the next run, to the letter, for their owner only', () => {
+  const next = afterLearning((server) => {
+    server.learn({ about: info('Use me.') });
+    server.learn({ framing: 'content-length' });
+    server.learnList('tools', listing(TOOL));
+    server.learnList('prompts', listing());
+  });
+  expect(next.about).toEqual(info('Use me.'));
+  expect(next.about).toBe(next.about);
+  expect(next.framing).toBe('content-length');
+  expect(textsOf(next.list('tools'))).toEqual([TOOL]);
+  expect(next.list('tools')).toMatchObject({ remembered: true, incomplete: undefined });
+  expect(next.list('tools')).toBe(next.list('tools'));
+  expect(textsOf(next.list('prompts'))).toEqual([]);
+  expect(next.list('resources')).toBeUndefined();
+  expect(fs.statSync(fileOf(KEY)).mode & 0o777).toBe(0o600);
+  expect(fs.statSync(directory).mode & 0o777).toBe(0o700);
+  expect(fs.readdirSync(directory)).toEqual([`${KEY}.jsonl`]);
 });
 
-test('an unusual framing is remembered; anything else in its place is not believed', () => {
-  const memory = createMemory(file, silentLogger);
-  memory.remember('framed', { ...info('F'), framing: 'content-length' });
-  memory.remember('usual', { ...info('U'), framing: 'newline' });
-  memory.save();
-  const next = createMemory(file, silentLogger);
-  expect(next.recall(() => 'framed')?.framing).toBe('content-length');
-  expect(next.recall(() => 'usual')).not.toHaveProperty('framing');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"content-length"', '["anything"]'));
-  expect(createMemory(file, silentLogger).recall(() => 'framed')).toEqual(info('F'));
+test('only an unusual framing is remembered, and no longer than it holds', () => {
+  expect(afterLearning((server) => server.learn({ framing: 'newline' })).framing).toBeUndefined();
+  expect(afterLearning((server) => server.learn({ framing: 'content-length' })).framing).toBe(
+    'content-length',
+  );
+  expect(afterLearning((server) => server.learn({ framing: 'newline' })).framing).toBeUndefined();
+});
+
+test('another configuration finds nothing of it', () => {
+  afterLearning((server) => server.learnList('tools', listing(TOOL)));
+  const other = serverIn(openMemory(), 'other');
+  expect([other.about, other.framing, other.list('tools')]).toEqual([undefined, undefined, undefined]);
+});
+
+test('what this run has learned is what it remembers, and is not marked as old', () => {
+  afterLearning((server) => server.learnList('tools', listing(TOOL)));
+  const server = serverIn(openMemory());
+  const fresh = listing('{"name":"sub"}');
+  server.learnList('tools', fresh);
+  expect(server.list('tools')).toBe(fresh);
 });
 
 test('two programs that write one after the other keep what both learned', () => {
-  const [one, two] = [createMemory(file, silentLogger), createMemory(file, silentLogger)];
-  one.remember('a', info('A'));
-  two.remember('b', info('B'));
+  const [one, two] = [openMemory(), openMemory()];
+  serverIn(one).learn({ about: info('A') });
+  serverIn(two).learnList('tools', listing(TOOL));
+  serverIn(two, 'b').learn({ about: info('B') });
   one.save();
   two.save();
-  const read = createMemory(file, silentLogger);
-  expect([read.recall(() => 'a')?.instructions, read.recall(() => 'b')?.instructions]).toEqual(['A', 'B']);
+  const next = openMemory();
+  expect(serverIn(next).about?.instructions).toBe('A');
+  expect(textsOf(serverIn(next).list('tools'))).toEqual([TOOL]);
+  expect(serverIn(next, 'b').about?.instructions).toBe('B');
 });
 
-test('nothing is written where nothing is new', () => {
-  createMemory(file, silentLogger).save();
-  expect(() => statSync(file)).toThrow('ENOENT');
+test('nothing is written where nothing was learned, nor again where nothing is new', () => {
+  openMemory().save();
+  expect(fs.existsSync(directory)).toBe(false);
+  const learn = (server: ServerMemory): void => server.learn({ about: info('A') });
+  afterLearning(learn);
+  const { ino } = fs.statSync(fileOf(KEY));
+  const old = new Date(Date.now() - 2 * DAY);
+  fs.utimesSync(fileOf(KEY), old, old);
+  afterLearning(learn);
+  expect(fs.statSync(fileOf(KEY)).ino).toBe(ino);
+  expect(Date.now() - fs.statSync(fileOf(KEY)).mtimeMs).toBeLessThan(DAY);
 });
 
-test('a damaged file counts as none and is written anew', () => {
-  mkdirSync(join(directory, 'state'));
-  for (const damage of ['', '{', '[]', '{"version":1,"servers":{"k":7}}', '{"version":9,"servers":{}}']) {
-    writeFileSync(file, damage);
-    const memory = createMemory(file, silentLogger);
-    expect(memory.recall(() => 'k')).toBeUndefined();
-    memory.remember('k', info('new'));
-    memory.save();
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ servers: { k: info('new') } });
+const HEAD = '{"version":1,"about":{"protocolVersion":"2025-11-25"}}';
+
+test('a damaged file counts as none and is written again', () => {
+  const damages = [
+    '',
+    '{',
+    '[]',
+    '\n\n\n',
+    '{"version":9}',
+    '{"version":1,"version":2',
+    Buffer.from([0xff, 0xfe, 0]),
+    HEAD.slice(0, -1),
+    `${'['.repeat(100_000)}`,
+    `{"version":1,"a":${'['.repeat(300)}${']'.repeat(300)}}`,
+  ];
+  for (const damage of damages) {
+    const server = found(damage);
+    expect([server.about, server.framing, server.list('tools')]).toEqual([undefined, undefined, undefined]);
+    expect(afterLearning((each) => each.learn({ about: info('new') })).about).toEqual(info('new'));
   }
 });
 
-test('a link in its place is not followed', () => {
-  mkdirSync(join(directory, 'state'));
-  const elsewhere = join(directory, 'elsewhere');
-  writeFileSync(elsewhere, JSON.stringify({ version: 1, servers: { k: info('theirs') } }));
-  symlinkSync(elsewhere, file);
-  const memory = createMemory(file, silentLogger);
-  expect(memory.recall(() => 'k')).toBeUndefined();
-  memory.remember('k', info('ours'));
-  memory.save();
-  expect(readFileSync(elsewhere, 'utf8')).toContain('theirs');
-  expect(statSync(file).isFile()).toBe(true);
+test('facts of the wrong kind are left out', () => {
+  const server = found(
+    '{"version":1,"about":{"protocolVersion":"1","serverInfo":[],"capabilities":"all","instructions":{}},"framing":"tin can"}',
+  );
+  expect(server.framing).toBeUndefined();
+  expect(server.about).toEqual({
+    protocolVersion: '1',
+    serverInfo: {},
+    capabilities: {},
+    instructions: undefined,
+  });
+});
+
+test.each([
+  ['cut off', '{"tools":[{"name":"a"}'],
+  ['not a list', '{"tools":[]'],
+  ['more than a list', '{"tools":[{"name":"a"}],"more":[]}'],
+  ['a broken line inside', '{"tools":[{"name":"a",\r"description":"b"}]}'],
+  ['nested too deeply', `{"tools":[{"name":"a","x":${'['.repeat(300)}${']'.repeat(300)}}]}`],
+])('a list that is damaged (%s) is not used, and the facts are', (_how, line) => {
+  const server = found(`${HEAD}\n${line}`);
+  expect(server.list('tools')).toBeUndefined();
+  expect(server.about).toBeDefined();
+});
+
+test('items are checked like those of a server that runs', () => {
+  const items = [
+    '{"name":"a","description":7,"inputSchema":{"type":"object"}}',
+    '{"name":"b"}',
+    '{"name":"b","description":"again"}',
+    '{"title":"nameless"}',
+    '7',
+    '"text"',
+    ...Array.from({ length: 1500 }, (_, n) => `{"name":"n${n}","inputSchema":{"type":"object"}}`),
+  ];
+  const list = found(`${HEAD}\n{"tools":[${items.join(',')}]}`).list('tools')!;
+  expect(list.components).toHaveLength(1000);
+  expect(textsOf(list)!.slice(0, 3)).toEqual([
+    '{"name":"a","inputSchema":{"type":"object"}}',
+    '{"name":"b","inputSchema":{"type":"object"}}',
+    '{"name":"n0","inputSchema":{"type":"object"}}',
+  ]);
+});
+
+test('a file that is too large, too old, a directory or a link is not read', () => {
+  expect(found(`${HEAD}\n${' '.repeat(1024 * 1024)}`).about).toBeUndefined();
+  expect(found(HEAD).about).toBeDefined();
+  const old = new Date(Date.now() - 100 * DAY);
+  fs.utimesSync(fileOf(KEY), old, old);
+  expect(serverIn(openMemory()).about).toBeUndefined();
+  const elsewhere = join(directory, '..', 'elsewhere');
+  fs.renameSync(fileOf(KEY), elsewhere);
+  fs.utimesSync(elsewhere, new Date(), new Date());
+  fs.symlinkSync(elsewhere, fileOf(KEY));
+  expect(serverIn(openMemory()).about).toBeUndefined();
+  fs.rmSync(fileOf(KEY));
+  fs.mkdirSync(fileOf(KEY));
+  expect(afterLearning((server) => server.learn({ about: info('x') })).about).toBeUndefined();
+});
+
+test('a server that says very much of itself takes no more room than others, and keeps its other lists', () => {
+  const huge = 'x'.repeat(9_000_000);
+  const next = afterLearning((server) => {
+    server.learn({
+      about: {
+        protocolVersion: '2025-11-25',
+        serverInfo: { name: huge, version: '1', title: 'Adds', padding: huge },
+        capabilities: { tools: { padding: huge }, [huge]: {} },
+        instructions: huge,
+      },
+    });
+    server.learnList('tools', listing(`{"name":"a","description":"${huge}"}`));
+    server.learnList('prompts', listing('{"name":"p"}'));
+  });
+  expect(fs.statSync(fileOf(KEY)).size).toBeLessThan(100_000);
+  expect(next.about).toMatchObject({
+    serverInfo: { version: '1', title: 'Adds' },
+    capabilities: { tools: {} },
+  });
+  expect(next.list('tools')).toBeUndefined();
+  expect(textsOf(next.list('prompts'))).toEqual(['{"name":"p"}']);
+});
+
+test('a list that is incomplete is not remembered, and neither is the one before it', () => {
+  afterLearning((server) => server.learnList('tools', listing(TOOL)));
+  const next = afterLearning((server) =>
+    server.learnList('tools', { ...listing(TOOL), incomplete: 'its list repeats the same page.' }),
+  );
+  expect(next.list('tools')).toBeUndefined();
+});
+
+test('what holds a secret is never written', () => {
+  const secret = 'pa"ss-word-1';
+  const next = afterLearning(
+    (server) => {
+      server.learn({ about: info(`You are logged in with ${secret}.`) });
+      server.learnList('tools', listing(JSON.stringify({ name: 'a', description: `Uses ${secret}` })));
+      server.learnList('prompts', listing('{"name":"p"}'));
+    },
+    [secret],
+  );
+  expect(fs.readFileSync(fileOf(KEY), 'utf8')).not.toMatch(/ss-word-1/);
+  expect(next.about).toMatchObject({ capabilities: { prompts: {} }, instructions: undefined });
+  expect(next.list('tools')).toBeUndefined();
+  expect(next.list('prompts')).toBeDefined();
+});
+
+test('the oldest are forgotten where there are too many, and what a dead program left behind', () => {
+  fs.mkdirSync(directory, { recursive: true });
+  const aged = (name: string, days: number): void => {
+    fs.writeFileSync(join(directory, name), HEAD);
+    const at = new Date(Date.now() - days * DAY);
+    fs.utimesSync(join(directory, name), at, at);
+  };
+  for (let n = 0; n < 510; n++) aged(`${memoryKey(n)}.jsonl`, 1 + n / 1000);
+  aged(`${memoryKey('dead')}.jsonl.0123456789ab`, 1);
+  aged(`${memoryKey('busy')}.jsonl.0123456789ab`, 0);
+  aged(`${memoryKey('ancient')}.jsonl`, 100);
+  aged('notes.txt', 100);
+  afterLearning((server) => server.learn({ about: info('new') }));
+  const left = fs.readdirSync(directory);
+  expect(left).toHaveLength(500 + 2);
+  expect(left).toContain('notes.txt');
+  expect(left).toContain(`${KEY}.jsonl`);
+  expect(left).toContain(`${memoryKey('busy')}.jsonl.0123456789ab`);
+  expect(left).toContain(`${memoryKey(0)}.jsonl`);
+  expect(left).not.toContain(`${memoryKey(509)}.jsonl`);
+});
+
+test('a directory that cannot be written costs nothing but the memory', () => {
+  fs.mkdirSync(join(directory, '..'), { recursive: true });
+  fs.writeFileSync(directory, 'a file in its place');
+  expect(afterLearning((server) => server.learn({ about: info('x') })).about).toBeUndefined();
 });
 
 test('a key tells definitions apart and says nothing of them', () => {
   expect(memoryKey('a', ['--token=secret'])).toMatch(/^[0-9a-f]{32}$/);
   expect(memoryKey('a', ['x'])).not.toBe(memoryKey('a', ['y']));
   expect(memoryKey('a', ['x'])).toBe(memoryKey('a', ['x']));
-});
-
-test('a server that says very much of itself leaves room for what others said', () => {
-  const huge = 'x'.repeat(9_000_000);
-  const memory = createMemory(file, silentLogger);
-  memory.remember('good', info('Use me.'));
-  memory.remember('huge', {
-    protocolVersion: '2025-11-25',
-    serverInfo: { name: huge, version: '1', padding: huge },
-    capabilities: { tools: { padding: huge }, [huge]: {} },
-    instructions: huge,
-  });
-  memory.save();
-  expect(statSync(file).size).toBeLessThan(100_000);
-  const next = createMemory(file, silentLogger);
-  expect(next.recall(() => 'good')).toEqual(info('Use me.'));
-  expect(next.recall(() => 'huge')).toMatchObject({
-    serverInfo: { version: '1' },
-    capabilities: { tools: {} },
-  });
 });

@@ -1,158 +1,190 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
-import type { SourceInfo } from '../gateway/index.ts';
-import { isJsonObject } from '../protocol/index.ts';
+import type { Listing, SourceInfo } from '../gateway/index.ts';
+import type { KeptKind } from '../protocol/index.ts';
 import type { Framing } from '../wire/index.ts';
+import { MemoryFiles } from './memory-files.ts';
+import { parseList, parseRecord, printList, printRecord, type ServerRecord } from './memory-record.ts';
 
-/** What a server said of itself, and how it was spoken to. */
-export interface Remembered extends SourceInfo {
-  /** The framing it turned out to use, where that is not the usual one. */
-  readonly framing?: Framing | undefined;
+/** What is remembered of one server: what it said last, in this run or an earlier one. */
+export interface ServerMemory {
+  /** The same object as long as nothing new is learned. */
+  readonly about: SourceInfo | undefined;
+  /** The framing it turned out to speak, where that is not the usual one. */
+  readonly framing: Framing | undefined;
+  list(kind: KeptKind): Listing | undefined;
+  learn(facts: { readonly about?: SourceInfo; readonly framing?: Framing }): void;
+  learnList(kind: KeptKind, listing: Listing): void;
 }
 
-/** What servers said of themselves when they last ran. */
+export interface RememberedServer {
+  /** Made by `memoryKey` from everything in the configuration that may change what the server lists. */
+  readonly key: () => string;
+  /** What must not be written to a file. A list that holds any of it is not remembered. */
+  readonly secrets: () => Iterable<string>;
+}
+
+/** What is remembered of all servers. */
 export interface Memory {
-  /** The key is asked for only where something is known at all. */
-  recall(key: () => string): Remembered | undefined;
-  remember(key: string, info: Remembered): void;
+  of(server: RememberedServer): ServerMemory;
   /** Writes what is new, now. */
   save(): void;
 }
 
-/** More than anybody configures; the oldest are forgotten. */
-const MAX_SERVERS = 500;
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
-const MAX_INSTRUCTIONS = 10_000;
 /** Several servers start together; what they say is written once, in milliseconds. */
 const SAVE_AFTER = 500;
 
 /**
- * A client must not wait for servers to start before it is greeted, and servers that nobody needs are not started at
- * all; but both times we have to say what they offer. So what each said last time is kept in a file.
+ * A client must not wait for servers before it is greeted and sees its first list, and servers that nobody needs are not
+ * started at all; but both times we have to say what they offer. So what each said last is kept in a file. Nothing is
+ * read before somebody asks, and whatever is wrong with a file counts as knowing nothing.
  */
-export function createMemory(file: string, log: Logger): Memory {
-  let known: Map<string, Remembered> | undefined;
+export function createMemory(directory: string, log: Logger): Memory {
+  const files = new MemoryFiles(directory);
+  const known = new Map<string, Known>();
+  let onDisk: ReadonlySet<string> | undefined;
   let saving: NodeJS.Timeout | undefined;
-  const all = (): Map<string, Remembered> => (known ??= read(file, log));
+  let pruned = false;
+
+  const read = (key: string): ServerRecord | undefined => {
+    try {
+      const text = files.read(key);
+      return text === undefined ? undefined : parseRecord(text);
+    } catch (error) {
+      log.debug('could not read what is remembered of a server', { key, reason: messageOf(error) });
+      return undefined;
+    }
+  };
+  const recall = (key: string): Known => {
+    let found = known.get(key);
+    if (found === undefined) {
+      onDisk ??= files.keys();
+      found = new Known(onDisk.has(key) ? read(key) : undefined);
+      known.set(key, found);
+    }
+    return found;
+  };
+  const saveOne = (key: string, learned: Learned): void => {
+    // Another gateway may have written meanwhile; what it learned is kept.
+    const before = files.read(key);
+    const record = before === undefined ? undefined : parseRecord(before);
+    const lists = new Map(record?.lists);
+    for (const [kind, line] of learned.lists) {
+      if (line === undefined) lists.delete(kind);
+      else lists.set(kind, line);
+    }
+    const text = printRecord({
+      about: learned.about ?? record?.about,
+      framing: learned.framing ?? record?.framing,
+      lists,
+    });
+    if (text === before) files.confirm(key);
+    else files.write(key, text);
+  };
   const save = (): void => {
     if (saving === undefined) return;
     clearTimeout(saving);
     saving = undefined;
     try {
-      // Another gateway may have written meanwhile; what it learned is kept.
-      write(file, new Map([...read(file, log), ...all()]));
+      for (const [key, each] of known) {
+        const { learned } = each;
+        each.learned = undefined;
+        if (learned !== undefined) saveOne(key, learned);
+      }
+      if (!pruned) files.prune();
+      pruned = true;
     } catch (error) {
-      log.debug('could not remember what the servers offer', { file, reason: messageOf(error) });
+      log.debug('could not remember what the servers offer', { directory, reason: messageOf(error) });
     }
   };
+
   return {
-    recall: (key) => (all().size === 0 ? undefined : all().get(key())),
-    remember(key, info) {
-      const kept = bounded(info);
-      if (JSON.stringify(all().get(key)) === JSON.stringify(kept)) return;
-      all().delete(key);
-      all().set(key, kept);
-      saving ??= setTimeout(save, SAVE_AFTER).unref();
+    of({ key, secrets }) {
+      let own: Known | undefined;
+      const mine = (): Known => (own ??= recall(key()));
+      const learned = (): Learned => {
+        saving ??= setTimeout(save, SAVE_AFTER).unref();
+        return (mine().learned ??= { lists: new Map() });
+      };
+      const holdsSecret = (text: string): boolean =>
+        [...secrets()].some((each) => text.includes(each) || text.includes(escaped(each)));
+      return {
+        get about() {
+          return mine().about;
+        },
+        get framing() {
+          return mine().framing;
+        },
+        list: (kind) => mine().list(kind),
+        learn({ about, framing }) {
+          if (about !== undefined) {
+            mine().about = about;
+            learned().about = holdsSecret(JSON.stringify(about)) ? withoutWords(about) : about;
+          }
+          if (framing !== undefined) {
+            mine().framing = framing === 'newline' ? undefined : framing;
+            learned().framing = framing;
+          }
+        },
+        learnList(kind, listing) {
+          mine().learnList(kind, listing);
+          const line = printList(listing, kind);
+          learned().lists.set(kind, line === undefined || holdsSecret(line) ? undefined : line);
+        },
+      };
     },
     save,
   };
 }
 
-/** What is worth keeping of what a server said, in no more room than all servers can have. */
-function bounded({
-  protocolVersion,
-  serverInfo,
-  capabilities,
-  instructions,
-  framing,
-}: Remembered): Remembered {
-  const { name, version } = serverInfo;
-  const small = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
-  return {
-    protocolVersion,
-    serverInfo: { ...(small(name) ? { name } : {}), ...(small(version) ? { version } : {}) },
-    // Only whether it has them counts; what stands inside may be anything.
-    capabilities: Object.fromEntries(
-      Object.keys(capabilities)
-        .filter((key) => key.length <= 100)
-        .slice(0, 50)
-        .map((key) => [key, {}]),
-    ),
-    instructions: instructions?.slice(0, MAX_INSTRUCTIONS),
-    ...(framing === 'content-length' ? { framing } : {}),
-  };
-}
-
-/** Tells definitions apart without keeping what they say: arguments may hold what is nobody's business. */
+/** Tells configurations apart without keeping what they say: arguments and variables may hold secrets. */
 export function memoryKey(...parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-function read(file: string, log: Logger): Map<string, Remembered> {
-  let descriptor: number | undefined;
-  try {
-    // Without waiting: a pipe in its place would never be opened.
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | NOFOLLOW);
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile() || stat.size > MAX_FILE_BYTES) return new Map();
-    const value: unknown = JSON.parse(readFileSync(descriptor, 'utf8'));
-    if (!isJsonObject(value) || value.version !== 1 || !isJsonObject(value.servers)) return new Map();
-    return new Map(Object.entries(value.servers).flatMap(([key, said]) => asEntry(key, said)));
-  } catch (error) {
-    // Nothing remembered is no harm; a file that cannot be read is written anew.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      log.debug('could not read what the servers offer', { file, reason: messageOf(error) });
-    return new Map();
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
+/** What this run has learned and not written yet. */
+interface Learned {
+  about?: SourceInfo;
+  framing?: Framing;
+  /** As lines of a record; undefined for one that must not be kept. */
+  readonly lists: Map<KeptKind, string | undefined>;
+}
+
+/** What is known of one server by now. Lists are parsed when they are asked for. */
+class Known {
+  about: SourceInfo | undefined;
+  framing: Framing | undefined;
+  learned: Learned | undefined;
+  readonly #lines: Map<KeptKind, string>;
+  readonly #lists = new Map<KeptKind, Listing | undefined>();
+
+  constructor(record: ServerRecord | undefined) {
+    this.about = record?.about;
+    this.framing = record?.framing;
+    this.#lines = new Map(record?.lists);
+  }
+
+  list(kind: KeptKind): Listing | undefined {
+    const line = this.#lines.get(kind);
+    if (line !== undefined) {
+      this.#lines.delete(kind);
+      this.#lists.set(kind, parseList(line, kind));
+    }
+    return this.#lists.get(kind);
+  }
+
+  learnList(kind: KeptKind, listing: Listing): void {
+    this.#lines.delete(kind);
+    this.#lists.set(kind, listing);
   }
 }
 
-/** Does not exist on Windows, where a link needs rights that a stranger lacks. */
-const NOFOLLOW = (constants.O_NOFOLLOW as number | undefined) ?? 0;
-
-function asEntry(key: string, said: unknown): [string, Remembered][] {
-  if (!isJsonObject(said) || typeof said.protocolVersion !== 'string') return [];
-  const { protocolVersion, serverInfo, capabilities, instructions, framing } = said;
-  return [
-    [
-      key,
-      {
-        protocolVersion,
-        serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
-        capabilities: isJsonObject(capabilities) ? capabilities : {},
-        instructions: typeof instructions === 'string' ? instructions : undefined,
-        ...(framing === 'content-length' ? { framing } : {}),
-      },
-    ],
-  ];
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
-function write(file: string, servers: ReadonlyMap<string, Remembered>): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const latest = [...servers].slice(-MAX_SERVERS);
-  const temporary = `${file}.${process.pid}`;
-  try {
-    writeFileSync(temporary, JSON.stringify({ version: 1, servers: Object.fromEntries(latest) }), {
-      mode: 0o600,
-      flag: 'wx',
-    });
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+/** What a server can do, without anything it says in words. */
+function withoutWords({ protocolVersion, capabilities }: SourceInfo): SourceInfo {
+  return { protocolVersion, serverInfo: {}, capabilities, instructions: undefined };
 }

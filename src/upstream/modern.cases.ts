@@ -12,7 +12,7 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { editedText, inPieces, Message, readMessage, type AnswerListener, type Edit } from '../wire/index.ts';
 import type { ServerTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
-import { quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
+import { NO_MEMORY, quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
 
 export interface Asked {
   readonly id: number;
@@ -185,7 +185,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
         clientInfo: { name: 'switch', version: '9' },
         capabilities: options.capabilities ?? {},
       }),
-      recall: () => options.recalled,
+      memory: { ...NO_MEMORY, about: options.recalled },
     }),
     new Deadlines(),
   );

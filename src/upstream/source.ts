@@ -72,6 +72,7 @@ export function createServerSource(
     const screened = kind === 'tools' && server.target.kind === 'remote' ? screen : undefined;
     const listing = await listAll(connect(), kind, server.name, surroundings.log, screened);
     surroundings.log.info('listed', { server: server.name, [kind]: listing.components.length });
+    if (kind !== 'tasks') surroundings.memory.learnList(kind, listing);
     surroundings.listed(server.name, kind, listing);
     return listing;
   };
@@ -81,9 +82,10 @@ export function createServerSource(
     get state() {
       return connection?.state ?? (closed ? STOPPED : IDLE);
     },
-    about: () => (connection ? connection.about : surroundings.recall(server)),
+    about: () => (connection ? connection.about : surroundings.memory.about),
     list: (kind) => (kind === 'tasks' ? fetch(kind) : listOf(kind).get(() => fetch(kind))),
     known: (kind) => lists?.get(kind)!.known,
+    remembered: (kind) => surroundings.memory.list(kind),
     request: (edits, call) => {
       call.source = source;
       (connection ?? connect()).relay(edits, call);

@@ -63,7 +63,7 @@ export class Starter {
     const { server, findings, surroundings, stopped } = this.#options;
     const patience = startPatience(server);
     if (framing !== 'auto') return this.#startIn(framing, patience);
-    const known = findings.framing ?? surroundings.recall(server)?.framing;
+    const known = findings.framing ?? surroundings.memory.framing;
     if (known !== undefined) return this.#startIn(known, patience);
     try {
       return await this.#startIn('newline', patience);
@@ -123,7 +123,7 @@ export class Starter {
       this.#pending = undefined;
     }
     findings.framing = framing;
-    surroundings.remember(server, { ...about, framing });
+    surroundings.memory.learn({ about, framing });
     surroundings.log.info('running', {
       server: server.name,
       pid: incarnation.link.pid,

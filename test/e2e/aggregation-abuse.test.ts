@@ -2,7 +2,7 @@
  * What a hostile server or client can do to the others behind the same gateway: nothing. Each of these was possible once.
  */
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -658,16 +658,25 @@ describe('what is told', () => {
 });
 
 describe('what is remembered of servers', () => {
-  onLinux('does not hold up the greeting, where a pipe stands in its place', async () => {
-    const state = createProject().path('state');
-    mkdirSync(state);
-    execFileSync('mkfifo', [join(state, 'servers.json')]);
-    const { client, call } = await startGateway(
-      { echo: nodeServer('echo') },
-      { env: { SWITCHBOARD_STATE_DIR: state }, raw: true },
-    );
-    expect((await client.initialize()).result.serverInfo.name).toBe('switchboard');
-    expect(textOf(await call('echo', 'echo', { text: 'there' }))).toBe('there');
+  onLinux('does not hold up the greeting, where a pipe is in its place', async () => {
+    const first = await startGateway({ echo: nodeServer('echo') }, {});
+    await first.call('echo', 'pid');
+    await first.client.close();
+    const memory = first.project.path('.state/servers');
+    const files = readdirSync(memory);
+    expect(files).toHaveLength(1);
+    for (const file of files) {
+      rmSync(join(memory, file));
+      execFileSync('mkfifo', [join(memory, file)]);
+    }
+    const next = startClient({ cwd: first.project.dir, env: ownState(first.project) });
+    expect((await next.initialize()).result.serverInfo.name).toBe('switchboard');
+    const answer = await next.call('echo_suite', {
+      action: 'call',
+      subtool: 'echo',
+      args: { text: 'there' },
+    });
+    expect(textOf(answer)).toBe('there');
   });
 
   test('is not spoiled by one that says nine megabytes of itself', async () => {

@@ -1,6 +1,15 @@
 import { silentLogger } from '../../src/shared/log.ts';
 import type { Surroundings } from '../../src/upstream/index.ts';
 
+/** Remembers nothing. */
+export const NO_MEMORY: Surroundings['memory'] = {
+  about: undefined,
+  framing: undefined,
+  list: () => undefined,
+  learn: () => undefined,
+  learnList: () => undefined,
+};
+
 /** Surroundings in which a server may do as it likes, and nobody keeps or hears anything of it. */
 export function quietSurroundings(
   family: Surroundings['family'],
@@ -14,8 +23,7 @@ export function quietSurroundings(
     startHint: 'Look.',
     mayNotStart: () => undefined,
     inTurn: (_server, start) => start(),
-    recall: () => undefined,
-    remember: () => undefined,
+    memory: NO_MEMORY,
     stateChanged: () => undefined,
     listed: () => undefined,
     ...more,

@@ -69,6 +69,7 @@ export function createYardSource({ name, place, env, log }: YardSourceOptions): 
     about: () => YARD,
     list: async (kind) => (await load()).listing(kind),
     known: (kind) => offer?.listing(kind),
+    remembered: (kind) => offer?.listing(kind),
     request: (edits, call) => {
       call.source = source;
       if (closed) {

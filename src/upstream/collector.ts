@@ -1,0 +1,72 @@
+import type { Logger } from '../shared/log.ts';
+import { Component } from '../gateway/index.ts';
+import { KINDS, type Kind } from '../protocol/index.ts';
+import { memberText } from '../wire/index.ts';
+import { wellFormed } from './well-formed.ts';
+
+/** Bounds on what one list may hold. */
+export const MAX_COMPONENTS = 1000;
+export const MAX_ENTRIES = 10 * MAX_COMPONENTS;
+/** Items with something wrong that are logged, for each list. */
+const MAX_LOGGED = 10;
+
+/** Says why a component cannot be used; undefined where it can. */
+export type Screen = (key: string, text: string) => string | undefined;
+
+/**
+ * Collects the items of a list and checks each, whoever wrote the list: a server that runs, or a file that remembers one.
+ * Items without a key or with one that is taken are skipped, and members that no client accepts are left out.
+ */
+export class Collector {
+  readonly components: Component[] = [];
+  readonly byKey = new Map<string, Component>();
+  readonly #kind: Kind;
+  readonly #screen: Screen | undefined;
+  readonly #unusable = new Map<string, string>();
+  readonly #repaired = new Map<string, readonly string[]>();
+  #skipped = 0;
+
+  constructor(kind: Kind, screen?: Screen) {
+    this.#kind = kind;
+    this.#screen = screen;
+  }
+
+  /** Takes the JSON texts of items, up to the bounds. */
+  add(items: readonly string[]): void {
+    for (const item of items.slice(0, MAX_ENTRIES)) {
+      if (this.components.length === MAX_COMPONENTS) return;
+      const component = this.#read(item);
+      const unusable = component && this.#screen?.(component.key, component.text);
+      if (unusable !== undefined) this.#unusable.set(component!.key, unusable);
+      else if (component !== undefined && !this.byKey.has(component.key)) {
+        this.byKey.set(component.key, component);
+        this.components.push(component);
+      } else this.#skipped++;
+    }
+  }
+
+  /** Logs what was wrong with the items. */
+  logProblems(log: Logger, server: string): void {
+    const kind = this.#kind;
+    const { member, key } = KINDS[kind];
+    if (this.#skipped > 0)
+      log.warn(`skipped ${member} without a ${key} or with one that was taken`, {
+        server,
+        count: this.#skipped,
+      });
+    for (const [name, bad] of [...this.#repaired].slice(0, MAX_LOGGED))
+      log.warn(`left out what no client would take`, { server, [kind]: name, members: bad.join(',') });
+    for (const [name, reason] of [...this.#unusable].slice(0, MAX_LOGGED))
+      log.warn(`left out what cannot be used`, { server, [kind]: name, reason });
+  }
+
+  /** Undefined for an item that has no key. */
+  #read(item: string): Component | undefined {
+    const keyText = item.startsWith('{') ? memberText(item, KINDS[this.#kind].key) : undefined;
+    if (keyText?.startsWith('"') !== true) return undefined;
+    const key = JSON.parse(keyText) as string;
+    const { text, bad } = wellFormed(item, this.#kind);
+    if (bad.length > 0) this.#repaired.set(key, bad);
+    return new Component(key, text);
+  }
+}

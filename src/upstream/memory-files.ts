@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { MAX_RECORD_BYTES } from './memory-record.ts';
+
+/** More servers than anybody configures, and more than their lists need together. */
+const MAX_FILES = 500;
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
+/** What has not been confirmed for so long is forgotten, in milliseconds. */
+const MAX_AGE = 90 * 24 * 60 * 60 * 1000;
+/** A temporary file this old was left behind by a program that died, in milliseconds. */
+const LEFT_BEHIND = 60 * 60 * 1000;
+
+const RECORD_FILE = /^[0-9a-f]{32}\.jsonl$/;
+const TEMPORARY_FILE = /^[0-9a-f]{32}\.jsonl\.[0-9a-f]{12}$/;
+
+/** The files that records are kept in, one for each server, so that several programs can write at the same time. */
+export class MemoryFiles {
+  readonly #directory: string;
+  readonly #maxAge: number;
+
+  constructor(directory: string, { maxAge = MAX_AGE } = {}) {
+    this.#directory = directory;
+    this.#maxAge = maxAge;
+  }
+
+  /** The keys that there are files for. */
+  keys(): Set<string> {
+    try {
+      const names = fs.readdirSync(this.#directory).filter((name) => RECORD_FILE.test(name));
+      return new Set(names.map((name) => name.slice(0, 32)));
+    } catch {
+      return new Set();
+    }
+  }
+
+  /** Undefined where there is none that can be used. Throws where it cannot be read. */
+  read(key: string): string | undefined {
+    let descriptor: number;
+    try {
+      // Without waiting: a pipe in its place would never be opened.
+      const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | NOFOLLOW;
+      descriptor = fs.openSync(this.#file(key), flags);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    try {
+      const stat = fs.fstatSync(descriptor);
+      if (!stat.isFile() || stat.size > MAX_RECORD_BYTES || this.#isOld(stat)) return undefined;
+      return fs.readFileSync(descriptor, 'utf8');
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  }
+
+  /** Replaces the file in one step: a reader sees the old text or the new one. */
+  write(key: string, text: string): void {
+    fs.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    const file = this.#file(key);
+    const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+    try {
+      fs.writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
+      fs.renameSync(temporary, file);
+    } catch (error) {
+      fs.rmSync(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  /** What the file says still holds, so its age counts from now. */
+  confirm(key: string): void {
+    const now = new Date();
+    fs.utimesSync(this.#file(key), now, now);
+  }
+
+  /** Removes what is old, and the oldest of what is too much. */
+  prune(): void {
+    const found = fs.readdirSync(this.#directory).flatMap((name) => {
+      const file = join(this.#directory, name);
+      const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+      if (stat === undefined) return [];
+      if (TEMPORARY_FILE.test(name)) {
+        if (Date.now() - stat.mtimeMs > LEFT_BEHIND) fs.rmSync(file, { force: true });
+        return [];
+      }
+      return RECORD_FILE.test(name) ? [{ file, stat }] : [];
+    });
+    found.sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
+    let bytes = 0;
+    found.forEach(({ file, stat }, place) => {
+      bytes += stat.size;
+      const goes = place >= MAX_FILES || bytes > MAX_TOTAL_BYTES || this.#isOld(stat);
+      if (goes && !stat.isDirectory()) fs.rmSync(file, { force: true });
+    });
+  }
+
+  #file(key: string): string {
+    return join(this.#directory, `${key}.jsonl`);
+  }
+
+  #isOld({ mtimeMs }: fs.Stats): boolean {
+    return Date.now() - mtimeMs > this.#maxAge;
+  }
+}
+
+/** Does not exist on Windows, where a link needs rights that a stranger lacks. */
+const NOFOLLOW = (fs.constants.O_NOFOLLOW as number | undefined) ?? 0;
