@@ -9,7 +9,13 @@ import {
 } from '../config/index.ts';
 import { flat, hidden, suite, toolRules } from '../exposure/index.ts';
 import type { CatalogEntry, Exposure, Source, ToolRules } from '../gateway/index.ts';
-import { languageSource, NATURAL_LANGUAGE, purposeOf, type SpokenServer } from '../language/index.ts';
+import {
+  isWrapper,
+  languageSource,
+  NATURAL_LANGUAGE,
+  purposeOf,
+  type SpokenServer,
+} from '../language/index.ts';
 import type { KeptKind } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
@@ -154,21 +160,26 @@ function exposureOf(server: ServerDefinition): Exposure {
     case 'suite':
       return suite({
         name: server.suite.name,
-        description: server.language === undefined ? server.suite.description : invitation(server),
-        purpose: server.description ?? purposeOf(server),
+        description: server.suite.description,
+        purpose: server.description,
+        known: () => purposeOf(server),
+        invitation: takesPlainWords(server) ? INVITATION : undefined,
         summaryMaxChars: server.suite.summaryMaxChars,
         introspection: server.suite.mode,
       });
   }
 }
 
-/** How a model speaks to the one before a server, at once and in few tokens. */
-function invitation(server: ServerDefinition): string {
-  const purpose = server.description ?? purposeOf(server) ?? server.name;
-  const about = server.suite.description ?? `Use this tool for ${purpose.trim().replace(/\.+$/, '')}.`;
-  if (about.includes(NATURAL_LANGUAGE)) return about;
-  return `${about} Say in plain words what you want: action 'call', subtool '${NATURAL_LANGUAGE}', args {query}.`;
+/** Whether a model stands before the server, by its definition or in its folder. */
+function takesPlainWords(server: ServerDefinition): boolean {
+  return server.language !== undefined || (server.kind === 'stdio' && isWrapper(server.args));
 }
+
+/** How a model speaks to the one before a server, at once and in few tokens. */
+const INVITATION = {
+  text: `Say in plain words what you want: action 'call', subtool '${NATURAL_LANGUAGE}', args {query}.`,
+  unless: NATURAL_LANGUAGE,
+};
 
 /** What a server must not be heard saying: what its definition gives it, and what else it inherits that looks like a secret. */
 function secretsOf(server: StdioDefinition, env: NodeJS.ProcessEnv): string[] {

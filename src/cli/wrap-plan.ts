@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { concernsWrapped, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
+import { purposeOf } from '../language/index.ts';
 import {
   CONFIG_FILE,
   entryOf,
@@ -37,6 +38,7 @@ export function wrapPlan(
     original,
     config: outerConfig(definition, {
       server: name,
+      purpose: purposeOf(server),
       command: nodeOf(context),
       args: [scriptName(name), ...languageArguments(choice), ...settingsFrom(config, folder)],
       env: config.settings.inheritEnv === true ? {} : neededBy(text, context),

@@ -128,7 +128,7 @@ export interface OAuthSettings {
 export interface SuiteDefinition {
   /** The tool's name where one was given; otherwise it is made from the server's name. */
   readonly name?: string | undefined;
-  /** The tool's whole description where one was given: switchboardDescription, else the configuration's. */
+  /** The tool's whole description where one was given: by `suites`, switchboardDescription or mcp-descriptions.json. */
   readonly description?: string | undefined;
   /** Longest summary of a tool, in characters. */
   readonly summaryMaxChars: number;

@@ -74,22 +74,16 @@ describe('mcp-descriptions.json', () => {
     ]);
   });
 
-  test.each([
-    ['switchboardDescription', { switchboardDescription: 'Own words.' }, 'Own words.'],
-    ['a description', { description: 'own words' }, undefined],
-  ])('comes after %s of the server', async (_what, own, suiteDescription) => {
-    child('notes', own);
+  test('comes after "suites" and switchboardDescription, and before the description of the server', async () => {
     write('mcp-descriptions.json', { mcps: { notes: { switchboard: 'Shared words.', claude: 'Role.' } } });
-    const server = await only();
-    expect(server.suite.description).toBe(suiteDescription);
-    expect(server.claude).toBe('Role.');
-  });
-
-  test('comes after what the configuration says in "suites"', async () => {
-    child('notes');
+    child('notes', { description: 'notes' });
+    expect(await only()).toMatchObject({ description: 'notes', suite: { description: 'Shared words.' } });
+    child('notes', { description: 'notes', switchboardDescription: 'Own words.' });
+    expect(await only()).toMatchObject({ claude: 'Role.', suite: { description: 'Own words.' } });
     write('switchboard.config.json', { suites: { notes: { description: 'By the configuration.' } } });
-    write('mcp-descriptions.json', { mcps: { notes: { switchboard: 'Shared words.' } } });
     expect((await only()).suite.description).toBe('By the configuration.');
+    write('switchboard.config.json', { suites: { notes: { description: ' ' } } });
+    expect((await only()).suite.description).toBe('Own words.');
   });
 
   test('knows servers of any name, and says nothing of those it does not name', async () => {

@@ -713,7 +713,7 @@ describe('mcpServers', () => {
 });
 
 describe('suites', () => {
-  test('settings by server name win over the entry, switchboardDescription over both (A-85)', async () => {
+  test('settings by server name win over the entry', async () => {
     const suite = {
       suiteName: 'web',
       description: 'From config.',
@@ -752,7 +752,7 @@ describe('suites', () => {
         deny: [{ pattern: 'y', origin: { key: 'mcpServers.a.expose.deny[0]' } }],
       },
     });
-    expect(servers[1]?.suite.description).toBe('From the server.');
+    expect(servers[1]?.suite.description).toBe('From config.');
     expect(servers[2]?.suite).toEqual({ summaryMaxChars: 99, mode: 'full' });
   });
 

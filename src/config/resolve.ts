@@ -207,7 +207,7 @@ function placesOf(
   return [{ file, path: ['suites', candidate.name], says: suite as Look }, own];
 }
 
-/** Likewise, except for switchboardDescription. */
+/** Likewise. What is written for this suite alone comes before what is written for a server or for many. */
 function suiteOf(
   server: Given,
   suite: Suite | undefined,
@@ -216,11 +216,9 @@ function suiteOf(
 ): SuiteDefinition {
   return {
     name: suite?.suiteName ?? server.suiteName,
-    description:
-      server.switchboardDescription ??
-      suite?.description ??
-      // What was written for this server in particular comes before a file about many.
-      (server.description === undefined ? described : undefined),
+    description: [suite?.description, server.switchboardDescription, described].find(
+      (text) => text !== undefined && text.trim() !== '',
+    ),
     summaryMaxChars:
       suite?.summaryMaxChars ?? server.summaryMaxChars ?? settings.introspection.summaryMaxChars,
     mode: settings.introspection.mode,

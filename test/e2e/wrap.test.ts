@@ -162,6 +162,9 @@ describe('a folder', () => {
     const client = await gateway(project, env);
     const [suite] = await client.listTools();
     expect(suite!.name).toBe('memory_suite');
+    expect(suite!.description).toBe(
+      "Use this tool for what is to be remembered. Say in plain words what you want: action 'call', subtool 'natural_language', args {query}.",
+    );
     const told = textOf(await client.call('memory_suite', { action: 'introspect' }));
     expect(told).toContain('natural_language');
     expect(told).not.toContain('create_entities');

@@ -1,16 +1,13 @@
-import type { CatalogEntry, Exposure } from '../../gateway/index.ts';
+import type { CatalogEntry, Exposure, Source } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
+import { suiteDescription, type DescriptionSettings } from './description.ts';
 import { SuiteRunner } from './run.ts';
 import type { IntrospectionMode } from './introspect.ts';
 
 /** How one suite looks, after all configuration is folded together. */
-export interface SuiteSettings {
+export interface SuiteSettings extends DescriptionSettings {
   /** The tool's name, where the user chose one. */
   readonly name: string | undefined;
-  /** The tool's whole description, where one was written. */
-  readonly description: string | undefined;
-  /** What the server is for, to make a description from. */
-  readonly purpose: string | undefined;
   /** Longest summary of a subtool, in UTF-16 units. */
   readonly summaryMaxChars: number;
   /** What an introspection shows unless it says otherwise. */
@@ -19,18 +16,25 @@ export interface SuiteSettings {
 
 /** Exactly one tool for a server: the model learns what is inside only when it asks. */
 export function suite(settings: SuiteSettings): Exposure {
+  // A server that has started meanwhile could say more, but a list that changes costs hosts what they have cached.
+  const descriptions = new WeakMap<Source, string>();
   let made: { readonly entry: CatalogEntry; readonly runner: SuiteRunner } | undefined;
   return {
     needsTools: false,
     present(entry) {
-      const { name } = entry.source;
+      const { source } = entry;
       if (made?.entry !== entry) made = { entry, runner: new SuiteRunner(entry, settings) };
       const { runner } = made;
-      const description = settings.description ?? defaultDescription(settings.purpose ?? name);
+      const describe = (): string => {
+        let description = descriptions.get(source);
+        if (description === undefined)
+          descriptions.set(source, (description = suiteDescription(settings, entry)));
+        return description;
+      };
       return [
         {
-          names: [settings.name ?? `${name}_suite`],
-          definition: (given) => JSON.stringify({ name: given, description, inputSchema: INPUT_SCHEMA }),
+          names: [settings.name ?? `${source.name}_suite`],
+          definition: (name) => JSON.stringify({ name, description: describe(), inputSchema: INPUT_SCHEMA }),
           run: (call, suiteName) => runner.run(call, suiteName),
         },
       ];
@@ -48,8 +52,3 @@ const INPUT_SCHEMA: JsonObject = {
   },
   required: ['action'],
 };
-
-function defaultDescription(purpose: string): string {
-  const sentence = purpose.trim().replace(/\.+$/, '');
-  return `Use this tool for ${sentence}. Actions: 'introspect' | 'call'.`;
-}

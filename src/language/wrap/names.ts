@@ -39,3 +39,8 @@ export function scriptName(server: string): string {
   const plain = server.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '');
   return `${plain === '' ? 'server' : plain}${SCRIPT_ENDING}`;
 }
+
+/** Whether what is started is the script of a wrapped folder. */
+export function isWrapper(args: readonly string[]): boolean {
+  return args[0]?.endsWith(SCRIPT_ENDING) === true;
+}

@@ -46,6 +46,18 @@ test('a map of servers stays one, without what is about tools that are not shown
   });
 });
 
+test('the purpose is written down where the definition does not say it', () => {
+  const known = { ...options, purpose: 'remembering facts' };
+  expect(outerConfig({ name: 'memory' }, known)).toMatchObject({ description: 'remembering facts' });
+  const entry = { mcpServers: { memory: { command: 'x' } } };
+  expect(outerConfig(entry, known)).toMatchObject({
+    mcpServers: { memory: { description: 'remembering facts' } },
+  });
+  const described = { name: 'memory', description: 'Remembers.' };
+  expect(outerConfig(described, known)).toMatchObject(described);
+  expect(outerConfig({ switchboardDescription: 'Use it.' }, known)).not.toHaveProperty('description');
+});
+
 test('a server may be called like a member of every object', () => {
   const original = JSON.parse('{"mcpServers": {"__proto__": {"command": "x"}}}') as Record<string, unknown>;
   const outer = outerConfig(original, { ...options, server: '__proto__' });

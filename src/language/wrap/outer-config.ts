@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 
 export interface OuterOptions {
   readonly server: string;
+  /** What the server is for, where its own definition does not say it. Default: that is not known. */
+  readonly purpose?: string | undefined;
   /** How the script is started, with the settings of the model as arguments. */
   readonly command: string;
   readonly args: readonly string[];
@@ -21,10 +23,17 @@ export function outerConfig(original: JsonObject, options: OuterOptions): JsonOb
   const timeouts = { timeouts: { rpcMs } };
   const own = entryOf(original, server);
   if (own !== undefined) {
-    const entry = { ...kept(own, MAP_KEYS), command, args: [...args], ...env, ...timeouts };
+    const entry = {
+      ...purposeOf(own, options),
+      ...kept(own, MAP_KEYS),
+      command,
+      args: [...args],
+      ...env,
+      ...timeouts,
+    };
     return { mcpServers: Object.fromEntries([[server, entry]]) };
   }
-  const shown = kept(original, CHILD_KEYS);
+  const shown = { ...purposeOf(original, options), ...kept(original, CHILD_KEYS) };
   return { name: server, ...shown, command: { cmd: command, args: [...args], ...env }, ...timeouts };
 }
 
@@ -44,6 +53,13 @@ export function changesIn(now: unknown, written: JsonObject): string[] {
 
 const CHILD_KEYS = ['description', 'switchboardDescription', 'isolation', 'disabled'];
 const MAP_KEYS = [...CHILD_KEYS, 'suiteName', 'exposure', 'summaryMaxChars'];
+
+/** The script is not what the server is recognised by, so its purpose is written down. */
+function purposeOf(original: JsonObject, { purpose }: OuterOptions): JsonObject {
+  return purpose === undefined || original.switchboardDescription !== undefined
+    ? {}
+    : { description: purpose };
+}
 
 function kept(from: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
