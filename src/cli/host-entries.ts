@@ -1,7 +1,14 @@
 import { homedir } from 'node:os';
 import { readFileSync } from 'node:fs';
 import { recursionGuard, type LoadedConfig } from '../config/index.ts';
-import { addressEntry, programEntry, type Entry, type Host, type Surroundings } from '../hosts/index.ts';
+import {
+  addressEntry,
+  plainEntry,
+  programEntry,
+  type Entry,
+  type Host,
+  type Surroundings,
+} from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Context } from './command.ts';
 import { TOKEN_VARIABLE } from './http-token.ts';
@@ -35,9 +42,13 @@ export function ourProgram(
 export function ourAddress(host: Host, url: string): Entry {
   const entry = addressEntry(host, { url, tokenVariable: TOKEN_VARIABLE });
   if (entry !== undefined) return entry;
-  throw new SwitchboardError('USAGE', `${host.title} has no entries for servers that run elsewhere.`, {
-    hint: 'Leave out --http, and it starts the program itself; or add the address as a connector in its settings.',
-  });
+  throw new SwitchboardError(
+    'USAGE',
+    `${host.title} has no entry for an address whose token comes from the environment.`,
+    {
+      hint: 'Leave out --http, and it starts the program itself; or add the address as a connector in its settings.',
+    },
+  );
 }
 
 /** What the person has to see to, where a host does not pass on the variables that a configuration refers to. */
@@ -52,7 +63,8 @@ export function passingNotes({ title, passes }: Host, variables: readonly string
 /** Whether an entry of a host starts this program, or connects to it with its token. */
 export function isOurs(entry: unknown): boolean {
   if (typeof entry !== 'object' || entry === null) return false;
-  const { command, args, headers, bearer_token_env_var: bearer } = entry as Record<string, unknown>;
+  const plain = plainEntry(entry) as Record<string, unknown>;
+  const { command, args, headers, bearer_token_env_var: bearer } = plain;
   if (typeof command === 'string') {
     const words = Array.isArray(args) ? args.filter((each) => typeof each === 'string') : [];
     return recursionGuard(process.argv[1])({ command, args: words, cwd: '/' });

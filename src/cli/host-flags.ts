@@ -1,4 +1,4 @@
-import { findHost, type Host, type Scope } from '../hosts/index.ts';
+import { findHost, HOSTS, type Host, type Scope } from '../hosts/index.ts';
 import { usage, type Arguments, type Flag } from './arguments.ts';
 
 /** What our entry is called in a host, where nobody says otherwise. */
@@ -15,6 +15,9 @@ export const NAME_FLAG: Flag = {
   value: 'NAME',
   summary: `what our entry is called in the host (default ${USUAL_NAME})`,
 };
+
+/** All hosts, for a help text. */
+export const HOST_NAMES = HOSTS.map(({ name }) => name).join(', ');
 
 export const HOST_DRY_RUN: Flag = { name: 'dry-run', summary: 'show what would change, and change nothing' };
 

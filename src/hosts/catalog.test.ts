@@ -53,6 +53,30 @@ describe('the file of a user', () => {
       '/Users/ada/.codex/config.toml',
       'C:\\Users\\ada\\.codex\\config.toml',
     ],
+    [
+      'zed',
+      '/home/ada/.config/zed/settings.json',
+      '/Users/ada/.config/zed/settings.json',
+      'C:\\Users\\ada\\AppData\\Roaming\\Zed\\settings.json',
+    ],
+    [
+      'cline',
+      '/home/ada/.cline/data/settings/cline_mcp_settings.json',
+      '/Users/ada/.cline/data/settings/cline_mcp_settings.json',
+      'C:\\Users\\ada\\.cline\\data\\settings\\cline_mcp_settings.json',
+    ],
+    [
+      'copilot',
+      '/home/ada/.copilot/mcp-config.json',
+      '/Users/ada/.copilot/mcp-config.json',
+      'C:\\Users\\ada\\.copilot\\mcp-config.json',
+    ],
+    [
+      'opencode',
+      '/home/ada/.config/opencode/opencode.jsonc',
+      '/Users/ada/.config/opencode/opencode.jsonc',
+      'C:\\Users\\ada\\.config\\opencode\\opencode.jsonc',
+    ],
   ])('of %s', (name, linux, mac, windows) => {
     expect(userFile(name, LINUX)).toBe(linux);
     expect(userFile(name, MAC)).toBe(mac);
@@ -64,6 +88,15 @@ describe('the file of a user', () => {
     expect(userFile('claude-code', on({ CLAUDE_CONFIG_DIR: '/c' }))).toBe('/c/.claude.json');
     expect(userFile('codex', on({ CODEX_HOME: '/x' }))).toBe('/x/config.toml');
     expect(userFile('gemini', on({ GEMINI_CLI_HOME: '/g' }))).toBe('/g/.gemini/settings.json');
+    expect(userFile('zed', on({ XDG_CONFIG_HOME: '/conf' }))).toBe('/conf/zed/settings.json');
+    expect(userFile('opencode', on({ XDG_CONFIG_HOME: '/conf' }, MAC))).toBe('/conf/opencode/opencode.jsonc');
+    expect(userFile('copilot', on({ COPILOT_HOME: '/cp' }))).toBe('/cp/mcp-config.json');
+    expect(userFile('cline', on({ CLINE_DIR: '/cl' }))).toBe('/cl/data/settings/cline_mcp_settings.json');
+    expect(userFile('cline', on({ CLINE_DATA_DIR: '/d' }))).toBe('/d/settings/cline_mcp_settings.json');
+    expect(userFile('cline', on({ CLINE_MCP_SETTINGS_PATH: '/m.json' }))).toBe('/m.json');
+    expect(findHost('cline').files.user(LINUX)[1]).toBe(
+      '/home/ada/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+    );
     expect(userFile('vscode', on({ XDG_CONFIG_HOME: '/conf' }))).toBe('/conf/Code/User/mcp.json');
     expect(findHost('claude-desktop').files.user(on({ XDG_CONFIG_HOME: '/conf' }))).toEqual([
       '/conf/Claude/claude_desktop_config.json',
@@ -89,6 +122,10 @@ test('the file of a project is in it', () => {
     windsurf: undefined,
     gemini: '.gemini/settings.json',
     codex: '.codex/config.toml',
+    zed: '.zed/settings.json',
+    cline: undefined,
+    copilot: '.github/mcp.json',
+    opencode: 'opencode.jsonc',
   });
   expect(findHost('vscode').files.project!(WINDOWS)).toEqual(['C:\\work\\shop\\.vscode\\mcp.json']);
 });
@@ -130,14 +167,39 @@ test('an entry is written as the host writes it', () => {
       { command: '/n', args: ['/s'] },
       { serverUrl: url, headers: editor },
     ],
-    // Gemini takes variables with such names out of the environment of a program.
+    // Gemini drops what looks like a secret, by its name or by its value: every variable is named.
     gemini: [
-      { command: '/n', args: ['/s'], env: { API_TOKEN: '${API_TOKEN}' } },
+      { command: '/n', args: ['/s'], env: { EDITOR: '${EDITOR}', API_TOKEN: '${API_TOKEN}' } },
       { httpUrl: url, headers: shell },
     ],
     codex: [
       { command: '/n', args: ['/s'], env_vars: ['EDITOR', 'API_TOKEN'] },
       { url, bearer_token_env_var: 'T' },
+    ],
+    // Its headers are literal, so there is no place for a token.
+    zed: [{ source: 'custom', command: '/n', args: ['/s'] }, undefined],
+    cline: [
+      {
+        type: 'stdio',
+        command: '/n',
+        args: ['/s'],
+        env: { EDITOR: '${env:EDITOR}', API_TOKEN: '${env:API_TOKEN}' },
+      },
+      { type: 'streamableHttp', url, headers: editor },
+    ],
+    copilot: [
+      {
+        type: 'local',
+        tools: ['*'],
+        command: '/n',
+        args: ['/s'],
+        env: { EDITOR: '${EDITOR}', API_TOKEN: '${API_TOKEN}' },
+      },
+      { type: 'http', tools: ['*'], url, headers: shell },
+    ],
+    opencode: [
+      { type: 'local', command: ['/n', '/s'] },
+      { type: 'remote', url, headers: { Authorization: 'Bearer {env:T}' } },
     ],
   });
 });
@@ -155,7 +217,7 @@ test('a name that the host would not take is refused', () => {
 
 test('Gemini CLI may leave a new server off', () => {
   const { obstacle } = findHost('gemini');
-  expect(obstacle!({ mcp: { allowed: ['a'] } }, 'switchboard')).toContain('"mcp.allowed"');
-  for (const document of [undefined, {}, { mcp: {} }, { mcp: { allowed: ['switchboard'] } }])
+  expect(obstacle!({ mcp: { excluded: ['switchboard'] } }, 'switchboard')).toContain('"mcp.excluded"');
+  for (const document of [undefined, {}, { mcp: {} }, { mcp: { excluded: ['a'] } }])
     expect(obstacle!(document, 'switchboard')).toBeUndefined();
 });

@@ -2,15 +2,31 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { claudeCode } from './catalog/claude-code.ts';
 import { claudeDesktop } from './catalog/claude-desktop.ts';
+import { cline } from './catalog/cline.ts';
 import { codex } from './catalog/codex.ts';
+import { copilot } from './catalog/copilot.ts';
 import { cursor } from './catalog/cursor.ts';
 import { gemini } from './catalog/gemini.ts';
+import { opencode } from './catalog/opencode.ts';
 import { vscode } from './catalog/vscode.ts';
 import { windsurf } from './catalog/windsurf.ts';
+import { zed } from './catalog/zed.ts';
 import type { Host } from './host.ts';
 
 /** The hosts we know, in the order in which they are shown. */
-export const HOSTS: readonly Host[] = [claudeCode, claudeDesktop, cursor, vscode, windsurf, gemini, codex];
+export const HOSTS: readonly Host[] = [
+  claudeCode,
+  claudeDesktop,
+  cursor,
+  vscode,
+  windsurf,
+  zed,
+  cline,
+  gemini,
+  codex,
+  copilot,
+  opencode,
+];
 
 /** The host that a word on the command line means. Throws USAGE for any other word. */
 export function findHost(word: string): Host {

@@ -5,6 +5,8 @@ export interface Container {
   readonly format: Format;
   /** The keys that lead there. */
   readonly keyPath: readonly string[];
+  /** The keys of a list that, where it is there, must name a server for it to be used. Default: there is none. */
+  readonly allowList?: readonly string[] | undefined;
 }
 
 /** Where and why a text is not what the host could read. */

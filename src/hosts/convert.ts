@@ -1,6 +1,7 @@
 import { isTable } from './container.ts';
-import type { Surroundings } from './host.ts';
+import type { Host, Surroundings } from './host.ts';
 import { settingsOf, type OurSettings } from './our-settings.ts';
+import { plainEntry } from './plain-entry.ts';
 import type { HostServer } from './read-servers.ts';
 import { escaped, ourText, Unsayable } from './references.ts';
 
@@ -37,7 +38,8 @@ interface Speaker {
 }
 
 /** Says in our words what a host says about a server. Nothing is filled in: references stay references. */
-export function convertServer({ place, value }: HostServer, where: Surroundings): Converted {
+export function convertServer({ place, value: given }: HostServer, where: Surroundings): Converted {
+  const value = plainEntry(given);
   if (!isTable(value)) return { kind: 'unusable', why: 'it is no object' };
   const variables: string[] = [...textsIn(value.env_vars)];
   const notes: string[] = [];
@@ -56,8 +58,10 @@ export function convertServer({ place, value }: HostServer, where: Surroundings)
   };
   try {
     const reached =
-      addressIn(value) === undefined ? programIn(value, place.project, say) : remoteIn(value, say);
-    const { settings, understood } = settingsOf(value);
+      addressIn(value) === undefined
+        ? programIn(value, place.project, say)
+        : remoteIn(value, place.host, say);
+    const { settings, understood } = settingsOf(value, place.host.timeoutUnit ?? 'milliseconds');
     const lost = Object.entries(value)
       .filter(([key, member]) => !REACHED.has(key) && !understood.has(key) && !isEmpty(member))
       .map(([key]) => key);
@@ -113,7 +117,7 @@ function programIn(
   };
 }
 
-function remoteIn(value: Table, say: Speaker): OurEntry {
+function remoteIn(value: Table, { http }: Host, say: Speaker): OurEntry {
   const { key, url } = addressIn(value)!;
   const { env_http_headers: byVariable, bearer_token_env_var: bearer } = value;
   const variables = isTable(byVariable) ? Object.entries(byVariable) : [];
@@ -124,7 +128,7 @@ function remoteIn(value: Table, say: Speaker): OurEntry {
     ...Object.fromEntries(variables.map(([name, variable]) => [name, say.variable(String(variable))])),
     ...(typeof bearer === 'string' ? { Authorization: `Bearer ${say.variable(bearer)}` } : {}),
   };
-  const type = transportOf(value.type, key);
+  const type = transportOf(value.type ?? http?.untyped, key);
   if (!/^https?:\/\/|\$\{/i.test(url))
     throw new Unsayable('has an address that begins with neither http:// nor https://');
   return {

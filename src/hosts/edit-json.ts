@@ -54,7 +54,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight((inner, key) => Object.fromEntries([[key, inner]]), value);
 }
 
-function nodeAt({ root }: LocatedText, path: readonly string[]): JsoncNode | undefined {
+export function nodeAt({ root }: LocatedText, path: readonly string[]): JsoncNode | undefined {
   return path.reduce<JsoncNode | undefined>(
     (node, key) => node?.members?.findLast((member) => member.key === key)?.node,
     root,

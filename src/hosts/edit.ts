@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { allowEntry, disallowEntry } from './allow-list.ts';
 import { isTable, UnsafeEdit, valueAt, type Container } from './container.ts';
 import { removeFromJson, setInJson } from './edit-json.ts';
 import { removeFromToml, setInToml } from './edit-toml.ts';
@@ -21,6 +22,8 @@ export interface UpsertOptions {
   readonly anew?: boolean | undefined;
   /** Comments directly below the header of a TOML table; they replace those that stand there. Default: as they are. */
   readonly notes?: readonly string[] | undefined;
+  /** Whether the server also goes on the list of those that may be used, where the host keeps one. Default false. */
+  readonly allow?: boolean | undefined;
 }
 
 /**
@@ -33,44 +36,49 @@ export function upsertEntry(
   container: Container,
   name: string,
   entry: Entry,
-  { anew = false, notes }: UpsertOptions = {},
+  { anew = false, notes, allow = false }: UpsertOptions = {},
 ): Edited {
   const before = entriesOf(text, container);
   const present = before.get(name);
   const kept =
     anew || !isTable(present) ? [] : Object.entries(present).filter(([key]) => !HOW_REACHED.has(key));
-  const whole: Entry = { ...Object.fromEntries(kept), ...entry };
+  const settings = Object.fromEntries(kept);
+  const whole: Entry = { ...settings, ...entry, ...settings };
   const path = [...container.keyPath, name];
-  const after = edited(text, container, (body) =>
+  const entered = edited(text, container, (body) =>
     container.format === 'toml' ? setInToml(body, path, whole, notes) : setInJson(body, path, whole),
   );
-  refuseOther(text, after, container, name, whole);
+  refuseOther(text, entered, container, name, whole);
+  const after = allow ? allowEntry(entered, container, name) : entered;
   return { text: after, action: after === text ? 'unchanged' : isServer(present) ? 'updated' : 'added' };
 }
 
 /**
  * The text without an entry, and without the object around it where that is what upsertEntry has made. Where one of the
- * `earlier` texts is the one that the entry was added to, the result is that text, to the byte.
+ * `earlier` texts is the one that the entry was added to, the result is that text, to the byte. With `allow` the name
+ * also goes from the list of those that may be used.
  */
 export function removeEntry(
   text: string,
   container: Container,
   name: string,
   earlier: readonly string[] = [],
+  { allow = false }: Pick<UpsertOptions, 'allow'> = {},
 ): Edited {
   const entry = entriesOf(text, container).get(name);
   if (entry === undefined) return { text, action: 'absent' };
   const became = (candidate: string): boolean =>
-    isTable(entry) && becomes(candidate, text, container, name, entry);
+    isTable(entry) && becomes(candidate, text, container, name, entry, allow);
   const known = earlier.find(became);
   if (known !== undefined) return { text: known, action: 'removed' };
   const path = [...container.keyPath, name];
   const remove = container.format === 'toml' ? removeFromToml : removeFromJson;
-  const after = edited(text, container, (body) => remove(body, path));
-  refuseOther(text, after, container, name, undefined);
+  const removed = edited(text, container, (body) => remove(body, path));
+  refuseOther(text, removed, container, name, undefined);
+  const after = allow ? disallowEntry(removed, container, name) : removed;
   const isBare =
     container.format !== 'toml' && container.keyPath.length === 1 && entriesOf(after, container).size === 0;
-  const bare = isBare ? edited(text, container, (body) => remove(body, container.keyPath)) : after;
+  const bare = isBare ? edited(after, container, (body) => remove(body, container.keyPath)) : after;
   return { text: isBare && became(bare) ? bare : after, action: 'removed' };
 }
 
@@ -87,9 +95,22 @@ export function parseText(text: string, { format }: Pick<Container, 'format'>): 
 
 /** Keys that say how a server is reached, whichever host wrote them: an entry of ours has those that we write, and no other. */
 const HOW_REACHED = new Set([
-  ...['type', 'command', 'args', 'env', 'env_vars', 'envFile', 'cwd', 'url', 'httpUrl', 'serverUrl', 'tcp'],
+  ...[
+    'type',
+    'command',
+    'args',
+    'env',
+    'env_vars',
+    'environment',
+    'envFile',
+    'cwd',
+    'url',
+    'httpUrl',
+    'serverUrl',
+    'tcp',
+  ],
   ...['headers', 'headersHelper', 'http_headers', 'env_http_headers', 'http_headers_helper'],
-  ...['bearer_token_env_var', 'auth', 'oauth', 'oauth_resource', 'scopes'],
+  ...['transport', 'transportType', 'bearer_token_env_var', 'auth', 'oauth', 'oauth_resource', 'scopes'],
 ]);
 
 /** Whether an entry says how to reach a server. In TOML, settings of single tools alone make a table of that name, too. */
@@ -98,11 +119,18 @@ export function isServer(entry: unknown): boolean {
 }
 
 /** Whether adding the entry to the candidate gives this very text. */
-function becomes(candidate: string, text: string, container: Container, name: string, entry: Entry): boolean {
+function becomes(
+  candidate: string,
+  text: string,
+  container: Container,
+  name: string,
+  entry: Entry,
+  allow: boolean,
+): boolean {
   try {
     return (
       !entriesOf(candidate, container).has(name) &&
-      upsertEntry(candidate, container, name, entry).text === text
+      upsertEntry(candidate, container, name, entry, { allow }).text === text
     );
   } catch {
     // An earlier text need not be one that the host could read.

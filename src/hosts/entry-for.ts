@@ -1,4 +1,3 @@
-import { isSecretName } from '../shared/secrets.ts';
 import type { Entry } from './edit.ts';
 import type { Host } from './host.ts';
 
@@ -8,6 +7,8 @@ export interface Program {
   readonly args: readonly string[];
   /** Variables of the host's environment that the program needs. Default none. */
   readonly variables?: readonly string[] | undefined;
+  /** Variables with their values. Default none. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A server that is running, and the variable in which the host finds what it must send to be let in. */
@@ -17,20 +18,20 @@ export interface Address {
 }
 
 /** The entry by which a host starts a program. */
-export function programEntry(host: Host, { command, args, variables = [] }: Program): Entry {
-  const needed = variables.filter((name) => host.passes !== 'all-but-secrets' || isSecretName(name));
+export function programEntry(host: Host, { command, args, variables = [], env = {} }: Program): Entry {
+  const passed = host.passes === 'in-env' ? variables.map((name) => [name, referenceTo(name, host)]) : [];
+  const values = { ...Object.fromEntries(passed), ...env };
   return {
     ...host.stdio,
-    command,
-    args: [...args],
-    ...(needed.length > 0 && host.passes === 'listed' ? { env_vars: needed } : {}),
-    ...(needed.length > 0 && host.passes === 'all-but-secrets'
-      ? { env: Object.fromEntries(needed.map((name) => [name, referenceTo(name, host)])) }
+    ...(host.commandList === true ? { command: [command, ...args] } : { command, args: [...args] }),
+    ...(variables.length > 0 && host.passes === 'listed' ? { env_vars: [...variables] } : {}),
+    ...(Object.keys(values).length > 0
+      ? { [host.commandList === true ? 'environment' : 'env']: values }
       : {}),
   };
 }
 
-/** The entry by which a host connects to a server; undefined where the host has no such entries. */
+/** The entry by which a host connects to a server; undefined where none can take the token from the environment. */
 export function addressEntry(host: Host, { url, tokenVariable }: Address): Entry | undefined {
   if (host.http === undefined) return undefined;
   const { address, constant, bearer } = host.http;
@@ -44,5 +45,6 @@ export function addressEntry(host: Host, { url, tokenVariable }: Address): Entry
 }
 
 function referenceTo(name: string, { references }: Host): string {
+  if (references === 'braces') return `{env:${name}}`;
   return references === 'editor' ? `\${env:${name}}` : `\${${name}}`;
 }

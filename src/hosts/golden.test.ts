@@ -10,11 +10,7 @@ import { programEntry } from './entry-for.ts';
 const GOLDEN = join(import.meta.dirname, 'golden');
 const program = {
   command: '/usr/local/bin/node',
-  args: [
-    '/usr/local/lib/node_modules/mcp-switchboard/dist/index.js',
-    '--config',
-    '/home/ada/switchboard.config.json',
-  ],
+  args: ['/usr/local/lib/node_modules/mcp-switchboard/dist/index.js'],
   variables: ['API_TOKEN', 'EDITOR'],
 };
 
@@ -41,12 +37,16 @@ describe.each(HOSTS)('$title', (host) => {
       expect(edit).toThrow(read(`${name}.error.txt`).trim());
       return;
     }
-    const { text, action } = upsertEntry(before, host, 'switchboard', entry);
+    const allow = true;
+    const { text, action } = upsertEntry(before, host, 'switchboard', entry, { allow });
     expect(text).toBe(read(`${name}.after.txt`));
     expect(action).toBe(name === 'update' ? 'updated' : 'added');
-    expect(upsertEntry(text, host, 'switchboard', entry)).toEqual({ text, action: 'unchanged' });
-    const removed = removeEntry(text, host, 'switchboard', [before]).text;
+    expect(upsertEntry(text, host, 'switchboard', entry, { allow })).toEqual({ text, action: 'unchanged' });
+    const removed = removeEntry(text, host, 'switchboard', [before], { allow }).text;
     if (name !== 'update' && name !== 'tools-only') expect(removed).toBe(before);
+    // Also where nobody remembers the text before.
+    if (name.startsWith('allow-list'))
+      expect(removeEntry(text, host, 'switchboard', [], { allow }).text).toBe(before);
     expect(removeEntry(removed, host, 'switchboard').action).toBe('absent');
   });
 });

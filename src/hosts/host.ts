@@ -20,22 +20,38 @@ export interface Host {
   /** Files and directories of which at least one is there once it has run on this machine. */
   readonly traces: (where: Surroundings) => readonly string[];
   /** What an entry that starts a program says besides the command. */
-  readonly stdio: Readonly<Record<string, string>>;
+  readonly stdio: Readonly<Record<string, unknown>>;
+  /** Whether `command` is a list that holds the arguments, too, and variables are called `environment`. Default false. */
+  readonly commandList?: true;
   /** How an entry for a server that runs elsewhere is written; undefined where there is no such entry. */
   readonly http: HttpShape | undefined;
   /** The references to the environment that it fills in. */
   readonly references: References;
   /** What of the host's environment reaches a program that it starts. */
   readonly passes: Passing;
+  /** What a `timeout` in an entry is counted in. Default milliseconds. */
+  readonly timeoutUnit?: 'seconds';
   readonly names: NameRule;
   /** What the person does next, so that a new entry is used. */
   readonly next: { readonly user: string; readonly project?: string };
+  /** The keys of a list that, where it is there, must name a server for it to be used. */
+  readonly allowList?: readonly string[];
   /** What in its file keeps a new server from being used, as a sentence; `document` is the parsed file. */
   readonly obstacle?: (document: unknown, name: string) => string | undefined;
 }
 
 export type HostName =
-  'claude-code' | 'claude-desktop' | 'cursor' | 'vscode' | 'windsurf' | 'gemini' | 'codex';
+  | 'claude-code'
+  | 'claude-desktop'
+  | 'cursor'
+  | 'vscode'
+  | 'windsurf'
+  | 'zed'
+  | 'cline'
+  | 'gemini'
+  | 'codex'
+  | 'copilot'
+  | 'opencode';
 
 /** Whether an entry holds everywhere or in one project. */
 export type Scope = 'user' | 'project';
@@ -50,9 +66,11 @@ export interface HttpShape {
   /** The key of the address. */
   readonly address: 'url' | 'httpUrl' | 'serverUrl';
   /** What else stands in such an entry. */
-  readonly constant: Readonly<Record<string, string>>;
+  readonly constant: Readonly<Record<string, unknown>>;
   /** Codex names the variable itself; the others take a header with a reference. */
   readonly bearer: 'header' | 'variable-name';
+  /** What an address without a type means. Default: the host finds out. */
+  readonly untyped?: 'sse';
 }
 
 /**
@@ -60,16 +78,17 @@ export interface HttpShape {
  * - `shell`: `${NAME}` and `${NAME:-default}`.
  * - `shell-and-bare`: also `$NAME`, and on Windows `%NAME%`.
  * - `editor`: `${env:NAME}`, `${input:id}` and words such as `${workspaceFolder}`.
+ * - `braces`: `{env:NAME}` and `{file:path}`.
  */
-export type References = 'none' | 'shell' | 'shell-and-bare' | 'editor';
+export type References = 'none' | 'shell' | 'shell-and-bare' | 'editor' | 'braces';
 
 /**
  * - `everything`
- * - `all-but-secrets`: variables whose names look like secrets must be named in `env`.
+ * - `in-env`: only a few, or all but what looks like a secret by name or value; others are passed on as references in `env`.
  * - `listed`: only a few, and those that `env_vars` lists.
  * - `little`: only a few, and no way to name more but to write their values into `env`.
  */
-export type Passing = 'everything' | 'all-but-secrets' | 'listed' | 'little';
+export type Passing = 'everything' | 'in-env' | 'listed' | 'little';
 
 /** What paths are computed from; nothing else is asked. */
 export interface Surroundings {

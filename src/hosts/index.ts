@@ -7,6 +7,7 @@ export type { Host, Scope, Surroundings } from './host.ts';
 export { installEntry, uninstallEntry, type EntryChange } from './install.ts';
 export { differences, isNearDuplicate } from './near-duplicate.ts';
 export { refuseName } from './name-rule.ts';
+export { plainEntry } from './plain-entry.ts';
 export { findPlace, isPresent, placeOf, type Place } from './place.ts';
 export { readServers, type HostServer } from './read-servers.ts';
 export { replaceSecrets, secretValues } from './secrets-in.ts';

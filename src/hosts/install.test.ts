@@ -8,6 +8,7 @@ import { programEntry } from './entry-for.ts';
 import type { HostName, Scope, Surroundings } from './host.ts';
 import { installEntry, uninstallEntry } from './install.ts';
 import { isPresent, placeOf, type Place } from './place.ts';
+import { plainEntry } from './plain-entry.ts';
 import { readServers } from './read-servers.ts';
 
 function home(): Surroundings {
@@ -19,7 +20,10 @@ function home(): Surroundings {
 const place = (name: HostName, where: Surroundings, scope: Scope = 'user'): Place =>
   placeOf(findHost(name), scope, where);
 const program = (command: string) => ({ command, args: ['--config', '/c.json'] });
-const isOurs = (entry: unknown): boolean => isTable(entry) && String(entry.command).startsWith('/sb');
+const isOurs = (entry: unknown): boolean => {
+  const plain = plainEntry(entry);
+  return isTable(plain) && String(plain.command).startsWith('/sb');
+};
 const put = ({ file }: Place, text: string): void => {
   fs.mkdirSync(dirname(file), { recursive: true });
   fs.writeFileSync(file, text);
@@ -53,9 +57,9 @@ describe.each(HOSTS)('$title', (host) => {
         expect(await install('/sb1')).toMatchObject({ kind: 'done', action: 'added' });
         expect(await install('/sb1')).toMatchObject({ action: 'unchanged', backup: undefined });
         expect(await install('/sb2')).toMatchObject({ action: 'updated' });
-        expect(readServers(host, where).find((server) => server.name === name)?.value).toMatchObject({
-          command: '/sb2',
-        });
+        expect(
+          plainEntry(readServers(host, where).find((server) => server.name === name)?.value),
+        ).toMatchObject({ command: '/sb2', args: ['--config', '/c.json'] });
         expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'removed' });
         expect(fs.existsSync(at.file) ? fs.readFileSync(at.file, 'utf8') : undefined).toBe(text);
         expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'absent' });
@@ -122,11 +126,35 @@ test('settings of our tools alone are no entry; they stay when it comes, and go 
   expect(readServers(at.host, where)).toEqual([]);
 });
 
+test('the list of servers that may be used names the entry while it is there', async () => {
+  const at = place('gemini', home());
+  const before = '{"mcp": {"allowed": ["x"]}}';
+  put(at, before);
+  const allowed = (): unknown => JSON.parse(fs.readFileSync(at.file, 'utf8')).mcp.allowed;
+  await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  expect(allowed()).toEqual(['x', name]);
+  // An empty list allows everything; a name in it would turn all others off.
+  put(at, '{"mcp": {"allowed": []}}');
+  await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  expect(allowed()).toEqual([]);
+});
+
+test('settings that a person has put beside our own stay when it is updated', async () => {
+  const where = home();
+  const at = place('copilot', where);
+  const host = at.host;
+  await installEntry({ place: at, name, entry: programEntry(host, program('/sb')), isOurs });
+  expect(readServers(host, where)[0]!.value).toMatchObject({ tools: ['*'] });
+  put(at, fs.readFileSync(at.file, 'utf8').replace('"*"', '"github_suite"'));
+  await installEntry({ place: at, name, entry: programEntry(host, program('/sb2')), isOurs });
+  expect(readServers(host, where)[0]!.value).toMatchObject({ command: '/sb2', tools: ['github_suite'] });
+});
+
 test('it is told what keeps the host from using it', async () => {
   const at = place('gemini', home());
-  put(at, '{"mcp": {"allowed": ["x"]}}');
+  put(at, '{"mcp": {"excluded": ["switchboard"]}}');
   const change = await installEntry({ place: at, name, entry: program('/sb'), isOurs });
-  expect(change).toMatchObject({ obstacle: expect.stringContaining('mcp.allowed') as string });
+  expect(change).toMatchObject({ obstacle: expect.stringContaining('mcp.excluded') as string });
 });
 
 test('a host is there once it has left more than an empty directory', async () => {

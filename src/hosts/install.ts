@@ -45,6 +45,7 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
     return upsertEntry(text, place, name, ours ? withVariables(entry, present) : entry, {
       anew: !ours,
       notes,
+      allow: true,
     });
   });
 }
@@ -63,7 +64,9 @@ export async function uninstallEntry({ place, name, isOurs, dryRun }: EntryOptio
     // Where no text without it was ever kept, the file was made for it.
     const isMade =
       texts.length === 0 && isTable(present) && upsertEntry('', place, name, present).text === text;
-    return isMade ? { text: undefined, action: 'removed' } : removeEntry(text, place, name, texts);
+    return isMade
+      ? { text: undefined, action: 'removed' }
+      : removeEntry(text, place, name, texts, { allow: true });
   });
 }
 
@@ -105,11 +108,11 @@ async function changingEntry(
 /** What a person has added to the environment of our entry stays. */
 function withVariables(entry: Entry, present: unknown): Entry {
   if (!isTable(present) || !('command' in entry)) return entry;
-  const variables = { ...tableOf(present.env), ...tableOf(entry.env) };
   const names = new Set([...listOf(entry.env_vars), ...listOf(present.env_vars)]);
+  const tables = ['env', 'environment'].filter((key) => isTable(present[key]));
   return {
     ...entry,
-    ...(isTable(present.env) ? { env: variables } : {}),
+    ...Object.fromEntries(tables.map((key) => [key, { ...tableOf(present[key]), ...tableOf(entry[key]) }])),
     ...(names.size > 0 ? { env_vars: [...names] } : {}),
   };
 }

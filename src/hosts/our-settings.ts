@@ -10,28 +10,35 @@ export interface OurSettings {
 type Table = Readonly<Record<string, unknown>>;
 
 /** Reads them from an entry of any host; `understood` are the keys that need not be mentioned any more. */
-export function settingsOf(value: Table): { settings: OurSettings; understood: ReadonlySet<string> } {
+export function settingsOf(
+  value: Table,
+  timeoutUnit: 'milliseconds' | 'seconds',
+): { settings: OurSettings; understood: ReadonlySet<string> } {
   const { description } = value;
-  const shown = listOf(value, 'includeTools', 'enabled_tools');
+  const shown = listOf(value, 'includeTools', 'enabled_tools', 'tools');
   const hidden = listOf(value, 'excludeTools', 'disabled_tools', 'disabledTools');
   const timeouts = {
     ...milliseconds('childSpawnMs', seconds(value.startup_timeout_sec) ?? value.startup_timeout_ms),
-    ...milliseconds('rpcMs', seconds(value.tool_timeout_sec) ?? value.timeout),
+    ...milliseconds(
+      'rpcMs',
+      seconds(value.tool_timeout_sec) ?? (timeoutUnit === 'seconds' ? seconds(value.timeout) : value.timeout),
+    ),
   };
   return {
     settings: {
       ...(typeof description === 'string' && description !== '' ? { description } : {}),
       ...(value.disabled === true || value.enabled === false ? { disabled: true } : {}),
-      ...(shown === undefined ? {} : { exposedTools: shown }),
+      ...(shown === undefined || shown.includes('*') ? {} : { exposedTools: shown }),
       ...(hidden === undefined ? {} : { hiddenTools: hidden }),
       ...(Object.keys(timeouts).length === 0 ? {} : { timeouts }),
     },
-    understood: UNDERSTOOD,
+    // Codex keeps settings of single tools under this key, Copilot CLI the list of those that may be used.
+    understood: Array.isArray(value.tools) ? new Set([...UNDERSTOOD, 'tools']) : UNDERSTOOD,
   };
 }
 
 const UNDERSTOOD: ReadonlySet<string> = new Set([
-  ...['description', 'disabled', 'enabled', 'timeout', 'name'],
+  ...['description', 'disabled', 'enabled', 'timeout', 'name', 'source'],
   ...['includeTools', 'enabled_tools', 'excludeTools', 'disabled_tools', 'disabledTools'],
   ...['startup_timeout_sec', 'startup_timeout_ms', 'tool_timeout_sec'],
 ]);

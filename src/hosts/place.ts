@@ -32,6 +32,7 @@ export function findPlace(host: Host, scope: Scope, where: Surroundings): Place 
     file: files.find((file) => existsSync(file)) ?? files[0]!,
     format: host.format,
     keyPath: host.keyPath,
+    ...(host.allowList === undefined ? {} : { allowList: host.allowList }),
     project: scope === 'project' ? where.cwd : undefined,
   };
 }

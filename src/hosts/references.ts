@@ -44,6 +44,7 @@ const SHELL = new RegExp(BRACES, 'g');
 const SHELL_AND_BARE = new RegExp(`${BRACES}|\\$(?<bare>[A-Za-z_]\\w*)`, 'g');
 const SHELL_AND_PERCENT = new RegExp(`${BRACES}|\\$(?<bare>[A-Za-z_]\\w*)|%(?<percent>[A-Za-z_]\\w*)%`, 'g');
 const EDITOR = /\$\{(?<word>[^{}]*)\}/g;
+const CURLY = /\{(?<kind>env|file):(?<target>[^{}]+)\}/g;
 const NEVER = /(?!)/g;
 
 function patternOf({ references, where }: ReferenceContext): RegExp {
@@ -56,6 +57,8 @@ function patternOf({ references, where }: ReferenceContext): RegExp {
       return where.platform === 'win32' ? SHELL_AND_PERCENT : SHELL_AND_BARE;
     case 'editor':
       return EDITOR;
+    case 'braces':
+      return CURLY;
   }
 }
 
@@ -65,11 +68,15 @@ interface Reference {
 }
 
 function converted({ groups = {} }: RegExpMatchArray, context: ReferenceContext, notes: string[]): Reference {
-  const { name, fallback, bare, percent, word } = groups;
+  const { name, fallback, bare, percent, word, kind, target } = groups;
+  if (kind === 'file') throw new Unsayable(`reads the file ${target!}; put the value into a variable first`);
+  if (target !== undefined && !VARIABLE.test(target)) throw new Unsayable(`refers to {env:${target}}`);
   if (word !== undefined) return editorReference(word, context, notes);
   if (fallback !== undefined) return { text: `\${${name!}:-${fallback}}` };
-  return referenceTo((name ?? bare ?? percent)!);
+  return referenceTo((name ?? bare ?? percent ?? target)!);
 }
+
+const VARIABLE = /^[A-Za-z_]\w*$/;
 
 function referenceTo(variable: string): Reference {
   return { text: `\${${variable}}`, variable };
@@ -86,7 +93,7 @@ function editorReference(word: string, context: ReferenceContext, notes: string[
   }
   // Without a scheme it is not theirs, but nobody writes it to have it taken literally.
   const variable = scheme === undefined ? word : scheme === 'env' ? name : '';
-  if (/^[A-Za-z_]\w*$/.test(variable) && !/^workspace/.test(variable)) return referenceTo(variable);
+  if (VARIABLE.test(variable) && !/^workspace/.test(variable)) return referenceTo(variable);
   throw new Unsayable(`refers to \${${word}}, which only the editor knows`);
 }
 

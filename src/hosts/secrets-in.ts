@@ -125,7 +125,7 @@ export function secretValues(document: unknown): string[] {
       );
       for (const each of value as unknown[]) if (typeof each !== 'string') look('', each);
     } else if (isTable(value)) {
-      const isSecretive = ['env', 'headers', 'http_headers'].includes(name);
+      const isSecretive = ['env', 'environment', 'headers', 'http_headers'].includes(name);
       for (const [key, member] of Object.entries(value)) {
         if (isSecretive && typeof member === 'string' && isLiteral(member)) found.push(member);
         else look(key, member);

@@ -85,7 +85,7 @@ function planned(
   name: string,
   isOurs: (entry: unknown) => boolean,
 ): { readonly taken: TakenPart; apply(text: string): string } {
-  const { format, keyPath, file, host } = place;
+  const { format, keyPath, allowList, file, host } = place;
   const present = entriesOf(text, place);
   const removed = [...servers]
     .filter(([each, value]) => isDeepStrictEqual(present.get(each), value))
@@ -99,11 +99,12 @@ function planned(
     );
   }
   return {
-    taken: { format, keyPath, ...(entry === undefined ? {} : { entry: name }), removed },
+    taken: { format, keyPath, allowList, ...(entry === undefined ? {} : { entry: name }), removed },
     apply(before) {
       const drop = (rest: string, each: string): string => removeEntry(rest, place, each).text;
       const free = removed.includes(name) ? drop(before, name) : before;
-      const entered = entry === undefined ? free : upsertEntry(free, place, name, entry).text;
+      const entered =
+        entry === undefined ? free : upsertEntry(free, place, name, entry, { allow: true }).text;
       return removed.filter((each) => each !== name).reduce(drop, entered);
     },
   };
@@ -171,7 +172,8 @@ function merge(
       if (present === undefined) result = upsertEntry(result, part, name, entry, { anew: true }).text;
       (present === undefined || isDeepStrictEqual(present, entry) ? returned : left).push(name);
     }
-    if (ours !== undefined && !part.removed.includes(ours)) result = removeEntry(result, part, ours).text;
+    if (ours !== undefined && !part.removed.includes(ours))
+      result = removeEntry(result, part, ours, [], { allow: true }).text;
   }
   return { text: result, returned, left };
 }

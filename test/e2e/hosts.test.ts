@@ -16,8 +16,16 @@ function serversOf(at: HostHome, host: keyof typeof FILES): Json {
   const text = at.read(FILES[host]);
   if (host === 'codex') return JSON.parse(JSON.stringify(parse(text).mcp_servers ?? {}));
   // Written by us, all of them are plain JSON up to comments.
-  return JSON.parse(text.replace(/^\s*\/\/.*$/gm, ''))[host === 'vscode' ? 'servers' : 'mcpServers'];
+  const servers = JSON.parse(text.replace(/^\s*\/\/.*$/gm, ''))[KEYS[host] ?? 'mcpServers'];
+  if (host !== 'opencode') return servers;
+  const plain = ({ command: [command, ...args], environment: env, ...rest }: Json) => ({
+    ...{ command, args, env },
+    ...rest,
+  });
+  return Object.fromEntries(Object.entries(servers).map(([name, entry]) => [name, plain(entry)]));
 }
+
+const KEYS: Readonly<Record<string, string>> = { vscode: 'servers', zed: 'context_servers', opencode: 'mcp' };
 
 /** Starts an entry as its host would, and calls a tool of the server called `echo` through it. */
 async function useAsHost(
@@ -53,7 +61,8 @@ describe('install', () => {
     }
     // It is the same command everywhere.
     expect(await useAsHost(at, serversOf(at, 'claude-desktop').switchboard)).toContain('hello');
-    expect(await useAsHost(at, serversOf(at, 'codex').switchboard)).toContain('hello');
+    for (const host of ['codex', 'opencode'] as const)
+      expect(await useAsHost(at, serversOf(at, host).switchboard)).toContain('hello');
     const again = await at.run(['install', ...ALL, '--json']);
     expect(again.json.hosts.map(({ action }: Json) => action)).toEqual(ALL.map(() => 'unchanged'));
     expect(at.backups()).toEqual([]);
@@ -150,11 +159,13 @@ describe('install', () => {
     const at = createHostHome({
       [CONFIG]: { mcpServers: { echo: { ...echo, env: { A: '${ECHO_TOKEN}', B: '${PLAIN:-x}' } } } },
     });
-    const { stdout } = await at.run(['install', 'codex', 'gemini', 'claude-desktop'], {
+    const { stdout } = await at.run(['install', 'codex', 'gemini', 'copilot', 'cline', 'claude-desktop'], {
       env: { ECHO_TOKEN: 't' },
     });
     expect(serversOf(at, 'codex').switchboard.env_vars).toEqual(['ECHO_TOKEN', 'PLAIN']);
-    expect(serversOf(at, 'gemini').switchboard.env).toEqual({ ECHO_TOKEN: '${ECHO_TOKEN}' });
+    for (const host of ['gemini', 'copilot'] as const)
+      expect(serversOf(at, host).switchboard.env).toEqual({ ECHO_TOKEN: '${ECHO_TOKEN}', PLAIN: '${PLAIN}' });
+    expect(serversOf(at, 'cline').switchboard.env).toMatchObject({ ECHO_TOKEN: '${env:ECHO_TOKEN}' });
     expect(serversOf(at, 'claude-desktop').switchboard.env).toBeUndefined();
     expect(stdout).toContain(
       'Claude Desktop passes little of your environment on, and the configuration refers to ECHO_TOKEN, PLAIN',

@@ -50,6 +50,10 @@ export const FILES = {
   windsurf: '.codeium/windsurf/mcp_config.json',
   gemini: '.gemini/settings.json',
   codex: '.codex/config.toml',
+  zed: '.config/zed/settings.json',
+  cline: '.cline/data/settings/cline_mcp_settings.json',
+  copilot: '.copilot/mcp-config.json',
+  opencode: '.config/opencode/opencode.jsonc',
 } as const;
 
 export function createHostHome(files: Readonly<Record<string, string | object>> = {}): HostHome {
@@ -61,6 +65,10 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
     'CLAUDE_CONFIG_DIR',
     'CODEX_HOME',
     'GEMINI_CLI_HOME',
+    'COPILOT_HOME',
+    'CLINE_DIR',
+    'CLINE_DATA_DIR',
+    'CLINE_MCP_SETTINGS_PATH',
     'APPDATA',
     'XDG_STATE_HOME',
   ];

@@ -2,7 +2,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
-import { HOST_DRY_RUN, NAME_FLAG } from '../host-flags.ts';
+import { HOST_DRY_RUN, HOST_NAMES, NAME_FLAG } from '../host-flags.ts';
 import { prepareImport, type ImportDone, type ImportJob } from '../import-job.ts';
 import { configDiff, doneText, foundText, hostDiff, previewText } from '../import-text.ts';
 import { shownEntry } from '../shown-entry.ts';
@@ -16,8 +16,8 @@ export const importServers: Command = {
   words: '[host…]',
   summary: 'bring over the servers that hosts have',
   about: [
-    'Reads the MCP servers that you have in your hosts (all of them, or those named: claude-code, claude-desktop, cursor, ' +
-      'vscode, windsurf, gemini, codex) and writes them into the configuration of this directory, or the one that ' +
+    `Reads the MCP servers that you have in your hosts (all of them, or those named: ${HOST_NAMES}) and writes ` +
+      'them into the configuration of this directory, or the one that ' +
       '--config names. References to the environment become ${NAME}, whatever the host calls them. A server that is ' +
       'there already is left out, and one whose name is taken gets another name. Our own entry is never imported.',
     'First it shows what it found and what would change, and asks. --yes answers the question; without it and without a ' +

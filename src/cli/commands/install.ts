@@ -11,7 +11,7 @@ import {
   surroundingsOf,
   variablesIn,
 } from '../host-entries.ts';
-import { HOST_DRY_RUN, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
+import { HOST_DRY_RUN, HOST_NAMES, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
 import { hostOutcome, type HostResult } from '../host-outcome.ts';
 import { surveyHosts, surveyText } from '../host-survey.ts';
 import { TOKEN_VARIABLE } from '../http-token.ts';
@@ -23,8 +23,8 @@ export const install: Command = {
   summary: 'let a host use Switchboard: Claude Code, Cursor, VS Code …',
   about: [
     'Writes one entry into the file in which a host keeps its MCP servers, so that it starts this program with your ' +
-      'configuration. Hosts: claude-code, claude-desktop, cursor, vscode, windsurf, gemini, codex. Without a host, it ' +
-      'shows which of them are on this machine, and what they have.',
+      `configuration. Hosts: ${HOST_NAMES}. Without a host, it shows which of them are on this machine, and what they ` +
+      'have.',
     'Comments, order and all else in the file stay as they are, and the old text is kept beside it as ' +
       'FILE.switchboard-backup-TIME (the last five). A file that the host could not read is not touched. `$0 uninstall` ' +
       'takes the entry out again; where nobody else has changed the file meanwhile, it is as before, to the byte.',

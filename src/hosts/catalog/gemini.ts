@@ -16,17 +16,19 @@ export const gemini: Host = {
   // Old versions read "url" as SSE; this key means the same to all of them.
   http: { address: 'httpUrl', constant: {}, bearer: 'header' },
   references: 'shell-and-bare',
-  passes: 'all-but-secrets',
+  // It drops what looks like a secret by its name (KEY, AUTH, CERT …) or by its value.
+  passes: 'in-env',
   // Its policies take a tool apart at the first "_".
   names: { pattern: /^[A-Za-z0-9-]+$/, allows: 'only letters, digits and "-"' },
   next: {
     user: 'In Gemini CLI, run /mcp reload, or start it again.',
     project: 'In Gemini CLI, run /mcp reload, or start it again.',
   },
+  allowList: ['mcp', 'allowed'],
   obstacle(document, name) {
-    const allowed = (document as { mcp?: { allowed?: unknown } } | undefined)?.mcp?.allowed;
-    if (!Array.isArray(allowed) || allowed.includes(name)) return undefined;
-    return `"mcp.allowed" in this file does not list ${JSON.stringify(name)}, so Gemini CLI leaves it off: add it there.`;
+    const excluded = (document as { mcp?: { excluded?: unknown } } | undefined)?.mcp?.excluded;
+    if (!Array.isArray(excluded) || !excluded.includes(name)) return undefined;
+    return `"mcp.excluded" in this file lists ${JSON.stringify(name)}, so Gemini CLI leaves it off: take it out there.`;
   },
 };
 

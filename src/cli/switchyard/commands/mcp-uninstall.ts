@@ -1,4 +1,4 @@
-import { uninstallEntry } from '../../../hosts/index.ts';
+import { plainEntry, uninstallEntry } from '../../../hosts/index.ts';
 import type { YardCommand } from '../command.ts';
 import { CLIENT, clientPlace, NAME } from '../setup/target.ts';
 
@@ -43,6 +43,6 @@ export const mcpUninstall: YardCommand = {
 
 /** Whether an entry starts our server for a registered project. */
 function startsUs(entry: unknown): boolean {
-  const { args } = (entry ?? {}) as { args?: unknown };
+  const { args } = (plainEntry(entry) ?? {}) as { args?: unknown };
   return Array.isArray(args) && args.at(-2) === '--project' && args.at(-3) === 'mcp';
 }

@@ -4,7 +4,9 @@ import {
   entriesOf,
   explaining,
   findHost,
+  HOSTS,
   placeOf,
+  plainEntry,
   programEntry,
   upsertEntry,
   type Entry,
@@ -41,7 +43,7 @@ export const FORCE: Flag = { name: 'force', summary: 'take the name from another
 export const CLIENT: Flag = {
   name: 'client',
   value: 'CLIENT',
-  summary: 'claude-code, claude-desktop, cursor, vscode, windsurf, gemini or codex (default codex)',
+  summary: `${HOSTS.map(({ name }) => name).join(', ')} (default codex)`,
 };
 /** Only for tests and for other programs: people stand where they mean. */
 export const CWD: Flag = { name: 'cwd', value: 'DIR', hidden: true, summary: 'the directory to start in' };
@@ -69,9 +71,8 @@ export function targetOf(given: Arguments, place: Pick<Place, 'cwd' | 'env'>, pr
   const variables = variablesOf(found, place.env);
   const stored = variables.SWITCHYARD_HOME;
   const entry: Entry = {
-    ...programEntry(at.host, { command: launch.command, args: launch.args }),
+    ...programEntry(at.host, { command: launch.command, args: launch.args, env: variables }),
     ...(at.host.name === 'codex' ? FOR_CODEX : {}),
-    ...(Object.keys(variables).length === 0 ? {} : { env: variables }),
   };
   return {
     name,
@@ -104,7 +105,7 @@ function rootFor({ cwd, env }: Pick<Place, 'cwd' | 'env'>, given: string | undef
 
 /** What stands there stays, the state home with its full path; one that is set now is added. Sorted. */
 function variablesOf(present: unknown, env: NodeJS.ProcessEnv): Record<string, string> {
-  const { env: table } = (present ?? {}) as { env?: unknown };
+  const { env: table } = (plainEntry(present) ?? {}) as { env?: unknown };
   const stored = Object.entries((table ?? {}) as Record<string, unknown>).filter(
     (pair): pair is [string, string] => typeof pair[1] === 'string',
   );

@@ -1,0 +1,39 @@
+import type { Host, Surroundings } from '../host.ts';
+import { USUAL_NAMES } from '../name-rule.ts';
+import { joined, settingsHome } from '../paths.ts';
+
+export const cline: Host = {
+  name: 'cline',
+  aliases: ['claude-dev'],
+  title: 'Cline',
+  format: 'json',
+  keyPath: ['mcpServers'],
+  files: {
+    user: (where) => [
+      where.env.CLINE_MCP_SETTINGS_PATH || joined(where, dataFolder(where), 'settings', FILE),
+      // Where the extension kept them before it shared them with the command line.
+      ...['Code', 'Cursor'].map((editor) => joined(where, settingsHome(where), editor, ...EXTENSION, FILE)),
+    ],
+  },
+  traces: (where) => [
+    dataFolder(where),
+    ...['Code', 'Cursor'].map((editor) => joined(where, settingsHome(where), editor, ...EXTENSION)),
+  ],
+  stdio: { type: 'stdio' },
+  http: { address: 'url', constant: { type: 'streamableHttp' }, bearer: 'header', untyped: 'sse' },
+  references: 'editor',
+  passes: 'in-env',
+  timeoutUnit: 'seconds',
+  names: USUAL_NAMES,
+  next: {
+    user: 'Cline reads the file again by itself.',
+  },
+};
+
+const FILE = 'cline_mcp_settings.json';
+const EXTENSION = ['User', 'globalStorage', 'saoudrizwan.claude-dev', 'settings'];
+
+function dataFolder(where: Surroundings): string {
+  const { env, home } = where;
+  return env.CLINE_DATA_DIR || joined(where, env.CLINE_DIR || joined(where, home, '.cline'), 'data');
+}

@@ -1,0 +1,30 @@
+import type { Host, Surroundings } from '../host.ts';
+import { USUAL_NAMES } from '../name-rule.ts';
+import { joined } from '../paths.ts';
+
+export const copilot: Host = {
+  name: 'copilot',
+  aliases: ['copilot-cli', 'github-copilot'],
+  title: 'Copilot CLI',
+  format: 'jsonc',
+  keyPath: ['mcpServers'],
+  files: {
+    user: (where) => [joined(where, folder(where), 'mcp-config.json')],
+    // It reads .mcp.json, too; that one is known as Claude Code's.
+    project: (where) => [joined(where, where.cwd, '.github', 'mcp.json')],
+  },
+  traces: (where) => [folder(where)],
+  stdio: { type: 'local', tools: ['*'] },
+  http: { address: 'url', constant: { type: 'http', tools: ['*'] }, bearer: 'header' },
+  references: 'shell-and-bare',
+  passes: 'in-env',
+  names: USUAL_NAMES,
+  next: {
+    user: 'In Copilot CLI, run /mcp reload, or start it again.',
+    project: 'Copilot CLI uses it in folders that it trusts; run /mcp reload, or start it again.',
+  },
+};
+
+function folder(where: Surroundings): string {
+  return where.env.COPILOT_HOME || joined(where, where.home, '.copilot');
+}

@@ -1,0 +1,36 @@
+import type { Host, Surroundings } from '../host.ts';
+import { USUAL_NAMES } from '../name-rule.ts';
+import { joined } from '../paths.ts';
+
+export const opencode: Host = {
+  name: 'opencode',
+  aliases: ['open-code'],
+  title: 'opencode',
+  format: 'jsonc',
+  keyPath: ['mcp'],
+  files: {
+    user: (where) => namesIn(where, folder(where)),
+    project: (where) => namesIn(where, where.cwd),
+  },
+  traces: (where) => [folder(where)],
+  stdio: { type: 'local' },
+  commandList: true,
+  http: { address: 'url', constant: { type: 'remote' }, bearer: 'header' },
+  references: 'braces',
+  passes: 'everything',
+  names: USUAL_NAMES,
+  next: {
+    user: 'Start opencode again.',
+    project: 'Start opencode again.',
+  },
+};
+
+/** The first one wins where both are there. */
+function namesIn(where: Surroundings, directory: string): string[] {
+  return ['opencode.jsonc', 'opencode.json'].map((name) => joined(where, directory, name));
+}
+
+/** The same on every system, Windows included. */
+function folder(where: Surroundings): string {
+  return joined(where, where.env.XDG_CONFIG_HOME || joined(where, where.home, '.config'), 'opencode');
+}

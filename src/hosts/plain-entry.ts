@@ -1,0 +1,30 @@
+import { isTable } from './container.ts';
+
+/**
+ * An entry of any host in the shape that most of them share: `command` is a text, `args` a list, `env` a table, all at
+ * the top. opencode has the whole command line in `command` and calls the variables `environment`; Cline puts how the
+ * server is reached into `transport`; Zed once had an object in `command`. Anything else stays as it is.
+ */
+export function plainEntry(entry: unknown): unknown {
+  if (!isTable(entry)) return entry;
+  const { transport, transportType, environment, ...rest } = entry;
+  const flat: Table = {
+    ...(transport === undefined || isTable(transport) ? {} : { transport }),
+    ...(typeof transportType === 'string' ? { type: transportType } : {}),
+    ...(environment === undefined ? {} : { env: environment }),
+    ...rest,
+    ...(isTable(transport) ? transport : {}),
+  };
+  const { command, args } = flat;
+  if (Array.isArray(command)) {
+    const [program, ...words] = command as unknown[];
+    return { ...flat, command: program, args: [...words, ...(Array.isArray(args) ? args : [])] };
+  }
+  if (isTable(command) && typeof command.path === 'string') {
+    const { path, ...inner } = command;
+    return { ...flat, ...inner, command: path };
+  }
+  return flat;
+}
+
+type Table = Readonly<Record<string, unknown>>;
