@@ -101,8 +101,8 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'uninstall',
-    words: '<host…>',
-    summary: 'take our entry out of a host again',
+    words: '[host…]',
+    summary: 'remove our entry from a host again',
     forHosts: true,
     load: async () => (await import('./commands/uninstall.ts')).uninstall,
   },

@@ -9,6 +9,8 @@ import { plainStyle, type Style } from './style.ts';
 /** What became of the file of one host. */
 export interface HostResult {
   readonly place: Place;
+  /** The entry, where it has not the usual name. Default: as in HostOutcomeOptions. */
+  readonly name?: string;
   readonly change: Extract<EntryChange, { kind: 'done' }> | SwitchboardError;
   /** What the person should know, in sentences. */
   readonly notes?: readonly string[];
@@ -31,8 +33,9 @@ export function hostOutcome({ results, name, dryRun, program, data }: HostOutcom
     data: {
       name,
       dryRun,
-      hosts: results.map(({ place, change, notes = [] }) => ({
+      hosts: results.map(({ place, change, notes = [], name: own = name }) => ({
         host: place.host.name,
+        name: own,
         scope: place.scope,
         file: place.file,
         ...(change instanceof SwitchboardError
@@ -47,16 +50,11 @@ export function hostOutcome({ results, name, dryRun, program, data }: HostOutcom
       })),
     },
     complaint: failures.map((error) => describeFailure(error, program)).join('') || undefined,
-    text: (style) => results.map((result) => resultText(result, name, dryRun, style)).join(''),
+    text: (style) => results.map((result) => resultText({ name, ...result }, dryRun, style)).join(''),
   };
 }
 
-function resultText(
-  { place, change, notes = [] }: HostResult,
-  name: string,
-  dryRun: boolean,
-  style: Style,
-): string {
+function resultText({ place, change, notes = [], name }: HostResult, dryRun: boolean, style: Style): string {
   if (change instanceof SwitchboardError) return '';
   const shown = JSON.stringify(name);
   const { title } = place.host;

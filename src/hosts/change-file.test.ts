@@ -2,20 +2,26 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { changeFile } from './change-file.ts';
+import { allBackups } from '../shared/backups.ts';
+import { changeFile as changeAt, type ChangeFileOptions } from './change-file.ts';
 import { TextFault } from './container.ts';
+
+/** The state directory of the test that runs. */
+let stateDirectory = '';
 
 function directory(): string {
   const made = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'switchboard-hosts-'));
   onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
-  return made;
+  stateDirectory = join(made, 'state');
+  fs.mkdirSync(join(made, 'files'));
+  return join(made, 'files');
 }
+const changeFile = (options: Omit<ChangeFileOptions, 'stateDirectory'>) =>
+  changeAt({ ...options, stateDirectory });
 const append = (text = ''): string => `${text}x`;
 const read = (file: string): string => fs.readFileSync(file, 'utf8');
-const backupsIn = (folder: string): string[] =>
-  fs.readdirSync(folder).filter((name) => name.includes('.switchboard-backup-'));
 
-test('the old text is kept beside the file, with its rights, and the last five of them stay', async () => {
+test('the old text is kept in the state directory, with its rights, and the last five of them stay', async () => {
   const folder = directory();
   const file = join(folder, 'mcp.json');
   fs.writeFileSync(file, '');
@@ -27,8 +33,11 @@ test('the old text is kept beside the file, with its rights, and the last five o
   }
   expect(read(file)).toBe('xxxxxxxx');
   expect(fs.statSync(file).mode & 0o777).toBe(0o640);
-  expect(backupsIn(folder).map((name) => read(join(folder, name)).length)).toEqual([3, 4, 5, 6, 7]);
-  expect(fs.readdirSync(folder)).toHaveLength(6);
+  const kept = allBackups(stateDirectory);
+  expect(kept.map(({ path }) => read(path).length)).toEqual([7, 6, 5, 4, 3]);
+  expect(kept.every((each) => each.file === file && !Number.isNaN(Date.parse(each.at)))).toBe(true);
+  expect(fs.statSync(join(stateDirectory, 'backups')).mode & 0o777).toBe(0o700);
+  expect(fs.readdirSync(folder)).toEqual(['mcp.json']);
 });
 
 test('nothing is written where nothing changes, or where it is only tried', async () => {
@@ -60,7 +69,7 @@ test('a new file gets its directories, and may be for its owner only', async () 
   await changeFile({ file: closed, change: append, ownerOnly: true });
   expect(read(open)).toBe('x');
   expect(fs.statSync(closed).mode & 0o777).toBe(0o600);
-  expect(backupsIn(folder)).toEqual([]);
+  expect(allBackups(stateDirectory)).toEqual([]);
 });
 
 test('a file that is to go is gone, without a backup', async () => {
@@ -85,7 +94,8 @@ test('a link is followed and stays one', async () => {
   expect(fs.lstatSync(link).isSymbolicLink()).toBe(true);
   expect(read(target)).toBe('xx');
   expect(fs.readdirSync(join(folder, 'dotfiles'))).toEqual(['cursor.json']);
-  expect(backupsIn(folder)).toHaveLength(1);
+  expect(fs.readdirSync(folder)).toEqual(['dotfiles', 'mcp.json']);
+  expect(allBackups(stateDirectory)).toMatchObject([{ file: link }]);
 });
 
 test('what another program writes meanwhile is not lost', async () => {
@@ -110,7 +120,7 @@ test('what another program writes meanwhile is not lost', async () => {
     ['a12', 'a12x'],
     ['a123', 'a123x'],
   ]);
-  expect(backupsIn(folder).map((name) => read(join(folder, name)))).toEqual(['a123']);
+  expect(allBackups(stateDirectory).map(({ path }) => read(path))).toEqual(['a123']);
 });
 
 test('a file that changes all the time is left alone in the end', async () => {

@@ -1,13 +1,15 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backupPath, keptTexts, pruneBackups } from '../shared/backups.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile } from '../shared/replace-file.ts';
-import { backupName, keptTexts, pruneBackups } from './backups.ts';
 import { TextFault, UnsafeEdit } from './container.ts';
 
 export interface ChangeFileOptions {
   readonly file: string;
+  /** Where the old text is kept. */
+  readonly stateDirectory: string;
   /**
    * What to make of the text; undefined stands for no file, both ways. It is called again if somebody else writes the
    * file meanwhile. `earlier` are the texts that were kept of it, the newest first.
@@ -36,17 +38,17 @@ export interface ChangedFile extends FileChange {
 /**
  * Changes a file that another program may be writing, too: all at once or not at all, with its rights, behind a link.
  * Throws HOST_FILE_BROKEN, HOST_FILE_UNREADABLE, HOST_FILE_NOT_WRITABLE, HOST_FILE_BUSY or HOST_NOT_EDITABLE, with the
- * file as it was.
+ * file as it was; STATE_NOT_WRITABLE where the old text cannot be kept.
  */
 export async function changeFile(options: ChangeFileOptions): Promise<ChangedFile> {
-  const { file, change, onWrite, ownerOnly = false, dryRun = false } = options;
+  const { file, stateDirectory, change, onWrite, ownerOnly = false, dryRun = false } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = reading(file, () => readForReplacing(file));
     const before = found && textOf(file, found.bytes);
-    const after = explaining(file, () => change(before, () => keptTexts(file)));
+    const after = explaining(file, () => change(before, () => keptTexts(stateDirectory, file)));
     if (after === before || dryRun) return { file, before, after, backup: undefined };
     // Who wants no file at all has nothing in it that is worth keeping.
-    const backup = found && after !== undefined ? backupName(file) : undefined;
+    const backup = found && after !== undefined ? backupPath(stateDirectory, file) : undefined;
     const done = writing(file, () => {
       mkdirSync(dirname(file), { recursive: true });
       onWrite?.({ file, before, after });
@@ -54,7 +56,7 @@ export async function changeFile(options: ChangeFileOptions): Promise<ChangedFil
       return replaceFile(file, found, content, { backup, mode: ownerOnly ? 0o600 : undefined });
     });
     if (done) {
-      pruneBackups(file);
+      pruneBackups(stateDirectory);
       return { file, before, after, backup };
     }
     if (backup !== undefined) rmSync(backup, { force: true });

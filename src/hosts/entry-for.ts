@@ -19,8 +19,9 @@ export interface Address {
 
 /** The entry by which a host starts a program. */
 export function programEntry(host: Host, { command, args, variables = [], env = {} }: Program): Entry {
-  const passed = host.passes === 'in-env' ? variables.map((name) => [name, referenceTo(name, host)]) : [];
-  const values = { ...Object.fromEntries(passed), ...env };
+  const passed = host.passes === 'in-env' ? variables : [];
+  const references = passed.map((name): [string, string] => [name, referenceTo(name, host)]);
+  const values = { ...Object.fromEntries(references), ...env };
   return {
     ...host.stdio,
     ...(host.commandList === true ? { command: [command, ...args] } : { command, args: [...args] }),

@@ -12,4 +12,4 @@ export { findPlace, isPresent, placeOf, type Place } from './place.ts';
 export { readServers, type HostServer } from './read-servers.ts';
 export { replaceSecrets, secretValues } from './secrets-in.ts';
 export { giveBack, takeOver, type GivenBack, type TakenOver, type TakeoverPart } from './takeover.ts';
-export { keptRecords, type KeptRecord } from './takeover-record.ts';
+export { dropRecord, keptRecords, type KeptRecord } from './takeover-record.ts';

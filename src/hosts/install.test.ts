@@ -6,7 +6,7 @@ import { findHost, HOSTS } from './catalog.ts';
 import { isTable } from './container.ts';
 import { programEntry } from './entry-for.ts';
 import type { HostName, Scope, Surroundings } from './host.ts';
-import { installEntry, uninstallEntry } from './install.ts';
+import * as entries from './install.ts';
 import { isPresent, placeOf, type Place } from './place.ts';
 import { plainEntry } from './plain-entry.ts';
 import { readServers } from './read-servers.ts';
@@ -15,8 +15,16 @@ function home(): Surroundings {
   const made = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'switchboard-hosts-'));
   onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
   fs.mkdirSync(join(made, 'project'));
+  stateDirectory = join(made, '.state');
   return { platform: 'linux', home: made, env: {}, cwd: join(made, 'project') };
 }
+/** The state directory of the test that runs. */
+let stateDirectory = '';
+type Options<T> = Omit<T, 'stateDirectory'>;
+const installEntry = (options: Options<entries.InstallOptions>) =>
+  entries.installEntry({ ...options, stateDirectory });
+const uninstallEntry = (options: Options<entries.EntryOptions>) =>
+  entries.uninstallEntry({ ...options, stateDirectory });
 const place = (name: HostName, where: Surroundings, scope: Scope = 'user'): Place =>
   placeOf(findHost(name), scope, where);
 const program = (command: string) => ({ command, args: ['--config', '/c.json'] });

@@ -9,6 +9,8 @@ export interface EntryOptions {
   readonly name: string;
   /** Whether an entry is one that this program has written. */
   readonly isOurs: (entry: unknown) => boolean;
+  /** Where the old text of the file is kept. */
+  readonly stateDirectory: string;
   /** Whether nothing is written. Default false. */
   readonly dryRun?: boolean | undefined;
 }
@@ -36,9 +38,9 @@ export type EntryChange =
  * added to it stay. Throws USAGE for a name that the host does not take, and what changeFile throws.
  */
 export async function installEntry(options: InstallOptions): Promise<EntryChange> {
-  const { place, name, entry, isOurs, force = false, notes, dryRun } = options;
+  const { place, name, entry, isOurs, force = false, notes } = options;
   refuseName(name, place.host);
-  return changingEntry(place, name, dryRun, (text = '') => {
+  return changingEntry(options, (text = '') => {
     const present = entriesOf(text, place).get(name);
     const ours = !isServer(present) || isOurs(present);
     if (!ours && !force) return { taken: present };
@@ -54,8 +56,9 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
  * Takes our entry out of the file of a host. Where nobody else has changed the file since it was put in, the file is as
  * it was before, to the byte; one that was made for the entry goes away.
  */
-export async function uninstallEntry({ place, name, isOurs, dryRun }: EntryOptions): Promise<EntryChange> {
-  return changingEntry(place, name, dryRun, (text, earlier) => {
+export async function uninstallEntry(options: EntryOptions): Promise<EntryChange> {
+  const { place, name, isOurs } = options;
+  return changingEntry(options, (text, earlier) => {
     if (text === undefined) return { text: undefined, action: 'absent' };
     const present = entriesOf(text, place).get(name);
     if (!isServer(present)) return { text, action: 'absent' };
@@ -83,14 +86,13 @@ type Attempt =
   { readonly text: string | undefined; readonly action: Edited['action'] } | { readonly taken: unknown };
 
 async function changingEntry(
-  place: Place,
-  name: string,
-  dryRun: boolean | undefined,
+  { place, name, stateDirectory, dryRun }: EntryOptions,
   attempt: (text: string | undefined, earlier: () => readonly string[]) => Attempt,
 ): Promise<EntryChange> {
   let outcome: Attempt | undefined;
   const changed = await changeFile({
     file: place.file,
+    stateDirectory,
     // A project's file is for everybody who works on it.
     ownerOnly: place.scope !== 'project',
     dryRun,

@@ -18,7 +18,11 @@ export function plainEntry(entry: unknown): unknown {
   const { command, args } = flat;
   if (Array.isArray(command)) {
     const [program, ...words] = command as unknown[];
-    return { ...flat, command: program, args: [...words, ...(Array.isArray(args) ? args : [])] };
+    return {
+      ...flat,
+      command: program,
+      args: [...words, ...(Array.isArray(args) ? (args as unknown[]) : [])],
+    };
   }
   if (isTable(command) && typeof command.path === 'string') {
     const { path, ...inner } = command;

@@ -63,6 +63,7 @@ export function writeRecord(path: string, record: Omit<TakeoverRecord, 'version'
   }
 }
 
+/** Forgets a takeover: what it has removed can no longer be put back. */
 export function dropRecord(path: string): void {
   fs.rmSync(path, { force: true });
 }

@@ -47,7 +47,8 @@ function takeAll(host: Host, at: World): Promise<TakenOver> {
 }
 const ejectAll = async (at: World) => {
   const results = [];
-  for (const record of keptRecords(at.state)) results.push(await giveBack(record, { isOurs }));
+  for (const record of keptRecords(at.state))
+    results.push(await giveBack(record, { isOurs, stateDirectory: at.state }));
   return results;
 };
 

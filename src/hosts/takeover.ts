@@ -52,6 +52,7 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
   try {
     const changed = await changeFile({
       file,
+      stateDirectory,
       dryRun,
       change(text) {
         if (text === undefined) return text;
@@ -126,12 +127,13 @@ export interface GivenBack extends ChangedFile {
 /** Puts back what a takeover has taken out, and takes our entry away. The record goes when all is back. */
 export async function giveBack(
   { path, record }: KeptRecord,
-  { isOurs, dryRun }: Pick<TakeoverOptions, 'isOurs' | 'dryRun'>,
+  { isOurs, stateDirectory, dryRun }: Pick<TakeoverOptions, 'isOurs' | 'stateDirectory' | 'dryRun'>,
 ): Promise<GivenBack> {
   let outcome: Pick<GivenBack, 'how' | 'returned' | 'left'> | undefined;
   const all = record.parts.flatMap((part) => part.removed);
   const changed = await changeFile({
     file: record.file,
+    stateDirectory,
     dryRun,
     ownerOnly: true,
     change(text) {

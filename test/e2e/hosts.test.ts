@@ -1,5 +1,13 @@
 /** install, uninstall, import and eject: the files of hosts as they are left, and programs started as a host would. */
-import { chmodSync, existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { createHostHome, FILES, type HostHome } from '../helpers/host-home.ts';
@@ -478,9 +486,64 @@ describe('a takeover', () => {
   }
 });
 
+describe('what is kept', () => {
+  const cursor = { mcpServers: { echo, other: { command: 'o' } } };
+
+  test('is listed, and a takeover that nobody wants back is forgotten', async () => {
+    const at = createHostHome({ [FILES.cursor]: cursor });
+    expect((await at.run(['eject', '--list'])).stdout).toBe('No host has been taken over.\n');
+    await at.run(['import', 'cursor', '--takeover', '--yes']);
+    const listed = await at.run(['eject', '--list']);
+    expect(listed.stdout).toMatch(/cursor\s+\d{4}-\d\d-\d\d \d\d:\d\d\s+echo, other/);
+    const { json } = await at.run(['eject', '--list', '--json']);
+    expect(json.takeovers).toMatchObject([{ host: 'cursor', servers: ['echo', 'other'] }]);
+    expect(json.backups).toMatchObject([{ file: at.home.path(FILES.cursor) }]);
+    expect(JSON.parse(readFileSync(json.backups[0].path, 'utf8'))).toEqual(cursor);
+
+    expect((await at.run(['eject', '--drop'])).code).toBe(2);
+    const before = at.files();
+    await at.run(['eject', 'cursor', '--drop', '--dry-run']);
+    expect((await at.run(['eject', '--list', '--json'])).json.takeovers).toHaveLength(1);
+    expect((await at.run(['eject', 'cursor', '--drop'])).stdout).toContain('Forgot the takeover of Cursor');
+    expect((await at.run(['eject', '--list', '--json'])).json.takeovers).toEqual([]);
+    expect(at.files()).toEqual(before);
+  });
+
+  test('uninstall --all removes every entry of ours, and no other', async () => {
+    const at = createHostHome({
+      [CONFIG]: config,
+      [FILES.cursor]: cursor,
+      [FILES.gemini]: '{',
+      [FILES.zed]: '// mine\n{}\n',
+      'work/.mcp.json': { mcpServers: {} },
+    });
+    const before = at.files();
+    await at.run(['install', 'cursor', 'zed', 'opencode']);
+    await at.run(['install', 'cursor', '--name', 'gateway']);
+    await at.run(['install', 'claude-code', '--scope', 'project']);
+    const team = at.read('work/.mcp.json');
+    const removed = await at.run(['uninstall', '--all', '--json']);
+    expect(removed.code).toBe(1);
+    expect(removed.json.hosts.map(({ host, name, action }: Json) => [host, name, action])).toEqual([
+      ['gemini', 'switchboard', 'failed'],
+      ['cursor', 'switchboard', 'removed'],
+      ['cursor', 'gateway', 'removed'],
+      ['zed', 'switchboard', 'removed'],
+      ['opencode', 'switchboard', 'removed'],
+    ]);
+    expect(at.files()).toEqual({ ...before, 'work/.mcp.json': team });
+    expect((await at.run(['uninstall', '--all', '--scope', 'project'])).code).toBe(0);
+    expect(at.files()).toEqual(before);
+    expect((await at.run(['uninstall', '--all', '--scope', 'project'])).stdout).toBe(
+      'No host has an entry of ours.\n',
+    );
+    expect((await at.run(['uninstall', '--all', 'cursor'])).code).toBe(2);
+  });
+});
+
 test('the help has these commands, and only that of this program', async () => {
   const at = createHostHome({ [CONFIG]: config });
-  const commands = ['install [host…]', 'uninstall <host…>', 'import [host…]', 'eject [host…]'];
+  const commands = ['install [host…]', 'uninstall [host…]', 'import [host…]', 'eject [host…]'];
   const { stdout } = await at.run(['--help']);
   for (const command of commands) expect(stdout).toContain(command);
   const other = await at.run(['--help'], { program: 'mcp-proxy-server' });

@@ -22,7 +22,7 @@ export interface HostHome {
   /** Starts it and kills it after so many milliseconds. */
   kill(args: readonly string[], afterMs: number): Promise<void>;
   read(file: string): string;
-  /** All files below the home, by their path, without backups and what the program remembers. */
+  /** All files below the home, by their path, without what the program remembers. */
   files(): Record<string, string>;
   backups(): string[];
 }
@@ -100,7 +100,7 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
       return statSync(path).isDirectory() ? walk(path) : [path];
     });
   const all = (): string[] => walk(home.dir).map((path) => relative(home.dir, path));
-  const isBackup = (file: string): boolean => file.includes('.switchboard-backup-') || file.endsWith('.bak');
+  const isBackup = (file: string): boolean => file.startsWith('.state/backups/') && !file.endsWith('/origin');
   return {
     home,
     project,
@@ -125,7 +125,7 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
     files: () =>
       Object.fromEntries(
         all()
-          .filter((file) => !isBackup(file) && !file.startsWith('.state'))
+          .filter((file) => !file.endsWith('.bak') && !file.startsWith('.state'))
           .sort()
           .map((file) => [file, readFileSync(home.path(file), 'utf8')]),
       ),

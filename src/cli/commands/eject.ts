@@ -1,4 +1,5 @@
 import {
+  dropRecord,
   findHost,
   giveBack,
   HOSTS,
@@ -10,11 +11,13 @@ import {
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
-import type { Command } from '../command.ts';
+import { usage } from '../arguments.ts';
+import type { Command, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { maskedDiff } from '../host-diff.ts';
 import { isOurs } from '../host-entries.ts';
 import { HOST_DRY_RUN, hostsIn } from '../host-flags.ts';
+import { keptOutcome, namesIn } from '../kept-list.ts';
 import { plainStyle, type Style } from '../style.ts';
 
 interface Ejected extends KeptRecord {
@@ -29,23 +32,41 @@ export const eject: Command = {
     'Puts back what `$0 import --takeover` has taken out of a host, and takes our entry away. Where nobody has changed ' +
       'the file since, it is as it was before, to the byte. Otherwise the servers are added again, and all else that ' +
       'stands there now stays. A server whose name another one has by now is left out, and is kept for a later try.',
+    '--list shows what can be put back, and every text that was kept before a file of a host was changed: the last five ' +
+      'of each file, for 90 days.',
     'The configuration of Switchboard is not touched: the servers stay in there, too, until you `$0 remove` them.',
   ],
-  flags: [HOST_DRY_RUN],
+  flags: [
+    { name: 'list', summary: 'show what can be put back, and the old texts that are kept' },
+    { name: 'drop', summary: 'forget the takeover of a host instead of undoing it; its file stays as it is' },
+    HOST_DRY_RUN,
+  ],
   examples: [
     ['$0 eject', 'all hosts'],
     ['$0 eject cursor', 'only this one'],
     ['$0 eject --dry-run', 'look first'],
+    ['$0 eject --list', 'what is there to put back?'],
+    ['$0 eject cursor --drop', 'keep it as it is, and forget what was there'],
   ],
   exits: [[Exit.failed, 'a file could not be changed, or a server could not be put back']],
   async run(given, context) {
     const { program } = context.face;
     const wanted = new Set((hostsIn(given).length > 0 ? hostsIn(given) : HOSTS).map(({ name }) => name));
     const dryRun = given.flags.has('dry-run');
-    const kept = keptRecords(stateDirectory(context.env)).filter(({ record }) => wanted.has(record.host));
+    const state = stateDirectory(context.env);
+    const kept = keptRecords(state).filter(({ record }) => wanted.has(record.host));
+    if (given.flags.has('list')) return keptOutcome(kept, state, program);
+    if (given.flags.has('drop')) {
+      if (given.words.length === 0)
+        throw usage('--drop needs a host.', `${program} eject --list shows which there are.`);
+      return dropped(kept, dryRun);
+    }
     const ejected: Ejected[] = [];
     for (const each of kept)
-      ejected.push({ ...each, result: await giveBack(each, { isOurs, dryRun }).catch(expected) });
+      ejected.push({
+        ...each,
+        result: await giveBack(each, { isOurs, stateDirectory: state, dryRun }).catch(expected),
+      });
     const failures = ejected.flatMap(({ result }) => (result instanceof SwitchboardError ? [result] : []));
     const isShort = ejected.some(
       ({ result }) => !(result instanceof SwitchboardError) && result.left.length > 0,
@@ -77,6 +98,33 @@ export const eject: Command = {
     };
   },
 };
+
+/** Forgets takeovers. */
+function dropped(kept: readonly KeptRecord[], dryRun: boolean): Outcome {
+  if (!dryRun) for (const { path } of kept) dropRecord(path);
+  return {
+    exitCode: Exit.ok,
+    data: {
+      dryRun,
+      dropped: kept.map(({ record }) => ({
+        host: record.host,
+        file: record.file,
+        takenAt: record.at,
+        servers: namesIn(record),
+      })),
+    },
+    text: () =>
+      kept.length === 0
+        ? 'Nothing was taken over there, so there is nothing to forget.\n'
+        : kept
+            .map(({ record }) => {
+              const names = namesIn(record).map(printableLine).join(', ');
+              const what = dryRun ? 'Would forget' : 'Forgot';
+              return `${what} the takeover of ${findHost(record.host).title} (${names}); ${printableLine(record.file)} stays as it is.\n`;
+            })
+            .join(''),
+  };
+}
 
 function expected(error: unknown): SwitchboardError {
   if (error instanceof SwitchboardError) return error;

@@ -1,5 +1,6 @@
 import { installEntry, isPresent, placeOf, type Entry, type Host, type Place } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { stateDirectory } from '../../shared/paths.ts';
 import { usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { Exit } from '../failure.ts';
@@ -25,9 +26,9 @@ export const install: Command = {
     'Writes one entry into the file in which a host keeps its MCP servers, so that it starts this program with your ' +
       `configuration. Hosts: ${HOST_NAMES}. Without a host, it shows which of them are on this machine, and what they ` +
       'have.',
-    'Comments, order and all else in the file stay as they are, and the old text is kept beside it as ' +
-      'FILE.switchboard-backup-TIME (the last five). A file that the host could not read is not touched. `$0 uninstall` ' +
-      'takes the entry out again; where nobody else has changed the file meanwhile, it is as before, to the byte.',
+    'Comments, order and all else in the file stay as they are, and the old text is kept in the state directory ' +
+      '(`$0 eject --list` shows where). A file that the host could not read is not touched. `$0 uninstall` removes the ' +
+      'entry again; if nobody else has changed the file meanwhile, it is as before, to the byte.',
     'The entry names this program and the configuration by their full paths, because a host with windows does not know ' +
       'the PATH of your shell. The configuration is that of this directory, or the one that --config names.',
     'With --http the host connects to a Switchboard that you run with `$0 --http`, and sends the token that it finds ' +
@@ -65,6 +66,7 @@ export const install: Command = {
         name,
         entry: entries.get(place)!.entry,
         isOurs,
+        stateDirectory: stateDirectory(context.env),
         force: given.flags.has('force'),
         dryRun: tryOnly,
       });

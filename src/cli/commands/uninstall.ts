@@ -1,8 +1,16 @@
-import { keptRecords, placeOf, uninstallEntry, type Place } from '../../hosts/index.ts';
+import {
+  findPlace,
+  HOSTS,
+  keptRecords,
+  placeOf,
+  readServers,
+  uninstallEntry,
+  type Place,
+} from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
-import { usage } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { usage, type Arguments } from '../arguments.ts';
+import type { Command, Context } from '../command.ts';
 import { Exit } from '../failure.ts';
 import { isOurs, surroundingsOf } from '../host-entries.ts';
 import { HOST_DRY_RUN, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
@@ -11,55 +19,100 @@ import { shownEntry } from '../shown-entry.ts';
 
 export const uninstall: Command = {
   name: 'uninstall',
-  words: '<host…>',
-  summary: 'take our entry out of a host again',
+  words: '[host…]',
+  summary: 'remove our entry from a host again',
   about: [
-    'Takes out the entry that `$0 install` has written, and nothing else. An entry of the same name that starts another ' +
-      'program stays. Where nobody else has changed the file since, it is as it was before, to the byte; a file that was ' +
-      'made for the entry goes away.',
+    'Removes the entry that `$0 install` has written, and nothing else. An entry of the same name that starts another ' +
+      'program stays. If nobody else has changed the file since, it is as it was before, to the byte; a file that was ' +
+      'made for the entry goes away. --all does this for every host, whatever the entry is called there; the files of a ' +
+      'project change only with --scope project.',
     'Servers that `$0 import --takeover` has taken out of the host come back with `$0 eject`.',
   ],
-  flags: [SCOPE_FLAG, NAME_FLAG, HOST_DRY_RUN],
+  flags: [
+    { name: 'all', summary: 'every entry of ours, in your own files of all hosts' },
+    SCOPE_FLAG,
+    NAME_FLAG,
+    HOST_DRY_RUN,
+  ],
   examples: [
-    ['$0 uninstall cursor', 'out of your own file'],
-    ['$0 uninstall vscode --scope project', 'out of that of this directory'],
+    ['$0 uninstall cursor', 'from your own file'],
+    ['$0 uninstall vscode --scope project', 'from that of this directory'],
+    ['$0 uninstall --all', 'from every host that has it'],
     ['$0 uninstall codex --dry-run', 'look first'],
   ],
   exits: [[Exit.failed, 'a file of a host cannot be read or written, or the entry there is not ours']],
   async run(given, context) {
-    const hosts = hostsIn(given);
     const { program } = context.face;
-    if (hosts.length === 0)
-      throw usage(
-        'uninstall needs a host.',
-        `For example: ${program} uninstall cursor. ${program} install shows which there are.`,
-      );
-    const where = surroundingsOf(context);
-    const scope = scopeIn(given) ?? 'user';
-    const name = nameIn(given);
     const dryRun = given.flags.has('dry-run');
-    const places = hosts.map((host) => placeOf(host, scope, where));
-    const taken = new Set(keptRecords(stateDirectory(context.env)).map(({ record }) => record.file));
-    const results: HostResult[] = [];
-    for (const place of places) {
+    const state = stateDirectory(context.env);
+    const { targets, problems } = targetsOf(given, context);
+    const taken = new Set(keptRecords(state).map(({ record }) => record.file));
+    const results: HostResult[] = [...problems];
+    for (const { place, name } of targets) {
       try {
-        const change = await uninstallEntry({ place, name, isOurs, dryRun });
+        const change = await uninstallEntry({ place, name, isOurs, stateDirectory: state, dryRun });
         if (change.kind === 'taken') throw notOurs(place, name, change.entry);
         const waiting = change.action === 'removed' && taken.has(place.file);
+        const back = `${program} eject ${place.host.name}`;
         const notes = waiting
-          ? [
-              `The servers that were taken out of ${place.host.title} come back with: ${program} eject ${place.host.name}`,
-            ]
+          ? [`The servers that were taken out of ${place.host.title} come back with: ${back}`]
           : [];
-        results.push({ place, change, notes });
+        results.push({ place, name, change, notes });
       } catch (error) {
         if (!(error instanceof SwitchboardError)) throw error;
-        results.push({ place, change: error });
+        results.push({ place, name, change: error });
       }
     }
-    return hostOutcome({ results, name, dryRun, program });
+    const outcome = hostOutcome({ results, name: nameIn(given), dryRun, program });
+    return results.length > 0 ? outcome : { ...outcome, text: () => 'No host has an entry of ours.\n' };
   },
 };
+
+/** An entry that is to go. */
+interface Target {
+  readonly place: Place;
+  readonly name: string;
+}
+
+interface Targets {
+  readonly targets: readonly Target[];
+  /** Files that cannot be read. */
+  readonly problems: readonly HostResult[];
+}
+
+function targetsOf(given: Arguments, context: Context): Targets {
+  const hosts = hostsIn(given);
+  const scope = scopeIn(given) ?? 'user';
+  const where = surroundingsOf(context);
+  if (!given.flags.has('all')) {
+    const { program } = context.face;
+    if (hosts.length > 0)
+      return {
+        targets: hosts.map((host) => ({ place: placeOf(host, scope, where), name: nameIn(given) })),
+        problems: [],
+      };
+    throw usage(
+      'uninstall needs a host, or --all.',
+      `For example: ${program} uninstall cursor. ${program} install shows which there are.`,
+    );
+  }
+  if (hosts.length > 0) throw usage('--all means every host.', 'Leave out --all, or the hosts.');
+  const wanted = given.flags.get('name');
+  const targets: Target[] = [];
+  const problems: HostResult[] = [];
+  for (const host of HOSTS) {
+    const place = findPlace(host, scope, where);
+    if (place === undefined) continue;
+    try {
+      const ours = readServers(host, where, scope).filter(({ value }) => isOurs(value));
+      targets.push(...ours.filter(({ name }) => wanted === undefined || name === wanted));
+    } catch (error) {
+      if (!(error instanceof SwitchboardError)) throw error;
+      problems.push({ place, change: error });
+    }
+  }
+  return { targets, problems };
+}
 
 function notOurs({ host, file }: Place, name: string, entry: unknown): SwitchboardError {
   return new SwitchboardError(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
 import { installEntry } from '../../../hosts/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { stateDirectory } from '../../../shared/paths.ts';
 import type { Outcome } from '../../command.ts';
 import type { YardCommand } from '../command.ts';
 import { CLIENT, clientPlace, CWD, FORCE, NAME, targetData, targetOf, type Target } from '../setup/target.ts';
@@ -40,6 +41,7 @@ export const mcpInstall: YardCommand = {
       notes: at.format === 'toml' ? launch.comments : undefined,
       // The name is the name of the project: whatever stands under it is about this server.
       isOurs: () => true,
+      stateDirectory: stateDirectory(place.env),
       dryRun,
     });
     if (change.kind === 'taken') throw new Error('An entry of ours was taken for somebody else’s.');

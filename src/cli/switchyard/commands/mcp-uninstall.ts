@@ -1,4 +1,5 @@
 import { plainEntry, uninstallEntry } from '../../../hosts/index.ts';
+import { stateDirectory } from '../../../shared/paths.ts';
 import type { YardCommand } from '../command.ts';
 import { CLIENT, clientPlace, NAME } from '../setup/target.ts';
 
@@ -16,7 +17,13 @@ export const mcpUninstall: YardCommand = {
     const name = given.flags.get('name') ?? 'switchyard';
     const at = clientPlace(given, place);
     const dryRun = given.flags.has('dry-run');
-    const change = await uninstallEntry({ place: at, name, isOurs: startsUs, dryRun });
+    const change = await uninstallEntry({
+      place: at,
+      name,
+      isOurs: startsUs,
+      stateDirectory: stateDirectory(place.env),
+      dryRun,
+    });
     const action = change.kind === 'taken' ? 'kept' : change.action;
     const said = {
       kept: `kept '${name}' in ${at.file}: it does not start switchyard`,

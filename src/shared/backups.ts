@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { messageOf, SwitchboardError } from './errors.ts';
+
+/** A text that a file had before we changed it. They are kept in the state directory, where only their owner can look. */
+export interface Backup {
+  /** The file that was changed. */
+  readonly file: string;
+  /** Where the text is kept. */
+  readonly path: string;
+  /** When it was kept, as an ISO date. */
+  readonly at: string;
+}
+
+/** How many are kept of one file. */
+const KEPT = 5;
+/** How long any is kept, in milliseconds: 90 days. */
+const LONGEST_MS = 90 * 24 * 60 * 60 * 1000;
+
+/** Where the text that a file has now can be kept. Throws STATE_NOT_WRITABLE. */
+export function backupPath(stateDirectory: string, file: string, now = Date.now()): string {
+  const folder = folderOf(stateDirectory, file);
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    fs.writeFileSync(join(folder, ORIGIN), file, { mode: 0o600 });
+  } catch (cause) {
+    throw new SwitchboardError('STATE_NOT_WRITABLE', `${folder} cannot be written: ${messageOf(cause)}.`, {
+      hint: 'Nothing was changed, because the old text could not be kept. Set SWITCHBOARD_STATE_DIR to a directory of your own.',
+      cause,
+    });
+  }
+  const path = join(folder, nameAt(now) + extname(file));
+  return fs.existsSync(path) ? backupPath(stateDirectory, file, now + 1) : path;
+}
+
+/** The texts that were kept of a file, the newest first. */
+export function keptTexts(stateDirectory: string, file: string): string[] {
+  return pathsIn(folderOf(stateDirectory, file)).map((path) => fs.readFileSync(path, 'utf8'));
+}
+
+/** All that are kept, by file, the newest first. */
+export function allBackups(stateDirectory: string): Backup[] {
+  return foldersIn(stateDirectory)
+    .flatMap((folder) => {
+      const file = originOf(folder);
+      return pathsIn(folder).map((path) => ({ file, path, at: timeOf(path) }));
+    })
+    .sort((a, b) => (a.file === b.file ? (a.at < b.at ? 1 : -1) : a.file < b.file ? -1 : 1));
+}
+
+/** Removes what is too old, and of every file all but the last few. Never throws: one too many harms nobody. */
+export function pruneBackups(stateDirectory: string, now = Date.now()): void {
+  const oldest = new Date(now - LONGEST_MS).toISOString();
+  for (const folder of foldersIn(stateDirectory)) {
+    try {
+      const paths = pathsIn(folder);
+      const kept = paths.slice(0, KEPT).filter((path) => timeOf(path) >= oldest);
+      for (const path of paths) if (!kept.includes(path)) fs.rmSync(path, { force: true });
+      if (kept.length === 0) fs.rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // They can go the next time.
+    }
+  }
+}
+
+/** The file that says which file the texts beside it are of. */
+const ORIGIN = 'origin';
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)/;
+
+/** A time as it may stand in the name of a file; such names sort as text. */
+function nameAt(now: number): string {
+  return new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+}
+
+function timeOf(path: string): string {
+  return basename(path)
+    .replace(TIME, '$1:$2:$3.$4')
+    .replace(/(Z).*$/, '$1');
+}
+
+function folderOf(stateDirectory: string, file: string): string {
+  const digest = createHash('sha256').update(file).digest('hex').slice(0, 12);
+  return join(stateDirectory, 'backups', `${basename(file)}-${digest}`);
+}
+
+function foldersIn(stateDirectory: string): string[] {
+  const root = join(stateDirectory, 'backups');
+  return namesIn(root).map((name) => join(root, name));
+}
+
+/** The newest first. */
+function pathsIn(folder: string): string[] {
+  return namesIn(folder)
+    .filter((name) => TIME.test(name))
+    .sort()
+    .toReversed()
+    .map((name) => join(folder, name));
+}
+
+function originOf(folder: string): string {
+  try {
+    return fs.readFileSync(join(folder, ORIGIN), 'utf8');
+  } catch {
+    return basename(folder);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
