@@ -35,6 +35,26 @@ test('a program is written literally', async () => {
   expect(define().kind).toBe('stdio');
 });
 
+test('a reference in a variable is kept as such, and filled in where the server is started', async () => {
+  const argv = ['x', '-e', 'T=${T}', '--env', 'URL=http://${H:-here}', '--', 'node'];
+  const { entry, remark, define } = await prepare(argv, { T: 's3cret' });
+  expect(entry).toEqual({ command: 'node', env: { T: '${T}', URL: 'http://${H:-here}' } });
+  expect(define()).toMatchObject({ env: { T: 's3cret', URL: 'http://here' } });
+  expect(remark(false)).toBe('');
+  const unset = await prepare(argv);
+  expect(unset.entry).toEqual(entry);
+  expect(unset.remark(false)).toContain(
+    'here and now it could not be used: env.T: the environment variable T is not set.',
+  );
+  expect(unset.define).toThrow('the environment variable T is not set');
+});
+
+test('a secret that is written into the file is told of, with the way out', async () => {
+  const { remark } = await prepare(['x', '--env', 'API_KEY=s3cret', '--', 'node']);
+  expect(remark(false)).toContain("write --env 'API_KEY=${API_KEY}'");
+  expect(remark(false)).not.toContain('s3cret');
+});
+
 test('an address and its headers are written as they are typed', async () => {
   const argv = ['x', '--url', 'https://${HOST}/mcp', '--header', 'Authorization: Bearer ${TOKEN}'];
   const { entry, shown, data, remark, define } = await prepare(argv, { HOST: 'x.test', TOKEN: 's3cret' });

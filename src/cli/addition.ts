@@ -4,18 +4,20 @@ import {
   defineRuntimeServer,
   describeWarning,
   entryForConfig,
+  interpolate,
   refuseBadName,
   shownAddress,
+  whyNotFilled,
   type LoadedConfig,
   type RemoteEntry,
   type RuntimeEntry,
   type ServerDefinition,
 } from '../config/index.ts';
-import { messageOf, type SwitchboardError } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { usage, type Arguments } from './arguments.ts';
 import type { Context } from './command.ts';
 import { shownCommand, type ShownCommand } from './command-line.ts';
-import { remoteEntry, secretsRemark } from './remote-flags.ts';
+import { remoteEntry, SECRET_NAME, secretsRemark } from './remote-flags.ts';
 
 /** A server that `add` is to write into the configuration, of either kind. */
 export interface Addition {
@@ -43,7 +45,7 @@ export function additionOf(given: Arguments, program: string): Prepare | undefin
   const [, command, ...args] = given.words;
   if (command === undefined) return undefined;
   if (/^https?:\/\//i.test(command)) throw addressAsCommand(given.words[0]!, command, program);
-  return programAddition({ command, args, env: variablesOf(given) }, given.flags.get('cwd'), isolation);
+  return programAddition({ command, args }, variablesOf(given), given.flags.get('cwd'), isolation);
 }
 
 /** Nobody means to start a program of that name. */
@@ -55,26 +57,40 @@ function addressAsCommand(name: string, address: string, program: string): Switc
   );
 }
 
+/** The command is taken literally; references in the values of variables are kept, as in an entry of the file. */
 function programAddition(
   program: RuntimeEntry,
+  variables: Readonly<Record<string, string>>,
   cwd: string | undefined,
   isolation: Pick<RemoteEntry, 'isolation'>,
 ): Prepare {
   return (name, config, context) => {
     const entry = cwd === undefined ? program : { ...program, cwd: directoryFor(cwd, config, context) };
-    const definition = defineRuntimeServer(name, entry, {
-      settings: config.settings,
-      directory: config.directory,
-      suiteFiles: config.suiteFiles,
-      env: context.env,
-      warn: (warning) => context.log[warning.level](describeWarning(warning)),
-    });
+    const { program: us } = context.face;
+    const define = (env: RuntimeEntry['env']) =>
+      defineRuntimeServer(
+        name,
+        { ...entry, env },
+        {
+          settings: config.settings,
+          directory: config.directory,
+          suiteFiles: config.suiteFiles,
+          env: context.env,
+          warn: (warning) => context.log[warning.level](describeWarning(warning)),
+        },
+      );
+    const definition = define(variables);
+    const filled = () => define(filledIn(variables, context.env));
+    const env = Object.keys(variables);
     return {
-      entry: { ...entryForConfig(entry), ...isolation },
+      entry: { ...entryForConfig(entry), ...(env.length === 0 ? {} : { env: variables }), ...isolation },
       shown: shownCommand(definition),
-      data: { env: Object.keys(entry.env ?? {}), cwd: definition.written.cwd },
-      remark: () => literalRemark(entry, context.face.program),
-      define: () => definition,
+      data: { env, cwd: definition.written.cwd },
+      remark: (tried) =>
+        literalRemark(entry, us) +
+        openSecretsRemark(variables, us) +
+        (tried ? '' : unusableRemark(() => filledIn(variables, context.env), us)),
+      define: filled,
     };
   };
 }
@@ -135,9 +151,36 @@ function directoryFor(given: string, { directory }: LoadedConfig, { cwd }: Surro
   return within.startsWith('..') || isAbsolute(within) ? path : within || '.';
 }
 
+/** The variables with their references filled in; throws where one of those is not set. */
+function filledIn(
+  variables: Readonly<Record<string, string>>,
+  env: NodeJS.ProcessEnv,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(variables).map(([name, value]) => {
+    const filled = interpolate(value, env);
+    if (filled.kind === 'text') return [name, filled.text] as const;
+    throw new SwitchboardError('SERVER_INVALID', `env.${name}: ${whyNotFilled(filled)}.`, {
+      hint: 'Set what is missing, or correct the entry.',
+    });
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Where a secret would be written into the file itself; empty where none is. */
+function openSecretsRemark(variables: Readonly<Record<string, string>>, program: string): string {
+  const open = Object.entries(variables).find(
+    ([name, value]) => SECRET_NAME.test(name) && value !== '' && !value.includes('${'),
+  )?.[0];
+  if (open === undefined) return '';
+  return (
+    `${program}: the value of ${open} is written into the file. To keep it out, write --env '${open}=\${${open}}' and set ` +
+    `${open} where the gateway is started.\n`
+  );
+}
+
 /** Where somebody may have meant something else than what they get. */
-function literalRemark({ command, args = [], env = {}, cwd = '' }: RuntimeEntry, program: string): string {
-  const texts = [command, ...args, ...Object.values(env), cwd];
+function literalRemark({ command, args = [], cwd = '' }: RuntimeEntry, program: string): string {
+  const texts = [command, ...args, cwd];
   if (!texts.some((text) => /\$\{(?:env:)?\w+/.test(text))) return '';
-  return `${program}: \${…} was taken literally. For a reference to the environment, write it into the file by hand.\n`;
+  return `${program}: \${…} in the command was taken literally. References work in --env; for others, edit the file.\n`;
 }

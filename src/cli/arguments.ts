@@ -29,7 +29,7 @@ export interface Arguments {
 
 /** Flags that every command takes, before or after its name. */
 export const COMMON_FLAGS: readonly Flag[] = [
-  { name: 'config', value: 'PATH', summary: 'the configuration file (default $DEFAULT)' },
+  { name: 'config', short: 'c', value: 'PATH', summary: 'the configuration file (default $DEFAULT)' },
   {
     name: 'log-level',
     value: 'LEVEL',

@@ -21,6 +21,8 @@ export interface Command {
   readonly flags: readonly Flag[];
   /** Where its last words are the command line of another program: how many stand before that. Default: they are not. */
   readonly commandAt?: number;
+  /** Other ways to write its arguments, in its own words. Default: there are none. */
+  readonly spellOut?: (argv: readonly string[]) => readonly string[];
   /** What to type, and what that does. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** The exit codes that mean something special here, beside those all commands share. */

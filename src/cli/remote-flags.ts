@@ -6,10 +6,17 @@ export const REMOTE_FLAGS: readonly Flag[] = [
   { name: 'url', value: 'URL', summary: 'the address of a server that runs elsewhere, instead of a command' },
   {
     name: 'transport',
+    short: 't',
     value: 'NAME',
     summary: 'how it is reached: http, sse, or auto (default: tries both)',
   },
-  { name: 'header', value: "'NAME: VALUE'", many: true, summary: 'a header it gets with every request' },
+  {
+    name: 'header',
+    short: 'H',
+    value: "'NAME: VALUE'",
+    many: true,
+    summary: 'a header it gets with every request',
+  },
 ];
 
 /** The entry that the flags describe; undefined where they describe none, and the server is a program. */
@@ -38,7 +45,7 @@ export function remoteEntry({ flags, lists, words }: Arguments): RemoteEntry | u
 /** Where a secret would stand in the file itself; empty where none does. */
 export function secretsRemark({ url, headers = {} }: RemoteEntry, program: string): string {
   const open = Object.entries(headers).find(
-    ([name, value]) => SECRET_HEADER.test(name) && !value.includes('${'),
+    ([name, value]) => SECRET_NAME.test(name) && !value.includes('${'),
   )?.[0];
   const what =
     open === undefined ? (shownAddress(url) === url ? undefined : 'A secret in the address') : open;
@@ -62,7 +69,8 @@ function refuseBadAddress(url: string): void {
   );
 }
 
-const SECRET_HEADER = /auth|token|secret|key|cookie|passw|credential/i;
+/** Names of headers and variables whose values are most likely secrets. */
+export const SECRET_NAME = /auth|token|secret|key|cookie|passw|credential/i;
 const EXAMPLE = 'For example: --url https://example.com/mcp';
 
 function headerOf(text: string): readonly [name: string, value: string] {

@@ -114,7 +114,10 @@ function refuseLonely({ flags }: Arguments, command: string | undefined, { progr
 function commandAt(argv: readonly string[]): number {
   let at = 0;
   while (at < argv.length && argv[at]!.startsWith('-')) {
-    const takesValue = TOP_FLAGS.some((flag) => flag.value !== undefined && argv[at] === `--${flag.name}`);
+    const takesValue = TOP_FLAGS.some(
+      ({ name, short, value }) =>
+        value !== undefined && (argv[at] === `--${name}` || argv[at] === `-${short ?? '-'}`),
+    );
     at += takesValue ? 2 : 1;
   }
   return Math.min(at, argv.length);
@@ -128,7 +131,8 @@ async function withCommand(
 ): Promise<Understood> {
   const command = await findEntry(name, face).load();
   const known = [...COMMON_FLAGS, ...command.flags];
-  const { flags, lists, words } = parseArguments(rest, known, command.commandAt);
+  const typed = command.spellOut?.(rest) ?? rest;
+  const { flags, lists, words } = parseArguments(typed, known, command.commandAt);
   const again = [...flags.keys()].find((flag) => top.flags.has(flag));
   if (again !== undefined) throw twice(again);
   const given = { flags: new Map([...top.flags, ...flags]), lists, words };

@@ -21,6 +21,7 @@ export {
   type ConfigPlace,
   type ConfigScope,
 } from './find.ts';
+export { interpolate, whyNotFilled } from './interpolate.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig } from './load.ts';
 export { concernsWrapped, loadWrapped } from './load-wrapped.ts';

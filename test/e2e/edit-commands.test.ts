@@ -173,19 +173,44 @@ describe('add', () => {
     expect(readdirSync(project.dir)).toEqual([CONFIG]);
   });
 
-  test('takes everything literally, says so, and a gateway starts exactly that', async () => {
+  test('takes the command literally and says so, fills in --env, and a gateway starts exactly that', async () => {
     const project = createProject({ [CONFIG]: {} });
     const { code, stderr } = await run(project, [
-      ...['add', 'e', '--env', 'LITERAL=${HOME} $$ $${X}', ...ECHO, '${HOME}', '$HOME', 'ü\u2028'],
+      ...['add', 'e', '--env', 'T=${HOST}! $$ $${X}', ...ECHO, '${HOME}', '$HOME', 'ü\u2028'],
     ]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^switchboard: \$\{…\} was taken literally\..*by hand\.\n$/);
+    expect(stderr).toMatch(/^switchboard: \$\{…\} in the command was taken literally\..*\n$/);
     const client = await startGateway(project);
     const call = async (subtool: string, args: Json) =>
       textOf(await client.call('e_suite', { action: 'call', subtool, args }));
-    expect(await call('env', { name: 'LITERAL' })).toContain('${HOME} $$ $${X}');
+    expect(await call('env', { name: 'T' })).toContain('set, or a server would be skipped! $$ ${X}');
     expect(JSON.parse(await call('whoami', {})).args).toEqual(['${HOME}', '$HOME', 'ü\u2028']);
     await leave(client);
+  });
+
+  test('a bare package, a pasted line for another program and -c work', async () => {
+    const project = createProject({ 'other.json': {} });
+    const paste = [
+      'claude',
+      'mcp',
+      'add',
+      '-s',
+      'local',
+      'web',
+      '-t',
+      'http',
+      'https://x.test/mcp',
+      '-H',
+      'A: b',
+    ];
+    for (const args of [['@modelcontextprotocol/server-memory'], paste])
+      expect(await run(project, ['-c', 'other.json', 'add', ...args])).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(project.read('other.json'))).toEqual({
+      mcpServers: {
+        memory: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] },
+        web: { type: 'http', url: 'https://x.test/mcp', headers: { A: 'b' } },
+      },
+    });
   });
 
   test('--cwd is meant from where you are, and written from where the file is', async () => {
@@ -210,7 +235,9 @@ describe('add', () => {
     const project = createProject({ [CONFIG]: COMMENTED });
     const args = ['add', 'db', '--dry-run', '--env', 'KEY=swordfish', '--', 'node', 'x.js'];
     const { code, stdout, stderr } = await run(project, args);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(code).toBe(0);
+    expect(stderr).toContain('the value of KEY is written into the file');
+    expect(stderr).not.toContain('swordfish');
     expect(stdout).toMatch(
       /^--- (.*)\n\+\+\+ \1\n@@ -\d+,\d+ \+\d+,\d+ @@\n(?: .*\n)+(?:\+.*\n)+(?: .*\n)+$/,
     );

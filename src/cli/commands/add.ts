@@ -3,6 +3,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { additionOf, type Addition } from '../addition.ts';
 import { usage } from '../arguments.ts';
+import { spellOutPackage } from '../bare-package.ts';
 import {
   backupText,
   CHANGE_FLAGS,
@@ -15,6 +16,7 @@ import { commandText, type ShownCommand } from '../command-line.ts';
 import { definedElsewhere } from '../defined-elsewhere.ts';
 import { describeFailure, Exit, failureData, type FailureData } from '../failure.ts';
 import { lastWords } from '../last-words.ts';
+import { spellOutPasted } from '../pasted-add.ts';
 import { REMOTE_FLAGS } from '../remote-flags.ts';
 import type { Style } from '../style.ts';
 import { survey } from '../survey.ts';
@@ -27,7 +29,7 @@ type Trial =
 
 export const add: Command = {
   name: 'add',
-  words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags]',
+  words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags] | <package>',
   commandAt: 1,
   summary: 'put a server into the configuration',
   about: [
@@ -36,18 +38,24 @@ export const add: Command = {
       'all else in the file stay as they are, and the old text is kept beside it as FILE.bak. Then gateways that run ' +
       'with this configuration are told to read it again, so that the server can be used at once.',
     'What stands behind -- is the command by which the server is started, as you would type it. -- may be left out ' +
-      'where no argument begins with a dash. Everything is taken literally: ${NAME} stays these characters and is no ' +
-      'reference to the environment.',
-    'With --url the server is one that runs elsewhere and is reached over HTTP. Here ${NAME} is a reference to the ' +
-      'environment, in the address and in the values of headers, and is kept as such; put it in single quotes, or your ' +
-      'shell fills it in. A server that asks for a login needs no header: see `$0 help auth`.',
-    'A secret is better not written into the file: a program inherits your environment, so leave it out here and set ' +
-      'it there, or write "${NAME}" into the entry by hand afterwards.',
+      'where no argument begins with a dash. The command is taken literally: ${NAME} stays these characters.',
+    'With --url the server is one that runs elsewhere and is reached over HTTP. A server that asks for a login needs no ' +
+      'header: see `$0 help auth`.',
+    'In --env, --header and --url, ${NAME} is a reference to the environment and is written as such, so that no secret ' +
+      'ends up in the file. Put it in single quotes, or your shell fills it in.',
+    'The name of an npm package or an address alone is enough: a package is started with npx -y, and the server is named ' +
+      'after it. A line for another program, such as `claude mcp add …`, can be pasted as it is.',
     'With --start the server is also started once, before running gateways are told, and its tools are listed, so ' +
       'that a slip shows at once. If it does not start, the entry stays, and the exit code is 1.',
   ],
   flags: [
-    { name: 'env', value: 'NAME=VALUE', many: true, summary: 'a variable of its environment, besides yours' },
+    {
+      name: 'env',
+      short: 'e',
+      value: 'NAME=VALUE',
+      many: true,
+      summary: 'a variable of its environment, besides yours',
+    },
     { name: 'cwd', value: 'DIR', summary: "where it is started (default: the configuration's directory)" },
     ...REMOTE_FLAGS,
     {
@@ -59,8 +67,12 @@ export const add: Command = {
     { name: 'replace', summary: 'write over an entry of this name, all of it' },
     ...CHANGE_FLAGS,
   ],
+  spellOut: (argv) => spellOutPasted(argv, add.flags),
   examples: [
-    ['$0 add memory -- npx -y @modelcontextprotocol/server-memory', 'a package'],
+    ['$0 add @modelcontextprotocol/server-memory', 'a package, named memory'],
+    ['$0 add notes -- npx -y @modelcontextprotocol/server-memory', 'the same under another name'],
+    ["$0 add github -e 'TOKEN=${GH_TOKEN}' -- github-mcp stdio", 'with a token from your environment'],
+    ['$0 add claude mcp add docs --transport http https://example.com/mcp', 'a line for Claude Code'],
     ['$0 add mine node dist/server.js', 'no dashes, so no --'],
     ['$0 add db --env PGHOST=localhost --cwd tools/db -- node server.js --read-only', 'flags of both'],
     ['$0 add memory --start -- npx -y @modelcontextprotocol/server-memory', 'and see whether it works'],
@@ -73,7 +85,8 @@ export const add: Command = {
     ['$0 add memory --replace --dry-run -- memory-server', 'what would change'],
   ],
   exits: [[Exit.failed, 'with --start: it does not start; or a running gateway could not be told']],
-  async run(given, context) {
+  async run(typed, context) {
+    const given = spellOutPackage(typed);
     const { flags } = given;
     const { program } = context.face;
     const [name] = given.words;

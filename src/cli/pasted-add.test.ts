@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { parseArguments } from './arguments.ts';
+import { add } from './commands/add.ts';
+import { spellOutPasted } from './pasted-add.ts';
+
+const spellOut = (...argv: string[]) => spellOutPasted(argv, [{ name: 'user', summary: '' }]);
+
+test('a program with variables and arguments', () => {
+  const expected = ['x', '--env=A=1', '--env=B=2', '--', 'npx', '-y', 'pkg', '-e', 'z'];
+  const tail = ['--', 'npx', '-y', 'pkg', '-e', 'z'];
+  expect(spellOut('claude', 'mcp', 'add', 'x', '-e', 'A=1', '--env', 'B=2', ...tail)).toEqual(expected);
+  expect(spellOut('claude', 'mcp', 'add', '--env', 'A=1', 'B=2', 'x', ...tail)).toEqual(expected);
+  expect(spellOut('gemini', 'mcp', 'add', '--env=A=1', '-e', 'B=2', 'x', ...tail.slice(1))).toEqual(expected);
+});
+
+test('an address with a transport and headers, flags before and behind it', () => {
+  expect(
+    spellOut(
+      ...['claude', 'mcp', 'add', '--transport', 'http', 'x', 'https://x.test/mcp'],
+      ...['-H', 'A: 1', '--header', 'B: 2'],
+    ),
+  ).toEqual(['x', '--url=https://x.test/mcp', '--transport=http', '--header=A: 1', '--header=B: 2']);
+  expect(
+    spellOut('codex', 'mcp', 'add', 'x', '--url', 'https://x.test', '--bearer-token-env-var', 'T'),
+  ).toEqual(['x', '--url=https://x.test', '--header=Authorization: Bearer ${T}']);
+});
+
+test('the scope becomes ours where there is the same one', () => {
+  expect(spellOut('claude', 'mcp', 'add', '-s', 'user', 'x', '--', 'a')).toEqual(['x', '--user', '--', 'a']);
+  expect(spellOut('claude', 'mcp', 'add', '--scope', 'local', 'x', '--', 'a')).toEqual(['x', '--', 'a']);
+});
+
+test('our own flags may stand before it', () => {
+  expect(spellOut('--dry-run', 'claude', 'mcp', 'add', 'x', '--', 'a')).toEqual([
+    '--dry-run',
+    'x',
+    '--',
+    'a',
+  ]);
+});
+
+test('the line may be one word, quoted as for a shell', () => {
+  expect(spellOut(`claude mcp add x -e 'A=b c' -e B="d \\"e\\"" -- node a\\ b.js`)).toEqual([
+    ...['x', '--env=A=b c', '--env=B=d "e"', '--', 'node', 'a b.js'],
+  ]);
+});
+
+test('what is no such line stays as it is', () => {
+  const argv = ['claude', '--', 'claude', 'mcp', 'add'];
+  expect(spellOut(...argv)).toEqual(argv);
+  expect(spellOut('x', 'node', 'a.js')).toEqual(['x', 'node', 'a.js']);
+});
+
+test('a flag that add has nothing like is refused by name, without its value', () => {
+  expect(() => spellOut('claude', 'mcp', 'add', '--client-secret=s3cret', 'x')).toThrow(
+    'The pasted line has the flag "--client-secret", which add does not know.',
+  );
+});
+
+test('add understands what comes out', () => {
+  const argv = add.spellOut!(['claude', 'mcp', 'add', 'x', '-e', 'A=1', '--', 'npx', '-y', 'pkg']);
+  const { words, lists } = parseArguments(argv, add.flags, add.commandAt);
+  expect(words).toEqual(['x', 'npx', '-y', 'pkg']);
+  expect(lists.get('env')).toEqual(['A=1']);
+});
