@@ -400,7 +400,7 @@ function statesOf(workspaces: readonly Workspace[]): ServerState[] {
 }
 
 export { nestingDepth } from './app/nesting.ts';
-export { introspection, matches, toolRules, unmatched } from './exposure/index.ts';
+export { introspection, matches, toolRules, toolSettingWarnings } from './exposure/index.ts';
 export { select, ServerError, type Component, type Listing, type OfferedTool } from './gateway/index.ts';
 export { fateOf, ownMark, withKernelLock, type ProcessMark } from './process/index.ts';
 export { loadAuth } from './upstream/index.ts';

@@ -1,5 +1,5 @@
 import { describeWarning, MANAGEMENT_TOOLS, type ServerDefinition } from '../config/index.ts';
-import { redacted, unmatched } from '../exposure/index.ts';
+import { redacted, toolSettingWarnings } from '../exposure/index.ts';
 import type { Call } from '../gateway/index.ts';
 import type { Control } from '../management/index.ts';
 import { Client } from '../protocol/index.ts';
@@ -15,7 +15,7 @@ export function warnAboutSlips(
   return (name, kind, listing) => {
     const server = kind === 'tools' ? find(name) : undefined;
     if (server === undefined) return;
-    for (const slip of unmatched(server.tools, listing)) {
+    for (const slip of toolSettingWarnings(server.tools, listing)) {
       const text = describeWarning(slip);
       if (told.has(text)) continue;
       told.add(text);

@@ -29,12 +29,12 @@ async function reloaderOf(tooLate: readonly string[] = []) {
 
 test('a configuration that is wrong is told of in a line for each problem, and what to do in one', async () => {
   const { project, lines, reload } = await reloaderOf();
-  project.write(CONFIG, { timeoutz: {}, timeouts: { rpcMs: 'soon' } });
+  project.write(CONFIG, { timeouts: { rpcMs: 'soon', idleMs: 'soon' } });
   reload();
   await until(() => lines.some((line) => line.includes('was not read again')));
   expect(lines).toEqual([
     expect.stringMatching(/^test error \/.*: timeouts\.rpcMs: must be a whole number/),
-    expect.stringMatching(/^test error \/.*: timeoutz: unknown key\. Did you mean "timeouts"\?/),
+    expect.stringMatching(/^test error \/.*: timeouts\.idleMs: must be a whole number/),
     'test error the configuration was not read again, nothing has changed. Correct it and run: test reload\n',
   ]);
   expect(lines.join('')).not.toMatch(/\\n|start again/);

@@ -1,7 +1,7 @@
 import {
   select,
   toolRules,
-  unmatched,
+  toolSettingWarnings,
   type App,
   type Component,
   type Listing,
@@ -62,7 +62,7 @@ export interface SurveyedTool {
   readonly exposed: string | undefined;
 }
 
-export type Slip = ReturnType<typeof unmatched>[number];
+export type Slip = ReturnType<typeof toolSettingWarnings>[number];
 
 /** Servers started at one time: each may be a package manager that downloads something. */
 const AT_ONCE = 8;
@@ -228,7 +228,7 @@ function lookAt(app: App, asked: Asked): Surveyed {
     tools: toolsIn(app, server, listing),
     behind: behind && toolsBehind(server, behind),
     incomplete: own.incomplete,
-    slips: unmatched(server.tools, own),
+    slips: toolSettingWarnings(server.tools, own),
     about: (app.behind(server.name) ?? app.source(server.name)).about(),
   };
 }

@@ -1,28 +1,11 @@
 import { dirname } from 'node:path';
-import { didYouMean } from '../shared/nearest.ts';
-import { describeForeignRemote, describeRemote, isRemoteEntry } from './describe-remote.ts';
-import type { Place } from './filler.ts';
+import { checkServer, type CheckedServer } from './check-server.ts';
+import { describeRemote } from './describe-remote.ts';
 import type { ConfigScope } from './find.ts';
 import { isObject } from './plain-data.ts';
-import { keyPath, under, withConsequence, type ConfigWarning, type Problem } from './problem.ts';
+import { keyPath, withConsequence, type ConfigWarning, type Note } from './problem.ts';
 import type { DescribedRemote } from './remote.ts';
-import { brokenServerRules } from './rules.ts';
-import type {
-  BuiltinServer,
-  ChildFile,
-  ForeignRemote,
-  ForeignServer,
-  RemoteServer,
-  StdioServer,
-} from './schema/config.ts';
-import {
-  foreignRemoteKeys,
-  foreignServerKeys,
-  isChildFile,
-  isForeignRemote,
-  isForeignServer,
-  isServerName,
-} from './schema/quick-check.generated.js';
+import type { BuiltinServer, StdioServer } from './schema/config.ts';
 
 /** A server somebody has named, before it is decided whether and how it is used. */
 export interface Candidate {
@@ -42,10 +25,7 @@ export interface Candidate {
 }
 
 export type CandidateDefinition =
-  | {
-      readonly kind: 'stdio';
-      readonly server: StdioServer | ForeignServer | (ChildFile & Pick<StdioServer, 'command'>);
-    }
+  | { readonly kind: 'stdio'; readonly server: StdioServer }
   | { readonly kind: 'remote'; readonly server: DescribedRemote }
   | { readonly kind: 'builtin'; readonly server: BuiltinServer }
   /** Turned off; nobody looks at the rest. */
@@ -55,71 +35,21 @@ export type CandidateDefinition =
 
 export type Warn = (warning: ConfigWarning) => void;
 
-/** The servers of our own configuration, which has been checked, except for the entries in `unusable`. */
-export function ownCandidates(
+/** The servers of an `mcpServers` map that has been checked, with warnings about what is wrong in it. */
+export function checkedCandidates(
   file: string,
-  servers: Readonly<Record<string, StdioServer | RemoteServer | BuiltinServer>>,
-  unusable: ReadonlySet<string>,
-): Candidate[] {
-  return Object.entries(servers).map(([name, server]) => ({
-    name,
-    file,
-    path: ['mcpServers', name],
-    directory: dirname(file),
-    definition: unusable.has(name) ? { kind: 'unusable' } : ownDefinition(server),
-  }));
-}
-
-function ownDefinition(server: StdioServer | RemoteServer | BuiltinServer): CandidateDefinition {
-  if ('command' in server) return { kind: 'stdio', server };
-  if (server.disabled === true) return { kind: 'disabled' };
-  return 'url' in server ? { kind: 'remote', server: describeRemote(server) } : { kind: 'builtin', server };
-}
-
-/** The server a file of its own describes, or undefined when not even its name is known. */
-export async function childCandidate(
-  file: string,
-  given: unknown,
+  servers: ReadonlyMap<string, CheckedServer>,
   warn: Warn,
-): Promise<Candidate | undefined> {
-  const value = withoutSpokenLanguage(given);
-  if (!isObject(value) || value.name === undefined) {
-    const message = 'has neither "name" nor "mcpServers" and is skipped; add the name of the server';
-    warn({ file, message, level: 'warn' });
-    return undefined;
-  }
-  const name = typeof value.name === 'string' ? value.name : '';
-  const candidate = { name, file, path: [], directory: dirname(file) };
-  if (isRemoteEntry(value)) {
-    const ours = Object.entries(value).filter(([key]) => CHILD_REMOTE_KEYS.has(key));
-    const definition = await remoteDefinition({ file, path: [] }, name, Object.fromEntries(ours), warn);
-    return name === '' ? undefined : { ...candidate, definition };
-  }
-  if (!isChildFile(value)) {
-    const { explainChildFile } = await import('./explain.ts');
-    warnAll(file, name, explainChildFile(value), warn);
-    return name === '' ? undefined : { ...candidate, definition: { kind: 'unusable' } };
-  }
-  const { command } = value;
-  if (command === undefined) {
-    const message =
-      `says nothing about how to start "${name}", which is skipped; add for example ` +
-      '"command": {"cmd": "node", "args": ["dist/index.js"]}, or "url" where it runs elsewhere';
-    warn({ file, key: 'command', message, level: 'warn', server: name });
-    return { ...candidate, definition: { kind: 'unusable' } };
-  }
-  const { args, env, framing, isolation, language, timeouts } = value;
-  const { description, switchboardDescription, disabled } = value;
-  // Named one by one: other keys of this file are not ours to interpret.
-  const looks = { isolation, language, timeouts, description, switchboardDescription, disabled };
-  const server = { name, command, args, env, framing, ...looks };
-  return { ...candidate, definition: { kind: 'stdio', server } };
+): Candidate[] {
+  const noted = new Set<string>();
+  return [...servers].map(([name, checked]) => {
+    const path = ['mcpServers', name];
+    // A host writes its own keys into every entry; once is enough to know.
+    const notes = checked.notes.filter((note) => note.level === 'warn' || isNew(noted, describeNote(note)));
+    warnAbout({ file, path, name }, { ...checked, notes }, warn);
+    return { name, file, path, directory: dirname(file), definition: definitionOf(checked) };
+  });
 }
-
-const CHILD_REMOTE_KEYS = new Set([
-  ...['type', 'url', 'httpUrl', 'serverUrl', 'headers', 'oauth', 'command'],
-  ...['isolation', 'language', 'timeouts', 'description', 'switchboardDescription', 'disabled'],
-]);
 
 /** The servers of a `mcpServers` map that other programs read as well. */
 export async function mapCandidates(file: string, map: unknown, warn: Warn): Promise<Candidate[]> {
@@ -132,162 +62,80 @@ export async function mapCandidates(file: string, map: unknown, warn: Warn): Pro
     });
     return [];
   }
-  const candidates: Candidate[] = [];
-  for (const [name, entry] of Object.entries(map)) {
-    const path = ['mcpServers', name];
-    candidates.push({
-      name,
-      file,
-      path,
-      directory: dirname(file),
-      definition: await foreignDefinition(file, path, withoutSpokenLanguage(entry), warn),
-    });
-  }
-  return candidates;
+  const servers = new Map<string, CheckedServer>();
+  for (const [name, entry] of Object.entries(map)) servers.set(name, await checkServer(name, entry));
+  return checkedCandidates(file, servers, warn);
 }
 
-async function foreignDefinition(
+/** The server a file of its own describes, or undefined when not even its name is known. */
+export async function childCandidate(
   file: string,
-  path: readonly string[],
-  entry: unknown,
+  value: unknown,
   warn: Warn,
-): Promise<CandidateDefinition> {
-  const name = path.at(-1)!;
-  if (isObject(entry) && isRemoteEntry(entry)) return remoteDefinition({ file, path }, name, entry, warn);
-  if (!isForeignServer(entry) || !isServerName(name)) {
-    const { explainForeignServer, explainServerName } = await import('./explain.ts');
-    const problems = [...explainServerName(name), ...explainForeignServer(entry)];
-    warnAll(file, name, under(path, problems), warn);
-    return { kind: 'unusable' };
+): Promise<Candidate | undefined> {
+  if (!isObject(value) || value.name === undefined) {
+    const message = 'has neither "name" nor "mcpServers" and is skipped; add the name of the server';
+    warn({ file, message, level: 'warn' });
+    return undefined;
   }
-  const broken = brokenServerRules(entry);
-  if (broken.length > 0) {
-    warnAll(file, name, under(path, broken), warn);
-    return { kind: 'unusable' };
+  if (typeof value.name !== 'string') {
+    warn({ file, key: 'name', message: 'must be a text; the file is skipped', level: 'warn' });
+    return undefined;
   }
-  reportUnknownKeys(file, path, entry, foreignServerKeys, warn);
-  return { kind: 'stdio', server: withoutToolList(file, path, entry, warn) };
-}
-
-/** To others, `"language": "python"` says what a server is written in. */
-function withoutSpokenLanguage(entry: unknown): unknown {
-  if (!isObject(entry) || typeof entry.language !== 'string') return entry;
-  return Object.fromEntries(Object.entries(entry).filter(([key]) => key !== 'language'));
-}
-
-/** GitHub Copilot has a list of the allowed tools where we have settings of tools; `["*"]` allows all. */
-function withoutToolList<T extends ForeignServer | ForeignRemote>(
-  file: string,
-  path: readonly (string | number)[],
-  entry: T,
-  warn: Warn,
-): T {
-  const { tools, ...rest } = entry;
-  if (!Array.isArray(tools)) return entry;
-  const message = 'is a list of another program and is ignored. Ours is "exposedTools".';
-  const allowsAll = tools.length === 1 && tools[0] === '*';
-  warn({ file, key: keyPath([...path, 'tools']), message, level: allowsAll ? 'info' : 'warn' });
-  return rest as T;
-}
-
-/** The same for a server that runs elsewhere. */
-async function remoteDefinition(
-  { file, path }: Place,
-  name: string,
-  entry: Readonly<Record<string, unknown>>,
-  warn: Warn,
-): Promise<CandidateDefinition> {
-  if (entry.disabled === true) return { kind: 'disabled' };
-  const unusable = (problems: readonly Problem[]): CandidateDefinition => {
-    warnAll(file, name, under(path, problems), warn);
-    return { kind: 'unusable' };
-  };
-  if (entry.type === 'ws')
-    return unusable([{ path: ['type'], message: 'servers reached by "ws" are not supported' }]);
-  if (!isForeignRemote(entry) || !isServerName(name)) {
-    const { explainForeignRemote, explainServerName } = await import('./explain.ts');
-    // In a file about one server, the name is a key of its own.
-    const naming = under(path.length === 0 ? ['name'] : [], explainServerName(name));
-    return unusable([...naming, ...explainForeignRemote(entry)]);
+  const { name } = value;
+  const candidate = { name, file, path: [], directory: dirname(file) };
+  // Other keys of this file are not ours to interpret.
+  const entry = Object.fromEntries(Object.entries(value).filter(([key]) => CHILD_KEYS.has(key)));
+  if (entry.disabled !== true && !START_KEYS.some((key) => Object.hasOwn(entry, key))) {
+    const message =
+      `says nothing about how to start "${name}", which is skipped; add for example ` +
+      '"command": {"cmd": "node", "args": ["dist/index.js"]}, or "url" where it runs elsewhere';
+    warn({ file, key: 'command', message, level: 'warn', server: name });
+    return { ...candidate, definition: { kind: 'unusable' } };
   }
-  const broken = brokenServerRules(entry);
-  if (broken.length > 0) return unusable(broken);
-  const described = describeForeignRemote(withoutToolList(file, path, entry, warn));
-  if ('message' in described) return unusable([described]);
-  reportUnknownKeys(file, path, entry, foreignRemoteKeys, warn);
-  return { kind: 'remote', server: described };
+  const checked = await checkServer(name, entry);
+  warnAbout(candidate, checked, warn);
+  return { ...candidate, definition: definitionOf(checked) };
 }
 
-/**
- * Keys of other hosts that change nothing about the server itself. All others are worth a warning: whoever wrote
- * `disabledTools` or `envFile` counts on it.
- */
-const HARMLESS_KEYS = new Set([
-  ...[
-    'alwaysAllow',
-    'alwaysLoad',
-    'autoApprove',
-    'trust',
-    'timeout',
-    'icon',
-    'icons',
-    'gallery',
-    'version',
-    'name',
-    'title',
-  ],
-  ...[
-    'dev',
-    'metadata',
-    'source',
-    'tags',
-    'homepage',
-    'notes',
-    'comment',
-    '$comment',
-    '_comment',
-    'remoteConfigured',
-  ],
+const START_KEYS = ['command', 'url', 'httpUrl', 'serverUrl', 'type'];
+const CHILD_KEYS = new Set([
+  ...START_KEYS,
+  ...['args', 'env', 'framing', 'headers', 'oauth', 'isolation', 'language', 'timeouts'],
+  ...['description', 'switchboardDescription', 'disabled'],
 ]);
 
-/** Gemini CLI, Codex, Cline and others: whoever hides tools from them will want to hide them here. */
-const TOOL_LISTS = new Map([
-  ...['includeTools', 'enabledTools', 'enabled_tools', 'allowedTools'].map(
-    (key) => [key, 'exposedTools'] as const,
-  ),
-  ...['excludeTools', 'disabledTools', 'disabled_tools'].map((key) => [key, 'hiddenTools'] as const),
-]);
-
-function ourWordFor(key: string): string | undefined {
-  const ours = TOOL_LISTS.get(key);
-  return ours === undefined ? undefined : `Ours is "${ours}".`;
+function definitionOf(checked: CheckedServer): CandidateDefinition {
+  switch (checked.kind) {
+    case 'remote':
+      return { kind: 'remote', server: describeRemote(checked.server) };
+    case 'stdio':
+    case 'builtin':
+      return { kind: checked.kind, server: checked.server } as CandidateDefinition;
+    default:
+      return { kind: checked.kind };
+  }
 }
 
-function reportUnknownKeys(
-  file: string,
-  path: readonly (string | number)[],
-  entry: object,
-  known: readonly string[],
+function warnAbout(
+  { file, path, name }: Pick<Candidate, 'file' | 'path' | 'name'>,
+  checked: CheckedServer,
   warn: Warn,
 ): void {
-  for (const [key, value] of Object.entries(entry)) {
-    if (known.includes(key) || value === undefined) continue;
-    // Some hosts write the keys of a program in every entry.
-    const harmless = HARMLESS_KEYS.has(key) || isEmpty(value);
-    const guess = harmless ? undefined : (ourWordFor(key) ?? didYouMean(key, known));
-    const message = `is not a key we know and is ignored.${guess === undefined ? '' : ` ${guess}`}`;
-    warn({ file, key: keyPath([...path, key]), message, level: harmless ? 'info' : 'warn' });
-  }
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
-}
-
-/** Warns of everything for which a server is skipped. */
-function warnAll(file: string, server: string, problems: readonly Problem[], warn: Warn): void {
-  for (const { path, message: why } of problems) {
+  for (const { path: below, message, level } of checked.notes)
+    warn({ file, key: keyPath([...path, ...below]), message, level });
+  if (checked.kind !== 'unusable') return;
+  for (const { path: below, message: why } of checked.problems) {
     const message = withConsequence(why, 'the server is skipped');
-    warn({ file, key: keyPath(path), message, level: 'warn', server });
+    warn({ file, key: keyPath([...path, ...below]), message, level: 'warn', server: name });
   }
+}
+
+function describeNote({ path, message }: Note): string {
+  return `${keyPath(path)} ${message}`;
+}
+
+function isNew(seen: Set<string>, text: string): boolean {
+  const before = seen.size;
+  return seen.add(text).size > before;
 }

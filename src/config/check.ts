@@ -1,37 +1,53 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import { checkServer, type CheckedServer } from './check-server.ts';
 import type { Face } from './face.ts';
-import { describeWarning, keyPath, type Problem } from './problem.ts';
+import { isObject } from './plain-data.ts';
+import { describeWarning, keyPath, under, type Note, type Problem } from './problem.ts';
 import { brokenConfigRules } from './rules.ts';
+import type { ConfigInput } from './schema/config.ts';
 import { isConfig } from './schema/quick-check.generated.js';
+import { withoutUnknownKeys } from './unknown-keys.ts';
 
-/** What is wrong with a configuration. */
+/** A configuration after the check. */
 export interface CheckedConfig {
+  /** All but its servers, without keys that nobody knows. To be used only where nothing is fatal. */
+  readonly config: Omit<ConfigInput, 'mcpServers'>;
+  /** By name, in the order written. Paths in them start at the entry. */
+  readonly servers: ReadonlyMap<string, CheckedServer>;
   /** What makes it unusable as a whole. */
   readonly fatal: readonly Problem[];
-  /** What makes single entries of `mcpServers` unusable, by server name. */
-  readonly byServer: ReadonlyMap<string, readonly Problem[]>;
+  /** What was ignored outside of its servers. */
+  readonly notes: readonly Note[];
 }
 
 /** Checks what a configuration says against the schema and the rules beyond it. */
 export async function checkConfig(value: unknown, face: Face): Promise<CheckedConfig> {
-  const valid = isConfig(value);
-  // Only where needed, because it loads the schema library.
-  const explained = valid ? NO_PROBLEMS : (await import('./explain.ts')).explainConfig(value);
-  const fatal = [...explained.fatal];
-  const byServer = new Map(explained.byServer);
-  for (const problem of brokenConfigRules(value, face)) {
-    const [first, second] = problem.path;
-    const server = String(second);
-    if (first !== 'mcpServers') fatal.push(problem);
-    else byServer.set(server, [...(byServer.get(server) ?? []), problem]);
-  }
-  // Should the two ever disagree, the stricter one holds.
-  if (!valid && fatal.length === 0 && byServer.size === 0)
-    fatal.push({ path: [], message: 'is not a valid configuration.' });
-  return { fatal, byServer };
+  const { mcpServers, rest } = isObject(value) ? apart(value) : { mcpServers: undefined, rest: value };
+  const servers = new Map<string, CheckedServer>();
+  if (isObject(mcpServers))
+    for (const [name, entry] of Object.entries(mcpServers)) servers.set(name, await checkServer(name, entry));
+  // The schema library is loaded only where something is wrong.
+  const checked = await withoutUnknownKeys(rest, isConfig, async (each) =>
+    (await import('./explain.ts')).explainConfig(each),
+  );
+  const fatal = [...checked.problems, ...brokenConfigRules(checked.value, face)];
+  return { config: checked.value as ConfigInput, servers, fatal, notes: checked.notes };
 }
 
-const NO_PROBLEMS: CheckedConfig = { fatal: [], byServer: new Map() };
+/** The servers are checked one by one, so that a bad one costs itself only. */
+function apart(value: Readonly<Record<string, unknown>>): { mcpServers: unknown; rest: unknown } {
+  const { mcpServers, ...rest } = value;
+  const isMap = mcpServers === undefined || isObject(mcpServers);
+  return { mcpServers, rest: isMap ? rest : value };
+}
+
+/** Every problem of a configuration, with paths from its top. */
+export function allProblems({ fatal, servers }: CheckedConfig): Problem[] {
+  const inServers = [...servers].flatMap(([name, checked]) =>
+    checked.kind === 'unusable' ? under(['mcpServers', name], checked.problems) : [],
+  );
+  return [...fatal, ...inServers];
+}
 
 /** The error for a configuration that cannot be used, one line for each problem. */
 export function invalidConfig(file: string, problems: readonly Problem[]): SwitchboardError {

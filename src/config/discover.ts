@@ -53,7 +53,7 @@ async function readCandidates(file: string, warn: Warn): Promise<Candidate[]> {
 
 function readOrWarn(file: string, warn: Warn): unknown {
   try {
-    return readJsonFile(file);
+    return readJsonFile(file, warn);
   } catch (error) {
     // The message begins with the file already, with line and column where there are some.
     warn({ message: withConsequence(messageOf(error), 'the file is skipped'), level: 'warn' });

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile, type ReadFile } from '../shared/replace-file.ts';
-import { checkConfig, invalidConfig } from './check.ts';
+import { allProblems, checkConfig, invalidConfig } from './check.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 import { CONFIG_NAMES, configsIn, existingConfig } from './find.ts';
 import { describeWarning, keyPath, type Problem } from './problem.ts';
@@ -105,15 +105,14 @@ function textOf(file: string, bytes: Buffer): string {
 
 /** What is wrong with single servers already. Wrong as a whole, it cannot be changed. */
 async function problemsBefore(file: string, text: string, face: Face): Promise<readonly string[]> {
-  const { fatal, byServer } = await checkConfig(parseJsonFile(file, text), face);
-  const inServers = [...byServer.values()].flat();
-  if (fatal.length > 0) throw invalidConfig(file, [...fatal, ...inServers]);
-  return inServers.map(described);
+  const checked = await checkConfig(parseJsonFile(file, text), face);
+  const problems = allProblems(checked);
+  if (checked.fatal.length > 0) throw invalidConfig(file, problems);
+  return problems.map(described);
 }
 
 async function refuseWorse(file: string, text: string, known: readonly string[], face: Face): Promise<void> {
-  const { fatal, byServer } = await checkConfig(parseJsonFile(file, text), face);
-  const problems = [...fatal, ...[...byServer.values()].flat()].map(described);
+  const problems = allProblems(await checkConfig(parseJsonFile(file, text), face)).map(described);
   const worse = problems.filter((problem) => !known.includes(problem));
   if (worse.length === 0) return;
   const message = worse.map((problem) => `${file} would not be right: ${problem}`).join('\n');

@@ -6,107 +6,33 @@ import type { z } from 'zod';
 import { didYouMean, nearest } from '../shared/nearest.ts';
 import { isRemoteEntry, NO_ADDRESS } from './describe-remote.ts';
 import { isObject } from './plain-data.ts';
-import { under, type Problem } from './problem.ts';
-import {
-  builtinServer,
-  childFile,
-  config,
-  foreignRemote,
-  foreignServer,
-  remoteServer,
-  serverName,
-  stdioServer,
-} from './schema/config.ts';
+import type { Problem } from './problem.ts';
+import { builtinServer, config, remoteServer, serverName, stdioServer } from './schema/config.ts';
+import type { ExplainedProblem } from './unknown-keys.ts';
 
-export interface ConfigProblems {
-  /** What makes the configuration as a whole unusable. */
-  readonly fatal: readonly Problem[];
-  /** What makes single entries of `mcpServers` unusable, by server name. */
-  readonly byServer: ReadonlyMap<string, readonly Problem[]>;
+/** What is wrong with a configuration. */
+export function explainConfig(value: unknown): ExplainedProblem[] {
+  return problemsOf(config, value);
 }
 
-/** What is wrong with a configuration of ours. */
-export function explainConfig(value: unknown): ConfigProblems {
-  if (!isObject(value) || !isObject(value.mcpServers)) {
-    return { fatal: problemsOf(config, value), byServer: new Map() };
-  }
-  const byServer = new Map<string, readonly Problem[]>();
-  for (const [name, entry] of Object.entries(value.mcpServers)) {
-    const problems = [...problemsOf(serverName, name), ...serverProblems(entry)];
-    if (problems.length > 0) byServer.set(name, under(['mcpServers', name], problems));
-  }
-  return { fatal: problemsOf(config, { ...value, mcpServers: {} }), byServer };
+/** What is wrong with an entry of `mcpServers`. Which kind of server it means is told by its keys. */
+export function explainServer(entry: unknown): ExplainedProblem[] {
+  if (isObject(entry) && Object.hasOwn(entry, 'builtin')) return problemsOf(builtinServer, entry);
+  if (isObject(entry) && isRemoteEntry(entry)) return problemsOf(remoteServer, entry);
+  if (!isObject(entry) || entry.command !== undefined) return problemsOf(stdioServer, entry);
+  const others = problemsOf(stdioServer, entry).filter(
+    ({ path: [key], unknownKey }) => key !== 'command' && !unknownKey,
+  );
+  return [...others, NEITHER];
 }
-
-/** Which kind of server an entry means is told by its keys; those of the other kind get words of their own. */
-function serverProblems(entry: unknown): Problem[] {
-  if (isObject(entry) && Object.hasOwn(entry, 'builtin')) return builtinProblems(entry);
-  if (isObject(entry) && saysNotHow(entry)) return problemsOfEither(entry);
-  const remote = isObject(entry) && isRemoteEntry(entry);
-  const others = remote ? PROGRAM_KEYS : REMOTE_KEYS;
-  const message = remote
-    ? 'is for a server that is started as a program; this one has an address. Leave one of them out'
-    : 'is for a server with an address ("url"); this one is started as a program';
-  return problemsOf(remote ? remoteServer : stdioServer, entry).map((problem) => {
-    const [key, ...below] = problem.path;
-    return below.length === 0 && others.has(key) ? { ...problem, message } : problem;
-  });
-}
-
-function builtinProblems(entry: object): Problem[] {
-  const message = 'is for a server of its own; this one ("builtin") is a part of this program';
-  return problemsOf(builtinServer, entry).map((problem) => {
-    const [key, ...below] = problem.path;
-    const foreign = below.length === 0 && !Object.hasOwn(builtinServer.shape, String(key));
-    return foreign && KEYS_OF_OTHERS.has(String(key)) ? { ...problem, message } : problem;
-  });
-}
-
-const KEYS_OF_OTHERS = new Set([...Object.keys(stdioServer.shape), ...Object.keys(remoteServer.shape)]);
 
 /** Neither a program nor an address, so that nobody can tell which of the two was meant. */
-function saysNotHow(entry: Readonly<Record<string, unknown>>): boolean {
-  return entry.command === undefined && !isRemoteEntry(entry);
-}
-
-const NOT_HOW: Problem = {
+const NEITHER: Problem = {
   path: [],
   message:
     'needs "command" or "url": the program to start, for example "command": "npx", or the address of a server that runs ' +
     'elsewhere',
 };
-
-/** What is wrong with such an entry, whichever it is: keys of both kinds are right, and slips may be slips in either. */
-function problemsOfEither(entry: object): Problem[] {
-  const keys = [...KEYS_OF_OTHERS, 'builtin'];
-  const others = problemsOf(stdioServer, entry).flatMap((problem) => {
-    const [key, ...below] = problem.path;
-    if (below.length > 0 || Object.hasOwn(stdioServer.shape, String(key)))
-      return key === 'command' ? [] : [problem];
-    return keys.includes(String(key)) ? [] : [{ ...problem, message: unknownKey(String(key), keys) }];
-  });
-  return [...others, NOT_HOW];
-}
-
-const PROGRAM_KEYS = new Set<unknown>(['command', 'args', 'env', 'cwd', 'framing', 'inheritEnv']);
-const REMOTE_KEYS = new Set<unknown>(['headers', 'oauth']);
-
-/** What is wrong with an entry of another program's `mcpServers` map. */
-export function explainForeignServer(value: unknown): readonly Problem[] {
-  const problems = problemsOf(foreignServer, value);
-  if (!isObject(value) || !saysNotHow(value)) return problems;
-  return [...problems.filter(({ path }) => path[0] !== 'command'), NOT_HOW];
-}
-
-/** The same for one of a server that runs elsewhere. */
-export function explainForeignRemote(value: unknown): readonly Problem[] {
-  return problemsOf(foreignRemote, value);
-}
-
-/** What is wrong with a `.mcp.json` that describes one server. */
-export function explainChildFile(value: unknown): readonly Problem[] {
-  return problemsOf(childFile, value);
-}
 
 /** What is wrong with the name of a server. */
 export function explainServerName(name: string): readonly Problem[] {
@@ -116,7 +42,7 @@ export function explainServerName(name: string): readonly Problem[] {
 type Issue = z.core.$ZodIssue;
 type Path = Problem['path'];
 
-function problemsOf(schema: z.ZodType, value: unknown): Problem[] {
+function problemsOf(schema: z.ZodType, value: unknown): ExplainedProblem[] {
   const checked = withStandIn(value);
   const issues = schema.safeParse(checked).error?.issues ?? [];
   return issues
@@ -139,13 +65,17 @@ function withStandIn(value: unknown): unknown {
   );
 }
 
-function explainIssue(issue: Issue, prefix: Path, schema: z.ZodType, root: unknown): Problem[] {
+function explainIssue(issue: Issue, prefix: Path, schema: z.ZodType, root: unknown): ExplainedProblem[] {
   const path = [...prefix, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
   const value = valueAt(root, path);
   switch (issue.code) {
     case 'unrecognized_keys': {
       const allowed = keysAt(schema, path, root);
-      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, allowed) }));
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        message: unknown(key, allowed),
+        unknownKey: true,
+      }));
     }
     case 'invalid_union': {
       if (value === undefined) return [{ path, message: missing(path) }];
@@ -184,9 +114,9 @@ function zodsOwn(message: string): boolean {
   return message.startsWith('Invalid input');
 }
 
-function unknownKey(key: string, allowed: readonly string[]): string {
+function unknown(key: string, allowed: readonly string[]): string {
   const guess = didYouMean(key, allowed);
-  return `unknown key.${guess === undefined ? '' : ` ${guess}`} Known here: ${allowed.join(', ')}.`;
+  return `is not a known key and is ignored. ${guess ?? `Known here: ${allowed.join(', ')}.`}`;
 }
 
 /** The choices, and the one that was probably meant. What was written is not repeated: it may be a secret. */

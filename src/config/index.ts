@@ -38,4 +38,4 @@ export {
 } from './runtime-server.ts';
 export type { Settings } from './settings.ts';
 export { shownAddress } from './shown-address.ts';
-export type { Pattern, ToolSettings } from './tool-settings.ts';
+export type { Origin, Pattern, ToolSettings } from './tool-settings.ts';

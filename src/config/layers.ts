@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
-import { ownCandidates, type Candidate, type Warn } from './candidate.ts';
-import { checkConfig, invalidConfig } from './check.ts';
+import { checkedCandidates, type Candidate, type Warn } from './candidate.ts';
+import { allProblems, checkConfig, invalidConfig } from './check.ts';
 import { discover } from './discover.ts';
 import type { Face } from './face.ts';
 import type { ConfigFile, ConfigScope, FoundConfig } from './find.ts';
-import { keyPath, withConsequence } from './problem.ts';
+import { keyPath } from './problem.ts';
 import { readConfigFile } from './read.ts';
 import type { ConfigInput } from './schema/config.ts';
 import { globsOf } from './settings.ts';
@@ -98,19 +98,10 @@ interface FileContent {
 const NO_FILE: FileContent = { config: {}, own: [] };
 
 async function readFile(file: string, { face, warn }: ReadLayersOptions): Promise<FileContent> {
-  const value = await readConfigFile(file);
-  const { fatal, byServer } = await checkConfig(value, face);
-  const inServers = [...byServer.values()].flat();
-  if (fatal.length > 0) throw invalidConfig(file, [...fatal, ...inServers]);
-  for (const [server, problems] of byServer) {
-    for (const { path, message: why } of problems) {
-      const message = withConsequence(why, 'the server is skipped');
-      warn({ file, key: keyPath(path), message, level: 'warn', server });
-    }
-  }
-  // Checked: what is left wrong is confined to the servers in `byServer`, which are not looked into.
-  const config = value as ConfigInput;
-  return { config, own: ownCandidates(file, config.mcpServers ?? {}, new Set(byServer.keys())) };
+  const checked = await checkConfig(await readConfigFile(file, warn), face);
+  if (checked.fatal.length > 0) throw invalidConfig(file, allProblems(checked));
+  for (const { path, message, level } of checked.notes) warn({ file, key: keyPath(path), message, level });
+  return { config: checked.config, own: checkedCandidates(file, checked.servers, warn) };
 }
 
 /** As hosts do with servers of a user: they are started where the work is, unless their definition says otherwise. */

@@ -145,19 +145,30 @@ describe('settings', () => {
   });
 
   test.each([
+    [{ timeout: {} }, 'timeout: is not a known key and is ignored. Did you mean "timeouts"?'],
+    [{ timeouts: { rpcMS: 5 } }, 'timeouts.rpcMS: is not a known key and is ignored. Did you mean "rpcMs"?'],
     [
-      { timeout: {} },
-      'timeout: unknown key. Did you mean "timeouts"? Known here: $schema, extends, discoverGlobs, mcpServers,',
+      { suites: { pw: { sweetName: 'x' } } },
+      'suites.pw.sweetName: is not a known key and is ignored. Did you',
     ],
-    [
-      { timeouts: { rpcMS: 5 } },
-      'timeouts.rpcMS: unknown key. Did you mean "rpcMs"? Known here: childSpawnMs, rpcMs,',
-    ],
-    [{ suites: { pw: { sweetName: 'x' } } }, 'suites.pw.sweetName: unknown key. Did you mean "suiteName"?'],
     [
       { suites: { pw: { expose: { alow: [] } } } },
-      'suites.pw.expose.alow: unknown key. Did you mean "allow"? Known here: allow, deny.',
+      'suites.pw.expose.alow: is not a known key and is ignored. Did you mean "allow"?',
     ],
+    [{ http: { tokens: 'x' } }, 'http.tokens: is not a known key and is ignored. Did you mean "token"?'],
+    [{ http: { xyz: 'x' } }, 'http.xyz: is not a known key and is ignored. Known here: token, allowedHosts,'],
+    [
+      { tools: { t: { description: '', subtools: { a: { tools: [{ name: 'x', desc: '' }] } } } } },
+      'tools.t.subtools.a.tools[0].desc: is not a known key and is ignored. Did you mean "description"?',
+    ],
+    [{ ['__proto__x']: {} }, '__proto__x: is not a known key and is ignored.'],
+  ])('%j is a warning with a suggestion; the servers work', async (config, expected) => {
+    const loaded = await load(project({ 'switchboard.config.json': { mcpServers: { a: echo }, ...config } }));
+    expect(said(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
+    expect(names(loaded)).toEqual(['a']);
+  });
+
+  test.each([
     [
       { introspection: { mode: 'sumary' } },
       'introspection.mode: must be one of "summary", "full", "redacted". Did you mean "summary"?',
@@ -203,7 +214,6 @@ describe('settings', () => {
       { instructions: { maxChars: -1 } },
       'instructions.maxChars: must be a whole number of characters from 0 to 100000',
     ],
-    [{ instructions: { max: 1 } }, 'instructions.max: unknown key. Did you mean "maxChars"?'],
     [{ management: 'ask' }, 'management: must be true, false or {"enabled", "approval", "persist"}'],
     [
       { management: { approval: 'aks' } },
@@ -212,13 +222,8 @@ describe('settings', () => {
     [{ http: { maxSessions: 0 } }, 'http.maxSessions: must be a whole number from 1 to 100000'],
     [{ http: { allowedOrigins: ['a.test'] } }, 'http.allowedOrigins[0]: must be an origin such as'],
     [{ http: { allowedHosts: ['https://a.test'] } }, 'http.allowedHosts[0]: must be a host such as'],
-    [{ http: { tokens: 'x' } }, 'http.tokens: unknown key. Did you mean "token"?'],
     [{ isolation: true }, 'isolation: must be one of "session", "shared", not a boolean'],
     [{ management: { persist: 1 } }, 'management.persist: must be true or false'],
-    [
-      { management: { enable: true } },
-      'management.enable: unknown key. Did you mean "enabled"? Known here: enabled, approval, persist.',
-    ],
     [{ logDirectory: '' }, 'logDirectory: must be a text that is not empty'],
     [{ logArguments: 'yes' }, 'logArguments: must be true or false'],
     [{ tools: [] }, 'tools: must be an object of tool names and tools, not a list'],
@@ -230,10 +235,6 @@ describe('settings', () => {
     [
       { tools: { t: { description: '' } } },
       'tools.t.subtools: is missing: add the tools, for example "subtools": {"server":',
-    ],
-    [
-      { tools: { t: { description: '', subTools: {} } } },
-      'tools.t.subTools: unknown key. Did you mean "subtools"? Known here: description, subtools.',
     ],
     [{ tools: { t: { description: '', subtools: {} } } }, 'tools.t.subtools: must name at least one server'],
     [
@@ -249,14 +250,9 @@ describe('settings', () => {
       'tools.t.subtools.a.tools[0].name: is missing: add the name the server gives the tool',
     ],
     [
-      { tools: { t: { description: '', subtools: { a: { tools: [{ name: 'x', desc: '' }] } } } } },
-      'tools.t.subtools.a.tools[0].desc: unknown key. Did you mean "description"? Known here: name, description.',
-    ],
-    [
       '{"tools": {"__proto__": {"description": 5, "subtools": {}}}}',
       'tools.__proto__.description: must be a text',
     ],
-    ['{"__proto__": {}}', '__proto__: unknown key.'],
     ['[]', 'must be an object, not a list'],
     ['null', 'must be an object, not null'],
   ])('%j is refused, naming file, key and what is allowed (A-20, A-56)', async (config, expected) => {
@@ -286,15 +282,7 @@ describe('settings', () => {
       mcpServers: { x: { comand: 'y', offer: [] } },
     });
     const keys = error.message.split('\n').map((line) => line.split(': ')[1]);
-    expect(keys.sort()).toEqual([
-      'a',
-      'mcpServers.x',
-      'mcpServers.x.comand',
-      'mcpServers.x.offer',
-      'offer',
-      'timeouts.b',
-      'timeouts.rpcMs',
-    ]);
+    expect(keys.sort()).toEqual(['mcpServers.x', 'mcpServers.x.offer', 'offer', 'timeouts.rpcMs']);
   });
 });
 
@@ -506,33 +494,19 @@ describe('mcpServers', () => {
   });
 
   test.each([
-    [{ comand: 'x' }, 'mcpServers.bad.comand: unknown key. Did you mean "command"?'],
-    [{ command: 'x', arg: [] }, 'mcpServers.bad.arg: unknown key. Did you mean "args"?'],
-    [{ command: 'x', autoApprove: [] }, 'mcpServers.bad.autoApprove: unknown key.'],
+    [{ comand: 'x' }, 'mcpServers.bad.comand: is not a known key and is ignored. Did you mean "command"?'],
     [{ comand: 'x' }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
     [{ args: [] }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
-    [{ uri: 'http://x' }, 'mcpServers.bad.uri: unknown key. Did you mean "url"? Known here: type, command,'],
     [{ headers: {} }, 'mcpServers.bad: needs "command" or "url"'],
     [{ disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false; the server is skipped'],
-    [
-      { command: { cmd: 'x', arsg: [] } },
-      'mcpServers.bad.command.arsg: unknown key. Did you mean "args"? Known here: cmd, args, env. The server is skipped.',
-    ],
     [{ command: '' }, 'mcpServers.bad.command: must be the program to start'],
-    [
-      { command: { cmd: 'x', arsg: [] } },
-      'mcpServers.bad.command.arsg: unknown key. Did you mean "args"? Known here: cmd, args, env.',
-    ],
     [{ command: { args: [] } }, 'mcpServers.bad.command.cmd: is missing'],
-    [
-      { command: ['a'] },
-      'mcpServers.bad.command: must be the program to start, for example "npx", or {"cmd", "args", "env"}, not a list',
-    ],
+    [{ command: [] }, 'mcpServers.bad.command: must be the program to start, for example "npx", or {"cmd"'],
     [{ command: 'x', args: 'y' }, 'mcpServers.bad.args: must be a list of texts'],
     [{ command: 'x', args: ['a', 1] }, 'mcpServers.bad.args[1]: must be a text'],
     [
-      { command: 'x', env: { A: null } },
-      'mcpServers.bad.env.A: must be a text, a number, true or false, not null',
+      { command: 'x', env: { A: [] } },
+      'mcpServers.bad.env.A: must be a text, a number, true or false, not a list',
     ],
     [{ command: 'x', env: { 'A=B': '' } }, 'mcpServers.bad.env["A=B"]: the name of an environment variable'],
     [
@@ -540,16 +514,9 @@ describe('mcpServers', () => {
       'mcpServers.bad.framing: must be one of "auto", "newline", "content-length"',
     ],
     [
-      { command: 'x', timeouts: { rpc: 1 } },
-      'mcpServers.bad.timeouts.rpc: unknown key. Did you mean "rpcMs"?',
-    ],
-    [{ command: 'x', type: 'http' }, 'mcpServers.bad.type: must be "stdio"'],
-    [
       { command: 'x', url: 'http://x' },
-      'mcpServers.bad.command: is for a server that is started as a program; this one has an address.',
+      'mcpServers.bad.command: does not go together with "url"; leave one of them out',
     ],
-    [{ url: 'http://x', cwd: '.' }, 'mcpServers.bad.cwd: is for a server that is started as a program'],
-    [{ command: 'x', headers: {} }, 'mcpServers.bad.headers: is for a server with an address ("url")'],
     [{ type: 'http' }, 'mcpServers.bad.url: is missing: add the address of the server'],
     [{ url: 'ftp://x' }, 'mcpServers.bad.url: must be an address that begins with http:// or https://'],
     [{ url: 'http://' }, 'mcpServers.bad.url: is not an address that can be used'],
@@ -567,10 +534,6 @@ describe('mcpServers', () => {
     ],
     [{ url: 'http://x', headers: { A: 5 } }, 'mcpServers.bad.headers.A: must be a text'],
     [{ url: 'http://x', oauth: true }, 'mcpServers.bad.oauth: must be false or {"clientId"'],
-    [
-      { url: 'http://x', oauth: { clientid: 'x' } },
-      'mcpServers.bad.oauth.clientid: unknown key. Did you mean "clientId"?',
-    ],
     [{ url: 'http://x', isolation: 'none' }, 'mcpServers.bad.isolation: must be one of "session", "shared"'],
     [
       { url: 'x', type: 'htp' },
@@ -586,10 +549,6 @@ describe('mcpServers', () => {
       'mcpServers.bad.offer[2]: is in the list already',
     ],
     [
-      { command: 'x', hidenTools: [] },
-      'mcpServers.bad.hidenTools: unknown key. Did you mean "tools" or "hiddenTools"?',
-    ],
-    [
       { command: 'x', exposedTools: 'a' },
       'mcpServers.bad.exposedTools: must be a list of tool names, patterns and {"original", "exposed"}',
     ],
@@ -603,21 +562,13 @@ describe('mcpServers', () => {
     ],
     [
       { command: 'x', exposedTools: [{ orignal: 'b', exposed: 'c' }] },
-      'mcpServers.bad.exposedTools[0].orignal: unknown key. Did you mean "original"? Known here: original, exposed.',
+      'mcpServers.bad.exposedTools[0].orignal: is not a known key and is ignored. Did you mean "original"?',
     ],
     [
       { command: 'x', exposedTools: [{ original: 'b', exposed: 'c d' }] },
       'mcpServers.bad.exposedTools[0].exposed: must be 1 to 64 of the characters A-Z a-z 0-9 _ -',
     ],
     [{ command: 'x', hiddenTools: [{}] }, 'mcpServers.bad.hiddenTools[0]: must be a text, not an object'],
-    [
-      { command: 'x', tools: ['a'] },
-      'mcpServers.bad.tools: must be an object of tool names and settings (a list of the only tools offered is "exposedTools"), not a list',
-    ],
-    [
-      { command: 'x', tools: { 'a b': { preset: {} } } },
-      'mcpServers.bad.tools["a b"].preset: unknown key. Did you mean "presets"? Known here: name, description, presets, redact.',
-    ],
     [{ command: 'x', tools: { a: { name: '' } } }, 'mcpServers.bad.tools.a.name: must be 1 to 64 of'],
     [
       { command: 'x', tools: { a: { presets: ['b'] } } },
@@ -639,6 +590,37 @@ describe('mcpServers', () => {
     expect(said(loaded)).not.toMatch(/[.?!];/);
     expect(loaded.warnings.map(({ server }) => server)).toContain('bad');
     expect(said(loaded)).not.toContain('s3cret');
+  });
+
+  test.each([
+    [{ command: 'x', arg: ['a'] }, 'arg: is not a known key and is ignored. Did you mean "args"?'],
+    [
+      { command: { cmd: 'x', arsg: [] } },
+      'command.arsg: is not a known key and is ignored. Did you mean "args"?',
+    ],
+    [{ command: 'x', timeouts: { rpc: 1 } }, 'timeouts.rpc: is not a known key and is ignored. Did you mean'],
+    [{ command: 'x', type: 'http' }, 'type: does not fit a server with a "command"'],
+    [{ url: 'http://x', cwd: '.' }, 'cwd: has no effect on a server with "url" and is ignored'],
+    [
+      { command: 'x', headers: { A: 'b' } },
+      'headers: has no effect on a server with "command" and is ignored',
+    ],
+    [
+      { url: 'http://x', oauth: { clientid: 'x' } },
+      'oauth.clientid: is not a known key and is ignored. Did you',
+    ],
+    [
+      { command: 'x', hidenTools: ['a'] },
+      'hidenTools: is not a known key and is ignored. Did you mean "tools" or',
+    ],
+    [
+      { command: 'x', tools: { 'a b': { preset: {} } } },
+      'tools["a b"].preset: is not a known key and is ignored.',
+    ],
+  ])('%j works without the key nobody knows, with a warning', async (entry, expected) => {
+    const loaded = await load(project({ 'switchboard.config.json': { mcpServers: { a: entry } } }));
+    expect(names(loaded)).toEqual(['a']);
+    expect(said(loaded, 'warn')).toContain(`switchboard.config.json: mcpServers.a.${expected}`);
   });
 
   test('names that cannot be are skipped, names of object members are names like any other', async () => {
@@ -723,7 +705,7 @@ describe('suites', () => {
     const directory = project({
       'switchboard.config.json': {
         introspection: { mode: 'full', summaryMaxChars: 99 },
-        suites: { a: suite, b: suite },
+        suites: { a: suite, b: { ...suite, suiteName: 'other' } },
         mcpServers: {
           a: {
             ...echo,
@@ -918,20 +900,23 @@ describe('discovery', () => {
     expect(names(loaded)).toEqual(['a', 'c', 'd']);
     expect(loaded.disabled).toEqual(['off']);
     expect(loaded.unusable).toEqual(['b', 'w', 'e']);
-    expect(said(loaded, 'info')).toContain('mcpServers.a.alwaysAllow: is not a key we know and is ignored.');
-    expect(said(loaded, 'warn')).toContain(
-      'mcpServers.a.disabledTools: is not a key we know and is ignored. Ours is "hiddenTools".',
+    expect(loaded.servers[0]).toMatchObject({
+      timeouts: { rpcMs: 5000 },
+      tools: { deny: [{ pattern: 'y' }] },
+    });
+    expect(said(loaded, 'info')).toContain(
+      'mcpServers.a.alwaysAllow: is a setting of another host and has no effect here',
     );
+    expect(said(loaded, 'info')).toContain('mcpServers.a.disabledTools: is read as "hiddenTools"');
     expect(said(loaded, 'warn')).toContain(
-      'mcpServers.a.comand: is not a key we know and is ignored. Did you mean "command"?',
+      'mcpServers.a.comand: is not a known key and is ignored. Did you mean "command"?',
     );
     expect(said(loaded, 'warn')).toContain('.mcp.json: mcpServers.b.command: must be the program to start');
     expect(said(loaded)).not.toContain('mcpServers.c');
-    expect(said(loaded, 'info')).toContain('mcpServers.d.trust: is not a key we know and is ignored.');
-    expect(said(loaded, 'info')).toContain('mcpServers.d.env: is not a key we know and is ignored.');
-    expect(said(loaded, 'warn')).toContain('mcpServers.d.disabledTools: is not a key we know');
+    expect(said(loaded, 'info')).toContain('mcpServers.d.trust: is a setting of another host');
+    expect(said(loaded, 'info')).toContain('mcpServers.d.env: has no effect on a server with "url"');
     expect(said(loaded, 'warn')).toContain(
-      'mcpServers.w.type: servers reached by "ws" are not supported; the server is skipped',
+      'mcpServers.w.type: servers reached by WebSocket are not supported; the server is skipped',
     );
     expect(said(loaded, 'warn')).toContain(
       'mcpServers.e: must be an object, not null; the server is skipped',

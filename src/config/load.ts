@@ -8,6 +8,7 @@ import { SWITCHBOARD, type Face } from './face.ts';
 import { findConfig, type ConfigFile } from './find.ts';
 import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
 import { mergeConfigs, readLayers, type Layer } from './layers.ts';
+import { warnAboutNameClashes } from './name-clashes.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
 import { resolveServers } from './resolve.ts';
 import { applyDefaults, type Settings } from './settings.ts';
@@ -100,6 +101,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   for (const layer of layers) warnAboutUnusedSuites(layer, settings, defined, warn);
   const known = { servers, disabled, defined };
   const compounds = resolveCompounds(config.tools ?? {}, filesOf(layers, 'tools'), known, warn);
+  warnAboutNameClashes(servers, compounds, warn);
   return {
     ...{ file: files[0]?.path, files, directory },
     search: found.userDirectory === undefined ? undefined : { cwd: resolve(cwd), userDirectory },

@@ -8,8 +8,13 @@ export interface Problem {
 }
 
 /** The same problems, seen from further up. */
-export function under(prefix: Problem['path'], problems: readonly Problem[]): Problem[] {
+export function under<T extends Problem>(prefix: Problem['path'], problems: readonly T[]): T[] {
   return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
+}
+
+/** Something to know about a key that stops nothing. */
+export interface Note extends Problem {
+  readonly level: ConfigWarning['level'];
 }
 
 /** Something the user should know that does not stop us. */

@@ -1,12 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import type { Warn } from './candidate.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import { JsoncError, parseJsonc } from '../shared/jsonc.ts';
+import { JsoncError, parseJsonc, parseJsoncWithRepeats } from '../shared/jsonc.ts';
 import { plainData } from './plain-data.ts';
+import { keyPath } from './problem.ts';
 
 /** What a configuration file says, unchecked: JSON with comments, or the promise of what a module exports. */
-export function readConfigFile(file: string): unknown {
-  return isModule(file) ? readModule(file) : readJsonFile(file);
+export function readConfigFile(file: string, warn?: Warn): unknown {
+  return isModule(file) ? readModule(file) : readJsonFile(file, warn);
 }
 
 /** Whether a configuration is a program. */
@@ -15,23 +17,27 @@ export function isModule(file: string): boolean {
 }
 
 /** What a JSON file says. Throws a SwitchboardError that names the file and, for a slip in it, line and column. */
-export function readJsonFile(file: string): unknown {
+export function readJsonFile(file: string, warn?: Warn): unknown {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
     throw unreadable(`${file}: cannot be read: ${messageOf(cause)}`, cause);
   }
-  return parseJsonFile(file, text);
+  return parseJsonFile(file, text, warn);
 }
 
-/** The same for what was read already. */
-export function parseJsonFile(file: string, text: string): unknown {
+/** The same for what was read already. A key that is there twice is a warning where `warn` is given. */
+export function parseJsonFile(file: string, text: string, warn?: Warn): unknown {
   // What Windows tools call "Unicode": two bytes that are no UTF-8, then a zero after every letter.
   if (text.startsWith('\ufffd\ufffd'))
     throw unreadable(`${file}: is not UTF-8 text.`, undefined, 'Save it as UTF-8.');
   try {
-    return parseJsonc(text);
+    if (warn === undefined) return parseJsonc(text);
+    return parseJsoncWithRepeats(text, ({ path, lines: [first, second] }) => {
+      const message = `is there twice, on lines ${first} and ${second}; the last one is used`;
+      warn({ file, key: keyPath(path), message, level: 'warn' });
+    });
   } catch (cause) {
     if (!(cause instanceof JsoncError)) throw cause;
     const excerpt = cause.excerpt === '' ? '' : `, in: ${cause.excerpt}`;

@@ -11,7 +11,6 @@ import { under, type Problem } from './problem.ts';
 export function brokenConfigRules(config: unknown, face: Face): Problem[] {
   return [
     ...offerProblems(config, ['offer']),
-    ...brokenIn(config, ['mcpServers', ANY], brokenServerRules),
     ...brokenIn(config, ['suites', ANY], brokenServerRules),
     ...brokenIn(config, ['tools', ANY, 'subtools'], (value) =>
       isObject(value) && Object.keys(value).length === 0 ? [problem('must name at least one server')] : [],

@@ -300,23 +300,20 @@ describe('a map that other programs read too', () => {
     ]);
     expect(loaded.servers[1]?.tools.shapes.get('t')?.exposed).toBe('u');
     expect(said(loaded)).toEqual([
-      'info mcpServers.b.trust: is not a key we know and is ignored.',
+      'info mcpServers.b.trust: is a setting of another host and has no effect here',
       'warn mcpServers.c.exposedTools[0]: must be the name or pattern of a tool, or {"original", "exposed"}; the server is skipped',
       'warn mcpServers.d.offer: must name at least one of "tools", "resources", "prompts"; the server is skipped',
     ]);
   });
 
-  test("another host's list of tools does not cost the server", async () => {
+  test("another host's list of tools is honoured", async () => {
     const loaded = await load({
       '.mcp.json': { mcpServers: { a: { ...echo, tools: ['*'] }, b: { ...echo, tools: ['x'] } } },
     });
-    expect(loaded.servers.map(({ tools }) => [tools.allow, tools.shapes.size])).toEqual([
-      [undefined, 0],
-      [undefined, 0],
+    expect(loaded.servers.map(({ tools }) => tools.allow?.map(({ pattern }) => pattern))).toEqual([
+      undefined,
+      ['x'],
     ]);
-    expect(said(loaded)).toEqual([
-      'info mcpServers.a.tools: is a list of another program and is ignored. Ours is "exposedTools".',
-      'warn mcpServers.b.tools: is a list of another program and is ignored. Ours is "exposedTools".',
-    ]);
+    expect(said(loaded)).toEqual(['info mcpServers.b.tools: is read as "exposedTools"']);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Component, type Listing } from '../gateway/index.ts';
 import { redacted } from './redact.ts';
-import { toolRules, unmatched } from './rules.ts';
+import { toolRules, toolSettingWarnings } from './rules.ts';
 
 const origin = (key: string) => ({ file: '/c.json', key });
 const pattern = (text: string, literal = false) => ({ pattern: text, literal, origin: origin(text) });
@@ -31,14 +31,29 @@ test('an entry that matches nothing is told with where it stands and the nearest
     deny: [pattern('delete')],
     shapes: new Map([['renam', { exposed: 'x', origin: origin('tools.renam') }]]),
   };
-  const found = unmatched(settings, listing('read_file', 'write', 'rename'));
+  const found = toolSettingWarnings(settings, listing('read_file', 'write', 'rename'));
   expect(found.map(({ key }) => key)).toEqual(['read_fil', 'delete', 'tools.renam']);
   expect(found[0]).toEqual({
     file: '/c.json',
     key: 'read_fil',
     message: '"read_fil" matches no tool of this server. Did you mean "read_file"?',
   });
-  expect(unmatched(settings, { ...listing(), incomplete: 'cut' })).toEqual([]);
+  expect(toolSettingWarnings(settings, { ...listing(), incomplete: 'cut' })).toEqual([]);
+});
+
+test('a new name that another tool of the server has is told, naming both', () => {
+  const shapes = new Map([['read', { exposed: 'write', origin: origin('tools.read') }]]);
+  const settings = { allow: undefined, deny: [], shapes };
+  expect(toolSettingWarnings(settings, listing('read', 'write'))).toEqual([
+    {
+      ...origin('tools.read'),
+      message: expect.stringContaining('"read" is renamed to "write", but the server has'),
+    },
+  ]);
+  expect(toolSettingWarnings({ ...settings, deny: [pattern('write')] }, listing('read', 'write'))).toEqual(
+    [],
+  );
+  expect(toolSettingWarnings(settings, listing('read'))).toEqual([]);
 });
 
 test('named fields are left out of what is logged, however deep, and the rest is bounded', () => {

@@ -1,6 +1,6 @@
 import { matchGlob } from '../shared/glob.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import type { Pattern, ToolSettings } from '../config/index.ts';
+import type { Origin, Pattern, ToolSettings } from '../config/index.ts';
 import type { Listing, ToolRules } from '../gateway/index.ts';
 
 /** The one rule for listing and calling: allowed where no list is given or a pattern of it matches, and no pattern denies it. */
@@ -16,11 +16,16 @@ export function toolRules({ allow, deny, shapes }: ToolSettings): ToolRules {
   };
 }
 
-/** What the settings say about tools that the server does not have: most likely slips, each with where it stands. */
-export function unmatched(
-  { allow = [], deny, shapes }: ToolSettings,
-  listing: Listing,
-): { readonly file: string; readonly key: string; readonly message: string }[] {
+interface SettingWarning extends Origin {
+  readonly message: string;
+}
+
+/** Most likely slips: settings of tools that the server does not have, and new names that it uses already. */
+export function toolSettingWarnings(settings: ToolSettings, listing: Listing): SettingWarning[] {
+  return [...unmatched(settings, listing), ...renameClashes(settings, listing)];
+}
+
+function unmatched({ allow = [], deny, shapes }: ToolSettings, listing: Listing): SettingWarning[] {
   // A list that is not all of it proves nothing.
   if (listing.incomplete !== undefined) return [];
   const names = [...listing.byKey.keys()];
@@ -37,6 +42,20 @@ export function unmatched(
     told.add(place);
     const hint = didYouMean(word, names);
     const message = `${JSON.stringify(word)} matches no tool of this server.${hint === undefined ? '' : ` ${hint}`}`;
+    return [{ ...origin, message }];
+  });
+}
+
+/** Tools that were given the name of another tool of the same server; that one is offered under a number. */
+function renameClashes(settings: ToolSettings, listing: Listing): SettingWarning[] {
+  const rules = toolRules(settings);
+  return [...settings.shapes].flatMap(([tool, { exposed, origin }]) => {
+    if (exposed === undefined || exposed === tool || !listing.byKey.has(tool) || !rules.admits(tool))
+      return [];
+    const keepsItsName = settings.shapes.get(exposed)?.exposed === undefined;
+    const taken = listing.byKey.has(exposed) && rules.admits(exposed) && keepsItsName;
+    if (!taken) return [];
+    const message = `"${tool}" is renamed to "${exposed}", but the server has a tool of that name too, which is offered under another one. Choose another name`;
     return [{ ...origin, message }];
   });
 }

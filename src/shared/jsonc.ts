@@ -8,8 +8,28 @@ export function parseJsonc(text: string): unknown {
     return JSON.parse(body);
   } catch {
     // V8's own message quotes the text around the fault, which may be a secret: ours is made below.
-    return parseTolerantly(body, 'refused').value;
+    return parseTolerantly(body).value;
   }
+}
+
+/** A key that an object has more than once. */
+export interface RepeatedKey {
+  /** Keys and list positions from the top of the file. */
+  readonly path: readonly (string | number)[];
+  /** The lines of the two, counted from 1. */
+  readonly lines: readonly [number, number];
+}
+
+/** The same, where a key that appears twice is reported instead of refused; the last one holds. */
+export function parseJsoncWithRepeats(text: string, onRepeat: (repeated: RepeatedKey) => void): unknown {
+  const body = withoutMark(text);
+  return parseTolerantly(body, (path, first, second) =>
+    onRepeat({ path: [...path], lines: [lineAt(body, first), lineAt(body, second)] }),
+  ).value;
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
 }
 
 /** A value and where it stands in the text. */
@@ -43,7 +63,7 @@ export function locateJsonc(text: string): JsoncNode {
   } catch {
     plain = false;
   }
-  return parseTolerantly(body, plain ? 'allowed' : 'refused');
+  return parseTolerantly(body, plain ? () => undefined : undefined);
 }
 
 /** Where and why a text is not JSON. The excerpt shows structure and keys, never a value. */
@@ -89,8 +109,13 @@ const WORDS = new Map<string, unknown>([
   ['null', null],
 ]);
 
-function parseTolerantly(text: string, duplicates: 'refused' | 'allowed'): JsoncNode {
+/** Told of a key that appears twice, with the offsets of both. */
+type OnRepeat = (path: readonly (string | number)[], first: number, second: number) => void;
+
+/** Without `onRepeat`, a key that appears twice is refused. */
+function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
   let at = 0;
+  const path: (string | number)[] = [];
   const fail = (reason: string, offset = at): never => {
     throw new JsoncError(reason, text, offset);
   };
@@ -122,13 +147,17 @@ function parseTolerantly(text: string, duplicates: 'refused' | 'allowed'): Jsonc
       if (text[at] !== '"') fail('expected a key in double quotes, or "}"');
       const start = at;
       const key = parseString();
-      if (duplicates === 'refused' && Object.hasOwn(value, key))
-        fail(`the key ${JSON.stringify(key)} appears twice`, start);
+      path.push(key);
+      if (Object.hasOwn(value, key)) {
+        if (onRepeat === undefined) fail(`the key ${JSON.stringify(key)} appears twice`, start);
+        else onRepeat(path, members.findLast((member) => member.key === key)!.start, start);
+      }
       skipBlank();
       if (text[at] !== ':') fail('expected ":" after the key');
       at++;
       skipBlank();
       const node = parseValue(depth + 1);
+      path.pop();
       // Defined, not assigned: assigning to "__proto__" would replace the prototype.
       Object.defineProperty(value, key, { ...PLAIN, value: node.value });
       skipBlank();
@@ -148,7 +177,9 @@ function parseTolerantly(text: string, duplicates: 'refused' | 'allowed'): Jsonc
       skipBlank();
       if (text[at] === ']') break;
       if (at >= text.length) fail('this "[" is never closed', open);
+      path.push(result.length);
       result.push(parseValue(depth + 1).value);
+      path.pop();
       skipBlank();
       if (text[at] === ',') at++;
       else if (at >= text.length) fail('this "[" is never closed', open);

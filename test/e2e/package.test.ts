@@ -34,10 +34,10 @@ test('the built program needs nothing beside it: no node_modules, no sources', a
   await proxy.close();
   expect(project.read('proxy/logs/mcp-proxy-server.log')).toContain('running server=echo');
   // The path that explains a bad configuration loads the schema library, which is bundled too.
-  project.write('bad/switchboard.config.json', { timeoutz: {} });
+  project.write('bad/switchboard.config.json', { timeouts: 'long' });
   const run = () =>
     execFileSync(process.execPath, [program, 'list'], { cwd: project.path('bad'), stdio: 'pipe' });
-  expect(run).toThrow(/timeoutz.*timeouts/s);
+  expect(run).toThrow(/timeouts.*must be an object/s);
 });
 
 test('the package has every program, executable, and what a user needs to begin', () => {

@@ -10,7 +10,6 @@
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../shared/log.ts';
 import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
-import type { childFile, foreignRemote, foreignServer } from './foreign.ts';
 import {
   builtinServer,
   exposure,
@@ -25,8 +24,10 @@ import {
 } from './server.ts';
 import { filledText, milliseconds, serverName, toolName, wholeNumber, yesOrNo } from './words.ts';
 
-export { childFile, foreignRemote, foreignServer } from './foreign.ts';
 export { builtinServer, remoteServer, serverName, stdioServer };
+
+/** One entry of `mcpServers`. */
+export const server = z.union([stdioServer, remoteServer, builtinServer]);
 
 const suite = z
   .strictObject({
@@ -142,7 +143,7 @@ export const config = z
           'Folders called "original" are never searched.',
       ),
     mcpServers: z
-      .record(serverName, z.union([stdioServer, remoteServer, builtinServer]), {
+      .record(serverName, server, {
         error: 'must be an object of server names and servers',
       })
       .optional()
@@ -247,8 +248,6 @@ export type ConfigOutput = z.output<typeof config>;
 export type StdioServer = z.input<typeof stdioServer>;
 export type RemoteServer = z.input<typeof remoteServer>;
 export type BuiltinServer = z.input<typeof builtinServer>;
-export type ForeignRemote = z.input<typeof foreignRemote>;
-export type ForeignServer = z.input<typeof foreignServer>;
-export type ChildFile = z.input<typeof childFile>;
+export type Server = z.input<typeof server>;
 /** What an entry and `suites` may both say about how a server is shown. */
 export type Look = Pick<StdioServer, keyof typeof look>;

@@ -1,0 +1,46 @@
+import type { Warn } from './candidate.ts';
+import type { CompoundDefinition } from './compound.ts';
+import type { ServerDefinition } from './definition.ts';
+import type { Origin } from './tool-settings.ts';
+
+/** A tool name that somebody chose in a configuration, and for what. */
+interface ChosenName {
+  readonly name: string;
+  readonly what: string;
+  readonly origin: Origin;
+}
+
+/** Warns of tools that would have the same name. The later one gets a number behind its name, which nobody would guess. */
+export function warnAboutNameClashes(
+  servers: readonly ServerDefinition[],
+  compounds: readonly CompoundDefinition[],
+  warn: Warn,
+): void {
+  const chosen: ChosenName[] = [
+    ...compounds.map(({ name, origin }) => ({ name, what: `the compound tool "${name}"`, origin })),
+    ...servers.flatMap(namesOf),
+  ];
+  const first = new Map<string, ChosenName>();
+  for (const each of chosen) {
+    const other = first.get(each.name);
+    if (other === undefined) {
+      first.set(each.name, each);
+      continue;
+    }
+    const place = `${other.origin.file}${other.origin.key === '' ? '' : ` (${other.origin.key})`}`;
+    const message = `${each.what} has the same tool name as ${other.what} in ${place}: "${each.name}". Give one of them another name`;
+    warn({ ...each.origin, message, level: 'warn' });
+  }
+}
+
+/** The names that are known before a server has listed its tools. */
+function namesOf({ name, exposure, naming, suite, tools, origin }: ServerDefinition): ChosenName[] {
+  if (exposure === 'suite')
+    return [{ name: suite.name ?? `${name}_suite`, what: `the suite of "${name}"`, origin }];
+  if (exposure !== 'flat' || naming === 'prefixed') return [];
+  return [...tools.shapes].flatMap(([tool, { exposed, origin: renamed }]) =>
+    exposed === undefined
+      ? []
+      : [{ name: exposed, what: `the tool "${tool}" of "${name}"`, origin: renamed }],
+  );
+}

@@ -1,0 +1,54 @@
+import { isObject } from './plain-data.ts';
+import type { Note, Problem } from './problem.ts';
+
+/** A problem; `unknownKey` marks one that is solved by leaving the key out. */
+export interface ExplainedProblem extends Problem {
+  readonly unknownKey?: true;
+}
+
+export interface KnownPart {
+  /** What is left without the keys nobody knows. */
+  readonly value: unknown;
+  /** What is wrong with it all the same. */
+  readonly problems: readonly Problem[];
+  /** One for each key that was left out. */
+  readonly notes: readonly Note[];
+}
+
+/** Leaves out keys that the schema does not know, each with a note, so that a slip costs one setting and no more. */
+export async function withoutUnknownKeys(
+  given: unknown,
+  isRight: (value: unknown) => boolean,
+  explain: (value: unknown) => Promise<readonly ExplainedProblem[]>,
+): Promise<KnownPart> {
+  const notes: Note[] = [];
+  let value = given;
+  while (!isRight(value)) {
+    const problems = await explain(value);
+    const unknown = problems.filter(({ unknownKey }) => unknownKey);
+    if (unknown.length === 0) {
+      // Should the quick check and the explanation ever disagree, the stricter one holds.
+      return {
+        value,
+        notes,
+        problems: problems.length > 0 ? problems : [{ path: [], message: 'is not valid' }],
+      };
+    }
+    for (const { path, message } of unknown) {
+      notes.push({ path, message, level: 'warn' });
+      value = without(value, path);
+    }
+  }
+  return { value, notes, problems: [] };
+}
+
+function without(value: unknown, [step, ...rest]: Problem['path']): unknown {
+  if (Array.isArray(value))
+    return value.map((member, at) => (at === step ? without(member, rest) : (member as unknown)));
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => key !== step || rest.length > 0);
+  // fromEntries defines members, so "__proto__" is a key like any other.
+  return Object.fromEntries(
+    kept.map(([key, member]) => [key, key === step ? without(member, rest) : member]),
+  );
+}
