@@ -1,5 +1,6 @@
-import { homedir } from 'node:os';
 import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, relative } from 'node:path';
 import { recursionGuard, type LoadedConfig } from '../config/index.ts';
 import {
   addressEntry,
@@ -7,34 +8,50 @@ import {
   programEntry,
   type Entry,
   type Host,
+  type Scope,
   type Surroundings,
 } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Context } from './command.ts';
 import { TOKEN_VARIABLE } from './http-token.ts';
-import { ownLaunch } from './own-launch.ts';
+import { ownLaunch, sharedLaunch } from './own-launch.ts';
 
 /** What hosts and their files are looked for in. */
 export function surroundingsOf({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Surroundings {
   return { platform: process.platform, home: homedir(), env, cwd };
 }
 
-/** The entry by which a host starts this program with a configuration; without one, with what it finds where it starts. */
+export interface OurProgram {
+  /** The one configuration to read. Undefined: the user's own, and that of the project in which the host starts us. */
+  readonly file: string | undefined;
+  /** Variables that the host has to pass on. */
+  readonly variables: readonly string[];
+  /** For the person alone, or for everybody who works on the project. Default `user`. */
+  readonly scope?: Scope;
+}
+
+/** The entry by which a host starts this program. Throws USAGE where it would not work for the others of a project. */
 export function ourProgram(
   host: Host,
-  { file, variables }: { file: string | undefined; variables: readonly string[] },
-  { face, env }: Context,
+  { file, variables, scope = 'user' }: OurProgram,
+  { face, env, cwd }: Context,
 ): Entry {
-  const { command, args } = ownLaunch({
-    script: process.argv[1] ?? '',
-    node: process.execPath,
-    launch: face.launch,
-    env,
-  });
+  const started = { script: process.argv[1] ?? '', node: process.execPath, launch: face.launch, env };
+  const { command, args } = scope === 'project' ? sharedLaunch(face.launch) : ownLaunch(started);
+  const named = file !== undefined && scope === 'project' ? withinProject(file, cwd) : file;
   return programEntry(host, {
     command,
-    args: [...args, ...(file === undefined ? [] : ['--config', file])],
+    args: [...args, ...(named === undefined ? [] : ['--config', named])],
     variables,
+  });
+}
+
+/** A file as everybody who has the project can name it. */
+function withinProject(file: string, project: string): string {
+  const path = relative(project, file);
+  if (!path.startsWith('..') && !isAbsolute(path)) return path.replaceAll('\\', '/');
+  throw new SwitchboardError('USAGE', `${file} is not in this project, so others do not have it.`, {
+    hint: 'Leave out --config, name a file of the project, or leave out --scope.',
   });
 }
 
@@ -72,12 +89,42 @@ export function isOurs(entry: unknown): boolean {
   return bearer === TOKEN_VARIABLE || JSON.stringify(headers ?? null).includes(TOKEN_VARIABLE);
 }
 
-/** The variables that a configuration refers to; a host may have to be told to pass them on. */
-export function variablesIn({ file }: Pick<LoadedConfig, 'file'>): string[] {
-  // A program builds its texts itself.
-  if (file === undefined || !/\.jsonc?$/.test(file)) return [];
-  return referencesIn(readFileSync(file, 'utf8'));
+/**
+ * The variables that a configuration refers to, in any of its files and in those that were discovered; a host may have to
+ * be told to pass them on. For a project only what everybody who works on it reads.
+ */
+export function variablesIn(
+  { files, servers }: Pick<LoadedConfig, 'files' | 'servers'>,
+  env: NodeJS.ProcessEnv,
+  scope: Scope = 'user',
+): string[] {
+  const isShared = (each: { readonly scope?: string | undefined }): boolean => each.scope !== 'user';
+  const origins = servers.map(({ origin }) => ({ path: origin.file, scope: origin.scope }));
+  const read = [...files, ...origins].filter((each) => scope === 'user' || isShared(each));
+  const own = scope === 'user' ? OUR_VARIABLES.filter((name) => env[name]) : [];
+  const hasModel = servers.some(({ language }) => language !== undefined);
+  const model = hasModel ? MODEL_VARIABLES.filter((name) => env[name]) : [];
+  const written = [...new Set(read.map(({ path }) => path))].flatMap((path) => referencesIn(textOf(path)));
+  return [...new Set([...written, ...own, ...model])].sort();
 }
+
+/** Empty for what is no data: a program builds its texts itself. */
+function textOf(file: string): string {
+  try {
+    return /\.jsonc?$/.test(file) ? readFileSync(file, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+/** What says where our own files are. */
+const OUR_VARIABLES = ['SWITCHBOARD_STATE_DIR', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME'];
+
+/** What a model before a server is found by, where the configuration does not say. */
+export const MODEL_VARIABLES = [
+  ...['ANTHROPIC_API_KEY', 'CLAUDE_API_KEY', 'ANTHROPIC_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  ...['SWITCHBOARD_LANGUAGE_MODEL', 'SWITCHBOARD_LANGUAGE_BASE_URL'],
+];
 
 /** The same of a text. Those that every program gets are left out. */
 export function referencesIn(text: string): string[] {

@@ -32,6 +32,12 @@ export function ownLaunch({ script, node, launch, env, platform = process.platfo
   return { command: lastingNode(node, env, platform), args: [/\.[cm]?js$/.test(called) ? called : real] };
 }
 
+/** The same for an entry that others have, too: by a name that means the same on every machine. */
+export function sharedLaunch(launch: string): OwnLaunch {
+  const [command = '', ...args] = launch.split(' ');
+  return { command, args };
+}
+
 /** Where npx, pnpm, yarn and bun put what they fetch for one run. */
 const FETCHED = /[\\/](?:_npx|dlx(?:-[^\\/]*)?|bunx-[^\\/]*)[\\/]/;
 
@@ -41,7 +47,7 @@ function npxLaunch(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): OwnLaunch {
-  const [, ...args] = launch.split(' ');
+  const { args } = sharedLaunch(launch);
   const beside = join(dirname(node), platform === 'win32' ? 'npx.cmd' : 'npx');
   const found = findCommand('npx', { cwd: '/', env, platform });
   const npx = existsSync(beside) ? beside : found.kind === 'found' ? found.file : 'npx';

@@ -15,7 +15,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { parseJsonc } from '../shared/jsonc.ts';
 import type { Context } from './command.ts';
 import { findCommand } from './find-command.ts';
-import { referencesIn } from './host-entries.ts';
+import { MODEL_VARIABLES, referencesIn } from './host-entries.ts';
 import { languageArguments, USUAL_TIMEOUT, type LanguageChoice } from './language-flags.ts';
 import { lastingNode, ownLaunch } from './own-launch.ts';
 
@@ -107,11 +107,9 @@ function settingsFrom({ file, settings }: LoadedConfig, folder: string): string[
 
 /** What the script and its server need of the environment where they do not inherit all of it: names, never values. */
 function neededBy(definition: string, { env }: Context): Record<string, string> {
-  const names = [...referencesIn(definition), ...MODEL_VARIABLES.filter((name) => env[name] !== undefined)];
+  const names = [
+    ...referencesIn(definition),
+    ...[...MODEL_VARIABLES, 'SWITCHBOARD_STATE_DIR'].filter((name) => env[name] !== undefined),
+  ];
   return Object.fromEntries([...new Set(names)].map((name) => [name, `\${${name}:-}`]));
 }
-
-const MODEL_VARIABLES = [
-  ...['ANTHROPIC_API_KEY', 'CLAUDE_API_KEY', 'ANTHROPIC_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
-  ...['SWITCHBOARD_LANGUAGE_MODEL', 'SWITCHBOARD_LANGUAGE_BASE_URL', 'SWITCHBOARD_STATE_DIR'],
-];

@@ -8,13 +8,18 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { createHostHome, FILES, type HostHome } from '../helpers/host-home.ts';
 import { startClient, textOf, type Json } from '../helpers/raw-client.ts';
-import { nodeServer } from '../helpers/temp-project.ts';
+import { nodeServer, ROOT } from '../helpers/temp-project.ts';
+
+type Client = ReturnType<typeof startClient>;
 
 const CONFIG = 'work/switchboard.config.json';
+/** The user's own. */
+const USER = '.config/switchboard/switchboard.config.json';
 const ALL = Object.keys(FILES) as (keyof typeof FILES)[];
 const echo = nodeServer('echo');
 const config = { mcpServers: { echo } };
@@ -35,19 +40,18 @@ function serversOf(at: HostHome, host: keyof typeof FILES): Json {
 
 const KEYS: Readonly<Record<string, string>> = { vscode: 'servers', zed: 'context_servers', opencode: 'mcp' };
 
-/** Starts an entry as its host would, and calls a tool of the server called `echo` through it. */
-async function useAsHost(
-  at: HostHome,
-  entry: Json,
-  env: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const client = startClient({
-    command: entry.command,
-    args: entry.args,
-    cwd: '/',
-    env: { ...at.hostEnv, ...env },
-  });
+/** Starts an entry as its host would: in a project, where there is one. */
+async function startAsHost(at: HostHome, { command, args }: Json, cwd = '/', env = {}): Promise<Client> {
+  // The project is the person's own.
+  const allowed = { SWITCHBOARD_ALLOW_PROJECT: '1' };
+  const client = startClient({ command, args, cwd, env: { ...at.hostEnv, ...allowed, ...env } });
   await client.initialize();
+  return client;
+}
+
+/** Calls a tool of the server called `echo` through an entry. */
+async function useAsHost(at: HostHome, entry: Json, cwd?: string, env?: object): Promise<string> {
+  const client = await startAsHost(at, entry, cwd, env);
   const answer = await client.call('echo_suite', {
     action: 'call',
     subtool: 'echo',
@@ -59,13 +63,13 @@ async function useAsHost(
 
 describe('install', () => {
   test('lets every host start the program, from anywhere and without a PATH; uninstall leaves no trace', async () => {
-    const at = createHostHome({ [CONFIG]: config });
+    const at = createHostHome({ [USER]: config });
     const before = at.files();
     const installed = await at.run(['install', ...ALL]);
     expect(installed).toMatchObject({ code: 0, stderr: '' });
     for (const host of ALL) {
       expect(installed.stdout).toContain(at.home.path(FILES[host]));
-      expect(serversOf(at, host).switchboard.args.slice(-2)).toEqual(['--config', at.home.path(CONFIG)]);
+      expect(serversOf(at, host).switchboard.args).toEqual([expect.stringMatching(/index\.js$/)]);
     }
     // It is the same command everywhere.
     expect(await useAsHost(at, serversOf(at, 'claude-desktop').switchboard)).toContain('hello');
@@ -77,6 +81,61 @@ describe('install', () => {
     const removed = await at.run(['uninstall', ...ALL, '--json']);
     expect(removed.json.hosts.map(({ action }: Json) => action)).toEqual(ALL.map(() => 'removed'));
     expect(at.files()).toEqual(before);
+  });
+
+  test('from two projects: neither changes what the other sees, nor what the user has everywhere', async () => {
+    const named = (name: string) => ({ mcpServers: { [name]: echo } });
+    const at = createHostHome({
+      [USER]: named('common'),
+      'a/switchboard.config.json': named('a'),
+      'b/switchboard.config.json': named('b'),
+    });
+    const [a, b] = [at.home.path('a'), at.home.path('b')];
+    expect((await at.run(['install', 'claude-code', '--json'], { cwd: a })).json.hosts[0].action).toBe(
+      'added',
+    );
+    const entry = serversOf(at, 'claude-code').switchboard;
+    const second = await at.run(['install', 'claude-code', '--json'], { cwd: b });
+    expect(second.json.hosts[0].action).toBe('unchanged');
+    const seenIn = async (cwd?: string): Promise<unknown> => {
+      const client = await startAsHost(at, entry, cwd);
+      const { tools } = (await client.request('tools/list')).result;
+      await client.close();
+      return tools.map(({ name }: Json) => name).sort();
+    };
+    expect(await seenIn(a)).toEqual(['a_suite', 'common_suite']);
+    expect(await seenIn(b)).toEqual(['b_suite', 'common_suite']);
+    expect(await seenIn()).toEqual(['common_suite']);
+  });
+
+  test('into a project: the entry works on the machine of a colleague', async () => {
+    const at = createHostHome({
+      [CONFIG]: config,
+      [USER]: { mcpServers: { mine: { ...echo, args: ['${MINE}'] } } },
+    });
+    const scope = ['--scope', 'project'];
+    const { json } = await at.run(['install', 'claude-code', 'codex', 'opencode', ...scope, '--json']);
+    const launch = ['npx', '-y', 'mcp-switchboard'];
+    expect(json.hosts.map(({ entry }: Json) => entry)).toEqual([
+      { type: 'stdio', command: launch[0], args: launch.slice(1) },
+      { command: launch[0], args: launch.slice(1) },
+      { type: 'local', command: launch },
+    ]);
+    // As npx would start it.
+    const bin = at.home.path('bin');
+    at.home.write('bin/npx', `#!/bin/sh\nshift 2\nexec ${process.execPath} ${ROOT}/dist/index.js "$@"\n`);
+    chmodSync(join(bin, 'npx'), 0o755);
+    const entry = JSON.parse(at.read('work/.mcp.json')).mcpServers.switchboard;
+    expect(await useAsHost(at, entry, at.project, { PATH: `${bin}:/usr/bin:/bin` })).toContain('hello');
+
+    // A file that is named on purpose is named as everybody can.
+    at.home.write('work/mcp/team.json', config);
+    const pinned = await at.run(['install', 'cursor', ...scope, '--config', 'mcp/team.json', '--json']);
+    expect(pinned.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', 'mcp/team.json']);
+    const outside = await at.run(['install', 'cursor', ...scope, '--config', at.home.path(USER)]);
+    expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('is not in this project') });
+    const own = await at.run(['install', 'cursor', '--config', 'mcp/team.json', '--json']);
+    expect(own.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', at.home.path('work/mcp/team.json')]);
   });
 
   test('into the files of a project, and into files with other content, to the byte and back', async () => {
@@ -160,23 +219,28 @@ describe('install', () => {
     expect((await at.run(['install', 'windsurf', '--name', 'gateway'])).code).toBe(0);
     expect(Object.keys(serversOf(at, 'windsurf'))).toEqual(['switchboard', 'gateway']);
     expect((await at.run(['install', 'windsurf', '--force'])).code).toBe(0);
-    expect(await useAsHost(at, serversOf(at, 'windsurf').switchboard)).toContain('hello');
+    expect(await useAsHost(at, serversOf(at, 'windsurf').switchboard, at.project)).toContain('hello');
   });
 
   test('variables of the configuration reach it where the host passes on only what is named', async () => {
     const at = createHostHome({
       [CONFIG]: { mcpServers: { echo: { ...echo, env: { A: '${ECHO_TOKEN}', B: '${PLAIN:-x}' } } } },
+      [USER]: { mcpServers: { mine: { ...echo, env: { C: '${MY_CERT}' } } } },
     });
     const { stdout } = await at.run(['install', 'codex', 'gemini', 'copilot', 'cline', 'claude-desktop'], {
       env: { ECHO_TOKEN: 't' },
     });
-    expect(serversOf(at, 'codex').switchboard.env_vars).toEqual(['ECHO_TOKEN', 'PLAIN']);
+    // Also the one that says where our own files are.
+    const names = ['ECHO_TOKEN', 'MY_CERT', 'PLAIN', 'SWITCHBOARD_STATE_DIR'];
+    expect(serversOf(at, 'codex').switchboard.env_vars).toEqual(names);
     for (const host of ['gemini', 'copilot'] as const)
-      expect(serversOf(at, host).switchboard.env).toEqual({ ECHO_TOKEN: '${ECHO_TOKEN}', PLAIN: '${PLAIN}' });
+      expect(serversOf(at, host).switchboard.env).toEqual(
+        Object.fromEntries(names.map((name) => [name, `\${${name}}`])),
+      );
     expect(serversOf(at, 'cline').switchboard.env).toMatchObject({ ECHO_TOKEN: '${env:ECHO_TOKEN}' });
     expect(serversOf(at, 'claude-desktop').switchboard.env).toBeUndefined();
     expect(stdout).toContain(
-      'Claude Desktop passes little of your environment on, and the configuration refers to ECHO_TOKEN, PLAIN',
+      'Claude Desktop passes little of your environment on, and the configuration refers to ECHO_TOKEN, MY_CERT, PLAIN',
     );
   });
 
@@ -219,16 +283,9 @@ describe('install', () => {
     );
     expect((await at.run(['install', 'cursor', '--scope', 'world'])).code).toBe(2);
     expect((await at.run(['uninstall'])).code).toBe(2);
-    // A host starts what is in a project's file in the project, where its servers are found without a configuration.
-    const found = await at.run(['install', 'cursor', '--scope', 'project', '--json'], {
-      cwd: at.home.path('.cursor'),
-    });
-    expect(found.json.hosts[0].entry.args).toHaveLength(1);
+    // A configuration may come later.
     const elsewhere = await at.run(['install', 'cursor'], { cwd: at.home.dir });
-    expect(elsewhere).toMatchObject({
-      code: 78,
-      stderr: expect.stringContaining('There is no configuration in'),
-    });
+    expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringContaining('no server behind it yet') });
     expect((await at.run(['install', 'cursor', '--config', 'nowhere.json'])).code).toBe(78);
   });
 

@@ -42,7 +42,7 @@ test('finds the servers of hosts and the yard, writes a configuration, tells the
   expect(config.mcpServers).toEqual({ echo: CURSOR.mcpServers.echo, yard: { builtin: 'switchyard' } });
   const cursor = JSON.parse(project.read('home/.cursor/mcp.json'));
   expect(cursor.mcpServers.echo).toEqual(CURSOR.mcpServers.echo);
-  expect(cursor.mcpServers.switchboard.args).toContain(project.path('work/switchboard.config.json'));
+  expect(cursor.mcpServers.switchboard.args).not.toContain('--config');
   for (const text of ['echo_suite', 'yard_suite', 'TOKENS', 'Added "switchboard" to Cursor'])
     expect(stdout).toContain(text);
 

@@ -29,8 +29,10 @@ export const install: Command = {
     'Comments, order and all else in the file stay as they are, and the old text is kept in the state directory ' +
       '(`$0 eject --list` shows where). A file that the host could not read is not touched. `$0 uninstall` removes the ' +
       'entry again; if nobody else has changed the file meanwhile, it is as before, to the byte.',
-    'The entry names this program and the configuration by their full paths, because a host with windows does not know ' +
-      'the PATH of your shell. The configuration is that of this directory, or the one that --config names.',
+    'The entry names no configuration: the gateway reads your own, and that of the project in which the host starts it. ' +
+      '--config names the one file it reads instead. In your own file the entry has the full path of this program, ' +
+      'because a host with windows does not know the PATH of your shell; in the file of a project it has no path that ' +
+      'only you have.',
     'With --http the host connects to a Switchboard that you run with `$0 --http`, and sends the token that it finds ' +
       `in the variable ${TOKEN_VARIABLE}.`,
   ],
@@ -131,21 +133,17 @@ async function entryMaker(
     return (host) => ({ entry: ourAddress(host, url), notes });
   }
   const config = await context.loadConfig('quietly');
-  if (config.file === undefined && scope === 'user')
-    throw nothingToServe(config.directory, context.face.program);
-  const variables = variablesIn(config);
+  const variables = variablesIn(config, context.env, scope);
+  const file = flags.has('config') ? config.file : undefined;
+  const notes = config.servers.length > 0 ? [] : [nothingToServe(context.face.program)];
   return (host) => ({
-    entry: ourProgram(host, { file: config.file, variables }, context),
-    notes: passingNotes(host, variables),
+    entry: ourProgram(host, { file, variables, scope }, context),
+    notes: [...notes, ...passingNotes(host, variables)],
   });
 }
 
-function nothingToServe(directory: string, program: string): SwitchboardError {
-  return new SwitchboardError('CONFIG_NOT_FOUND', `There is no configuration in ${directory}.`, {
-    hint:
-      `Make one with \`${program} add\` or \`${program} import\`, go to the directory that has one, or name it with ` +
-      '--config.',
-  });
+function nothingToServe(program: string): string {
+  return `There is no server behind it yet: add one with \`${program} add\`, or bring yours over with \`${program} import\`.`;
 }
 
 function taken({ host, file }: Place, name: string, entry: unknown): SwitchboardError {
