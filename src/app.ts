@@ -401,6 +401,13 @@ function statesOf(workspaces: readonly Workspace[]): ServerState[] {
 
 export { nestingDepth } from './app/nesting.ts';
 export { introspection, matches, toolRules, toolSettingWarnings } from './exposure/index.ts';
-export { select, ServerError, type Component, type Listing, type OfferedTool } from './gateway/index.ts';
+export {
+  select,
+  ServerError,
+  shownInstructions,
+  type Component,
+  type Listing,
+  type OfferedTool,
+} from './gateway/index.ts';
 export { fateOf, ownMark, withKernelLock, type ProcessMark } from './process/index.ts';
 export { loadAuth } from './upstream/index.ts';

@@ -165,6 +165,7 @@ function exposureOf(server: ServerDefinition): Exposure {
         known: () => purposeOf(server),
         invitation: takesPlainWords(server) ? INVITATION : undefined,
         summaryMaxChars: server.suite.summaryMaxChars,
+        instructionsMaxChars: server.suite.instructionsMaxChars,
         introspection: server.suite.mode,
       });
   }

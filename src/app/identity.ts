@@ -17,9 +17,9 @@ export function identityOf(program: string, gateway: Gateway, config: () => Load
       ];
       return combineInstructions(
         own.filter((text) => text !== '').join(' '),
-        gateway.catalog.entries.flatMap(({ source, offers }) => {
-          // What is hidden does not speak either.
-          if (offers.size === 0) return [];
+        gateway.catalog.entries.flatMap(({ source, offers, exposure }) => {
+          // What is hidden does not speak either, and a suite says it when it is looked into.
+          if (offers.size === 0 || !exposure.needsTools) return [];
           const instructions = source.about()?.instructions;
           return instructions === undefined ? [] : [{ server: source.name, instructions }];
         }),
@@ -30,8 +30,8 @@ export function identityOf(program: string, gateway: Gateway, config: () => Load
 }
 
 const SUITE_INSTRUCTIONS =
-  'Each *_suite tool stands for one MCP server. {"action":"introspect"} lists its subtools (add "subtool" for one in ' +
-  'full, or "verbosity":"full"|"redacted"); {"action":"call","subtool":"…","args":{…}} runs one.';
+  'Each *_suite tool is one MCP server. {"action":"introspect"} lists its subtools; ' +
+  '{"action":"call","subtool":"…","args":{…}} runs one.';
 
 const MANAGEMENT_INSTRUCTIONS =
   'add_server starts an MCP server while this runs, reload_server starts one anew, list_servers says how they are doing.';

@@ -10,6 +10,6 @@ export interface Described {
 
 /** A tool as a model reads it when it opens a suite. */
 export function described(tool: Component, summaryMaxChars: number): Described {
-  const { structuredContent } = introspection([tool], 'summary', summaryMaxChars, undefined);
+  const { structuredContent } = introspection({ tools: [tool], mode: 'summary', summaryMaxChars });
   return (structuredContent as { tools: [Described] }).tools[0];
 }

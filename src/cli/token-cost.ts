@@ -1,4 +1,4 @@
-import { introspection } from '../app.ts';
+import { introspection, shownInstructions } from '../app.ts';
 import { estimateTokens } from '../shared/tokens.ts';
 import type { ExposedTool, Surveyed } from './survey.ts';
 
@@ -18,10 +18,18 @@ export function tokenCost({
   listed,
   incomplete,
   server,
+  about,
 }: Extract<Surveyed, { kind: 'answered' }>): TokenCost {
-  const { mode, summaryMaxChars } = server.suite;
+  const { mode, summaryMaxChars, instructionsMaxChars } = server.suite;
   const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
-  const opened = introspection(offered, mode, summaryMaxChars, incomplete).structuredContent;
+  const opened = introspection({
+    tools: offered,
+    mode,
+    summaryMaxChars,
+    instructions: shownInstructions(about?.instructions, instructionsMaxChars),
+    note: incomplete,
+    offersMore: true,
+  }).structuredContent;
   // Who speaks in plain words need not look inside.
   const isOpened = server.exposure === 'suite' && listed.length > 0 && behind === undefined;
   return {

@@ -61,7 +61,7 @@ function looksOf(server: ServerDefinition): unknown[] {
   return [
     ...[description, switchboardDescription, exposure, naming, offer, timeouts.idleMs],
     ...writtenOf(server),
-    ...[suite.name, suite.description, suite.summaryMaxChars, suite.mode],
+    ...[suite.name, suite.description, suite.summaryMaxChars, suite.instructionsMaxChars, suite.mode],
     ...toolsOf(tools),
   ];
 }

@@ -132,5 +132,7 @@ export interface SuiteDefinition {
   readonly description?: string | undefined;
   /** Longest summary of a tool, in characters. */
   readonly summaryMaxChars: number;
+  /** How much of the server's instructions comes with its list of tools, in characters. */
+  readonly instructionsMaxChars: number;
   readonly mode: Settings['introspection']['mode'];
 }

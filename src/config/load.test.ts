@@ -453,6 +453,7 @@ describe('mcpServers', () => {
           name: 'things',
           description: 'Use it.',
           summaryMaxChars: 10,
+          instructionsMaxChars: 2000,
           mode: 'summary',
         },
       },
@@ -473,7 +474,7 @@ describe('mcpServers', () => {
         naming: 'prefixed',
         offer: ['tools', 'resources', 'prompts'],
         tools: { allow: undefined, deny: [], shapes: new Map() },
-        suite: { summaryMaxChars: 160, mode: 'summary' },
+        suite: { summaryMaxChars: 160, instructionsMaxChars: 2000, mode: 'summary' },
       },
     ]);
   });
@@ -629,7 +630,11 @@ describe('mcpServers', () => {
     const loaded = await load(project({ 'switchboard.config.json': text }));
     expect(names(loaded)).toEqual(['__proto__', 'constructor', 'toString', 'a b']);
     expect(loaded.servers[0]).toMatchObject({ command: 'p' });
-    expect(loaded.servers[1]?.suite).toEqual({ summaryMaxChars: 160, mode: 'summary' });
+    expect(loaded.servers[1]?.suite).toEqual({
+      summaryMaxChars: 160,
+      instructionsMaxChars: 2000,
+      mode: 'summary',
+    });
     expect(said(loaded)).toContain('a server name has 1 to 64 characters');
     expect(({} as { command?: string }).command).toBeUndefined();
   });
@@ -735,7 +740,7 @@ describe('suites', () => {
       },
     });
     expect(servers[1]?.suite.description).toBe('From config.');
-    expect(servers[2]?.suite).toEqual({ summaryMaxChars: 99, mode: 'full' });
+    expect(servers[2]?.suite).toEqual({ summaryMaxChars: 99, instructionsMaxChars: 2000, mode: 'full' });
   });
 
   test('settings for a server nobody defines are pointed out', async () => {

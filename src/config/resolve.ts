@@ -221,6 +221,7 @@ function suiteOf(
     ),
     summaryMaxChars:
       suite?.summaryMaxChars ?? server.summaryMaxChars ?? settings.introspection.summaryMaxChars,
+    instructionsMaxChars: settings.instructions.maxChars,
     mode: settings.introspection.mode,
   };
 }

@@ -16,6 +16,7 @@ import type { Session } from './session.ts';
 import { Shelf } from './shelf.ts';
 import type { Source, SourceListener } from './source.ts';
 import { StartGate } from './start-gate.ts';
+import { refusalOfHidden } from './hidden-tool.ts';
 import type { ExposedTool } from './table.ts';
 import { namesIn, viewOf, type View } from './view.ts';
 import { clientMeant, forwardNotification, forwardUpdate, relayQuestion } from './way-back.ts';
@@ -322,7 +323,9 @@ export class Gateway {
   }
 
   #missing(name: string): SwitchboardError {
-    const gone = this.#departed.explain(name, this.#catalog, this.#adviseOnLoss);
+    const gone =
+      refusalOfHidden(name, [...this.#shelves.values()]) ??
+      this.#departed.explain(name, this.#catalog, this.#adviseOnLoss);
     if (gone) return gone;
     const hint =
       didYouMean(name, this.#current().tools.keys()) ??

@@ -5,7 +5,7 @@ export { label } from './directory.ts';
 export type { Exposure, OverallExposure, PresentedTool, Shown } from './exposure.ts';
 export type { Loss } from './departed.ts';
 export { Gateway } from './gateway.ts';
-export { combineInstructions } from './instructions.ts';
+export { combineInstructions, shownInstructions } from './instructions.ts';
 export { LocalClient, ServerError, serverError, type LocalCallOptions } from './local-client.ts';
 export {
   originalName,

@@ -30,6 +30,13 @@ export function combineInstructions(own: string, said: readonly Said[], maxChars
   return [own, ...told].filter((part) => part !== '').join('\n\n');
 }
 
+/** What one server says of itself, made printable, in no more than so many characters; undefined where that is nothing. */
+export function shownInstructions(instructions: string | undefined, maxChars: number): string | undefined {
+  const text = plain(instructions?.trim() ?? '');
+  if (text === '' || maxChars === 0) return undefined;
+  return text.length <= maxChars ? text : `${cut(text, maxChars - 1)}…`;
+}
+
 /** So that no line of one server looks like the beginning of what another says. */
 function indented(text: string): string {
   return text.replace(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '\n  ');

@@ -21,6 +21,7 @@ test('a framed host gets −32000 for it', () => {
 
 test.each([
   ['TOOL_UNKNOWN', -32602],
+  ['TOOL_NOT_ALLOWED', -32602],
   ['PARAMS_INVALID', -32602],
   ['METHOD_UNKNOWN', -32601],
 ])('%s is the error %i for everyone', (code, wire) => {

@@ -12,6 +12,7 @@ export type WireAnswer =
 const REQUEST_CODES: Readonly<Record<string, number>> = {
   METHOD_UNKNOWN: RpcCode.methodNotFound,
   TOOL_UNKNOWN: RpcCode.invalidParams,
+  TOOL_NOT_ALLOWED: RpcCode.invalidParams,
   PROMPT_UNKNOWN: RpcCode.invalidParams,
   RESOURCE_UNKNOWN: RpcCode.invalidParams,
   PARAMS_INVALID: RpcCode.invalidParams,

@@ -29,7 +29,14 @@ async function startAgain(project: Project, config?: object): Promise<RawClient>
 
 test('a server without a description is described by what it said when it last ran', async () => {
   const client = await startAgain(await projectOf({}));
-  expect(await descriptions(client)).toEqual(['things: "Keeps an inventory of things."']);
+  expect(await descriptions(client)).toEqual([
+    'things: "Keeps an inventory of things." Subtools: echo, add.',
+  ]);
+});
+
+test('a tool that is hidden from clients is not named', async () => {
+  const client = await startAgain(await projectOf({ hiddenTools: ['add'] }));
+  expect(await descriptions(client)).toEqual(['things: "Keeps an inventory of things." Subtools: echo.']);
 });
 
 test('the description stays as it is for as long as the client stays', async () => {

@@ -69,7 +69,24 @@ describe('introspect', () => {
       summary: 'Gives the text back.',
       input: '{text:string}',
     });
+    expect(Object.keys(response.result.structuredContent)).toEqual(['tools', 'more']);
+    expect(response.result.structuredContent.more).toMatch(/"subtool".*"verbosity"/);
     expect(JSON.parse(textOf(response))).toEqual(response.result.structuredContent);
+  });
+
+  test('the instructions of a server come with its list, and not with the greeting', async () => {
+    const { client, introspect } = await startGateway(
+      { echo: nodeServer('echo', '--instructions=Say it twice.\u001b[31m And a third time.') },
+      { config: { instructions: { maxChars: 20 } }, raw: true },
+    );
+    const greeting = await client.initialize();
+    expect(greeting.result.instructions).toContain('*_suite');
+    expect(greeting.result.instructions).not.toContain('twice');
+    const told = async (more?: object) => (await introspect('echo', more)).result.structuredContent;
+    expect((await told()).instructions).toBe('Say it twice. And a…');
+    expect((await told({ verbosity: 'full' })).instructions).toContain('twice');
+    expect(await told({ verbosity: 'redacted' })).not.toHaveProperty('instructions');
+    expect(Object.keys(await told({ subtool: 'echo' }))).toEqual(['tools']);
   });
 
   test('the mode can be set in the configuration and for one call', async () => {

@@ -55,11 +55,12 @@ test('as a suite it is one tool, and its results come through whole', async () =
   const yard = await agentYard();
   const client = gateway(yard, { yard: { builtin: 'switchyard' } });
   const greeting = await client.initialize('2025-11-25');
-  expect(greeting.result.instructions).toContain('[yard] Switchyard runs the local services');
+  expect(greeting.result.instructions).not.toContain('Switchyard');
   const [suite, ...others] = await client.listTools();
   expect(others).toEqual([]);
   expect(suite).toMatchObject({ name: 'yard_suite', description: expect.stringContaining('local services') });
   const seen = await client.call('yard_suite', { action: 'introspect', verbosity: 'full' });
+  expect(seen.result.structuredContent.instructions).toContain('Switchyard runs the local services');
   const pid = await story(yard, seen.result.structuredContent.tools, async (subtool, args = {}) => {
     return (await client.call('yard_suite', { action: 'call', subtool, args })).result;
   });

@@ -11,6 +11,7 @@ import {
 } from '../../gateway/index.ts';
 import { Client } from '../../protocol/index.ts';
 import { callEdits } from '../call-edits.ts';
+import { correctedCall, misplacedArguments } from '../misplaced-arguments.ts';
 import { signature } from '../suite/signature.ts';
 import { summarise } from '../suite/summarise.ts';
 
@@ -90,6 +91,13 @@ function run(
     return;
   }
   call.subject = () => `Tool '${tool}' of server '${server}'`;
+  const schema = entry.source.known('tools')?.byKey.get(tool)?.value.inputSchema;
+  const misplaced = misplacedArguments(request, OWN_MEMBERS, schema);
+  if (misplaced !== undefined) {
+    const hint = `Call it with ${correctedCall({ server, tool }, misplaced)}`;
+    refuse('ARGS_MISPLACED', `${call.subject()} was not run: its arguments belong in "args".`, hint);
+    return;
+  }
   const presets = presetsFor(tool, entry.rules);
   const edits = callEdits(request, { name: JSON.stringify(tool), args: Client.args, presets });
   if (edits instanceof SwitchboardError) call.fail(edits);
@@ -99,6 +107,9 @@ function run(
     refuse('SUBTOOL_UNKNOWN', `Server ${quoted(server)} has no tool ${quoted(tool)}.`, hint);
   } else entry.source.request(edits, call);
 }
+
+/** What it takes itself; models that know suites add an action. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['server', 'tool', 'args', 'action']);
 
 /** True where the server's list is known and whole, and the tool is not on it. */
 function isMissing(source: Source, tool: string): boolean {

@@ -29,7 +29,7 @@ function withoutWritten(settings: DescriptionSettings, entry: CatalogEntry, acti
   const { purpose, known, invitation } = settings;
   const { source } = entry;
   if (!isBlank(purpose)) return usedFor(purpose) + actions;
-  const listing = source.known('tools');
+  const listing = source.remembered('tools');
   const said = remembered({
     name: source.name,
     about: source.about(),

@@ -6,19 +6,31 @@ import { summarise } from './summarise.ts';
 /** How much an introspection tells: a summary and the input in one line, everything, or a summary only. */
 export type IntrospectionMode = 'summary' | 'full' | 'redacted';
 
+export interface Introspected {
+  readonly tools: readonly Component[];
+  readonly mode: IntrospectionMode;
+  readonly summaryMaxChars: number;
+  /** What the server says on how to use its tools, where these are all of them. */
+  readonly instructions?: string | undefined;
+  /** Why these are not all of them, where they should be. */
+  readonly note?: string | undefined;
+  /** Whether to end with how to ask for more or less than this. Default false. */
+  readonly offersMore?: boolean;
+}
+
 /** The result of an introspection: the tools as structured content, and the same as text for clients that read only that. */
-export function introspection(
-  tools: readonly Component[],
-  mode: IntrospectionMode,
-  summaryMaxChars: number,
-  note: string | undefined,
-): JsonObject {
+export function introspection(introspected: Introspected): JsonObject {
+  const { tools, mode, summaryMaxChars, instructions, note, offersMore = false } = introspected;
   const structuredContent = {
+    ...(instructions === undefined ? {} : { instructions }),
     tools: tools.map((tool) => describe(tool, mode, summaryMaxChars)),
     ...(note === undefined ? {} : { note }),
+    ...(offersMore ? { more: MORE } : {}),
   };
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
+
+const MORE = 'introspect also takes "subtool" (one in full) and "verbosity" ("summary", "full", "redacted")';
 
 function describe(tool: Component, mode: IntrospectionMode, summaryMaxChars: number): JsonObject {
   const { value } = tool;

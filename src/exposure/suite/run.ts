@@ -6,6 +6,7 @@ import {
   originalName,
   presetsFor,
   select,
+  shownInstructions,
   type Call,
   type CatalogEntry,
   type Listing,
@@ -13,6 +14,7 @@ import {
   type Selection,
 } from '../../gateway/index.ts';
 import { callEdits } from '../call-edits.ts';
+import { correctedCall, misplacedArguments } from '../misplaced-arguments.ts';
 import { introspection, type IntrospectionMode } from './introspect.ts';
 import type { SuiteSettings } from './suite.ts';
 
@@ -23,6 +25,9 @@ const LIST_FAILURES = new Set(['LIST_FAILED', 'CALL_TIMEOUT']);
 
 /** No tool has a longer name; one that long is not worth comparing with patterns. */
 const LONGEST_NAME = 1024;
+
+/** What a suite itself takes. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['action', 'subtool', 'args', 'verbosity']);
 
 /** How long a call waits to learn the server's tool names before it goes ahead without them, in milliseconds. */
 const LIST_PATIENCE = 5000;
@@ -70,8 +75,10 @@ export class SuiteRunner {
     const tool = known?.byName.get(subtool);
     if (tool !== undefined) this.#send(call, subtool, tool);
     else if (!this.#admits(subtool)) {
-      const unknown = known !== undefined && !known.listing.byKey.has(subtool);
-      call.fail(unknown ? this.#unknown(subtool, known.listing) : this.#notAllowed(subtool));
+      // A list that is not all of it proves nothing.
+      const listing = known?.listing.incomplete === undefined ? known?.listing : undefined;
+      const unknown = listing !== undefined && !listing.byKey.has(subtool);
+      call.fail(unknown ? this.#unknown(subtool, listing) : this.#notAllowed(subtool));
     } else this.#callUnproven(call, subtool);
   }
 
@@ -98,6 +105,11 @@ export class SuiteRunner {
       original === subtool
         ? { of: request.bytes, start: request.start(Client.subtool), end: request.end(Client.subtool) }
         : JSON.stringify(original);
+    const misplaced = misplacedArguments(request, OWN_MEMBERS, tool?.component.value.inputSchema);
+    if (misplaced !== undefined) {
+      call.fail(this.#misplaced(subtool, misplaced));
+      return;
+    }
     const edits = callEdits(request, {
       name,
       args: Client.args,
@@ -169,7 +181,7 @@ export class SuiteRunner {
       .list('tools')
       .then((listing) => {
         const { rules, source } = this.#entry;
-        const { summaryMaxChars } = this.#settings;
+        const { summaryMaxChars, instructionsMaxChars } = this.#settings;
         const admitted = select(listing, rules).tools.map((tool) => tool.component);
         if (typeof subtool === 'string' && subtool !== '') {
           const tool = admitted.find((each) => each.key === subtool);
@@ -182,15 +194,27 @@ export class SuiteRunner {
             return;
           }
           const mode = (verbosity as IntrospectionMode | null | undefined) ?? 'full';
-          call.succeed(introspection([tool], mode, summaryMaxChars, undefined));
+          call.succeed(introspection({ tools: [tool], mode, summaryMaxChars }));
           return;
         }
         const mode = (verbosity as IntrospectionMode | null | undefined) ?? this.#settings.introspection;
         const note =
           listing.incomplete && `The list of ${source.name} is not complete: ${listing.incomplete}`;
-        call.succeed(introspection(admitted, mode, summaryMaxChars, note));
+        const said = mode === 'redacted' ? undefined : source.about()?.instructions;
+        const instructions = shownInstructions(said, instructionsMaxChars);
+        call.succeed(
+          introspection({ tools: admitted, mode, summaryMaxChars, instructions, note, offersMore: true }),
+        );
       })
       .catch((error: unknown) => call.fail(asError(error, this.#entry.source.name)));
+  }
+
+  #misplaced(subtool: string, args: JsonObject): SwitchboardError {
+    return new SwitchboardError(
+      'ARGS_MISPLACED',
+      `Subtool '${subtool}' was not run: its arguments belong in "args".`,
+      { hint: `Call it with ${correctedCall({ action: 'call', subtool }, args)}` },
+    );
   }
 
   #notAllowed(subtool: string): SwitchboardError {

@@ -14,6 +14,7 @@ exposureCases('suite', {
             description: undefined,
             purpose: undefined,
             summaryMaxChars: 160,
+            instructionsMaxChars: 2000,
             introspection: 'full',
           }),
         },

@@ -10,6 +10,8 @@ export interface SuiteSettings extends DescriptionSettings {
   readonly name: string | undefined;
   /** Longest summary of a subtool, in UTF-16 units. */
   readonly summaryMaxChars: number;
+  /** How much of the server's instructions an introspection gives, in UTF-16 units. */
+  readonly instructionsMaxChars: number;
   /** What an introspection shows unless it says otherwise. */
   readonly introspection: IntrospectionMode;
 }

@@ -1,0 +1,56 @@
+import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
+import type { Message } from '../wire/index.ts';
+
+/**
+ * The arguments that a call has beside `args` instead of in it; undefined where it has some in `args`, or none that look
+ * like arguments of the tool with this schema. `own` are the members that are ours.
+ */
+export function misplacedArguments(
+  request: Message,
+  own: ReadonlySet<string>,
+  schema: unknown,
+): JsonObject | undefined {
+  if (hasArguments(request) || !request.has(Client.arguments)) return undefined;
+  const given = Object.entries(request.value(Client.arguments) as JsonObject);
+  // A host may add members for itself, and marks them so.
+  const others = given.filter(([key]) => !own.has(key) && !key.startsWith('_'));
+  const [first] = others;
+  if (first === undefined) return undefined;
+  const { properties, required } = isJsonObject(schema) ? schema : {};
+  const known = isJsonObject(properties) ? properties : undefined;
+  if (
+    others.length === 1 &&
+    WRAPPERS.has(first[0]) &&
+    isJsonObject(first[1]) &&
+    known?.[first[0]] === undefined
+  )
+    return first[1];
+  const isMeant =
+    known === undefined ||
+    others.some(([key]) => Object.hasOwn(known, key)) ||
+    (Array.isArray(required) && required.length > 0);
+  return isMeant ? Object.fromEntries(others) : undefined;
+}
+
+/** Asked for every call, so that arguments, which may be long, are not read for it. */
+function hasArguments(request: Message): boolean {
+  if (!request.has(Client.args)) return false;
+  const length = request.end(Client.args) - request.start(Client.args);
+  return length > 'null'.length || !NONE.has(request.text(Client.args) ?? '');
+}
+
+const NONE: ReadonlySet<string> = new Set(['null', '{}']);
+/** What models call `args` now and then. */
+const WRAPPERS: ReadonlySet<string> = new Set(['arguments', 'params', 'parameters', 'input']);
+
+/** The call as it should have been, to be copied; long values are left out. */
+export function correctedCall(own: JsonObject, args: JsonObject): string {
+  const whole = JSON.stringify({ ...own, args });
+  if (whole.length <= MAX_SHOWN) return whole;
+  const names = Object.keys(args).slice(0, MAX_NAMES);
+  const shortened = names.map((name): [string, string] => [name.slice(0, MAX_SHOWN / MAX_NAMES), '…']);
+  return JSON.stringify({ ...own, args: Object.fromEntries(shortened) });
+}
+
+const MAX_SHOWN = 2000;
+const MAX_NAMES = 20;

@@ -1,0 +1,33 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import type { CatalogEntry } from './catalog.ts';
+import type { Listing } from './component.ts';
+import { toolName } from './names.ts';
+
+interface Known {
+  readonly entry: CatalogEntry;
+  readonly listings: { readonly tools: Listing | undefined };
+}
+
+/**
+ * The refusal of a tool that its server has, and that the configuration keeps from clients which would see it under this
+ * name otherwise; undefined for every other name. Another tool is no replacement for it, so none is suggested.
+ */
+export function refusalOfHidden(name: string, servers: readonly Known[]): SwitchboardError | undefined {
+  const owner = servers.find(({ entry, listings }) => {
+    if (!entry.exposure.needsTools || !entry.offers.has('tools')) return false;
+    const hidden = (listings.tools?.components ?? []).filter(({ key }) => !entry.rules.admits(key));
+    const { source, naming } = entry;
+    return hidden.some(
+      ({ key }) =>
+        toolName(`${source.name}__${key}`) === name || (naming !== 'prefixed' && toolName(key) === name),
+    );
+  });
+  if (owner === undefined) return undefined;
+  return new SwitchboardError(
+    'TOOL_NOT_ALLOWED',
+    `Tool ${JSON.stringify(name.slice(0, 200))} is not allowed by Switchboard (server '${owner.entry.source.name}').`,
+    {
+      hint: 'Its owner limits this server (exposedTools, hiddenTools or expose in the configuration); tools/list names the tools there are.',
+    },
+  );
+}
