@@ -6,8 +6,15 @@ import { warnAboutSlips } from './app/log-lines.ts';
 import { TRAIL } from './app/nesting.ts';
 import { neverWritten } from './app/never-written.ts';
 import { SharedServers } from './app/shared-servers.ts';
+import { unusableSource } from './app/unusable-source.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
-import { isRuntimeServer, reachedBy, type LoadedConfig, type ServerDefinition } from './config/index.ts';
+import {
+  isRuntimeServer,
+  reachedBy,
+  type ConfiguredServer,
+  type LoadedConfig,
+  type ServerDefinition,
+} from './config/index.ts';
 import {
   openConversation,
   openHttp,
@@ -61,6 +68,8 @@ export interface AppOptions {
   readonly configPath?: string | undefined;
   /** What to do about a server that does not start, as a sentence. Default: what fits the program. */
   readonly startHint?: string | undefined;
+  /** Where servers of a configuration were looked for, one line for each place. Default: nothing is said of it. */
+  readonly whereLooked?: (config: LoadedConfig) => string[];
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
@@ -150,12 +159,13 @@ export function createApp(options: AppOptions): App {
     listed: (name, kind, listing) => listed(name, kind, listing),
   });
   const createSource = (
-    server: ServerDefinition,
+    server: ConfiguredServer,
     after: Promise<unknown> | undefined,
     shared: boolean,
     capabilities: () => JsonObject,
     passed: readonly string[],
   ): Source => {
+    if (server.kind === 'unusable') return unusableSource(server);
     if (server.kind === 'builtin') return builtinOf(server, { env: inheritable, log });
     const { limits } = current.settings;
     const trail = [...passed, self];
@@ -193,15 +203,17 @@ export function createApp(options: AppOptions): App {
       volatile,
       gate,
       config: () => current,
+      whereLooked: options.whereLooked ?? (() => []),
       onProblem: onStateChange,
       persisted: (name, definition) => {
         const others = current.servers.filter((server) => server.name !== name);
-        current = { ...current, servers: definition ? [...others, definition] : others };
+        const usable = definition !== undefined && definition.kind !== 'unusable';
+        current = { ...current, servers: usable ? [...others, definition] : others };
       },
       build: (server, of, after, anew) => {
         const source =
           // What one client has added is its own, whatever another one calls by the same name.
-          several && server.isolation === 'shared' && !isRuntimeServer(server)
+          several && server.kind !== 'unusable' && server.isolation === 'shared' && !isRuntimeServer(server)
             ? sharedServers.join(server, anew)
             : createSource(server, after, false, () => capabilitiesOf(of().gateway), passed);
         return entryOf(source, server, volatile);
@@ -279,7 +291,7 @@ export function createApp(options: AppOptions): App {
           log.warn('a client goes on with the old configuration', { reason: messageOf(result.reason) });
       // One that cannot be used as it is written now goes on as it was.
       const shared = next.servers.filter((server) => server.isolation === 'shared');
-      await sharedServers.keepOnly(new Set([...shared.map((server) => server.name), ...next.unusable]));
+      await sharedServers.keepOnly(new Set([...shared, ...next.unusable].map((server) => server.name)));
       return applied;
     },
     openStdio: (input, output) =>
@@ -384,7 +396,14 @@ function tooManyProcesses(most: number): SwitchboardError {
 }
 
 /** From the one that is to be told first to the one that says least. */
-const LIVELIEST: readonly SourceState['kind'][] = ['running', 'starting', 'crashed', 'idle', 'stopped'];
+const LIVELIEST: readonly SourceState['kind'][] = [
+  'running',
+  'starting',
+  'crashed',
+  'unusable',
+  'idle',
+  'stopped',
+];
 
 function statesOf(workspaces: readonly Workspace[]): ServerState[] {
   const states = new Map<string, ServerState>();
@@ -400,6 +419,7 @@ function statesOf(workspaces: readonly Workspace[]): ServerState[] {
 }
 
 export { nestingDepth } from './app/nesting.ts';
+export { hasNothingToShow } from './app/setup-tool.ts';
 export { introspection, matches, toolRules, toolSettingWarnings } from './exposure/index.ts';
 export {
   select,

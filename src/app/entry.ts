@@ -2,6 +2,7 @@ import {
   composeEnv,
   remoteSecrets,
   type BuiltinDefinition,
+  type ConfiguredServer,
   type RemoteDefinition,
   type ServerDefinition,
   type Settings,
@@ -42,7 +43,7 @@ export interface ServerContext {
 }
 
 /** How a configured server is shown, and which of its things: everything of a catalog entry but the source. */
-export function lookOf(server: ServerDefinition, volatile: boolean): Omit<CatalogEntry, 'source'> {
+export function lookOf(server: ConfiguredServer, volatile: boolean): Omit<CatalogEntry, 'source'> {
   let look = LOOKS.get(server);
   if (look === undefined) {
     look = {
@@ -64,12 +65,12 @@ export function lookOf(server: ServerDefinition, volatile: boolean): Omit<Catalo
 const EVERYTHING: ToolRules = { admits: () => true, shapes: new Map() };
 
 /** There is no time at which a part of this program does not run, and a model waits for its server. */
-function isAlwaysThere({ kind, language }: ServerDefinition): boolean {
+function isAlwaysThere({ kind, language }: ConfiguredServer): boolean {
   return kind === 'builtin' || language !== undefined;
 }
 
 /** Made once for each definition: every client of an HTTP door has a catalog of its own. */
-const LOOKS = new WeakMap<ServerDefinition, Omit<CatalogEntry, 'source'>>();
+const LOOKS = new WeakMap<ConfiguredServer, Omit<CatalogEntry, 'source'>>();
 
 /** A configured server as the upstream side takes it. */
 export function upstreamOf(
@@ -110,7 +111,7 @@ export function spokenTo(
   return languageSource({ inner, server: server as SpokenServer, rules: toolRules(server.tools), env, log });
 }
 
-export function entryOf(source: Source, server: ServerDefinition, volatile: boolean): CatalogEntry {
+export function entryOf(source: Source, server: ConfiguredServer, volatile: boolean): CatalogEntry {
   return { source, ...lookOf(server, volatile) };
 }
 
@@ -151,7 +152,7 @@ const KINDS_OFFERED: Readonly<Record<ServerDefinition['offer'][number], readonly
   prompts: ['prompts'],
 };
 
-function exposureOf(server: ServerDefinition): Exposure {
+function exposureOf(server: ConfiguredServer): Exposure {
   switch (server.exposure) {
     case 'flat':
       return flat(server.naming);
@@ -162,7 +163,7 @@ function exposureOf(server: ServerDefinition): Exposure {
         name: server.suite.name,
         description: server.suite.description,
         purpose: server.description,
-        known: () => purposeOf(server),
+        known: () => (server.kind === 'unusable' ? undefined : purposeOf(server)),
         invitation: takesPlainWords(server) ? INVITATION : undefined,
         summaryMaxChars: server.suite.summaryMaxChars,
         instructionsMaxChars: server.suite.instructionsMaxChars,
@@ -172,7 +173,7 @@ function exposureOf(server: ServerDefinition): Exposure {
 }
 
 /** Whether a model stands before the server, by its definition or in its folder. */
-function takesPlainWords(server: ServerDefinition): boolean {
+function takesPlainWords(server: ConfiguredServer): boolean {
   return server.language !== undefined || (server.kind === 'stdio' && isWrapper(server.args));
 }
 

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
 import { combineInstructions, type Gateway } from '../gateway/index.ts';
+import { printableLine } from '../shared/printable.ts';
 import { VERSION } from '../shared/version.ts';
 
 /** What we say of ourselves to a client. */
@@ -10,10 +11,11 @@ export function identityOf(program: string, gateway: Gateway, config: () => Load
     title: 'Switchboard',
     version: VERSION,
     instructions: () => {
-      const { servers, settings } = config();
+      const { servers, unusable, settings } = config();
       const own = [
-        servers.some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
+        [...servers, ...unusable].some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
         settings.management.enabled ? MANAGEMENT_INSTRUCTIONS : '',
+        unavailable(gateway),
       ];
       return combineInstructions(
         own.filter((text) => text !== '').join(' '),
@@ -28,6 +30,18 @@ export function identityOf(program: string, gateway: Gateway, config: () => Load
     },
   };
 }
+
+/** Servers whose tools are missing from the list, and why: there is no suite of theirs to say it. */
+function unavailable(gateway: Gateway): string {
+  const missing = gateway.catalog.entries.flatMap(({ source, exposure, offers }) =>
+    source.problem !== undefined && exposure.needsTools && offers.has('tools') ? [source.problem] : [],
+  );
+  const more = missing.length > MOST_TOLD ? [`${missing.length - MOST_TOLD} more are not available.`] : [];
+  return [...missing.slice(0, MOST_TOLD).map(({ explained }) => printableLine(explained)), ...more].join(' ');
+}
+
+/** So many servers that are not available are named; all of them are in the log. */
+const MOST_TOLD = 5;
 
 const SUITE_INSTRUCTIONS =
   'Each *_suite tool is one MCP server. {"action":"introspect"} lists its subtools; ' +

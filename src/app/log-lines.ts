@@ -1,4 +1,4 @@
-import { describeWarning, MANAGEMENT_TOOLS, type ServerDefinition } from '../config/index.ts';
+import { describeWarning, MANAGEMENT_TOOLS, type ConfiguredServer } from '../config/index.ts';
 import { redacted, toolSettingWarnings } from '../exposure/index.ts';
 import type { Call } from '../gateway/index.ts';
 import type { Control } from '../management/index.ts';
@@ -8,7 +8,7 @@ import type { Surroundings } from '../upstream/index.ts';
 
 /** Warns once of each setting about tools that a server turns out not to have. */
 export function warnAboutSlips(
-  find: (server: string) => ServerDefinition | undefined,
+  find: (server: string) => ConfiguredServer | undefined,
   log: Logger,
 ): Surroundings['listed'] {
   const told = new Set<string>();

@@ -4,9 +4,9 @@ import {
   entryForConfig,
   withoutServer,
   withServer,
+  type ConfiguredServer,
   type LoadedConfig,
   type RuntimeEntry,
-  type ServerDefinition,
   type Settings,
 } from '../config/index.ts';
 import type { Loss, OverallExposure } from '../gateway/index.ts';
@@ -20,7 +20,7 @@ export function managementOf(options: {
   readonly config: () => LoadedConfig;
   readonly volatile: boolean;
   /** A server was written to the configuration, or taken out of it (undefined). */
-  readonly persisted: (name: string, definition: ServerDefinition | undefined) => void;
+  readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
 }): OverallExposure {
   const { control, management, config, volatile, persisted } = options;
   const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
+import type { ConfiguredServer, LoadedConfig } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
 import { compound } from '../exposure/index.ts';
 import { Gateway, type CatalogEntry, type OverallExposure, type StartGate } from '../gateway/index.ts';
@@ -8,6 +8,7 @@ import { argumentsForLog } from './log-lines.ts';
 import { identityOf } from './identity.ts';
 import { adviceOnLoss, managementOf } from './management.ts';
 import { lookOf } from './entry.ts';
+import { hasNothingToShow, setupTool } from './setup-tool.ts';
 
 /** What is the same for every workspace. */
 export interface WorkspaceOptions {
@@ -18,7 +19,9 @@ export interface WorkspaceOptions {
   /** The configuration as it is now. */
   readonly config: () => LoadedConfig;
   /** A server was written to the configuration, or taken out of it (undefined). */
-  readonly persisted: (name: string, definition: ServerDefinition | undefined) => void;
+  readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
+  /** Where servers of a configuration were looked for, one line for each place. */
+  readonly whereLooked: (config: LoadedConfig) => string[];
   /** Called when a server could not be listed. */
   readonly onProblem: () => void;
   /**
@@ -26,7 +29,7 @@ export interface WorkspaceOptions {
    * use as well, `anew` starts it again for all.
    */
   readonly build: (
-    definition: ServerDefinition,
+    definition: ConfiguredServer,
     workspace: () => Workspace,
     after: Promise<unknown> | undefined,
     anew: boolean,
@@ -48,9 +51,10 @@ export interface Workspace {
 
 export function openWorkspace(options: WorkspaceOptions): Workspace {
   const { program, log, volatile, gate, config, onProblem } = options;
-  const build = (server: ServerDefinition, after?: Promise<unknown>, anew = false): CatalogEntry =>
+  const build = (server: ConfiguredServer, after?: Promise<unknown>, anew = false): CatalogEntry =>
     options.build(server, () => workspace, after, anew);
-  const { servers, settings } = config();
+  const { settings } = config();
+  const servers = [...config().servers, ...config().unusable];
   const gateway: Gateway = new Gateway({
     entries: servers.map((server) => build(server)),
     log,
@@ -83,6 +87,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
             }),
           ]
         : []),
+      ...(hasNothingToShow(loaded) ? [setupTool(program, loaded, () => options.whereLooked(loaded))] : []),
       ...compounds.map((each) => compound({ ...each, summaryMaxChars: now.introspection.summaryMaxChars })),
     ];
   };
@@ -97,9 +102,15 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   return workspace;
 }
 
-/** The servers of a configuration; one that runs and cannot be used as it is written now stays as it was. */
-function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): readonly ServerDefinition[] {
-  const kept = next.unusable.flatMap((name) => control.find(name) ?? []);
-  for (const { name } of kept) log.warn('goes on as it was: its definition cannot be used', { server: name });
-  return kept.length === 0 ? next.servers : [...next.servers, ...kept];
+/** The servers of a configuration. One that could be used before and cannot be as it is written now stays as it was. */
+function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): readonly ConfiguredServer[] {
+  return [
+    ...next.servers,
+    ...next.unusable.map((server) => {
+      const before = control.find(server.name);
+      if (before === undefined || before.kind === 'unusable') return server;
+      log.warn('goes on as it was: its definition cannot be used', { server: server.name });
+      return before;
+    }),
+  ];
 }

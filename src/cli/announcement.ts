@@ -61,7 +61,7 @@ export function announcement(options: AnnouncementOptions): Outcome {
     pid: process.pid,
     config: config.file ?? null,
     servers: config.servers.map((server) => server.name),
-    skipped: config.unusable,
+    skipped: config.unusable.map(({ name }) => name),
     endsWithLastClient: goesWithLast,
     token: { from, file: file ?? null, ...(shown === undefined ? {} : { value: shown }) },
     entries,
@@ -71,7 +71,7 @@ export function announcement(options: AnnouncementOptions): Outcome {
     data,
     text: () => `${lines.join('\n')}\n`,
     // Served all the same: what is added later is there after a reload.
-    remark: nothingToServe(config) ? `${face.program}: ${noServer(face, config.unusable)}` : undefined,
+    remark: nothingToServe(config) ? `${face.program}: ${noServer(face, config)}` : undefined,
   };
 }
 
@@ -88,7 +88,7 @@ function configurationText({ file, directory, servers, unusable }: LoadedConfig)
   };
   const count = `${servers.length || 'no'} ${servers.length === 1 ? 'server' : 'servers'}`;
   const names = servers.length === 0 ? '' : `: ${list(servers.map((server) => server.name))}`;
-  const skipped = unusable.length === 0 ? '' : `; skipped: ${list(unusable)}`;
+  const skipped = unusable.length === 0 ? '' : `; skipped: ${list(unusable.map(({ name }) => name))}`;
   return `${printableLine(file ?? `none in ${directory}`)} (${count}${names}${skipped})`;
 }
 

@@ -20,7 +20,7 @@ export const Exit = {
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SwitchboardError)) return Exit.bug;
   if (MISTAKES.has(error.code)) return Exit.usage;
-  return /^(?:CONFIG|GLOB|LOG)_|^(?:TOKEN_UNUSABLE|SERVER_SKIPPED)$/.test(error.code)
+  return /^(?:CONFIG|GLOB|LOG)_|^(?:TOKEN_UNUSABLE|SERVER_UNUSABLE)$/.test(error.code)
     ? Exit.config
     : Exit.failed;
 }

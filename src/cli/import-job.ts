@@ -158,7 +158,7 @@ function definedOutside({
 }: LoadedConfig): Map<string, string | undefined> {
   const outside = servers.filter(({ origin }) => origin.file !== file);
   return new Map<string, string | undefined>([
-    ...[...disabled, ...unusable].map((name) => [name, undefined] as const),
+    ...[...disabled, ...unusable.map(({ name }) => name)].map((name) => [name, undefined] as const),
     ...outside.map(({ name, origin }) => [name, origin.file] as const),
   ]);
 }

@@ -1,14 +1,14 @@
+import type { LoadedConfig } from '../config/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { inWordsOf, namesItsConfig, type CliFace } from './face.ts';
 
 /** What there is to say where nothing is configured. */
-export function noServer(face: CliFace, skipped: readonly string[] = []): string {
-  if (skipped.length > 0) {
-    const names = skipped.map((name) => JSON.stringify(printableLine(name))).join(', ');
-    return inWordsOf(
-      face,
-      `No server can be used: ${names} cannot, see the warnings. \`$0 doctor\` says more.\n`,
+export function noServer(face: CliFace, config?: Pick<LoadedConfig, 'unusable'>): string {
+  if (config !== undefined && config.unusable.length > 0) {
+    const lines = config.unusable.map(({ name, reason, nextStep }) =>
+      printableLine(`${JSON.stringify(name)}: ${reason}. ${nextStep}`),
     );
+    return inWordsOf(face, `No server can be used; \`$0 doctor\` says more.\n${lines.join('\n')}\n`);
   }
   if (namesItsConfig(face)) return `No server is configured. ${face.servers ?? ''}`.trimEnd() + '\n';
   return inWordsOf(

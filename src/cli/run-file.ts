@@ -34,7 +34,8 @@ export type PublishedState =
       /** Why it shows nothing. */
       readonly problem?: string;
     }
-  | { readonly kind: 'crashed'; readonly reason: string; readonly at: string };
+  | { readonly kind: 'crashed'; readonly reason: string; readonly at: string }
+  | { readonly kind: 'unusable'; readonly reason: string };
 
 export interface Publication {
   readonly config: LoadedConfig;
@@ -140,6 +141,8 @@ function published({ state, problem }: ServerState, server: ServerDefinition | u
             : cut(plainLine(secretMask(secretsOf(server))(state.error.message))),
         at: new Date(state.at).toISOString(),
       };
+    case 'unusable':
+      return { kind: 'unusable', reason: cut(plainLine(state.error.message)) };
     default:
       return { kind: state.kind };
   }

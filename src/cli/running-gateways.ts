@@ -130,6 +130,8 @@ function isState(value: unknown): value is PublishedState {
       return typeof value.since === 'string' && (value.pid === null || typeof value.pid === 'number');
     case 'crashed':
       return typeof value.reason === 'string' && typeof value.at === 'string';
+    case 'unusable':
+      return typeof value.reason === 'string';
     default:
       return false;
   }

@@ -1,6 +1,6 @@
-import { createApp, nestingDepth, type App } from '../app.ts';
+import { createApp, hasNothingToShow, nestingDepth, type App } from '../app.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { describeWarning } from '../config/index.ts';
+import { describeWarning, whereLooked } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
 import { logDirectoryOf, readConfiguration } from './configuration.ts';
 import { namesItsConfig, type CliFace } from './face.ts';
@@ -45,6 +45,10 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
   };
   const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+  if (hasNothingToShow(config)) {
+    log.warn('no server can be used; this is where servers were looked for');
+    for (const line of whereLooked(config, face.configFace)) log.warn(line);
+  }
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
   let current = config;
   const publisher =
@@ -57,6 +61,7 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
     stderr,
     program,
     configPath,
+    whereLooked: (loaded) => whereLooked(loaded, face.configFace),
     volatile: face.volatile ?? false,
     ownVariables: http === undefined ? [] : Object.values(face.listens ?? {}),
     ...(publisher === undefined ? {} : { onStateChange: publisher.changed }),

@@ -128,7 +128,7 @@ export function selected(config: LoadedConfig, names: readonly string[]): readon
         'Remove "disabled" from its definition to use it.',
       );
     }
-    if (config.unusable.includes(name)) throw skipped(config, name);
+    refuseUnusable(config, name);
     const known = config.servers.map((server) => server.name);
     const hint =
       didYouMean(name, known) ??
@@ -138,11 +138,14 @@ export function selected(config: LoadedConfig, names: readonly string[]): readon
   return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
 }
 
-function skipped({ warnings }: LoadedConfig, name: string): SwitchboardError {
+/** Throws for a server that is configured and cannot be used, and says why. */
+function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): void {
   const reasons = warnings.filter(({ server }) => server === name).map(describeWarning);
-  const why = reasons.length === 0 ? '.' : `:\n${reasons.join('\n')}`;
-  return new SwitchboardError('SERVER_SKIPPED', `The server ${JSON.stringify(name)} is skipped${why}`, {
-    hint: 'Correct its definition, or set what is missing.',
+  const found = unusable.find((server) => server.name === name);
+  if (found === undefined && reasons.length === 0) return;
+  const why = reasons.length === 0 ? (found?.reason ?? '') : `\n${reasons.join('\n')}`;
+  throw new SwitchboardError('SERVER_UNUSABLE', `The server ${JSON.stringify(name)} cannot be used:${why}`, {
+    hint: found?.nextStep,
   });
 }
 

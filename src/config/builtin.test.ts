@@ -72,10 +72,10 @@ test.each([
     'mcpServers.yard.builtn: is not a known key and is ignored. Did you mean "builtin"?',
   ],
   [{ builtin: 'switchyard', project: '${NOWHERE}' }, 'mcpServers.yard.project'],
-])('%j is skipped, with the reason: %s', async (entry, reason) => {
+])('%j cannot be used, with the reason: %s', async (entry, reason) => {
   const { servers, unusable, warnings } = await load({ yard: entry });
   expect(servers).toEqual([]);
-  expect(unusable).toEqual(['yard']);
+  expect(unusable.map(({ name }) => name)).toEqual(['yard']);
   expect(warnings.map(describeWarning).join('\n')).toContain(reason);
 });
 

@@ -3,7 +3,7 @@ import { checkServer, type CheckedServer } from './check-server.ts';
 import { describeRemote } from './describe-remote.ts';
 import type { ConfigScope } from './find.ts';
 import { isObject } from './plain-data.ts';
-import { keyPath, withConsequence, type ConfigWarning, type Note } from './problem.ts';
+import { keyPath, unusableWarning, type ConfigWarning, type Note } from './problem.ts';
 import type { DescribedRemote } from './remote.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';
 
@@ -30,8 +30,8 @@ export type CandidateDefinition =
   | { readonly kind: 'builtin'; readonly server: BuiltinServer }
   /** Turned off; nobody looks at the rest. */
   | { readonly kind: 'disabled' }
-  /** Described so badly that it cannot be used; the name is taken all the same, and the reader told. */
-  | { readonly kind: 'unusable' };
+  /** Described so badly that it cannot be used; it keeps its name, and `entry` may still say how it is shown. */
+  | { readonly kind: 'unusable'; readonly entry?: unknown };
 
 export type Warn = (warning: ConfigWarning) => void;
 
@@ -87,11 +87,11 @@ export async function childCandidate(
   // Other keys of this file are not ours to interpret.
   const entry = Object.fromEntries(Object.entries(value).filter(([key]) => CHILD_KEYS.has(key)));
   if (entry.disabled !== true && !START_KEYS.some((key) => Object.hasOwn(entry, key))) {
-    const message =
-      `says nothing about how to start "${name}", which is skipped; add for example ` +
+    const why =
+      'says nothing about how to start it; add for example ' +
       '"command": {"cmd": "node", "args": ["dist/index.js"]}, or "url" where it runs elsewhere';
-    warn({ file, key: 'command', message, level: 'warn', server: name });
-    return { ...candidate, definition: { kind: 'unusable' } };
+    warn(unusableWarning(name, { file, path: ['command'] }, why));
+    return { ...candidate, definition: { kind: 'unusable', entry } };
   }
   const checked = await checkServer(name, entry);
   warnAbout(candidate, checked, warn);
@@ -112,6 +112,8 @@ function definitionOf(checked: CheckedServer): CandidateDefinition {
     case 'stdio':
     case 'builtin':
       return { kind: checked.kind, server: checked.server } as CandidateDefinition;
+    case 'unusable':
+      return { kind: 'unusable', entry: checked.entry };
     default:
       return { kind: checked.kind };
   }
@@ -125,10 +127,8 @@ function warnAbout(
   for (const { path: below, message, level } of checked.notes)
     warn({ file, key: keyPath([...path, ...below]), message, level });
   if (checked.kind !== 'unusable') return;
-  for (const { path: below, message: why } of checked.problems) {
-    const message = withConsequence(why, 'the server is skipped');
-    warn({ file, key: keyPath([...path, ...below]), message, level: 'warn', server: name });
-  }
+  for (const { path: below, message: why } of checked.problems)
+    warn(unusableWarning(name, { file, path: [...path, ...below] }, why));
 }
 
 function describeNote({ path, message }: Note): string {

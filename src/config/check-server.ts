@@ -14,7 +14,7 @@ export type CheckedServer = { readonly notes: readonly Note[] } & (
   | { readonly kind: 'builtin'; readonly server: BuiltinServer }
   /** Turned off; nothing else about it was checked. */
   | { readonly kind: 'disabled' }
-  | { readonly kind: 'unusable'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'unusable'; readonly problems: readonly Problem[]; readonly entry: unknown }
 );
 
 /**
@@ -33,7 +33,7 @@ export async function checkServer(name: string, given: unknown): Promise<Checked
   notes.push(...checked.notes);
   if (!isServerName(name)) problems.push(...(await import('./explain.ts')).explainServerName(name));
   problems.push(...checked.problems, ...brokenServerRules(checked.value));
-  if (problems.length > 0) return { kind: 'unusable', problems, notes };
+  if (problems.length > 0) return { kind: 'unusable', problems, entry: given, notes };
   const server = checked.value as StdioServer | RemoteServer | BuiltinServer;
   if ('command' in server) return { kind: 'stdio', server, notes };
   return 'url' in server ? { kind: 'remote', server, notes } : { kind: 'builtin', server, notes };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { OAuthSettings, ServerDefinition } from './definition.ts';
+import type { ConfiguredServer, OAuthSettings } from './definition.ts';
 import type { Pattern, ToolSettings } from './tool-settings.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { Pattern, ToolSettings } from './tool-settings.ts';
  * only its looks differ, `same` for nothing. Where the two were written does not count.
  */
 export function compareServers(
-  before: ServerDefinition,
-  after: ServerDefinition,
+  before: ConfiguredServer,
+  after: ConfiguredServer,
 ): 'same' | 'shown' | 'process' {
   if (!isDeepStrictEqual(processOf(before), processOf(after))) return 'process';
   return isDeepStrictEqual(looksOf(before), looksOf(after)) ? 'same' : 'shown';
@@ -16,7 +16,7 @@ export function compareServers(
 
 // Lists, not objects: a member that is left out and one that is undefined mean the same.
 
-function processOf(server: ServerDefinition): unknown[] {
+function processOf(server: ConfiguredServer): unknown[] {
   const { kind, name, isolation, timeouts } = server;
   // How long it may be idle can be changed while it runs, and how long we drain is nothing to it.
   const limits = { ...timeouts, idleMs: 0, drainMs: 0 };
@@ -24,7 +24,7 @@ function processOf(server: ServerDefinition): unknown[] {
 }
 
 /** The model before it, and what it is made with: the tools it may use, and what the server is for. */
-function spokenTo({ language, tools, description, claude }: ServerDefinition): unknown[] {
+function spokenTo({ language, tools, description, claude }: ConfiguredServer): unknown[] {
   if (language === undefined) return [];
   const { model, provider, baseUrl, apiKey, instructions, instructionsFile } = language;
   const { allowDestructive, maxSteps, maxTokens, timeoutMs } = language;
@@ -36,11 +36,12 @@ function spokenTo({ language, tools, description, claude }: ServerDefinition): u
 }
 
 /** How the server is reached: everything in its definition that may change what it offers. */
-export function reachedBy(server: ServerDefinition): unknown[] {
+export function reachedBy(server: ConfiguredServer): unknown[] {
   if (server.kind === 'remote') {
     const { transport, url, headers, oauth } = server;
     return [transport, url, headers, ...(oauth === false ? [false] : loginOf(oauth))];
   }
+  if (server.kind === 'unusable') return [server.reason, server.nextStep];
   if (server.kind === 'builtin') return [server.builtin, server.project, server.directory];
   const { command, args, cwd, env, inheritEnv, framing } = server;
   return [command, args, cwd, env, inheritEnv, framing];
@@ -56,7 +57,7 @@ function loginOf({
   return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort];
 }
 
-function looksOf(server: ServerDefinition): unknown[] {
+function looksOf(server: ConfiguredServer): unknown[] {
   const { description, switchboardDescription, exposure, naming, offer, tools, suite, timeouts } = server;
   return [
     ...[description, switchboardDescription, exposure, naming, offer, timeouts.idleMs],
@@ -66,7 +67,7 @@ function looksOf(server: ServerDefinition): unknown[] {
   ];
 }
 
-function writtenOf(server: ServerDefinition): unknown[] {
+function writtenOf(server: ConfiguredServer): unknown[] {
   switch (server.kind) {
     case 'stdio':
       return [server.written.command, server.written.args, server.written.cwd];
@@ -74,6 +75,8 @@ function writtenOf(server: ServerDefinition): unknown[] {
       return [server.written.url];
     case 'builtin':
       return [server.written.project];
+    case 'unusable':
+      return [];
   }
 }
 

@@ -68,8 +68,8 @@ test('a server that is not there is pointed out, and why; the tool stays', async
     'warn gihtub: there is no server of this name; its tools are left out. Did you mean "github"?',
     'warn elsewhere: there is no server of this name; its tools are left out.',
     'warn off: this server is disabled; its tools are left out',
-    'warn unset: this server was skipped; its tools are left out',
-    'warn remote: this server was skipped; its tools are left out',
+    'warn unset: this server cannot be used; its tools are left out',
+    'warn remote: this server cannot be used; its tools are left out',
     'warn constructor: there is no server of this name; its tools are left out.',
   ]);
   expect(compounds[0]?.subtools).toHaveLength(7);

@@ -6,6 +6,9 @@ import type { Origin, ToolSettings } from './tool-settings.ts';
 /** Everything needed to reach one server and to show it. */
 export type ServerDefinition = StdioDefinition | RemoteDefinition | BuiltinDefinition;
 
+/** A server of the configuration, whether it can be used or not. */
+export type ConfiguredServer = ServerDefinition | UnusableServer;
+
 interface CommonDefinition {
   readonly name: string;
   /** What the server is for, in its own words. */
@@ -108,6 +111,15 @@ export interface BuiltinDefinition extends CommonDefinition {
   readonly directory: string;
   /** As it was written, references not filled in: the form to show to people. */
   readonly written: { readonly builtin: string; readonly project?: string | undefined };
+}
+
+/** A server that cannot be used as it is defined. It stays in the list, and says why. */
+export interface UnusableServer extends CommonDefinition {
+  readonly kind: 'unusable';
+  /** Why, as the end of a sentence. Never holds a value of the environment. */
+  readonly reason: string;
+  /** What to do about it, as sentences. */
+  readonly nextStep: string;
 }
 
 /** What a definition says about logging in, filled in. */

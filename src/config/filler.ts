@@ -1,6 +1,6 @@
 import type { Warn } from './candidate.ts';
 import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
-import { keyPath, withConsequence } from './problem.ts';
+import { unusableWarning } from './problem.ts';
 
 /** Somewhere in a file. */
 export interface Place {
@@ -21,16 +21,15 @@ export interface Filler {
 
 export function createFiller(server: string, env: Environment, warn: Warn): Filler {
   let failed = false;
-  const fail = ({ file, path }: Place, why: string): void => {
+  const fail = (place: Place, why: string, unset?: readonly string[]): void => {
     failed = true;
-    const message = withConsequence(why, `"${server}" is skipped`);
-    warn({ file, key: keyPath(path), message, level: 'warn', server });
+    warn(unusableWarning(server, place, why, unset));
   };
   return {
     fill(text, place) {
       const result = interpolate(text, env);
       if (result.kind === 'text') return result.text;
-      fail(place, whyNotFilled(result));
+      fail(place, whyNotFilled(result), result.kind === 'unset' ? [...new Set(result.names)] : []);
       return '';
     },
     fail,

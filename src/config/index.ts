@@ -3,10 +3,12 @@ export type { CompoundDefinition } from './compound.ts';
 export { MANAGEMENT_TOOLS } from './defaults.ts';
 export type {
   BuiltinDefinition,
+  ConfiguredServer,
   LanguageDefinition,
   RemoteDefinition,
   ServerDefinition,
   StdioDefinition,
+  UnusableServer,
 } from './definition.ts';
 export { entryForConfig, withoutServer, withServer } from './edit.ts';
 export { withLanguage, withoutLanguage } from './edit-language.ts';
@@ -36,6 +38,7 @@ export {
   type RuntimeContext,
   type RuntimeEntry,
 } from './runtime-server.ts';
+export { whereLooked } from './where-looked.ts';
 export type { Settings } from './settings.ts';
 export { shownAddress } from './shown-address.ts';
 export type { Origin, Pattern, ToolSettings } from './tool-settings.ts';

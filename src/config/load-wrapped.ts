@@ -24,7 +24,7 @@ export interface LoadWrappedOptions {
 
 /**
  * The configuration of one wrapped server. It is defined as it was before, relative to the folder that it was in then.
- * Throws a SwitchboardError where it cannot be used (CONFIG_UNREADABLE, SERVER_SKIPPED).
+ * Throws a SwitchboardError where it cannot be used (CONFIG_UNREADABLE, SERVER_UNUSABLE).
  */
 export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedConfig> {
   const { env, language } = options;
@@ -36,7 +36,7 @@ export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedCo
   const found = await candidatesIn(file, language, warn);
   const candidates = found.map((candidate) => ({ ...candidate, directory: folder }));
   const resolved = resolveServers(candidates, {
-    ...{ settings, suiteFiles: new Map<string, string>(), env, warn },
+    ...{ settings, suiteFiles: new Map<string, string>(), env, warn, warnings },
     ourScript: process.argv[1],
   });
   const [server] = resolved.servers;
@@ -78,7 +78,7 @@ async function candidatesIn(file: string, language: LoadWrappedOptions['language
 function unusable(file: string, warnings: readonly ConfigWarning[]): SwitchboardError {
   const reasons = warnings.filter(({ level }) => level === 'warn').map(describeWarning);
   const why = reasons.length === 0 ? ': it must define one server.' : `:\n${reasons.join('\n')}`;
-  return new SwitchboardError('SERVER_SKIPPED', `${file} cannot be used${why}`, {
+  return new SwitchboardError('SERVER_UNUSABLE', `${file} cannot be used${why}`, {
     hint: 'Correct it, or set what is missing.',
   });
 }

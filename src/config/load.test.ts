@@ -499,7 +499,7 @@ describe('mcpServers', () => {
     [{ comand: 'x' }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
     [{ args: [] }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
     [{ headers: {} }, 'mcpServers.bad: needs "command" or "url"'],
-    [{ disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false; the server is skipped'],
+    [{ disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false; the server cannot be used'],
     [{ command: '' }, 'mcpServers.bad.command: must be the program to start'],
     [{ command: { args: [] } }, 'mcpServers.bad.command.cmd: is missing'],
     [{ command: [] }, 'mcpServers.bad.command: must be the program to start, for example "npx", or {"cmd"'],
@@ -527,7 +527,7 @@ describe('mcpServers', () => {
     ],
     [
       { url: 'http://x', headers: { A: 's3cret\r\nB: c' } },
-      'mcpServers.bad.headers.A: holds a character that a header cannot carry; the server is skipped',
+      'mcpServers.bad.headers.A: holds a character that a header cannot carry; the server cannot be used',
     ],
     [
       { url: 'http://x', headers: { A: 'x', a: 'y' } },
@@ -581,13 +581,13 @@ describe('mcpServers', () => {
       'mcpServers.bad.tools.a.redact[0]: must be a text that is not empty',
     ],
     ['text', 'mcpServers.bad: must be an object'],
-  ])('a bad entry %j is skipped with a warning, the others stay', async (bad, expected) => {
+  ])('a bad entry %j cannot be used, with a warning, the others stay', async (bad, expected) => {
     const loaded = await load(
       project({ 'switchboard.config.json': { mcpServers: { a: echo, bad, z: echo } } }),
     );
     expect(names(loaded)).toEqual(['a', 'z']);
     expect(said(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
-    expect(said(loaded)).toMatch(/the server is skipped/i);
+    expect(said(loaded)).toMatch(/the server cannot be used/i);
     expect(said(loaded)).not.toMatch(/[.?!];/);
     expect(loaded.warnings.map(({ server }) => server)).toContain('bad');
     expect(said(loaded)).not.toContain('s3cret');
@@ -658,7 +658,7 @@ describe('mcpServers', () => {
     expect(names(loaded)).toEqual(['z']);
     const text = said(loaded, 'warn');
     expect(text).toContain(
-      'switchboard.config.json: mcpServers.a.env.T: the environment variable MISSING is not set; "a" is skipped',
+      'switchboard.config.json: mcpServers.a.env.T: the environment variable MISSING is not set; the server cannot be used',
     );
     expect(text).toContain('mcpServers.a.args[0]: the environment variable ALSO_MISSING is not set');
     expect(text).toContain('mcpServers.a.env.U: ${input:…} cannot be filled in here');
@@ -863,9 +863,7 @@ describe('discovery', () => {
       'mcps/a/.mcp.json:1:1: this "{" is never closed, in: {"name": "…",; the file is skipped',
     );
     expect(text).toContain('mcps/b/.mcp.json: has neither "name" nor "mcpServers" and is skipped');
-    expect(text).toContain(
-      'mcps/c/.mcp.json: command: says nothing about how to start "c", which is skipped; add',
-    );
+    expect(text).toContain('mcps/c/.mcp.json: command: says nothing about how to start it; add');
     expect(text).toContain('mcps/d/.mcp.json: command.cmd: is missing');
     expect(text).toContain('mcps/e/.mcp.json: name: must be a text;');
     expect(text).not.toContain('mcps/f/.mcp.json');
@@ -904,7 +902,7 @@ describe('discovery', () => {
     const loaded = await load(directory);
     expect(names(loaded)).toEqual(['a', 'c', 'd']);
     expect(loaded.disabled).toEqual(['off']);
-    expect(loaded.unusable).toEqual(['b', 'w', 'e']);
+    expect(loaded.unusable.map(({ name }) => name)).toEqual(['b', 'w', 'e']);
     expect(loaded.servers[0]).toMatchObject({
       timeouts: { rpcMs: 5000 },
       tools: { deny: [{ pattern: 'y' }] },
@@ -921,10 +919,10 @@ describe('discovery', () => {
     expect(said(loaded, 'info')).toContain('mcpServers.d.trust: is a setting of another host');
     expect(said(loaded, 'info')).toContain('mcpServers.d.env: has no effect on a server with "url"');
     expect(said(loaded, 'warn')).toContain(
-      'mcpServers.w.type: servers reached by WebSocket are not supported; the server is skipped',
+      'mcpServers.w.type: servers reached by WebSocket are not supported; the server cannot be used',
     );
     expect(said(loaded, 'warn')).toContain(
-      'mcpServers.e: must be an object, not null; the server is skipped',
+      'mcpServers.e: must be an object, not null; the server cannot be used',
     );
   });
 

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
 import type { Warn } from './candidate.ts';
 import { resolveCompounds, type CompoundDefinition } from './compound.ts';
-import type { ServerDefinition } from './definition.ts';
+import type { ServerDefinition, UnusableServer } from './definition.ts';
 import { readDescriptions } from './descriptions.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 import { findConfig, type ConfigFile } from './find.ts';
@@ -53,8 +53,8 @@ export interface LoadedConfig {
   readonly servers: readonly ServerDefinition[];
   /** Names of servers that are turned off. */
   readonly disabled: readonly string[];
-  /** Names of servers that are defined but cannot be used as they are written; a warning says why. */
-  readonly unusable: readonly string[];
+  /** Servers that are defined but cannot be used as they are written, and why; a warning says it too. */
+  readonly unusable: readonly UnusableServer[];
   /** Tools made of tools of several servers, in the order written. */
   readonly compounds: readonly CompoundDefinition[];
   /** What was skipped or ignored, and why. Never holds a value of the environment. */
@@ -69,8 +69,8 @@ export interface ConfigSearch {
 
 /**
  * Reads the configuration and finds all servers. Throws a SwitchboardError when the configuration itself is wrong
- * (CONFIG_NOT_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID); a single bad server is skipped with a warning, and so is one
- * of two files.
+ * (CONFIG_NOT_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID); a single bad server is `unusable`, with a warning, and one of
+ * two files is left out with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { cwd, env, face = SWITCHBOARD, strict = false } = options;
@@ -96,6 +96,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ),
     ourScript: options.ourScript ?? process.argv[1],
     warn,
+    warnings,
   });
   const defined = new Set(candidates.map((candidate) => candidate.name));
   for (const layer of layers) warnAboutUnusedSuites(layer, settings, defined, warn);

@@ -26,8 +26,26 @@ export interface ConfigWarning {
   readonly message: string;
   /** `info` for what is most likely meant that way. */
   readonly level: 'warn' | 'info';
-  /** The name of the server that is skipped for it. Default: none is. */
+  /** The name of the server that cannot be used because of it. Default: all can. */
   readonly server?: string;
+  /** With `server`: the problem alone, without what comes of it. */
+  readonly why?: string;
+  /** With `server`: the environment variables that would have to be set. */
+  readonly unset?: readonly string[];
+}
+
+/** The warning about something that makes a server unusable. */
+export function unusableWarning(
+  server: string,
+  { file, path }: { readonly file: string; readonly path: Problem['path'] },
+  why: string,
+  unset: readonly string[] = [],
+): ConfigWarning {
+  const message = withConsequence(why, 'the server cannot be used');
+  return {
+    ...{ file, key: keyPath(path), message, level: 'warn', server, why },
+    ...(unset.length === 0 ? {} : { unset }),
+  };
 }
 
 /** What is wrong and what comes of it, in one text. What ends a sentence already is followed by another one. */

@@ -86,8 +86,8 @@ describe('an entry of our own', () => {
   ])('%j cannot be used, and the warning names the key alone', async (entry, expected) => {
     const loaded = await own(entry, { BAD: 'file:///s3cret', LINES: 's3cret\nX: y' });
     expect(loaded.servers).toEqual([]);
-    expect(loaded.unusable).toEqual(['r']);
-    expect(said(loaded)).toContain(`${expected}; "r" is skipped`);
+    expect(loaded.unusable.map(({ name }) => name)).toEqual(['r']);
+    expect(said(loaded)).toContain(`${expected}; the server cannot be used`);
     expect(said(loaded)).not.toContain('s3cret');
   });
 
@@ -150,7 +150,7 @@ describe("another program's entry", () => {
     const server = only(await foreign(entry, { TOKEN: 't', B: 'b' }));
     expect(server.headers).toEqual({ 'X-A': 'a', 'X-B': 'b', Authorization: 'Bearer t' });
     expect(said(await foreign(entry, { B: 'b' }))).toContain(
-      'mcpServers.r.headers.Authorization: the environment variable TOKEN is not set; "r" is skipped',
+      'mcpServers.r.headers.Authorization: the environment variable TOKEN is not set; the server cannot be used',
     );
     const twice = { ...entry, headers: { authorization: 's3cret' } };
     const loaded = await foreign(twice, { TOKEN: 't', B: 'b' });
@@ -187,9 +187,9 @@ describe("another program's entry", () => {
     [{ url: 'http://x', command: 'npx' }, 'mcpServers.r.command: does not go together with "url"'],
     [{ url: 'http://x', headers: { A: 5 } }, 'mcpServers.r.headers.A: must be a text'],
     [{ url: 'http://x', offer: [] }, 'mcpServers.r.offer: must name at least one'],
-  ])('%j is skipped with a warning', async (entry, expected) => {
+  ])('%j cannot be used, with a warning', async (entry, expected) => {
     const loaded = await foreign(entry);
-    expect(loaded.unusable).toEqual(['r']);
+    expect(loaded.unusable.map(({ name }) => name)).toEqual(['r']);
     expect(said(loaded)).toContain(expected);
   });
 
@@ -227,7 +227,7 @@ describe('a file about one server', () => {
     [{ name: 'far', url: 'x' }, 'url: must be an address that begins with'],
     [{ name: 'far', url: 'http://x', command: 'npx' }, 'command: does not go together with "url"'],
     [{ name: 5, url: 'http://x' }, 'name: must be a text'],
-  ])('%j is skipped with a warning', async (file, expected) => {
+  ])('%j cannot be used, with a warning', async (file, expected) => {
     const loaded = await load({ 'mcps/far/.mcp.json': file });
     expect(loaded.servers).toEqual([]);
     expect(said(loaded)).toContain(expected);

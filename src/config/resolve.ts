@@ -1,18 +1,20 @@
 import type { Candidate, CandidateDefinition, Warn } from './candidate.ts';
-import { DEFAULTS } from './defaults.ts';
+import { DEFAULTS, EXPOSURES } from './defaults.ts';
 import type {
   BuiltinDefinition,
   RemoteDefinition,
   ServerDefinition,
   StdioDefinition,
   SuiteDefinition,
+  UnusableServer,
 } from './definition.ts';
 import type { Descriptions } from './descriptions.ts';
 import { createFiller, type Filler } from './filler.ts';
 import type { Environment } from './interpolate.ts';
 import { languageOf } from './language.ts';
-import { keyPath } from './problem.ts';
-import { fillInProgram, type DescribedProgram, type Program } from './program.ts';
+import { isObject } from './plain-data.ts';
+import { keyPath, type ConfigWarning } from './problem.ts';
+import { fillInProgram, type DescribedProgram } from './program.ts';
 import { recursionGuard } from './recursion.ts';
 import { fillInRemote, type DescribedRemote } from './remote.ts';
 import type { BuiltinServer, Look, RemoteServer, StdioServer } from './schema/config.ts';
@@ -30,24 +32,26 @@ export interface ResolveOptions {
   /** The script that runs now; an entry that starts it is us. */
   readonly ourScript: string | undefined;
   readonly warn: Warn;
+  /** What has been warned of so far, by `warn` too. */
+  readonly warnings: readonly ConfigWarning[];
 }
 
 export interface ResolvedServers {
   readonly servers: readonly ServerDefinition[];
   /** Names of the servers that are turned off. */
   readonly disabled: readonly string[];
-  /** Names of those that are defined but cannot be used as they are written. */
-  readonly unusable: readonly string[];
+  /** Those that are defined but cannot be used as they are written. */
+  readonly unusable: readonly UnusableServer[];
 }
 
 /** Decides which candidates are used (the first of each name) and makes definitions of them. */
 export function resolveServers(candidates: readonly Candidate[], options: ResolveOptions): ResolvedServers {
   const { warn } = options;
-  const context = { ...options, isOurselves: recursionGuard(options.ourScript) };
+  const isOurselves = recursionGuard(options.ourScript);
   const taken = new Map<string, Candidate>();
   const servers: ServerDefinition[] = [];
   const disabled: string[] = [];
-  const unusable: string[] = [];
+  const unusable: UnusableServer[] = [];
   for (const candidate of candidates) {
     const { name, definition } = candidate;
     const first = taken.get(name);
@@ -63,20 +67,19 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
       disabled.push(name);
       continue;
     }
-    const server = defineServer(candidate, context);
-    if (server === undefined) unusable.push(name);
-    else servers.push(server);
+    const server = defineServer(candidate, options);
+    if (server === undefined) unusable.push(unusableServer(candidate, options));
+    else if (server.kind === 'stdio' && isOurselves(server)) {
+      const message = `"${name}" starts Switchboard itself and is left out, or it would start itself without end`;
+      warn({ ...origin(candidate), message, level: 'info', server: name });
+    } else servers.push(server);
   }
   return { servers, disabled, unusable };
 }
 
-type DefineOptions = Omit<ResolveOptions, 'ourScript'>;
+type DefineOptions = Omit<ResolveOptions, 'ourScript' | 'warnings'>;
 
-interface ResolveContext extends DefineOptions {
-  readonly isOurselves: (program: Program) => boolean;
-}
-
-function defineServer(candidate: Candidate, context: ResolveContext): ServerDefinition | undefined {
+function defineServer(candidate: Candidate, context: DefineOptions): ServerDefinition | undefined {
   const { definition } = candidate;
   switch (definition.kind) {
     case 'stdio':
@@ -94,20 +97,15 @@ function defineServer(candidate: Candidate, context: ResolveContext): ServerDefi
 export function defineProgram(
   candidate: Candidate,
   server: DescribedProgram,
-  options: ResolveContext,
+  options: DefineOptions,
 ): StdioDefinition | undefined {
   const { settings, warn } = options;
   // A file about one server gives fewer settings than an entry; what it does not give is undefined here.
-  const given: Partial<StdioServer> = server as StdioServer;
+  const given: Partial<StdioServer> = server;
   const filler = createFiller(candidate.name, options.env, warn);
   const program = fillInProgram(candidate, server, filler);
   const common = commonOf(candidate, given, filler, options);
   if (program === undefined || filler.failed) return undefined;
-  if (options.isOurselves(program)) {
-    const message = `"${candidate.name}" starts Switchboard itself and is left out, or it would start itself without end`;
-    warn({ ...origin(candidate), message, level: 'info', server: candidate.name });
-    return undefined;
-  }
   return {
     kind: 'stdio',
     ...common,
@@ -153,6 +151,55 @@ function defineBuiltin(
     written: { builtin, project },
   };
 }
+
+/** What a candidate that cannot be used becomes: how it would be shown, what is wrong, and what to do. */
+function unusableServer(candidate: Candidate, options: ResolveOptions): UnusableServer {
+  const { name, file } = candidate;
+  const said = options.warnings.filter((warning) => warning.server === name && warning.file === file);
+  const unset = [...new Set(said.flatMap((warning) => warning.unset ?? []))];
+  const places = said.flatMap(({ key }) => (key === undefined || key === '' ? [] : [key]));
+  const where = [places.slice(0, MOST_PLACES).join(', '), file].filter((part) => part !== '').join(' in ');
+  // What is wrong has been warned of already.
+  const quiet = { ...options, warn: () => undefined };
+  const filler = createFiller(name, options.env, quiet.warn);
+  return {
+    kind: 'unusable',
+    ...commonOf(candidate, looksOf(candidate.definition), filler, quiet),
+    language: undefined,
+    reason:
+      said
+        .flatMap(({ why }) => why ?? [])
+        .slice(0, MOST_PLACES)
+        .join('; ') || 'its definition is wrong',
+    nextStep:
+      unset.length > 0
+        ? `Set ${unset.join(', ')} in the environment of the program that starts this one, or change ${where}.`
+        : `Correct ${where}.`,
+  };
+}
+
+/** Of several problems so many are told; the log has them all. */
+const MOST_PLACES = 3;
+
+/** How a server is shown, as far as its definition is right about that. */
+function looksOf(definition: CandidateDefinition): Given {
+  if (definition.kind === 'remote') return definition.server.settings;
+  const entry =
+    definition.kind === 'unusable' ? definition.entry : 'server' in definition && definition.server;
+  if (!isObject(entry)) return {};
+  const { exposure, suiteName, description, switchboardDescription } = entry;
+  const text = (value: unknown): string | undefined =>
+    typeof value === 'string' && value.trim() !== '' ? value.slice(0, LONGEST_TEXT) : undefined;
+  return {
+    exposure: EXPOSURES.find((each) => each === exposure),
+    suiteName: typeof suiteName === 'string' && /^[\w-]{1,64}$/.test(suiteName) ? suiteName : undefined,
+    description: text(description),
+    switchboardDescription: text(switchboardDescription),
+  };
+}
+
+/** No description needs more, in UTF-16 units. */
+const LONGEST_TEXT = 1000;
 
 /** What those that come with this program are for, unless their definition says it. */
 const PURPOSES: Readonly<Record<BuiltinServer['builtin'], string>> = {

@@ -68,7 +68,6 @@ export function defineRuntimeServer(
     settings: context.settings,
     suiteFiles: context.suiteFiles ?? new Map(),
     env: context.env ?? process.env,
-    isOurselves: () => false,
     warn: (warning) => void warnings.push(warning),
   });
   if (server === undefined) {

@@ -206,7 +206,7 @@ describe('presets', () => {
       ['mcpServers.a.tools.t.presets.k[1].y', 'suites.found.tools.t.presets.k'].map(
         (key) =>
           `${project.path('switchboard.config.json')}: ${key}: the environment variable MISSING is not set; ` +
-          `"${key.split('.')[1]!}" is skipped`,
+          `the server cannot be used`,
       ),
     );
   });
@@ -226,7 +226,7 @@ describe('presets', () => {
       '{"mcpServers": {"a": {"command": "x", "tools": {"t": {"presets": {"n": 1e999}}}}}}',
     );
     expect(said(loaded)).toEqual([
-      'warn mcpServers.a.tools.t.presets.n: must be a value that can be written in JSON; the server is skipped',
+      'warn mcpServers.a.tools.t.presets.n: must be a value that can be written in JSON; the server cannot be used',
     ]);
   });
 });
@@ -301,8 +301,8 @@ describe('a map that other programs read too', () => {
     expect(loaded.servers[1]?.tools.shapes.get('t')?.exposed).toBe('u');
     expect(said(loaded)).toEqual([
       'info mcpServers.b.trust: is a setting of another host and has no effect here',
-      'warn mcpServers.c.exposedTools[0]: must be the name or pattern of a tool, or {"original", "exposed"}; the server is skipped',
-      'warn mcpServers.d.offer: must name at least one of "tools", "resources", "prompts"; the server is skipped',
+      'warn mcpServers.c.exposedTools[0]: must be the name or pattern of a tool, or {"original", "exposed"}; the server cannot be used',
+      'warn mcpServers.d.offer: must name at least one of "tools", "resources", "prompts"; the server cannot be used',
     ]);
   });
 

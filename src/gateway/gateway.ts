@@ -10,7 +10,7 @@ import { Claims } from './claims.ts';
 import { EMPTY_LISTING } from './component.ts';
 import { Departed, type Loss } from './departed.ts';
 import type { OverallExposure } from './exposure.ts';
-import { passLogLevel } from './log-level.ts';
+import { logMessage, passLogLevel } from './log-level.ts';
 import { onlyRoute, Router, type Board } from './router.ts';
 import type { Session } from './session.ts';
 import { Shelf } from './shelf.ts';
@@ -58,6 +58,8 @@ export class Gateway {
   readonly #gate: StartGate;
   readonly #arrivals = new Arrivals();
   readonly #sessions = new Set<Session>();
+  /** Those whose source could not be started last. */
+  readonly #failing = new WeakSet<Shelf>();
   #overall: readonly OverallExposure[];
   #catalog: Catalog;
   #shelves: ReadonlyMap<Source, Shelf> = new Map();
@@ -180,6 +182,7 @@ export class Gateway {
     const { texts } = this.#current();
     for (const kind of KEPT_KINDS) session.seen.set(kind, texts[kind]);
     this.#sessions.add(session);
+    for (const shelf of this.#shelves.values()) this.#tellProblem(shelf, session);
     this.#startWanted();
   }
 
@@ -257,7 +260,10 @@ export class Gateway {
       restocked: () => this.#changed(),
       tried: (kind, listed) => {
         this.#arrivals.arrived(kind, listed);
-        if (!listed) this.#onProblem?.();
+        if (listed) return;
+        this.#onProblem?.();
+        if (kind === 'tools' && entry.exposure.needsTools)
+          for (const session of this.#sessions) this.#tellProblem(shelf, session);
       },
     });
     for (const old of this.#shelves.values()) {
@@ -271,11 +277,17 @@ export class Gateway {
   #listenerFor(shelf: Shelf): SourceListener {
     return {
       started: () => {
+        // Its suite said that it was not available.
+        if (this.#failing.delete(shelf)) this.#changed();
         shelf.restart();
         passLogLevel(shelf, this.#sessions);
         // A source that several gateways use sees to that itself, once for all of them.
         if (shelf.source.subscriptions !== undefined) return;
         for (const uri of shelf.subscriptions.uris()) shelf.askQuietly('resources/subscribe', { uri });
+      },
+      failed: () => {
+        this.#failing.add(shelf);
+        this.#changed();
       },
       gone: () => shelf.gone(),
       changed: (kind) => shelf.changed(kind),
@@ -294,10 +306,21 @@ export class Gateway {
         entry.exposure.needsTools &&
         entry.offers.has('tools') &&
         listings.tools === undefined &&
+        entry.source.state.kind !== 'unusable' &&
         // One that is there only while it runs is started once.
         (entry.volatile !== true || entry.source.state.kind === 'idle'),
     );
     for (const shelf of wanted) shelf.keep();
+  }
+
+  /** Tells a client of a server whose tools are missing from its list, and why: a suite would say so itself. */
+  #tellProblem({ source, entry, problem: unlisted }: Shelf, session: Session): void {
+    const problem = source.problem ?? unlisted;
+    if (problem === undefined || !entry.exposure.needsTools || !entry.offers.has('tools')) return;
+    session.whenReady(() => {
+      const notification = logMessage('warning', `No tools of '${source.name}': ${messageOf(problem)}`);
+      forwardNotification(notification, session);
+    });
   }
 
   #viewNow(): View {
@@ -327,26 +350,24 @@ export class Gateway {
       refusalOfHidden(name, [...this.#shelves.values()]) ??
       this.#departed.explain(name, this.#catalog, this.#adviseOnLoss);
     if (gone) return gone;
+    const absent = this.#absent();
+    const owner = absent.find(({ source }) => name.startsWith(`${source.name}__`));
     const hint =
+      (owner && whyAbsent([owner])) ??
       didYouMean(name, this.#current().tools.keys()) ??
-      this.#absent() ??
+      whyAbsent(absent) ??
       'tools/list names the tools there are.';
     return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${JSON.stringify(name.slice(0, 200))}.`, {
       hint,
     });
   }
 
-  /** Whose tools are not known, so that a name that is missing may be one of theirs; undefined where nobody's. */
-  #absent(): string | undefined {
-    const absent = [...this.#shelves.values()].filter(
+  /** Whose tools are not known, so that a name that is missing may be one of theirs. */
+  #absent(): Shelf[] {
+    return [...this.#shelves.values()].filter(
       ({ entry, listings }) =>
         entry.exposure.needsTools && entry.offers.has('tools') && listings.tools === undefined,
     );
-    const [first] = absent;
-    if (first === undefined) return undefined;
-    const why = first.problem ? messageOf(first.problem) : 'It is still starting.';
-    const others = absent.length === 1 ? '' : ` The same goes for ${absent.length - 1} more.`;
-    return `It may be a tool of server '${first.source.name}', which is not listed. ${why}${others}`;
   }
 
   #changed(): void {
@@ -368,4 +389,13 @@ export class Gateway {
       }
     }, COALESCE);
   }
+}
+
+/** Why a tool may be missing: its server is not listed. Undefined where all are. */
+function whyAbsent([first, ...others]: readonly Shelf[]): string | undefined {
+  if (first === undefined) return undefined;
+  const problem = first.source.problem ?? first.problem;
+  const why = problem ? messageOf(problem) : 'It is still starting.';
+  const more = others.length === 0 ? '' : ` The same goes for ${others.length} more.`;
+  return `It may be a tool of server '${first.source.name}', which is not listed. ${why}${more}`;
 }

@@ -1,4 +1,6 @@
-import { LOG_MESSAGE_LEVELS, severity } from '../protocol/index.ts';
+import { LOG_MESSAGE_LEVELS, SERVER_SHAPE, severity } from '../protocol/index.ts';
+import { printable } from '../shared/printable.ts';
+import { Message } from '../wire/index.ts';
 import type { Session } from './session.ts';
 import type { Shelf } from './shelf.ts';
 
@@ -7,4 +9,10 @@ export function passLogLevel(shelf: Shelf, sessions: ReadonlySet<Session>): void
   const asked = [...sessions].map((session) => severity(session.logLevel)).filter((at) => at >= 0);
   if (asked.length === 0 || shelf.source.about()?.capabilities.logging === undefined) return;
   shelf.askQuietly('logging/setLevel', { level: LOG_MESSAGE_LEVELS[Math.min(...asked)] });
+}
+
+/** A log message of our own for a client. */
+export function logMessage(level: (typeof LOG_MESSAGE_LEVELS)[number], text: string): Message {
+  const params = { level, logger: 'switchboard', data: printable(text) };
+  return Message.from({ jsonrpc: '2.0', method: 'notifications/message', params }, SERVER_SHAPE);
 }

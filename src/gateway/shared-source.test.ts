@@ -38,6 +38,7 @@ function user(shared: SharedSource) {
   const heard: string[] = [];
   source.listen({
     started: () => void heard.push('started'),
+    failed: () => undefined,
     gone: () => void heard.push('gone'),
     changed: (kind) => void heard.push(`changed ${kind}`),
     notified: (notification) => {

@@ -33,6 +33,9 @@ export class SharedSource {
       get listsToolsUnstarted() {
         return source().listsToolsUnstarted ?? false;
       },
+      get problem() {
+        return source().problem;
+      },
       subscriptions: this.#subscriptions,
       about: () => source().about(),
       list: (kind) => source().list(kind),
@@ -96,6 +99,7 @@ export class SharedSource {
         for (const uri of this.#subscriptions.uris())
           this.#source.ask('resources/subscribe', { uri }).catch(() => undefined);
       },
+      failed: () => this.#each((listener) => listener.failed()),
       gone: () => this.#each((listener) => listener.gone()),
       changed: (kind) => this.#each((listener) => listener.changed(kind)),
       notified: (notification, callers) => {

@@ -92,7 +92,7 @@ export class Shelf {
     if (!this.#entry.offers.has(kind) || this.listings[kind] !== undefined) return undefined;
     if (kind === 'tools') return this.#underWay.get(kind);
     // One that failed comes back with a call, or is being tried again; a list does not wait for it.
-    if (source.state.kind === 'crashed' || source.state.kind === 'stopped') return undefined;
+    if (['crashed', 'stopped', 'unusable'].includes(source.state.kind)) return undefined;
     return this.#mayHave(kind) ? this.refresh(kind) : undefined;
   }
 

@@ -1,3 +1,4 @@
+import type { SwitchboardError } from '../shared/errors.ts';
 import type { JsonObject, KeptKind, Kind } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
 import type { Call } from './call.ts';
@@ -11,6 +12,8 @@ export interface Source {
   readonly state: SourceState;
   /** Who wants to hear of its resources, where several gateways use it. Default: each gateway keeps that for itself. */
   readonly subscriptions?: Subscriptions;
+  /** Why it cannot be used at present: it is defined wrongly, or its last start failed. Undefined once it runs. */
+  readonly problem?: SwitchboardError | undefined;
   /** Whether its tools can be listed without it running. Default false. */
   readonly listsToolsUnstarted?: boolean;
   /** What the source said of itself, now or when it last ran; undefined where it never has. */
@@ -52,6 +55,8 @@ export interface Ending {
 export interface SourceListener {
   /** It runs, and knows nothing of what was said to it in an earlier life. */
   started(): void;
+  /** It could not be started. */
+  failed(): void;
   /** It runs no more, wanted or not. */
   gone(): void;
   /** It says that a list of its has changed. */
@@ -82,6 +87,8 @@ export type SourceState =
   | { readonly kind: 'starting'; readonly attempt: number }
   | { readonly kind: 'running'; readonly pid: number | undefined; readonly since: number }
   | { readonly kind: 'crashed'; readonly error: Error; readonly at: number }
+  /** It is defined wrongly, and is never started. */
+  | { readonly kind: 'unusable'; readonly error: Error }
   | { readonly kind: 'stopped' };
 
 export interface SourceInfo {

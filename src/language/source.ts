@@ -50,6 +50,9 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
     get state() {
       return closed ? STOPPED : inner.state;
     },
+    get problem() {
+      return inner.problem;
+    },
     about: () => {
       const said = inner.about();
       if (shown === undefined || shown.said !== said) shown = { said, about: shownOf(said, inner.name) };
@@ -77,6 +80,7 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
     listen: (listener) =>
       inner.listen({
         started: () => listener.started(),
+        failed: () => listener.failed(),
         gone: () => listener.gone(),
         changed: (kind) => {
           // Its own tools are in nobody's list.

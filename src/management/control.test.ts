@@ -4,7 +4,7 @@ import { createProject } from '../../test/helpers/temp-project.ts';
 import {
   defineRuntimeServer,
   loadConfig,
-  type ServerDefinition,
+  type ConfiguredServer,
   type Settings,
   type StdioDefinition,
 } from '../config/index.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 /** A definition as a client gives it; `more` is what differs from others of its name. */
-function define(name: string, more: Partial<StdioDefinition> = {}): ServerDefinition {
+function define(name: string, more: Partial<StdioDefinition> = {}): ConfiguredServer {
   const definition = defineRuntimeServer(name, { command: 'program' }, { settings, directory: '/' });
   return { ...definition, exposure: 'flat', ...more };
 }
@@ -69,14 +69,14 @@ class ToySource implements Source {
   readonly life: string;
   state: SourceState = { kind: 'idle' };
   ending: Ending | undefined;
-  readonly definition: ServerDefinition;
+  readonly definition: ConfiguredServer;
   readonly #world: World;
   readonly #after: Promise<unknown> | undefined;
   #listener: SourceListener | undefined;
   #started: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(definition: ServerDefinition, life: number, world: World, after: Promise<unknown> | undefined) {
+  constructor(definition: ConfiguredServer, life: number, world: World, after: Promise<unknown> | undefined) {
     this.name = definition.name;
     this.life = `${definition.name}${life}`;
     this.definition = definition;
@@ -196,8 +196,8 @@ class World {
   readonly control: Control;
   readonly #manners = new Map<string, Manner>();
 
-  constructor(...definitions: ServerDefinition[]) {
-    const build = (definition: ServerDefinition, after?: Promise<unknown>): CatalogEntry =>
+  constructor(...definitions: ConfiguredServer[]) {
+    const build = (definition: ConfiguredServer, after?: Promise<unknown>): CatalogEntry =>
       this.#build(definition, after);
     this.gateway = new Gateway({ entries: definitions.map((each) => build(each)) });
     this.control = new Control({
@@ -238,7 +238,7 @@ class World {
     return this.events.splice(0);
   }
 
-  #build(definition: ServerDefinition, after: Promise<unknown> | undefined): CatalogEntry {
+  #build(definition: ConfiguredServer, after: Promise<unknown> | undefined): CatalogEntry {
     const life = this.sources.filter(({ name }) => name === definition.name).length + 1;
     const source = new ToySource(definition, life, this, after);
     this.sources.push(source);
@@ -251,7 +251,7 @@ class World {
     };
   }
 
-  #exposure({ name, description, exposure }: ServerDefinition): Exposure {
+  #exposure({ name, description, exposure }: ConfiguredServer): Exposure {
     return {
       // One that is shown as a suite sleeps until it is called.
       needsTools: exposure === 'flat',
@@ -298,7 +298,7 @@ async function refusal(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 /** Servers that run already. */
-async function running(...definitions: ServerDefinition[]): Promise<World> {
+async function running(...definitions: ConfiguredServer[]): Promise<World> {
   const world = new World(...definitions);
   await settled();
   world.news();
@@ -598,7 +598,7 @@ test.each(['flat', 'suite'] as const)(
   'a server shown as %s that two configurations change in a row starts once, when the first one is gone',
   async (exposure) => {
     const versions = ['1', '2', '3'].map((version) => [define('a', { exposure, args: [version] })]);
-    const [first, second, third] = versions as [ServerDefinition[], ServerDefinition[], ServerDefinition[]];
+    const [first, second, third] = versions as [ConfiguredServer[], ConfiguredServer[], ConfiguredServer[]];
     const world = await running(...first);
     await world.sources[0]!.start();
     const stop = hold();
@@ -677,7 +677,7 @@ async function carryOut(
 ): Promise<World> {
   const world = new World();
   const { control } = world;
-  let configured: ServerDefinition[] = [];
+  let configured: ConfiguredServer[] = [];
   const work: Promise<unknown>[] = [];
   for (const { what, goOn, fails } of plan) {
     for (const name of NAMES) {

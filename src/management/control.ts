@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import type { Logger } from '../shared/log.ts';
-import { compareServers, type ServerDefinition } from '../config/index.ts';
+import { compareServers, type ConfiguredServer } from '../config/index.ts';
 import type { CatalogEntry, Gateway, OverallExposure, Source, SourceState } from '../gateway/index.ts';
 
 export interface ControlOptions {
@@ -12,21 +12,21 @@ export interface ControlOptions {
    * that it is to be started again all the same.
    */
   readonly build: (
-    definition: ServerDefinition,
+    definition: ConfiguredServer,
     after: Promise<unknown> | undefined,
     anew?: boolean,
   ) => CatalogEntry;
   /** The entry for a source that is there already and is to be shown in another way. */
-  readonly reshow: (definition: ServerDefinition, source: Source) => CatalogEntry;
+  readonly reshow: (definition: ConfiguredServer, source: Source) => CatalogEntry;
   /** The servers that are there already, as they were defined. */
-  readonly definitions: readonly ServerDefinition[];
+  readonly definitions: readonly ConfiguredServer[];
   /** How long running calls of a server that is taken out may still finish, in milliseconds. Default 2000. */
   readonly drainMs?: number;
 }
 
 /** A server as somebody who manages servers sees it. */
 export interface ManagedServer {
-  readonly definition: ServerDefinition;
+  readonly definition: ConfiguredServer;
   readonly state: SourceState;
   /** The names of its tools as clients know them. */
   readonly tools: readonly string[];
@@ -55,7 +55,7 @@ export class Control {
   readonly #build: ControlOptions['build'];
   readonly #reshow: ControlOptions['reshow'];
   readonly #drainMs: number;
-  readonly #definitions: Map<string, ServerDefinition>;
+  readonly #definitions: Map<string, ConfiguredServer>;
   /** Servers that no configuration names. */
   readonly #byHand = new Set<string>();
   /** The adds under way, by name. */
@@ -79,12 +79,12 @@ export class Control {
   }
 
   /** The definition of a server, if there is one. */
-  find(name: string): ServerDefinition | undefined {
+  find(name: string): ConfiguredServer | undefined {
     return this.#definitions.get(name);
   }
 
   /** The definition of a server; throws SERVER_UNKNOWN, with the nearest names. */
-  definition(name: string): ServerDefinition {
+  definition(name: string): ConfiguredServer {
     const found = this.#definitions.get(name);
     if (found) return found;
     const names = [...this.#definitions.keys()];
@@ -102,7 +102,7 @@ export class Control {
   }
 
   /** Adds a server and starts it. Where it does not start, nothing has changed. */
-  add(definition: ServerDefinition): Promise<ManagedServer> {
+  add(definition: ConfiguredServer): Promise<ManagedServer> {
     const { name } = definition;
     // Asked before its turn too: who adds a name twice at the same time is told at once.
     this.checkFree(name);
@@ -193,7 +193,7 @@ export class Control {
    * Makes the servers those of a configuration that was read again, in its order and all at once. A server that is
    * defined as before keeps its process and its running calls; one that was added by hand stays.
    */
-  apply(definitions: readonly ServerDefinition[], overall: readonly OverallExposure[]): Promise<Applied> {
+  apply(definitions: readonly ConfiguredServer[], overall: readonly OverallExposure[]): Promise<Applied> {
     const wanted = new Set(definitions.map((each) => each.name));
     const known = [...this.#definitions.keys()].filter((name) => !this.#byHand.has(name));
     return this.#turn([...new Set([...known, ...wanted])], () => {
@@ -231,7 +231,7 @@ export class Control {
 
   /** The entry for a definition that was read again: the one there is, the same source shown in another way, or a new one. */
   #fit(
-    definition: ServerDefinition,
+    definition: ConfiguredServer,
     then: (() => void)[],
   ): { what: 'added' | 'kept' | 'reshown' | 'restarted'; entry: CatalogEntry } {
     const { name, timeouts } = definition;
@@ -254,7 +254,7 @@ export class Control {
 
   /** An entry for a server that is still there, and the way to end that one; the new process starts when it is gone. */
   #makeInstead(
-    definition: ServerDefinition,
+    definition: ConfiguredServer,
     anew = false,
   ): {
     entry: CatalogEntry;
@@ -270,7 +270,7 @@ export class Control {
   }
 
   /** An entry whose process starts when those that had its name are gone: two might want the same port or file. */
-  #make(definition: ServerDefinition): CatalogEntry {
+  #make(definition: ConfiguredServer): CatalogEntry {
     return this.#build(definition, this.#leaving.get(definition.name));
   }
 

@@ -1,6 +1,6 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import type { MANAGEMENT_TOOLS, RuntimeEntry, ServerDefinition, StdioDefinition } from '../config/index.ts';
+import type { ConfiguredServer, MANAGEMENT_TOOLS, RuntimeEntry, StdioDefinition } from '../config/index.ts';
 import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
 import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
 import { approve } from './approval.ts';
@@ -17,7 +17,7 @@ export interface ManagementToolsOptions {
     /** Rejects where the place has a server of that name already, used or not. */
     check(name: string): Promise<void>;
     added(name: string, entry: RuntimeEntry): Promise<void>;
-    removed(name: string, definition: ServerDefinition): Promise<void>;
+    removed(name: string, definition: ConfiguredServer): Promise<void>;
   };
   /** True where every server runs from the moment it is added: then none is ever idle. */
   readonly alwaysOn: boolean;
@@ -248,11 +248,14 @@ function serverSchema(alwaysOn: boolean): JsonObject {
       args: { type: 'array', items: { type: 'string' } },
       url: { type: 'string', description: 'The address of a server that runs elsewhere.' },
       builtin: { type: 'string', description: 'What it is, for a part of this program.' },
-      status: { type: 'string', enum: ['starting', 'running', 'crashed', ...(alwaysOn ? [] : ['idle'])] },
+      status: {
+        type: 'string',
+        enum: ['starting', 'running', 'crashed', 'unusable', ...(alwaysOn ? [] : ['idle'])],
+      },
       tools: { type: 'array', items: { type: 'string' } },
       pid: { type: 'integer', description: '0 while it does not run.' },
       uptime_seconds: { type: 'integer' },
-      error: { type: 'string', description: 'Why it has crashed, or cannot be listed.' },
+      error: { type: 'string', description: 'Why it has crashed, cannot be listed or cannot be used.' },
     },
     required: ['name', 'command', 'args', 'status', 'tools', 'pid', 'uptime_seconds'],
   };
@@ -268,8 +271,8 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
     tools,
     pid: running?.pid ?? 0,
     uptime_seconds: running === undefined ? 0 : Math.max(0, Math.floor((Date.now() - running.since) / 1000)),
-    ...(state.kind === 'crashed'
-      ? { error: state.error.message }
+    ...(state.kind === 'crashed' || state.kind === 'unusable'
+      ? { error: messageOf(state.error) }
       : problem
         ? { error: problem.message }
         : {}),
@@ -277,7 +280,9 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
 }
 
 /** One without a command has neither; both stay, for whoever counts on them. */
-function reachedBy({ written }: ServerDefinition): JsonObject {
+function reachedBy(definition: ConfiguredServer): JsonObject {
+  if (definition.kind === 'unusable') return { command: '', args: [] };
+  const { written } = definition;
   if ('command' in written) return { command: written.command, args: written.args };
   return {
     command: '',
@@ -287,7 +292,7 @@ function reachedBy({ written }: ServerDefinition): JsonObject {
 }
 
 function status(kind: ManagedServer['state']['kind'], alwaysOn: boolean): string {
-  if (kind === 'running' || kind === 'crashed') return kind;
+  if (kind === 'running' || kind === 'crashed' || kind === 'unusable') return kind;
   // One that waits for what it replaces to go counts as starting; one that is being taken out is listed no more.
   return kind === 'starting' || alwaysOn ? 'starting' : 'idle';
 }

@@ -26,6 +26,8 @@ import type { ToolHeaders } from './tool-headers.ts';
 export interface ConnectionEvents {
   /** The server says that a list of its has changed. */
   changed(kind: KeptKind): void;
+  /** It could not be started. */
+  failed(): void;
   /** The process is gone; the next one may have other lists. */
   gone(): void;
   /** A new process runs. */
@@ -58,6 +60,8 @@ export class Connection {
   #starting: Promise<Incarnation> | undefined;
   readonly #starter: Starter;
   #about: SourceInfo | undefined;
+  /** Why the last start failed; undefined once one has succeeded. */
+  #problem: SwitchboardError | undefined;
   /** Starts since it last ran. */
   #attempts = 0;
   readonly #hearing: Hearing;
@@ -148,6 +152,10 @@ export class Connection {
 
   get state(): SourceState {
     return this.#state;
+  }
+
+  get problem(): SwitchboardError | undefined {
+    return this.#problem;
   }
 
   /** What the server said of itself, in this life or in an earlier one. */
@@ -272,6 +280,7 @@ export class Connection {
         throw this.#stoppedError();
       }
       this.#live(incarnation);
+      this.#problem = undefined;
       this.#answered = false;
       this.#become({ kind: 'running', pid: incarnation.link.pid, since: Date.now() });
       this.#attempts = 0;
@@ -286,7 +295,9 @@ export class Connection {
         this.#become({ kind: 'idle' });
         throw error.reason;
       }
-      this.#crashed(asStartError(error, this.#server.name));
+      this.#problem = asStartError(error, this.#server.name);
+      this.#crashed(this.#problem);
+      this.#events.failed();
       throw error;
     }
   }

@@ -191,6 +191,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
   );
   source.listen({
     started: () => starts++,
+    failed: () => undefined,
     gone: () => undefined,
     changed: (kind) => changed.push(kind),
     notified: (notification, callers) => {

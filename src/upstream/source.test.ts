@@ -66,6 +66,7 @@ test('keeps its list until the server says that it changed', async () => {
   const changed = new Promise((resolve) =>
     changing.listen({
       started: () => undefined,
+      failed: () => undefined,
       gone: () => undefined,
       changed: resolve,
       notified: () => undefined,

@@ -37,6 +37,7 @@ export function createServerSource(
     if (connection) return connection;
     headers = new ToolHeaders();
     connection = new Connection(server, surroundings, deadlines, headers, {
+      failed: () => listener?.failed(),
       gone: () => {
         for (const list of lists?.values() ?? []) list.forget();
         listener?.gone();
@@ -81,6 +82,9 @@ export function createServerSource(
     name: server.name,
     get state() {
       return connection?.state ?? (closed ? STOPPED : IDLE);
+    },
+    get problem() {
+      return connection?.problem;
     },
     about: () => (connection ? connection.about : surroundings.memory.about),
     list: (kind) => (kind === 'tasks' ? fetch(kind) : listOf(kind).get(() => fetch(kind))),

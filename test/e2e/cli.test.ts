@@ -333,7 +333,7 @@ describe('list', () => {
     const { code, stderr, stdout } = await run(project, ['list']);
     expect(code).toBe(0);
     expect(stderr).toContain('NOT_SET_ANYWHERE is not set');
-    expect(stdout).not.toContain('unset');
+    expect(stdout).toMatch(/unset .*NOT_SET_ANYWHERE is not set/);
     expect((await run(project, ['list', '--log-level', 'error'])).stderr).toBe('');
     expect((await run(project, ['list'], { env: { SWITCHBOARD_LOG_LEVEL: 'error' } })).stderr).toBe('');
   });
@@ -739,7 +739,7 @@ describe('doctor', () => {
     expect(stdout).toContain(`✗ its working directory ${project.path('not/there')} does not exist`);
     expect(stdout).toContain(`✗ the script ${project.path('dist/missing.js')} does not exist`);
     expect(stdout).toContain('✗ there is no command "node" on its PATH');
-    expect(stdout).toMatch(/^! .*NOT_SET_ANYWHERE is not set/m);
+    expect(stdout).toMatch(/^✗ unset cannot be used: .*NOT_SET_ANYWHERE is not set/m);
     expect(stdout).toContain('- off is turned off');
     expect(stdout).toContain('✓ echo');
   });
@@ -817,8 +817,10 @@ describe('doctor', () => {
     ]) {
       const { code, stdout, stderr } = await run(project, args);
       expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-      expect(stderr).toContain('switchboard: The server "lost" is skipped:\n');
-      expect(stderr).toMatch(/mcpServers\.lost\.command: .*NOT_SET_ANYWHERE is not set; "lost" is skipped/);
+      expect(stderr).toContain('switchboard: The server "lost" cannot be used:\n');
+      expect(stderr).toMatch(
+        /mcpServers\.lost\.command: .*NOT_SET_ANYWHERE is not set; the server cannot be used/,
+      );
     }
   });
 

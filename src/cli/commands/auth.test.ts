@@ -161,9 +161,9 @@ test('a server that asks for no login is good news', async () => {
 test('a server that is skipped is told of with the reason', async () => {
   configure({ lost: { url: 'https://${NOT_SET_ANYWHERE}/mcp' } });
   await expect(run('lost')).rejects.toMatchObject({
-    code: 'SERVER_SKIPPED',
+    code: 'SERVER_UNUSABLE',
     message: expect.stringMatching(
-      /^The server "lost" is skipped:\n.*mcpServers\.lost\.url: .*NOT_SET_ANYWHERE is not set/,
+      /^The server "lost" cannot be used:\n.*mcpServers\.lost\.url: .*NOT_SET_ANYWHERE is not set/,
     ) as string,
   });
 });

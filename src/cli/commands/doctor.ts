@@ -21,6 +21,7 @@ import { lastWords } from '../last-words.ts';
 import { lookOf, shownAs } from '../shown-as.ts';
 import type { Style } from '../style.ts';
 import { selected, survey, type Surveyed } from '../survey.ts';
+import { unusableData } from '../unusable.ts';
 
 interface CompoundExam {
   readonly name: string;
@@ -112,6 +113,7 @@ export const doctor: Command = {
         },
         warnings,
         servers,
+        unusable: config.unusable.map(unusableData),
         compounds,
         disabled,
       },
@@ -122,6 +124,11 @@ export const doctor: Command = {
         [logs, token].map((each) => (each ? bad(each.message, each.hint, style) : '')).join('') +
         servers
           .map((server, at) => serverText(server, shownAs(wanted[at]!, server), flags.has('verbose'), style))
+          .join('') +
+        unusableIn(config, words)
+          .map(({ name, reason, nextStep }) =>
+            bad(`${printableLine(name)} cannot be used: ${reason}`, nextStep, style),
+          )
           .join('') +
         compounds.map((compound) => compoundText(compound, style)).join('') +
         disabled.map((name) => `- ${printableLine(name)} is turned off\n`).join('') +
@@ -141,7 +148,7 @@ function named(
   try {
     return selected(config, words);
   } catch (error) {
-    const told = error instanceof SwitchboardError && error.code === 'SERVER_SKIPPED';
+    const told = error instanceof SwitchboardError && error.code === 'SERVER_UNUSABLE';
     if (!told) for (const warning of config.warnings) log[warning.level](describeWarning(warning));
     throw error;
   }
@@ -156,6 +163,15 @@ function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): Problem | u
     if (!(error instanceof SwitchboardError)) throw error;
     return { message: `--http cannot be used: ${error.message}`, hint: error.hint ?? '' };
   }
+}
+
+/** Why a server cannot be used is said with the server. */
+function isNotOfUnusable(unusable: LoadedConfig['unusable']): (warning: { server?: string }) => boolean {
+  return ({ server }) => !unusable.some(({ name }) => name === server);
+}
+
+function unusableIn({ unusable }: LoadedConfig, words: readonly string[]): LoadedConfig['unusable'] {
+  return words.length === 0 ? unusable : [];
 }
 
 function isWrong({ level }: { readonly level: string }): boolean {
@@ -201,7 +217,7 @@ function nodeText({ version, ok }: { version: string; ok: boolean }, style: Styl
 }
 
 function configText(
-  { file, directory, warnings, servers, disabled, settings }: LoadedConfig,
+  { file, directory, warnings, servers, unusable, disabled, settings }: LoadedConfig,
   face: CliFace,
   style: Style,
 ): string {
@@ -209,11 +225,11 @@ function configText(
     file === undefined
       ? `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${configNames(face).join(', ')})\n`
       : `${style.good('✓')} configuration ${printableLine(file)}\n`,
-    ...warnings.map(
-      (warning) => `${isWrong(warning) ? style.caution('!') : '-'} ${describeWarning(warning)}\n`,
-    ),
+    ...warnings
+      .filter(isNotOfUnusable(unusable))
+      .map((warning) => `${isWrong(warning) ? style.caution('!') : '-'} ${describeWarning(warning)}\n`),
   ];
-  if (servers.length === 0) {
+  if (servers.length + unusable.length === 0) {
     const what = disabled.length === 0 ? 'no server is configured' : 'no server is turned on';
     const elsewhere = face.configFace?.discovers === false ? '' : ' or .mcp.json, or as mcps/NAME/.mcp.json';
     const how = inWordsOf(

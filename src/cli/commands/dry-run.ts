@@ -114,7 +114,7 @@ export const dryRun: Command = {
       },
       remark: remarks.join('') || undefined,
       text: (style) => {
-        if (servers.length === 0 && management === undefined) return noServer(context.face, config.unusable);
+        if (servers.length === 0 && management === undefined) return noServer(context.face, config);
         const parts = servers.map((server, at) =>
           serverText(server, shownAs(surveyed[at]!.server, server), style),
         );

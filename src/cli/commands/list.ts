@@ -13,6 +13,7 @@ import { runningGateways } from '../running-gateways.ts';
 import { lookOf, shownAs } from '../shown-as.ts';
 import type { Style } from '../style.ts';
 import { table } from '../table.ts';
+import { unusableData } from '../unusable.ts';
 
 export const list: Command = {
   name: 'list',
@@ -52,21 +53,22 @@ export const list: Command = {
       isolation: server.isolation,
       source: server.origin,
     }));
-    const { disabled, compounds } = config;
+    const { disabled, unusable, compounds } = config;
     const others = gateways.flatMap((gateway) => unconfigured(gateway, config));
     return {
       exitCode: Exit.ok,
       data: {
         config: config.file ?? null,
         servers,
+        unusable: unusable.map(unusableData),
         disabled,
         unconfigured: others,
         compounds: compounds.map(compoundData),
         gateways: gateways.map(({ pid, program: name, since }) => ({ pid, program: name, since })),
       },
       text: (style) => {
-        if (servers.length + disabled.length + others.length === 0)
-          return noServer(context.face, config.unusable);
+        if (servers.length + unusable.length + disabled.length + others.length === 0)
+          return noServer(context.face);
         const rows = servers.map((server, at) => [
           printableLine(server.name),
           shownAs(config.servers[at]!, server),
@@ -74,6 +76,15 @@ export const list: Command = {
           commandText(server),
           place(server.source.file, context.cwd),
         ]);
+        rows.push(
+          ...unusable.map(({ name, reason, origin }) => [
+            printableLine(name),
+            '(cannot be used)',
+            shortened(printableLine(reason)),
+            '–',
+            place(origin.file, context.cwd),
+          ]),
+        );
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
         rows.push(
           ...others.map(({ name, state, gateway, addedAtRunTime }) => {
@@ -88,6 +99,7 @@ export const list: Command = {
         return [
           table(titles.map(column), rows, style.bold),
           compoundTable(config, context.cwd, style),
+          unusable.map(unusableText).join(''),
           gatewaysText(gateways),
         ]
           .filter((part) => part !== '')
@@ -108,7 +120,7 @@ interface Unconfigured {
 }
 
 function unconfigured({ pid, servers, added }: RunFile, config: LoadedConfig): Unconfigured[] {
-  const known = new Set(config.servers.map((server) => server.name));
+  const known = new Set([...config.servers, ...config.unusable].map((server) => server.name));
   return Object.entries(servers)
     .filter(([name, { kind }]) => !known.has(name) && kind !== 'stopped')
     .map(([name, state]) => ({ name, state, gateway: pid, addedAtRunTime: added.includes(name) }));
@@ -130,13 +142,19 @@ function stateText(state: PublishedState | null): string {
         (state.pid === null ? 'running' : `running pid ${state.pid}`) +
         (state.problem === undefined ? '' : `, but: ${state.problem}`)
       );
-    case 'crashed': {
-      const reason = printableLine(state.reason);
-      return `crashed: ${reason.length <= REASON_CHARS ? reason : `${reason.slice(0, REASON_CHARS - 1)}…`}`;
-    }
+    case 'crashed':
+      return `crashed: ${shortened(printableLine(state.reason))}`;
     default:
       return state!.kind;
   }
+}
+
+function shortened(reason: string): string {
+  return reason.length <= REASON_CHARS ? reason : `${reason.slice(0, REASON_CHARS - 1)}…`;
+}
+
+function unusableText({ name, reason, nextStep }: LoadedConfig['unusable'][number]): string {
+  return `${printableLine(`${name} cannot be used: ${reason}. ${nextStep}`)}\n`;
 }
 
 function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): string {

@@ -78,7 +78,7 @@ export const tools: Command = {
         slips.map((slip) => `${context.face.program}: ${describeWarning(slip)}\n`).join('') || undefined,
       text: (style) =>
         servers.length === 0
-          ? noServer(context.face, config.unusable)
+          ? noServer(context.face, config)
           : servers
               .map((server, at) => serverText(server, shownAs(surveyed[at]!.server, server), style))
               .join('\n'),

@@ -217,7 +217,7 @@ export class ModernClient implements Seat, TurnKeeper {
     this.#home.join();
     const until = performance.now() + ACQUAINT_MS;
     const isStranger = ({ source, exposure }: CatalogEntry): boolean =>
-      exposure.needsTools && source.about() === undefined && source.state.kind !== 'crashed';
+      exposure.needsTools && source.about() === undefined && source.problem === undefined;
     while (this.#home.gateway.catalog.entries.some(isStranger) && performance.now() < until)
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }

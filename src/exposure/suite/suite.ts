@@ -1,5 +1,6 @@
 import type { CatalogEntry, Exposure, Source } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
+import { printableLine } from '../../shared/printable.ts';
 import { suiteDescription, type DescriptionSettings } from './description.ts';
 import { SuiteRunner } from './run.ts';
 import type { IntrospectionMode } from './introspect.ts';
@@ -31,7 +32,7 @@ export function suite(settings: SuiteSettings): Exposure {
         let description = descriptions.get(source);
         if (description === undefined)
           descriptions.set(source, (description = suiteDescription(settings, entry)));
-        return description;
+        return source.problem === undefined ? description : `${unavailable(source.problem)} ${description}`;
       };
       return [
         {
@@ -54,3 +55,13 @@ const INPUT_SCHEMA: JsonObject = {
   },
   required: ['action'],
 };
+
+/** Why a server cannot be used, in few words: who calls its suite is told all of it. */
+function unavailable({ message }: Error): string {
+  const line = printableLine(message).replace(/^Server '[^']*' (?:cannot be used: )?/, '');
+  const short = line.length <= MAX_REASON ? line : `${line.slice(0, MAX_REASON - 1)}…`;
+  return `Not available: ${short}`;
+}
+
+/** The longest reason in a description, in UTF-16 units. */
+const MAX_REASON = 200;

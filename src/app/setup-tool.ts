@@ -1,0 +1,44 @@
+import type { LoadedConfig } from '../config/index.ts';
+import type { OverallExposure } from '../gateway/index.ts';
+import { printable, printableLine } from '../shared/printable.ts';
+
+/** Whether a client would see no tool at all, whatever it waits for. */
+export function hasNothingToShow({ servers, unusable, compounds, settings }: LoadedConfig): boolean {
+  if (settings.management.enabled || servers.length + compounds.length > 0) return false;
+  return !unusable.some(({ exposure, offer }) => exposure === 'suite' && offer.includes('tools'));
+}
+
+/** The one tool of a gateway without servers: it says what to do. */
+export function setupTool(
+  program: string,
+  { unusable }: LoadedConfig,
+  looked: () => string[],
+): OverallExposure {
+  const add = `${program} add NAME -- COMMAND`;
+  const next =
+    program === 'switchboard'
+      ? `In a terminal, \`switchboard init\` takes over the servers of your hosts, and \`${add}\` adds one.`
+      : `In a terminal, \`${add}\` adds one.`;
+  const problems = unusable.map(({ name, reason, nextStep }) => `${name}: ${reason}. ${nextStep}`);
+  const what =
+    unusable.length === 0
+      ? `No MCP server is configured here. ${next}`
+      : `No MCP server can be used here: ${unusable.map(({ name }) => name).join(', ')}.`;
+  const description = printableLine(`${what} Call this tool for details.`);
+  const presented = {
+    names: ['switchboard_setup'],
+    definition: (name: string) =>
+      JSON.stringify({
+        name,
+        description,
+        inputSchema: { type: 'object', properties: {} },
+        annotations: { readOnlyHint: true, openWorldHint: false },
+      }),
+    run: (call: Parameters<ReturnType<OverallExposure['present']>[number]['run']>[0]) => {
+      const lines = [what, ...problems, 'This is where servers were looked for:', ...looked()];
+      const text = printable(`${lines.join('\n')}\nThen reload: \`${program} reload\`, or restart the host.`);
+      call.succeed({ content: [{ type: 'text', text }] });
+    },
+  };
+  return { present: () => [presented] };
+}

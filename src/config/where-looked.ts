@@ -1,0 +1,32 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ALWAYS_EXCLUDED } from './defaults.ts';
+import { SWITCHBOARD, type Face } from './face.ts';
+import { findFiles } from './find-files.ts';
+import { CONFIG_NAMES, type ConfigScope } from './find.ts';
+import type { LoadedConfig } from './load.ts';
+
+/** Where servers were looked for and what was there, one line for each place. For a configuration without any. */
+export function whereLooked(
+  { files, search, directory, settings }: Pick<LoadedConfig, 'files' | 'search' | 'directory' | 'settings'>,
+  face: Face = SWITCHBOARD,
+): string[] {
+  const lines: string[] = [];
+  const has = (scope: ConfigScope): boolean => files.some((file) => file.scope === scope);
+  if (search !== undefined && !has('project'))
+    lines.push(`${join(search.cwd, CONFIG_NAMES[0]!)} and in the folders above: not there`);
+  for (const { path } of files) lines.push(`${path}: no server that can be used`);
+  if (search?.userDirectory !== undefined && !has('user'))
+    lines.push(`${join(search.userDirectory, CONFIG_NAMES[0]!)}: not there`);
+  for (const glob of settings.discoverGlobs.filter((pattern) => !pattern.startsWith('!'))) {
+    const { length } = findFiles([glob], { directory, exclude: ALWAYS_EXCLUDED });
+    const found = length === 0 ? 'matches no file' : `${length} found, no server that can be used`;
+    lines.push(`${join(directory, glob)}: ${found}`);
+  }
+  if (face.discovers !== false) {
+    const rootFile = join(directory, '.mcp.json');
+    const there = statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true;
+    lines.push(`${rootFile}: ${there ? 'no server that can be used' : 'not there'}`);
+  }
+  return lines;
+}
