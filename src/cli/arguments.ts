@@ -35,6 +35,10 @@ export const COMMON_FLAGS: readonly Flag[] = [
     value: 'LEVEL',
     summary: 'debug, info, warn, error or silent; also SWITCHBOARD_LOG_LEVEL',
   },
+  {
+    name: 'log-time',
+    summary: 'begin log lines with the time on a terminal too; elsewhere they always do',
+  },
   { name: 'json', summary: 'print JSON for a program to read' },
   { name: 'help', short: 'h', summary: 'show this help' },
 ];

@@ -44,6 +44,7 @@ function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof 
     return {
       configPath: flags.get('config'),
       logLevel: flags.get('log-level'),
+      logTime: flags.has('log-time'),
       ...(http === undefined
         ? {}
         : {
@@ -76,6 +77,6 @@ function isStartedByHost(): boolean {
   }
 }
 
-const SERVING = new Set(['config', 'log-level', 'stdio', 'http', 'sse']);
+const SERVING = new Set(['config', 'log-level', 'log-time', 'stdio', 'http', 'sse']);
 /** What can only be said of clients that connect. */
 const SERVING_HTTP = new Set(['allow-remote', 'show-token', 'json']);

@@ -15,7 +15,7 @@ import { chosenLogLevel } from './log-level.ts';
 import { writeFailure, writeOutcome } from './output.ts';
 import { createServerOutput } from './server-output.ts';
 import { createStatusLine } from './status-line.ts';
-import { writeStderr } from './stderr.ts';
+import { writeLogLine } from './stderr.ts';
 import { onStop, type StopSignal } from './stop.ts';
 
 /** Runs the command that the arguments name, prints what it found, and leaves no server behind. Returns the exit code. */
@@ -26,10 +26,11 @@ export async function runCommand(argv: readonly string[], face: CliFace): Promis
   try {
     const { command, given } = await understand(argv, face);
     const chosen = chosenLogLevel(given.flags.get('log-level'), process.env, face);
-    const log = createLog(chosen ?? 'warn', face);
+    const time = given.flags.has('log-time');
+    const log = createLog(chosen ?? 'warn', time, face);
     ending = createEnding(log);
     // What goes wrong with a server is what the commands report; the gateway need not say it too.
-    const context = createContext(given, face, log, createLog(chosen ?? 'error', face), ending);
+    const context = createContext(given, face, log, createLog(chosen ?? 'error', time, face), ending);
     const running = command.run(given, context);
     running.catch(() => undefined); // When it is stopped nobody waits for it any more.
     const outcome = await Promise.race([running, ending.stopped]);
@@ -56,8 +57,8 @@ function ourPart(argv: readonly string[]): readonly string[] {
 /** As shells count them: 128 and the number of the signal. */
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-function createLog(level: LogLevel, { program }: CliFace): Logger {
-  return createLogger({ level, program, write: writeStderr });
+function createLog(level: LogLevel, time: boolean, { program }: CliFace): Logger {
+  return createLogger({ level, program, write: (line) => writeLogLine(line, time) });
 }
 
 interface Understood {

@@ -7,7 +7,7 @@ import { languageIn, WRAPPER_FLAGS } from './language-flags.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { writeFailure } from './output.ts';
 import { refuseTooDeep, serveStdio } from './serve.ts';
-import { writeStderr } from './stderr.ts';
+import { writeLogLine } from './stderr.ts';
 
 /**
  * The server that `switchboard wrap` puts in the place of another one: over stdin and stdout, with one tool. The script
@@ -29,9 +29,10 @@ export async function serveWrapped(argv: readonly string[], face: CliFace): Prom
       env,
     });
     const level = chosenLogLevel(given.flags.get('log-level'), env, face) ?? config.settings.logLevel;
-    const log = createLogger({ level, program, write: writeStderr });
+    const write = (line: string): void => writeLogLine(line, false);
+    const log = createLogger({ level, program, write });
     for (const warning of config.warnings) log[warning.level](describeWarning(warning));
-    const stderr = level === 'silent' ? () => undefined : (line: string) => writeStderr(`${line}\n`);
+    const stderr = level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
     const app = createApp({ config, log, stderr, program });
     return await serveStdio(app, log, config.settings.timeouts.drainMs);
   } catch (error) {

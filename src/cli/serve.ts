@@ -8,12 +8,14 @@ import type { LogFile } from './log-file.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { createPublisher } from './publisher.ts';
 import { createReloader, type Reloader } from './reloader.ts';
-import { writeStderr } from './stderr.ts';
+import { writeLogLine, writeStderr } from './stderr.ts';
 import { onStop } from './stop.ts';
 
 export interface ServeRequest {
   readonly configPath: string | undefined;
   readonly logLevel: string | undefined;
+  /** Whether log lines carry the time even on a terminal. */
+  readonly logTime: boolean;
   /** How to serve clients that connect; default: the host that started this program is served. */
   readonly http?: {
     /** `[HOST:]PORT`; empty for the usual one. */
@@ -31,7 +33,8 @@ export interface ServeRequest {
 const DEEPEST = 4;
 
 /** Serves the host that started this program, on stdin and stdout, or clients that connect. Returns the exit code. */
-export async function serve({ configPath, logLevel, http }: ServeRequest, face: CliFace): Promise<number> {
+export async function serve(request: ServeRequest, face: CliFace): Promise<number> {
+  const { configPath, logLevel, logTime, http } = request;
   const { env } = process;
   const { program } = face;
   refuseTooDeep(env, program);
@@ -40,7 +43,7 @@ export async function serve({ configPath, logLevel, http }: ServeRequest, face: 
   const config = await readConfiguration(configPath, surroundings, face);
   const file = await openLog(logDirectoryOf(config, surroundings, face), program);
   const write = (line: string): void => {
-    writeStderr(line);
+    writeLogLine(line, logTime);
     file?.write(line);
   };
   const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });

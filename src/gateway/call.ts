@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { Client, Server, type JsonObject } from '../protocol/index.ts';
+import { Client, isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
 import { correctAnswer, correctToolAnswer } from './answers.ts';
 import type { Session } from './session.ts';
@@ -24,6 +24,10 @@ export class Call {
   /** What the call is about, for messages to people; whoever routes it says so, and it is asked for only when needed. */
   subject: () => string = unnamed;
   runner: Runner | undefined = undefined;
+  /** The tool of a server that it runs, by the name its client used. */
+  subtool: string | undefined = undefined;
+  /** Told once how it ended and how many bytes the answer has; set only where somebody wants to know. */
+  onEnd: ((outcome: string, bytes: number) => void) | undefined = undefined;
   /** Who runs it, where that is one source. */
   source: Source | undefined = undefined;
   /** Looks at the answer on its way to the client, and says what else has to change in it. */
@@ -66,6 +70,7 @@ export class Call {
       this.session.claimTask(answer.string(Server.modernTaskId), this.source);
     if (!(edits instanceof SwitchboardError) && !answer.has(Server.error)) this.undo = undefined;
     this.#close();
+    this.onEnd?.(edits instanceof SwitchboardError ? edits.code : outcomeOf(answer), answer.length);
     const { client } = this.session;
     if (edits instanceof SwitchboardError) client.fail(this, edits);
     else client.forwardAnswer(answer, this, edits);
@@ -74,18 +79,24 @@ export class Call {
   /** Answers with a result of our own making. */
   succeed(result: JsonObject): void {
     this.undo = undefined;
-    if (this.#close()) this.session.client.answer(this, result);
+    if (!this.#close()) return;
+    this.onEnd?.(result.isError === true ? 'tool error' : 'ok', JSON.stringify(result).length);
+    this.session.client.answer(this, result);
   }
 
   /** The same where the result is JSON text already. */
   succeedWith(resultText: string): void {
     this.undo = undefined;
-    if (this.#close()) this.session.client.answerText(this, resultText);
+    if (!this.#close()) return;
+    this.onEnd?.('ok', resultText.length);
+    this.session.client.answerText(this, resultText);
   }
 
   /** Answers that it went wrong; the door puts it in the words of its protocol. */
   fail(error: SwitchboardError): void {
-    if (this.#close()) this.session.client.fail(this, error);
+    if (!this.#close()) return;
+    this.onEnd?.(error.code, error.explained.length);
+    this.session.client.fail(this, error);
   }
 
   /** Passes a source's notification on to the client that made this call. */
@@ -95,12 +106,15 @@ export class Call {
 
   /** The client gave it up: nobody waits for an answer any more, and none is sent. */
   cancel(reason: string | undefined): void {
-    if (this.#close()) this.runner?.cancelled(reason);
+    if (!this.#close()) return;
+    this.onEnd?.('cancelled', 0);
+    this.runner?.cancelled(reason);
   }
 
   /** We give it up: the client gets the error, and whoever runs it is told to stop. */
   abort(error: SwitchboardError): void {
     if (!this.#close()) return;
+    this.onEnd?.(error.code, error.explained.length);
     this.session.client.fail(this, error);
     this.runner?.cancelled('Switchboard is stopping.');
   }
@@ -112,6 +126,13 @@ export class Call {
     this.undo?.();
     return true;
   }
+}
+
+/** What a server's answer says of the call. */
+function outcomeOf(answer: Message): string {
+  if (answer.has(Server.error)) return 'error';
+  const result = answer.value(Server.result);
+  return isJsonObject(result) && result.isError === true ? 'tool error' : 'ok';
 }
 
 /** Whether a result is a task, as the modern era has them. Nearly all are whole results, which is told fastest. */

@@ -149,6 +149,16 @@ export class Router {
         bytes: call.request.length,
         arguments: this.#board.loggedArguments?.(call, tool.source),
       });
+      const since = performance.now();
+      call.onEnd = (outcome, bytes) =>
+        this.#board.log.debug('finished', {
+          tool: name,
+          server: tool.source ?? call.source?.name,
+          subtool: call.subtool,
+          ms: Math.round(performance.now() - since),
+          outcome,
+          bytes,
+        });
     }
     tool.run(call);
   }

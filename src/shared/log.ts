@@ -4,7 +4,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** One line per event on stderr: `switchboard warn  message key=value`. Never arguments, env or headers. */
+/** One line per event: `switchboard warn  message key=value`. Never arguments, env or headers. */
 export interface Logger {
   readonly level: LogLevel;
   /** True when a message of this level would be written; ask before building an expensive one. */

@@ -865,7 +865,7 @@ describe('serving', () => {
     });
     const input = `${HELLO}{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"crash_suite","arguments":{"action":"introspect"}}}\n`;
     const loud = await run(project, [], { input });
-    expect(loud.stderr).toMatch(/^switchboard warn .*NOT_SET_ANYWHERE is not set/m);
+    expect(loud.stderr).toMatch(/^\S+Z switchboard warn .*NOT_SET_ANYWHERE is not set/m);
     expect(loud.stderr).toContain('[crash] crash line 1\n');
     const silent = await run(project, [], { input, env: { SWITCHBOARD_LOG_LEVEL: 'silent' } });
     expect(silent.stderr).toBe('');

@@ -327,8 +327,8 @@ test('clients that come and go, and those that are refused, are in the log', asy
     what: 'the lines in the log',
     seen: () => gateway.stderr,
   });
-  expect(gateway.stderr).toMatch(/^switchboard info +client connected name=\S+ sessions=1$/m);
-  expect(gateway.stderr).toMatch(/^switchboard warn +refused status=401 why="wrong token" path=\/mcp$/m);
+  expect(gateway.stderr).toMatch(/^\S+Z switchboard info +client connected name=\S+ sessions=1$/m);
+  expect(gateway.stderr).toMatch(/^\S+Z switchboard warn +refused status=401 why="wrong token" path=\/mcp$/m);
   expect(gateway.stderr).not.toContain(session.id);
   await gateway.stop();
 });

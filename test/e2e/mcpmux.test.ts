@@ -1106,13 +1106,15 @@ describe('stderr', () => {
     await mux.client.waitForStderr(/could not be started/);
     const { stderr } = mux.client;
     const lines = stderr.split('\n').filter((line) => line !== '');
-    for (const line of lines) expect(line).toMatch(/^(mcpmux (debug|info|warn|error) |\[loud\] )/);
-    expect(lines).toEqual(expect.arrayContaining(['[loud] crash line 1', '[loud] crash line 2']));
+    for (const line of lines) expect(line).toMatch(/^\S+Z (mcpmux (debug|info|warn|error) |\[loud\] )/);
+    expect(stderr).toMatch(/ \[loud\] crash line 1\n/);
+    expect(stderr).toMatch(/ \[loud\] crash line 2\n/);
     for (const event of [
       `info  spawned server=loud pid=${pid}`,
       `info  running server=loud pid=${pid}`,
       'info  added server=loud tools=5',
       'debug call tool=loud__echo server=loud',
+      'debug finished tool=loud__echo server=loud subtool=echo ms=',
       `info  exited server=loud pid=${pid} code=3`,
       'warn  server failed server=loud',
       'warn  server failed server=never',

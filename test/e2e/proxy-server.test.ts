@@ -320,7 +320,7 @@ describe('log', () => {
     const env = { MCP_PROXY_LOG_DIRECTORY_PATH: 'logs/deep' };
     const first = start(project, { ...env, MCP_PROXY_LOG_LEVEL: 'info' });
     await first.initialize();
-    await first.waitForStderr(/^\[crash\] crash line 2$/m);
+    await first.waitForStderr(/^\S+Z \[crash\] crash line 2$/m);
     await leave(first);
     expect(log()).toMatch(/^\S+Z \[crash\] crash line 1$/m);
     expect(log()).toMatch(/^\S+Z mcp-proxy-server info +spawned server=crash/m);
@@ -328,7 +328,7 @@ describe('log', () => {
     const second = start(project, { ...env, MCP_PROXY_LOG_LEVEL: 'debug' });
     await second.initialize();
     await leave(second);
-    expect(second.stderr).toMatch(/^mcp-proxy-server debug /m);
+    expect(second.stderr).toMatch(/^\S+Z mcp-proxy-server debug /m);
     expect(log()).toMatch(/^\S+Z mcp-proxy-server debug stopping why=end$/m);
     const before = log();
     const third = start(project, { ...env, MCP_PROXY_LOG_LEVEL: 'debug', SWITCHBOARD_LOG_LEVEL: 'silent' });
@@ -357,7 +357,7 @@ describe('log', () => {
     const project = createProject(PROJECT);
     const client = start(project);
     await client.initialize();
-    await client.waitForStderr(/^\[crash\] crash line 2$/m);
+    await client.waitForStderr(/^\S+Z \[crash\] crash line 2$/m);
     await leave(client);
     expect(existsSync(project.path('mcp-proxy-server.log'))).toBe(false);
   });

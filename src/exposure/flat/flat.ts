@@ -48,6 +48,7 @@ function present(server: string, tool: OfferedTool, naming: Naming): PresentedTo
     },
     run: (call, name, source) => {
       call.subject = subject;
+      call.subtool = tool.original;
       const edits = callEdits(call.request, {
         name: name === tool.original ? undefined : original,
         args: undefined,

@@ -71,6 +71,7 @@ export class SuiteRunner {
       return;
     }
     call.subject = this.#subjectOf(subtool);
+    call.subtool = subtool;
     const known = this.#known();
     const tool = known?.byName.get(subtool);
     if (tool !== undefined) this.#send(call, subtool, tool);

@@ -3,7 +3,7 @@ import { pinProject } from '../../../switchyard/index.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { openYardServer, type YardServerOptions } from '../../../yard.ts';
 import { usage } from '../../arguments.ts';
-import { writeStderr } from '../../stderr.ts';
+import { writeLogLine, writeStderr } from '../../stderr.ts';
 import { onStop } from '../../stop.ts';
 import type { YardCommand } from '../command.ts';
 
@@ -48,7 +48,11 @@ async function serve({ place, env }: Pick<YardServerOptions, 'place' | 'env'>): 
   const { stdin, stdout } = process;
   if (stdin.isTTY)
     writeStderr('switchyard: an agent speaks MCP here; Ctrl-D ends it. See: switchyard mcp --help\n');
-  const log = createLogger({ level: 'warn', program: 'switchyard', write: writeStderr });
+  const log = createLogger({
+    level: 'warn',
+    program: 'switchyard',
+    write: (line) => writeLogLine(line, false),
+  });
   const { door, close } = openYardServer({ place, env, input: stdin, output: stdout, log });
   const stopped = onStop(() => undefined, log);
   const why = await Promise.race([door.ended, stopped]);
