@@ -5,11 +5,14 @@
  * npm run dev -- mcp-proxy-server --config a.json another program, with flags for it
  * npm run dev:sse                                 mcp-proxy-server for clients that connect, on PORT or 3006
  *
+ * mcp-proxy-server uses config.json, or config.example.json where there is none.
+ *
  * Only the program writes to stdout. It ends when the program ends without an error, as it does at the end of stdin.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createBundler, ROOT } from './lib/bundle.mjs';
+import { developmentConfig } from './lib/development-config.mjs';
 
 const PROGRAMS = { switchboard: 'index.js', 'mcp-proxy-server': 'mcp-proxy-server.js', mcpmux: 'mcpmux.js' };
 const [first, ...rest] = process.argv.slice(2);
@@ -36,7 +39,10 @@ function start() {
   console.error(`dev: starting ${program}`);
   const overHttp = args.some((arg) => /^--(http|sse)\b/.test(arg));
   const how = overHttp ? [] : ['--stdio'];
-  const child = spawn(process.execPath, [script, ...how, ...args], { stdio: 'inherit' });
+  const env = { ...process.env };
+  // --config comes first where it is given.
+  if (program === 'mcp-proxy-server') env.MCP_PROXY_CONFIG_PATH = developmentConfig();
+  const child = spawn(process.execPath, [script, ...how, ...args], { stdio: 'inherit', env });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   running = { child, exited, replaced: false };
   const mine = running;

@@ -1,18 +1,19 @@
 /**
  * `npm run inspector`: the MCP Inspector, in the browser, on the built mcp-proxy-server.
  *
- * The configuration is that of MCP_PROXY_CONFIG_PATH, else config.example.json. Arguments are passed on to the
+ * The configuration is that of MCP_PROXY_CONFIG_PATH, else config.json, else config.example.json. Arguments are passed on to the
  * Inspector. It listens on this machine only, and says where.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ROOT } from './lib/bundle.mjs';
+import { developmentConfig } from './lib/development-config.mjs';
 
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json');
 const { bin } = JSON.parse(readFileSync(manifest, 'utf8'));
-const config = resolve(process.env.MCP_PROXY_CONFIG_PATH || join(ROOT, 'config.example.json'));
+const config = developmentConfig();
 const inspector = spawn(
   process.execPath,
   [
