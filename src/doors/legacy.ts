@@ -2,6 +2,7 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { Session, wireAnswer, type Call, type ClientLink, type Gateway } from '../gateway/index.ts';
 import {
+  BATCHING_VERSION,
   Client,
   isJsonObject,
   isLegacyVersion,
@@ -123,6 +124,7 @@ export class LegacyClient implements ClientLink {
     if (id === undefined || !/^["\d-]/.test(id)) return;
     const { reason } = message.value(Client.params) as JsonObject;
     this.session.cancel(id, typeof reason === 'string' ? reason : undefined);
+    this.#peer.leaveUnanswered(id);
   }
 
   ask(request: Message, listener: AnswerListener): number {
@@ -189,6 +191,7 @@ export class LegacyClient implements ClientLink {
     }
     this.#greeted = true;
     if (isJsonObject(params) && isJsonObject(params.capabilities)) this.capabilities = params.capabilities;
+    if (asked === BATCHING_VERSION) this.#peer.allowBatches();
     const { name, title, version } = this.#identity;
     const instructions = this.#identity.instructions();
     this.#peer.answer(id, {

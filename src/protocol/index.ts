@@ -3,4 +3,4 @@ export { KEPT_KINDS, kindListedBy, KINDS, kindsChangedBy, type KeptKind, type Ki
 export { canElicit, capabilityAsked, isRoutedMethod, LOG_MESSAGE_LEVELS, severity } from './methods.ts';
 export { isModernVersion, MAY_ASK, Meta, MODERN_VERSION, ModernCode } from './modern.ts';
 export { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from './shapes.ts';
-export { isLegacyVersion, LATEST_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts';
+export { BATCHING_VERSION, isLegacyVersion, LATEST_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts';

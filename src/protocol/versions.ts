@@ -7,3 +7,6 @@ export const LATEST_LEGACY_VERSION: LegacyVersion = '2025-11-25';
 export function isLegacyVersion(version: unknown): version is LegacyVersion {
   return LEGACY_VERSIONS.includes(version as LegacyVersion);
 }
+
+/** The only version in which several messages may be sent as one JSON array. */
+export const BATCHING_VERSION: LegacyVersion = '2025-03-26';

@@ -2,6 +2,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { quoted } from '../shared/printable.ts';
 import type { SourceInfo } from '../gateway/index.ts';
 import {
+  BATCHING_VERSION,
   isJsonObject,
   isLegacyVersion,
   LATEST_LEGACY_VERSION,
@@ -48,7 +49,10 @@ export function shakeHands(
       answered: (answer) => {
         try {
           const reception = readGreeting(answer, server, mask);
-          if (reception.kind === 'agreed') peer.notify('notifications/initialized');
+          if (reception.kind === 'agreed') {
+            if (reception.info.protocolVersion === BATCHING_VERSION) peer.allowBatches();
+            peer.notify('notifications/initialized');
+          }
           resolve(reception);
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));

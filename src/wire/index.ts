@@ -1,3 +1,4 @@
+export { readBatch } from './batch.ts';
 export { byteAt, inPieces, viewsOf } from './bytes.ts';
 export { addEdit, editedText, excerptOf, insertedText, type Edit, type Excerpt } from './edit.ts';
 export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { SwitchboardError } from '../shared/errors.ts';
-import type { Edit } from './edit.ts';
-import { Envelope, RpcCode } from './envelope.ts';
+import { BatchedAnswers, readBatch } from './batch.ts';
 import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
+import { addEdit, editedText, type Edit } from './edit.ts';
+import { Envelope, RpcCode } from './envelope.ts';
 import { Deframer, type Framing } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
 import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
@@ -76,6 +77,9 @@ export class Peer {
   /** Whether the rare members are looked for in every message, and in the same scan: they are not rare here. */
   readsWhole = false;
   readonly #pending = new WaitingList<AnswerListener>();
+  #batched: BatchedAnswers | undefined;
+  /** Takes what is refused while a batch is read. */
+  #refusedInBatch: ((answer: string) => void) | undefined;
   #lastId = 0;
   #over = false;
   #ended = false;
@@ -119,6 +123,11 @@ export class Peer {
     input.on('close', () => this.#end('end'));
   }
 
+  /** From now on the other side may send several messages as one array. */
+  allowBatches(): void {
+    this.#batched ??= new BatchedAnswers((text) => this.outbox.sendText(text));
+  }
+
   /** Passes a request on under an id of ours, which is returned. */
   relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
     const id = this.nextId();
@@ -151,18 +160,29 @@ export class Peer {
 
   /** The same where the result is JSON text already, on one line. */
   answerText(id: string, result: string): void {
-    this.outbox.sendText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+    this.#sendAnswer(id, `{"jsonrpc":"2.0","id":${id},"result":${result}}`);
   }
 
   /** Answers a request with an error; `id` is the id's JSON text as it came, or undefined where none could be read. */
   fail(id: string | undefined, code: number, message: string, data?: unknown): void {
     const error = JSON.stringify({ code, message, data });
-    this.outbox.sendText(`{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`);
+    this.#sendAnswer(id, `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`);
+  }
+
+  /** A request of the other side that was cancelled and gets no answer. */
+  leaveUnanswered(id: string): void {
+    this.#batched?.drop(id);
   }
 
   /** Passes an answer on under the id that its new receiver asked with, as that stands in the request. */
   forwardAnswer(answer: Message, request: Message, edits: readonly Edit[] = NO_EDITS): void {
+    if (this.#batched?.take(request.text(Envelope.id)!, () => answerAs(request, answer, edits))) return;
     this.outbox.forwardAs(request, answer, edits);
+  }
+
+  #sendAnswer(id: string | undefined, text: string): void {
+    if (id === undefined && this.#refusedInBatch) this.#refusedInBatch(text);
+    else if (id === undefined || !this.#batched?.take(id, () => text)) this.outbox.sendText(text);
   }
 
   /** Stops waiting for an answer. If it comes all the same, it is dropped. */
@@ -212,6 +232,7 @@ export class Peer {
     const message = readMessage(bytes, this.#shape, framing, this.readsWhole);
     if (!(message instanceof Message)) {
       const batch = message.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
+      if (batch && this.#batched && this.#readBatch(bytes, framing, this.#batched)) return;
       const id = message.id !== undefined && isUsableId(message.id) ? message.id : undefined;
       // A damaged answer is all the answer there will be: its caller is told now, not after a timeout.
       const listener = looksLikeCall(textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD)))
@@ -224,6 +245,25 @@ export class Peer {
     if (message.has(Envelope.method)) this.#readCall(message);
     else if (message.has(Envelope.result) || message.has(Envelope.error)) this.#readAnswer(message);
     else this.#refuse('not-a-message', message);
+  }
+
+  #readBatch(bytes: Bytes, framing: Framing, batched: BatchedAnswers): boolean {
+    const parts = readBatch(textOf(bytes, bytes.from, bytes.to))?.map((text) =>
+      inPieces([Buffer.from(text)]),
+    );
+    // An array of arrays is no batch.
+    if (parts === undefined || parts.some((part) => byteAt(part, 0) === 0x5b)) return false;
+    const ids = parts.flatMap((part) => {
+      const message = readMessage(part, this.#shape, 'content-length');
+      const isRequest = message instanceof Message && message.has(Envelope.method) && hasUsableId(message);
+      return isRequest ? [message.text(Envelope.id)!] : [];
+    });
+    batched.collect(ids, (refuse) => {
+      this.#refusedInBatch = refuse;
+      for (const part of parts) this.#read(part, framing);
+      this.#refusedInBatch = undefined;
+    });
+    return true;
   }
 
   #readCall(message: Message): void {
@@ -314,7 +354,8 @@ export function refusalError(refusal: Refusal | Fault): { code: number; message:
     case 'batch':
       return {
         code: RpcCode.invalidRequest,
-        message: 'Invalid request: batches are not supported; send one message at a time.',
+        message:
+          'Invalid request: send one message at a time. Batches exist in protocol version 2025-03-26 only.',
       };
     case 'not-an-object':
     case 'not-a-message':
@@ -331,6 +372,14 @@ export function refusalError(refusal: Refusal | Fault): { code: number; message:
         message: 'Invalid request: the message is larger than the limit.',
       };
   }
+}
+
+/** The text of an answer under the id of the request that it is for. */
+function answerAs(request: Message, answer: Message, edits: readonly Edit[]): string {
+  const all = [...edits];
+  const { id } = Envelope;
+  addEdit(all, { start: answer.start(id), end: answer.end(id), with: request.text(id)! });
+  return editedText(answer, all);
 }
 
 const NO_EDITS: readonly Edit[] = [];

@@ -5,6 +5,7 @@ import {
   Envelope,
   inPieces,
   Message,
+  readBatch,
   readMessage,
   refusalError,
   RpcCode,
@@ -13,14 +14,14 @@ import { isJson } from './media.ts';
 import { replyError, replyErrorUnread } from './reply.ts';
 
 /**
- * Reads the one message that a POST carries. Resolves with undefined where there is none to be had; the client has
- * been told why then.
+ * Reads the message that a POST carries, or the several of a batch. Resolves with undefined where there is none to be
+ * had; the client has been told why then.
  */
 export async function readPost(
   request: IncomingMessage,
   response: ServerResponse,
   limit: number,
-): Promise<Message | undefined> {
+): Promise<Message | readonly Message[] | undefined> {
   if (!isJson(request.headers['content-type'])) {
     const message = 'Unsupported media type: send the message as application/json.';
     replyErrorUnread(request, response, { status: 415, message });
@@ -70,20 +71,30 @@ function readBody(
   });
 }
 
-function readOne(pieces: readonly Buffer[], response: ServerResponse): Message | undefined {
+function readOne(pieces: readonly Buffer[], response: ServerResponse): ReturnType<typeof readBatched> {
   const message = readMessage(inPieces(pieces), CLIENT_SHAPE, 'content-length');
-  const fault = message instanceof Message ? faultOf(message) : refusalOf(message.why, pieces);
+  if (!(message instanceof Message) && message.why === 'not-an-object') return readBatched(pieces, response);
+  const fault = message instanceof Message ? faultOf(message) : message.why;
   if (fault === undefined) return message as Message;
   replyError(response, { status: 400, ...refusalError(fault) });
   return undefined;
 }
 
-type Refusal = Parameters<typeof refusalError>[0];
-
-function refusalOf(why: Refusal, pieces: readonly Buffer[]): Refusal {
-  if (why !== 'not-an-object') return why;
-  return Buffer.concat(pieces).toString('latin1').trimStart().startsWith('[') ? 'batch' : why;
+function readBatched(
+  pieces: readonly Buffer[],
+  response: ServerResponse,
+): Message | readonly Message[] | undefined {
+  const parts = readBatch(Buffer.concat(pieces).toString());
+  const messages = parts?.map((text) =>
+    readMessage(inPieces([Buffer.from(text)]), CLIENT_SHAPE, 'content-length'),
+  );
+  const usable = messages?.filter((each) => each instanceof Message && faultOf(each) === undefined);
+  if (usable !== undefined && usable.length === messages?.length) return usable as Message[];
+  replyError(response, { status: 400, ...refusalError('not-an-object') });
+  return undefined;
 }
+
+type Refusal = Parameters<typeof refusalError>[0];
 
 /** What the core would refuse is refused here, where the exchange that it came in is at hand. */
 function faultOf(message: Message): Refusal | undefined {

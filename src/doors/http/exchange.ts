@@ -16,6 +16,15 @@ export interface ExchangeOptions {
   readonly openStream: (() => EventStream) | undefined;
   /** Told of every write. */
   readonly sent: (response: ServerResponse, bytes: number) => void;
+  /** What it shares with other requests that came in the same POST. Default: it came alone. */
+  readonly batch?: BatchedExchange | undefined;
+}
+
+/** A POST with several requests: one stream that ends when all are answered. */
+export interface BatchedExchange {
+  readonly stream: EventStream;
+  /** How many are not answered yet. */
+  open: number;
 }
 
 /**
@@ -36,6 +45,7 @@ export class Exchange {
     this.id = idKey(options.id);
     this.token = options.token === undefined ? undefined : idKey(options.token);
     this.#options = options;
+    this.#stream = options.batch?.stream;
   }
 
   get size(): number {
@@ -70,7 +80,7 @@ export class Exchange {
   answer(message: Message, headers?: Readonly<Record<string, string>>): void {
     if (this.#stream) {
       this.#stream.send(message, this.#options.id);
-      this.#stream.end();
+      this.#endStream(this.#stream);
       return;
     }
     const { response, sent } = this.#options;
@@ -90,7 +100,7 @@ export class Exchange {
   /** The client has taken its request back: nothing more comes, and that is no error. */
   withdraw(): void {
     const { response } = this.#options;
-    if (this.#stream) this.#stream.end();
+    if (this.#stream) this.#endStream(this.#stream);
     else if (!isGone(response)) {
       beginEvents(response);
       response.end();
@@ -100,8 +110,13 @@ export class Exchange {
   /** There is nobody any more to answer it. */
   abandon(): void {
     const { response, id } = this.#options;
-    if (this.#stream) this.#stream.end();
+    if (this.#stream) this.#endStream(this.#stream);
     else if (!isGone(response)) replyError(response, { status: 404, id, message: SESSION_ENDED });
+  }
+
+  #endStream(stream: EventStream): void {
+    const { batch } = this.#options;
+    if (batch === undefined || --batch.open === 0) stream.end();
   }
 }
 

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  BATCHING_VERSION,
   Client,
   isJsonObject,
   isLegacyVersion,
   isModernVersion,
   type JsonObject,
 } from '../../protocol/index.ts';
-import { RpcCode, type Message } from '../../wire/index.ts';
+import { refusalError, RpcCode, type Message } from '../../wire/index.ts';
 import { readPost } from './body.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
 import { ModernPosts } from './modern-posts.ts';
@@ -64,6 +65,14 @@ export function handlersFor({
     return true;
   };
 
+  /** Whether the messages of a batch can be taken now; if not, the client has been told. */
+  const takesBatch = (batch: readonly Message[], session: Session, response: ServerResponse): boolean => {
+    if (session.version === BATCHING_VERSION)
+      return !batch.some((each) => refuseMessage(each, session, response));
+    replyError(response, NO_BATCH);
+    return false;
+  };
+
   /** The session a request to /mcp belongs to; undefined where there is none, which the client has been told. */
   const sessionOf = (
     request: IncomingMessage,
@@ -111,6 +120,12 @@ export function handlersFor({
       if (id !== undefined && session === undefined) return;
       const message = await readPost(request, response, bodyBytes);
       if (message === undefined) return;
+      if (isBatch(message)) {
+        if (session === undefined || sessions.find(session.id, StreamableSession) === undefined)
+          replyError(response, session === undefined ? NO_BATCH : NO_SESSION);
+        else if (takesBatch(message, session, response)) session.receiveBatch(message, response);
+        return;
+      }
       if (claimsModern || ModernPosts.carries(message)) takeModern(message, request, response);
       else if (session === undefined) begin(message, response);
       // While the body came it may have ended.
@@ -161,7 +176,11 @@ export function handlersFor({
       }
       const message = await readPost(request, response, bodyBytes);
       if (message === undefined) return;
-      if (sessions.find(session.id, SseSession) === undefined) replyError(response, NO_SSE_SESSION);
+      if (isBatch(message)) {
+        if (!takesBatch(message, session, response)) return;
+        for (const each of message) session.take(each);
+        replyEmpty(response, 202);
+      } else if (sessions.find(session.id, SseSession) === undefined) replyError(response, NO_SSE_SESSION);
       else if (!refuseMessage(message, session, response)) {
         session.take(message);
         replyEmpty(response, 202);
@@ -209,6 +228,7 @@ const NO_ID = {
   message:
     'Bad request: without an Mcp-Session-Id header only an initialize request is taken, which begins a session.',
 };
+const NO_BATCH = { status: 400, ...refusalError('batch') };
 const NO_SESSION = {
   status: 404,
   message: 'Not found: there is no such session, or it has ended. Begin a new one with initialize.',
@@ -236,6 +256,10 @@ const BAD_VERSION = {
   code: RpcCode.invalidRequest,
   message: 'Bad request: the MCP-Protocol-Version header names a version that this gateway does not speak.',
 };
+
+function isBatch(read: Message | readonly Message[]): read is readonly Message[] {
+  return Array.isArray(read);
+}
 
 function isRequest(message: Message): boolean {
   return message.has(Client.method) && message.has(Client.id);

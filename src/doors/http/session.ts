@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
+import { isJsonObject, Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import { BACKED_UP_BYTES, Conduit } from './conduit.ts';
 import type { EventStore } from './event-store.ts';
@@ -44,6 +45,8 @@ export abstract class Session {
   readonly seat: Seat;
   /** Whether its greeting was answered, so that there is a client. Who only tried is none. */
   greeted = false;
+  /** The protocol version that was agreed on; undefined before that. */
+  version: string | undefined;
   protected readonly host: SessionHost;
   readonly #conduit: Conduit;
   /** Responses in which something may wait. */
@@ -156,6 +159,13 @@ export abstract class Session {
     for (const response of this.#writing) response.destroy();
     void this.close();
   }
+}
+
+/** The protocol version in the answer to initialize. */
+export function versionIn(answer: Message): string | undefined {
+  const result = answer.value(Server.result);
+  const version = isJsonObject(result) ? result.protocolVersion : undefined;
+  return typeof version === 'string' ? version : undefined;
 }
 
 const TOO_MUCH = 'too much waits for it';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
-import { Session, type SessionHost } from './session.ts';
+import { Session, versionIn, type SessionHost } from './session.ts';
 
 /** A client of the older HTTP+SSE: one stream that carries everything to it, and that it lives as long as. */
 export class SseSession extends Session {
@@ -28,7 +28,10 @@ export class SseSession extends Session {
   protected override deliver(message: Message): void {
     this.#sentAt = performance.now();
     // The first thing that succeeds is its greeting.
-    if (!this.greeted) this.greeted = message.has(Server.result);
+    if (!this.greeted && message.has(Server.result)) {
+      this.greeted = true;
+      this.version = versionIn(message);
+    }
     writeEvent(this.#response, message, this.sent);
   }
 

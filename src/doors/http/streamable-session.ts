@@ -3,11 +3,11 @@ import { Client, Server, SERVER_SHAPE } from '../../protocol/index.ts';
 import { editedText, idKey, Message } from '../../wire/index.ts';
 import { EventLog, readCursor, type Cursor } from './event-log.ts';
 import { beginEvents, EventStream } from './event-stream.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, type BatchedExchange } from './exchange.ts';
 import { Kept } from './kept.ts';
 import { OpenPosts } from './open-posts.ts';
 import { replyEmpty } from './reply.ts';
-import { Session, type SessionHost } from './session.ts';
+import { Session, versionIn, type SessionHost } from './session.ts';
 
 /** The stream that the client listens on, beside those that its requests are answered on. */
 const LISTENING = 0;
@@ -53,6 +53,26 @@ export class StreamableSession extends Session {
     }
     this.take(message);
     replyEmpty(response, 202);
+    this.#withdraw(message);
+  }
+
+  /** Several messages in one POST. Where there are requests, one stream carries all their answers. */
+  receiveBatch(messages: readonly Message[], response: ServerResponse): void {
+    const requests = messages.filter((message) => message.has(Client.method) && message.has(Client.id));
+    if (requests.length === 0) {
+      for (const message of messages) this.take(message);
+      replyEmpty(response, 202);
+    } else {
+      const stream = this.#newStream(++this.#streams);
+      stream.attach(response);
+      const batch = { stream, open: requests.length };
+      for (const request of requests) this.#open(request, response, true, batch);
+      for (const message of messages) this.take(message);
+    }
+    for (const message of messages) this.#withdraw(message);
+  }
+
+  #withdraw(message: Message): void {
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const cancelled = message.text(Client.requestId);
     if (cancelled !== undefined) this.#posts.takeCancelled(idKey(cancelled))?.withdraw();
@@ -113,8 +133,9 @@ export class StreamableSession extends Session {
     this.#log.dropBefore(now - resumeMs, (stream) => this.#posts.onStream(stream) !== undefined);
   }
 
-  #open(request: Message, response: ServerResponse, mayStream: boolean): Exchange {
+  #open(request: Message, response: ServerResponse, mayStream: boolean, batch?: BatchedExchange): Exchange {
     const exchange = new Exchange({
+      batch,
       response,
       id: request.text(Client.id)!,
       size: request.length,
@@ -176,8 +197,8 @@ export class StreamableSession extends Session {
       void this.close();
       return;
     }
-    const { protocolVersion } = answer.value(Server.result) as { protocolVersion?: unknown };
-    this.#primes = typeof protocolVersion === 'string' && protocolVersion >= FIRST_PRIMED;
+    this.version = versionIn(answer);
+    this.#primes = this.version !== undefined && this.version >= FIRST_PRIMED;
     this.greeted = true;
     exchange.answer(answer, { 'Mcp-Session-Id': this.id });
   }
