@@ -121,12 +121,24 @@ const startInOnePiece = (start) => ({
  */
 async function finished(group, files) {
   const texts = withoutEmptyImports(files);
-  if (group.start === undefined) return texts;
+  if (group.start === undefined) return [...texts, ...(await declarations(group.libraries))];
   const loader = await loaderText();
   return Promise.all(
     texts.map(async ({ path, contents }) => {
       const text = await asCommonJs(contents);
       return { path, contents: basename(path, '.js') in group.programs ? withLoader(text, loader) : text };
+    }),
+  );
+}
+
+/** The types of what others import. */
+async function declarations(libraries) {
+  const { default: ts } = await import('typescript');
+  return Promise.all(
+    Object.entries(libraries).map(async ([name, source]) => {
+      const text = await readFile(join(ROOT, source), 'utf8');
+      const { outputText } = ts.transpileDeclaration(text, { fileName: source });
+      return { path: join(ROOT, 'dist', `${name}.d.mts`), contents: outputText };
     }),
   );
 }

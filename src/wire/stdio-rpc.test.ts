@@ -59,6 +59,6 @@ test('a header block without Content-Length and a body that is no JSON are error
   input.write(`${framed('{}')}X-Other: 1\r\n\r\n${framed('{no')}${framed('{"id":2}')}`);
   await settle();
   expect(heard).toEqual([{}, { id: 2 }]);
-  expect(errors[0]).toContain('Missing Content-Length');
+  expect(errors[0]).toContain('no Content-Length in the header block');
   expect(errors).toHaveLength(2);
 });

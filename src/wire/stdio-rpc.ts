@@ -8,13 +8,14 @@ export interface StdioRpcOptions {
   readonly input?: Readable;
   /** Where messages go. Default process.stdout. */
   readonly output?: Writable;
-  /** Told about bytes that are no message; the stream goes on behind them. Default: thrown away. */
+  /** Called for bytes that are not a message; reading goes on behind them. Default: a line on stderr. */
   readonly onError?: (error: Error) => void;
 }
 
 /**
- * JSON-RPC over a pair of streams in its simplest form: each message parsed and handed over, `write` sends one back.
- * Reads both framings and writes in the one the other side opened with, Content-Length until it has.
+ * JSON-RPC over a pair of streams in its simplest form: calls `handler` with each message, parsed, and returns `write`,
+ * which sends one back. Reads lines and `Content-Length` blocks alike, and writes in the form the other side opened
+ * with (`Content-Length` until it has).
  */
 export function startStdioRpc(
   handler: (message: unknown) => void,
@@ -26,7 +27,7 @@ export function startStdioRpc(
     highWater: Infinity,
     takesCopies: false,
   });
-  const report = options.onError ?? (() => undefined);
+  const report = options.onError ?? ((error) => process.stderr.write(`stdio-rpc: ${error.message}\n`));
   const deframer = new Deframer(
     { messageBytes: 16 * 1024 * 1024, overrunBytes: Infinity },
     {
@@ -35,16 +36,17 @@ export function startStdioRpc(
         let message: unknown;
         try {
           message = JSON.parse(textOf(bytes, bytes.from, bytes.to));
-        } catch (error) {
-          report(error as Error);
+        } catch {
+          // What the parser says quotes the text, which may hold a secret.
+          report(new Error(`${bytes.to - bytes.from} bytes are not JSON and are skipped`));
           return;
         }
         handler(message);
       },
       oversize: (_head, _tail, length) =>
-        report(new Error(`A message of ${length} bytes is over the limit of 16 MiB`)),
+        report(new Error(`a message of ${length} bytes is over the limit of 16 MiB and is skipped`)),
       badHeader: (header) =>
-        report(new Error(`Missing Content-Length in the header block ${JSON.stringify(header)}`)),
+        report(new Error(`no Content-Length in the header block ${JSON.stringify(header)}`)),
       overrun: () => undefined,
     },
   );

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startClient, textOf } from '../helpers/raw-client.ts';
@@ -67,6 +67,39 @@ test('the package has every program, executable, and what a user needs to begin'
   for (const file of ['README.md', 'LICENSE', 'config.example.json', 'switchboard.config.schema.json']) {
     expect(modes.has(file), file).toBe(true);
   }
+  // A link of the README works where the package is installed.
+  const links = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g);
+  const files = [...modes.keys()];
+  for (const [, path] of links)
+    expect(
+      files.some((file) => file === path || file.startsWith(`${path!}/`)),
+      path,
+    ).toBe(true);
+});
+
+test('what the package exports has types, and reports bad input', () => {
+  const project = createProject({
+    'package.json': '{"type":"module"}',
+    'use.ts': `import { startStdioRpc } from 'mcp-switchboard/stdio-rpc';
+      const { write } = startStdioRpc((message: unknown) => write({ echo: message }));`,
+    'use.js': `import { startStdioRpc } from 'mcp-switchboard/stdio-rpc';
+      const { write } = startStdioRpc((message) => write({ echo: message }));`,
+  });
+  cpSync(join(ROOT, 'package.json'), project.path('node_modules/mcp-switchboard/package.json'));
+  cpSync(join(ROOT, 'dist'), project.path('node_modules/mcp-switchboard/dist'), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules/@types'), project.path('node_modules/@types'));
+  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '--noEmit', '--strict', '--skipLibCheck'];
+  const how = ['--module', 'nodenext', '--types', 'node', 'use.ts'];
+  execFileSync(process.execPath, [...tsc, ...how], { cwd: project.dir, stdio: 'pipe' });
+  const { stdout, stderr } = spawnSync(process.execPath, ['use.js'], {
+    cwd: project.dir,
+    input: '{"a":\n{"b":1}\n',
+    encoding: 'utf8',
+  });
+  expect([stdout, stderr]).toEqual([
+    '{"echo":{"b":1}}\n',
+    'stdio-rpc: 5 bytes are not JSON and are skipped\n',
+  ]);
 });
 
 test('what is bundled comes with the terms of everybody it is from', () => {
