@@ -106,6 +106,8 @@ export interface App {
   listTools(server: string): Promise<Listing>;
   /** Runs a tool of a server and resolves with its result; rejects with a ServerError where the server refuses. */
   callTool(server: string, tool: string, args: JsonObject, options?: LocalCallOptions): Promise<JsonObject>;
+  /** What a client is told when it connects, as far as servers have said what they are for. */
+  instructions(): string;
   /** How each server is doing now, in the order of the configuration; of several of one name, the liveliest. */
   states(): readonly ServerState[];
   /** Makes the servers those of a configuration that was read again; what did not change goes on running. */
@@ -276,6 +278,7 @@ export function createApp(options: AppOptions): App {
     listTools: async (server) => source(server).list('tools'),
     callTool: async (server, tool, args, callOptions) =>
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
+    instructions: () => main.identity.instructions(),
     states: () => statesOf([...workspaces]),
     async reconfigure(next) {
       const before = current;

@@ -14,6 +14,8 @@ export const Exit = {
   bug: 70,
   /** The configuration cannot be used. */
   config: 78,
+  /** The person pressed Ctrl-C. */
+  cancelled: 130,
 } as const;
 
 /** What the program ends with when this was thrown. */

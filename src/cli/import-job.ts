@@ -55,7 +55,7 @@ export async function prepareImport(given: Arguments, context: Context): Promise
   const options = {
     where,
     directory: config.directory,
-    elsewhere: definedOutside(config),
+    elsewhere: discovered(config),
     hidesSecrets: hidesSecrets(given),
     takesOver,
   };
@@ -140,7 +140,7 @@ function gather(given: Arguments, where: Surroundings): Gathered {
   };
 }
 
-function hidesSecrets({ flags }: Arguments): boolean {
+export function hidesSecrets({ flags }: Arguments): boolean {
   const how = flags.get('secrets') ?? 'keep';
   if (how === 'keep' || how === 'env') return how === 'env';
   throw usage(
@@ -149,16 +149,10 @@ function hidesSecrets({ flags }: Arguments): boolean {
   );
 }
 
-/** Names that are taken by servers of other files than the configuration. */
-function definedOutside({
-  file,
-  servers,
-  disabled,
-  unusable,
-}: LoadedConfig): Map<string, string | undefined> {
-  const outside = servers.filter(({ origin }) => origin.file !== file);
-  return new Map<string, string | undefined>([
-    ...[...disabled, ...unusable.map(({ name }) => name)].map((name) => [name, undefined] as const),
-    ...outside.map(({ name, origin }) => [name, origin.file] as const),
-  ]);
+/** The servers that were discovered beside the configuration, each with its file. */
+export function discovered({ files, servers, unusable }: LoadedConfig): Map<string, string | undefined> {
+  const others = [...servers, ...unusable].filter(
+    ({ origin }) => !files.some(({ path }) => path === origin.file),
+  );
+  return new Map(others.map(({ name, origin }) => [name, origin.file]));
 }

@@ -149,3 +149,22 @@ test('secrets stay, or become variables, of which each stands for one value', ()
   );
   expect(JSON.stringify(needed)).not.toMatch(/k1|k2|"one"/);
 });
+
+test('one that is there with another key or time limit is the same, and stays as it is', () => {
+  const there = { command: 'npx', args: ['-y', 'gh'], env: { GH_TOKEN: '${GH_TOKEN}' } };
+  const text = JSON.stringify({ mcpServers: { gh: there, odd: { command: 'odd', args: 7 } } });
+  const found = [
+    server('cursor', 'gh', { command: 'npx', args: ['gh'], env: { GH_TOKEN: 'a-secret' }, timeout: 5000 }),
+    server('codex', 'gh', { command: 'npx', args: ['-y', 'gh', '--read-only'] }),
+    server('cursor', 'odd', { command: 'odd' }),
+  ];
+  const { servers, after } = planImport(text, found, options);
+  expect(servers.map(({ as, state }) => [as, state])).toEqual([
+    ['gh', 'same'],
+    ['gh-codex', 'clash'],
+    ['odd-cursor', 'clash'],
+  ]);
+  expect(servers[0]!.notes.join()).toContain('env.GH_TOKEN');
+  expect(servers[0]!.notes.join()).not.toContain('a-secret');
+  expect(serversOf(after)).toMatchObject({ gh: there });
+});

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { withServer } from '../config/index.ts';
 import {
   convertServer,
+  differences,
+  isNearDuplicate,
   replaceSecrets,
   type HostServer,
   type OurEntry,
@@ -102,6 +104,17 @@ function plan(
     const there = present.get(as);
     if (there !== undefined && (isSame(there, plain) || isSame(there, hidden)))
       return { ...seen, as, state: 'same' };
+    if (isEntry(there) && isNearDuplicate({ name: as, entry: there }, { name, entry: plain })) {
+      const differ = differences(there, entry);
+      const note = `the one that is there differs in ${differ.join(', ')}, and stays`;
+      return {
+        ...seen,
+        as,
+        state: 'same',
+        notes: [...(differ.length === 0 ? [] : [note]), ...converted.notes],
+        variables: [],
+      };
+    }
     const isFree = there === undefined && (!elsewhere.has(as) || elsewhere.get(as) === server.place.file);
     if (isFree) return { ...seen, as, state: as === name ? 'new' : 'clash' };
   }
@@ -144,6 +157,21 @@ function freeVariable(
   const instead = `${wanted}_${host.toUpperCase().replaceAll('-', '_')}`;
   for (const name of candidates(wanted, instead, '_')) if ((taken.get(name) ?? value) === value) return name;
   throw new Error('There is always one more name.');
+}
+
+/** Whether a value of our file can be compared: it may be written wrongly. */
+function isEntry(value: unknown): value is OurEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { command, url, args = [], env = {}, headers = {} } = value as Record<string, unknown>;
+  const isTexts = (texts: unknown): boolean =>
+    typeof texts === 'object' &&
+    texts !== null &&
+    Object.values(texts).every((text) => typeof text === 'string');
+  return (
+    (typeof command === 'string' || typeof url === 'string') &&
+    Array.isArray(args) &&
+    [args, env, headers].every(isTexts)
+  );
 }
 
 const REACHED = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'oauth'] as const;

@@ -40,7 +40,7 @@ export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOpti
   return [...files.values()];
 }
 
-function byPlace(servers: readonly HostServer[]): Map<Place, Map<string, unknown>> {
+export function byPlace(servers: readonly HostServer[]): Map<Place, Map<string, unknown>> {
   const places = new Map<string, [Place, Map<string, unknown>]>();
   for (const { place, name, value } of servers) {
     const key = JSON.stringify([place.file, place.keyPath]);

@@ -10,6 +10,6 @@ export { refuseName } from './name-rule.ts';
 export { plainEntry } from './plain-entry.ts';
 export { findPlace, isPresent, placeOf, type Place } from './place.ts';
 export { readServers, type HostServer } from './read-servers.ts';
-export { replaceSecrets, secretValues } from './secrets-in.ts';
+export { literalSecrets, replaceSecrets, secretValues } from './secrets-in.ts';
 export { giveBack, takeOver, type GivenBack, type TakenOver, type TakeoverPart } from './takeover.ts';
 export { dropRecord, keptRecords, type KeptRecord } from './takeover-record.ts';

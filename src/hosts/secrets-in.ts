@@ -31,6 +31,16 @@ export function replaceSecrets(entry: OurEntry, server: string, replace: Replace
   };
 }
 
+/** The secrets that stand in an entry, each with the place where it stands. */
+export function literalSecrets(entry: OurEntry, server: string): Omit<Secret, 'value'>[] {
+  const found: Omit<Secret, 'value'>[] = [];
+  replaceSecrets(entry, server, ({ value, where, variable }) => {
+    found.push({ where, variable });
+    return value;
+  });
+  return found;
+}
+
 function inVariables(
   env: Readonly<Record<string, string>>,
   server: string,

@@ -1,70 +1,224 @@
-/** `switchboard init`: from servers scattered over hosts to one configuration, without a question or with them. */
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { createProject, nodeServer, ROOT, type Project } from '../helpers/temp-project.ts';
+/** `switchboard init`: from servers scattered over hosts to one configuration, with flags or in lists. */
+import { existsSync, statSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { CAN_PRESS, createHostHome, FILES, type HostHome } from '../helpers/host-home.ts';
+import type { Json } from '../helpers/raw-client.ts';
+import { nodeServer } from '../helpers/temp-project.ts';
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const OWN = '.config/switchboard/switchboard.config.json';
+const ECHO = nodeServer('echo', '--instructions=Echoes whatever it is told, and adds numbers.');
+const echo = (key: string): object => ({ ...ECHO, env: { API_KEY: key } });
+const codexEcho = (key: string): string =>
+  `[mcp_servers.echo]\ncommand = ${JSON.stringify(ECHO.command)}\nargs = ${JSON.stringify(ECHO.args)}\nenv = { API_KEY = "${key}" }\n`;
 
-function init(project: Project, ...args: string[]): Promise<Ran> {
-  const env = {
-    PATH: process.env.PATH,
-    HOME: project.path('home'),
-    SWITCHBOARD_STATE_DIR: project.path('state'),
-    NO_COLOR: '1',
-  };
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(ROOT, 'dist/index.js'), 'init', ...args], {
-      cwd: project.path('work'),
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
+/** Cursor and Codex have the same server with different keys, and Cursor one more. */
+function twoHosts(): HostHome {
+  return createHostHome({
+    [FILES.cursor]: { mcpServers: { echo: echo('cursor-key'), pages: nodeServer('pages') } },
+    [FILES.codex]: codexEcho('codex-key'),
   });
 }
 
-const CURSOR = { mcpServers: { echo: nodeServer('echo') } };
-const YARD = '[services.web]\ncommand = "node web.js"\n';
+const serversIn = (at: HostHome, file: string): Json => JSON.parse(at.read(file)).mcpServers;
 
-test('finds the servers of hosts and the yard, writes a configuration, tells the hosts, and shows what it saves', async () => {
-  const project = createProject({ 'home/.cursor/mcp.json': CURSOR, 'work/switchyard.toml': YARD });
-  const { code, stdout, stderr } = await init(project, '--yes');
-  expect(code, stderr).toBe(0);
-  const config = JSON.parse(project.read('work/switchboard.config.json'));
-  expect(config.mcpServers).toEqual({ echo: CURSOR.mcpServers.echo, yard: { builtin: 'switchyard' } });
-  const cursor = JSON.parse(project.read('home/.cursor/mcp.json'));
-  expect(cursor.mcpServers.echo).toEqual(CURSOR.mcpServers.echo);
-  expect(cursor.mcpServers.switchboard.args).not.toContain('--config');
-  for (const text of ['echo_suite', 'yard_suite', 'TOKENS', 'Added "switchboard" to Cursor'])
-    expect(stdout).toContain(text);
+describe('with --yes', () => {
+  test('moves servers into the own file, each once, and eject puts every host back to the byte', async () => {
+    const at = twoHosts();
+    const before = at.files();
+    const { code, stdout, stderr } = await at.run(['init', '--yes', '--no-start']);
+    expect(code, stderr).toBe(0);
+    expect(serversIn(at, OWN)).toEqual({ echo: echo('cursor-key'), pages: nodeServer('pages') });
+    expect(statSync(at.home.path(OWN)).mode & 0o777).toBe(0o600);
+    expect(Object.keys(serversIn(at, FILES.cursor))).toEqual(['switchboard']);
+    expect(at.read(FILES.cursor)).not.toContain('--config');
+    expect(at.read(FILES.codex)).not.toContain('mcp_servers.echo');
+    expect(existsSync(at.home.path('work/switchboard.config.json'))).toBe(false);
+    for (const text of [OWN, 'Moved behind it: echo, pages', 'Reload Window', 'switchboard eject cursor'])
+      expect(stdout).toContain(text);
 
-  const again = await init(project, '--yes', '--json', '--no-start');
-  expect(again.code, again.stderr).toBe(0);
-  expect(JSON.parse(again.stdout)).toMatchObject({ import: null, yard: false, install: null, dryRun: null });
-  expect(JSON.parse(project.read('work/switchboard.config.json'))).toEqual(config);
+    const again = await at.run(['init', '--yes', '--no-start']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stdout).not.toMatch(/Added|Moved|Wrote/);
+
+    expect((await at.run(['eject'])).code).toBe(0);
+    expect(at.files()).toEqual({ ...before, [OWN]: at.read(OWN) });
+  });
+
+  test('takes the key of the host that is preferred, and only what the flags name', async () => {
+    const at = twoHosts();
+    const cursor = at.read(FILES.cursor);
+    const flags = ['--servers', 'echo', '--hosts', 'codex', '--prefer', 'codex', '--no-start', '--json'];
+    const { code, json, stderr } = await at.run(['init', '--yes', ...flags]);
+    expect(code, stderr).toBe(0);
+    expect(serversIn(at, OWN)).toEqual({ echo: echo('codex-key') });
+    expect(at.read(FILES.cursor)).toBe(cursor);
+    expect(json).toMatchObject({
+      configs: [{ level: 'user', changed: true, servers: [{ name: 'echo', state: 'new', host: 'codex' }] }],
+      hosts: [{ host: 'codex', changed: true, moved: ['echo'], beside: [] }],
+      started: null,
+    });
+    const wrong = await at.run(['init', '--yes', '--servers', 'ecko']);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('echo');
+  });
+
+  test('counts what hosts load afterwards: what stays beside it, Switchboard, and all instructions', async () => {
+    const at = twoHosts();
+    const flags = ['--servers', 'echo', '--beside', 'codex', '--json'];
+    const { code, json, stderr } = await at.run(['init', '--yes', ...flags]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/✓ echo: 13 tools, \d+\.\d s\n/);
+    const { hosts } = json.started;
+    const [cursor, codex] = ['cursor', 'codex'].map((name) => hosts.find((each: Json) => each.host === name));
+    expect(cursor).toMatchObject({ before: { tools: 19 }, after: { tools: 7 }, direct: ['pages'] });
+    expect(codex).toMatchObject({ before: { tools: 13 }, after: { tools: 14 }, direct: ['echo'] });
+    // What stays is loaded as before, and Switchboard on top of it, once for each host alike.
+    const tokens = (load: Json): number => Number(load.tokens);
+    const own = tokens(codex.after) - tokens(codex.before);
+    const { json: listed } = await at.run(['--dry-run', '--json']);
+    expect(own).toBeGreaterThan(listed.tokens.listed);
+    expect(tokens(cursor.before)).toBe(tokens(cursor.after) - own + tokens(codex.before));
+    expect(at.read(FILES.codex)).toContain('mcp_servers.echo');
+    expect(at.read(FILES.codex)).toContain('mcp_servers.switchboard');
+  });
+
+  test('files of a team change only when they are named, and no secret goes into the project', async () => {
+    const team = { mcpServers: { shop: { ...nodeServer('echo'), env: { SHOP_TOKEN: 'team-secret' } } } };
+    const at = createHostHome({
+      [FILES.cursor]: { mcpServers: { echo: echo('my-secret') } },
+      'work/.cursor/mcp.json': team,
+      'work/.mcp.json': team,
+    });
+    const [cursor, claude] = [at.read('work/.cursor/mcp.json'), at.read('work/.mcp.json')];
+    const usual = await at.run(['init', '--yes', '--no-start']);
+    expect(usual.code, usual.stderr).toBe(0);
+    expect([at.read('work/.cursor/mcp.json'), at.read('work/.mcp.json')]).toEqual([cursor, claude]);
+    expect(existsSync(at.home.path('work/switchboard.config.json'))).toBe(false);
+    expect(usual.stdout).not.toContain('work/');
+
+    const { code, stdout, stderr } = await at.run([
+      'init',
+      '--yes',
+      '--hosts',
+      '.cursor/mcp.json',
+      '--no-start',
+    ]);
+    expect(code, stderr).toBe(0);
+    const config = at.read('work/switchboard.config.json');
+    expect(JSON.parse(config).mcpServers.shop.env).toEqual({ SHOP_TOKEN: '${SHOP_TOKEN}' });
+    expect(config).not.toContain('secret');
+    expect(stdout).toContain('SHOP_TOKEN');
+    const { switchboard, ...rest } = serversIn(at, 'work/.cursor/mcp.json');
+    expect(rest).toEqual({});
+    // It works for everybody who has the project.
+    expect(JSON.stringify(switchboard)).not.toContain(at.home.dir);
+    expect(switchboard.command).toBe('npx');
+    expect(at.read('work/.mcp.json')).toBe(claude);
+
+    const other = twoHosts();
+    const own = await other.run(['init', '--yes', '--project', '--hosts', 'none', '--no-start']);
+    expect(own.code, own.stderr).toBe(0);
+    expect(serversIn(other, 'work/switchboard.config.json').echo.env).toEqual({ API_KEY: '${API_KEY}' });
+    expect(existsSync(other.home.path(OWN))).toBe(false);
+  });
+
+  test('starts nothing of a project that nobody has chosen', async () => {
+    const at = createHostHome({
+      [FILES.cursor]: { mcpServers: { echo: nodeServer('echo') } },
+      'work/.cursor/mcp.json': {
+        mcpServers: { stranger: { command: process.execPath, args: ['-e', 'fs.writeFileSync("ran", "")'] } },
+      },
+    });
+    const { stdout, stderr } = await at.run(['init', '--yes']);
+    expect(stdout, stderr).toContain('not started: stranger');
+    expect(existsSync(at.home.path('work/ran'))).toBe(false);
+  });
+
+  test('offers the services of a switchyard.toml as well', async () => {
+    const at = createHostHome({ 'work/switchyard.toml': '[services.web]\ncommand = "node web.js"\n' });
+    const { code, stderr } = await at.run(['init', '--yes', '--no-start']);
+    expect(code, stderr).toBe(0);
+    expect(serversIn(at, 'work/switchboard.config.json')).toEqual({ yard: { builtin: 'switchyard' } });
+  });
 });
 
-test('leaves hosts alone where that is wanted, and says how to begin where there is nothing', async () => {
-  const project = createProject({ 'home/.cursor/mcp.json': { mcpServers: {} }, 'work/.keep': '' });
-  const { code, stdout } = await init(project, '--yes', '--no-install');
-  expect(code).toBe(0);
-  expect(stdout).toContain('switchboard add memory');
-  expect(existsSync(project.path('work/switchboard.config.json'))).toBe(false);
-  expect(JSON.parse(project.read('home/.cursor/mcp.json'))).toEqual({ mcpServers: {} });
+test('without a terminal, and where there is nothing, it changes nothing and says what to do', async () => {
+  const at = twoHosts();
+  const before = at.files();
+  const refused = await at.run(['init']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('--yes');
+  const looked = await at.run(['init', '--dry-run']);
+  expect(looked.code, looked.stderr).toBe(0);
+  expect(looked.stdout).toContain('move behind Switchboard: echo, pages');
+  expect(looked.stdout).not.toContain('cursor-key');
+  expect(at.files()).toEqual(before);
+
+  const bare = createHostHome({ [FILES.cursor]: { mcpServers: {} } });
+  const nothing = await bare.run(['init', '--yes']);
+  expect(nothing.code).toBe(0);
+  expect(nothing.stdout).toContain('switchboard add memory');
+  expect(Object.keys(bare.files())).toEqual([FILES.cursor, 'work/.keep']);
 });
 
-test('without somebody to ask it does nothing, and says what to do', async () => {
-  const project = createProject({ 'home/.cursor/mcp.json': CURSOR, 'work/.keep': '' });
-  const { code, stderr } = await init(project);
-  expect(code).toBe(2);
-  expect(stderr).toContain('--yes');
-  expect(existsSync(project.path('work/switchboard.config.json'))).toBe(false);
+describe.skipIf(!CAN_PRESS)('in a terminal', () => {
+  const [ENTER, SPACE, DOWN, CTRL_C] = ['\r', ' ', '\u001b[B', '\u0003'];
+  const QUESTIONS = [
+    'Which hosts should use Switchboard?',
+    'Which servers should Switchboard run?',
+    'echo differs between hosts',
+    'Move these servers',
+    'Start your servers',
+    'Do this?',
+  ];
+
+  test('servers and hosts are chosen in lists; nothing is started without a yes', async () => {
+    const at = twoHosts();
+    const started = { command: process.execPath, args: ['-e', 'fs.writeFileSync("../ran", "")'] };
+    at.home.write(FILES.cursor, {
+      mcpServers: { echo: echo('cursor-key'), started, pages: nodeServer('pages') },
+    });
+    const [hosts, servers, which, move, start, confirm] = QUESTIONS as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const { code, stdout } = await at.press(
+      ['init'],
+      [
+        [hosts, ENTER],
+        // Not the last one.
+        [servers, DOWN + DOWN + SPACE + ENTER],
+        // The key of Codex.
+        [which, DOWN + ENTER],
+        // Codex keeps its own.
+        [move, DOWN + SPACE + ENTER],
+        [start, 'n'],
+        [confirm, ENTER],
+      ],
+    );
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain('stay beside it: pages');
+    expect(serversIn(at, OWN)).toEqual({ echo: echo('codex-key'), started });
+    expect(Object.keys(serversIn(at, FILES.cursor))).toEqual(['pages', 'switchboard']);
+    expect(at.read(FILES.codex)).toContain('mcp_servers.echo');
+    expect(existsSync(at.home.path('ran'))).toBe(false);
+  });
+
+  test.each(QUESTIONS.map((question, at) => [question, at] as const))(
+    'Ctrl-C at "%s" changes nothing',
+    async (question, index) => {
+      const at = twoHosts();
+      const before = at.files();
+      const steps = QUESTIONS.slice(0, index).map((each) => [each, ENTER] as const);
+      const { code, stdout } = await at.press(['init'], [...steps, [question, CTRL_C]]);
+      expect(code, stdout).toBe(130);
+      expect(stdout).toContain('Nothing was changed.');
+      expect(at.files()).toEqual(before);
+      expect(existsSync(at.home.path('.state/takeover'))).toBe(false);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -19,6 +19,11 @@ export interface HostHome {
   run(args: readonly string[], options?: RunOptions): Promise<Finished>;
   /** Runs it in a terminal, and types these lines. */
   type(args: readonly string[], lines: readonly string[]): Promise<Finished>;
+  /** Runs it in a terminal, and presses keys whenever the text before them has appeared. */
+  press(
+    args: readonly string[],
+    steps: readonly (readonly [text: string, keys: string])[],
+  ): Promise<Finished>;
   /** Starts it and kills it after so many milliseconds. */
   kill(args: readonly string[], afterMs: number): Promise<void>;
   read(file: string): string;
@@ -41,6 +46,10 @@ export interface Finished {
   readonly stderr: string;
   readonly json: Json;
 }
+
+/** The program that gives another one a terminal; where it is missing, nobody can press keys. */
+const SCRIPT = '/usr/bin/script';
+export const CAN_PRESS = String(spawnSync(SCRIPT, ['--version']).stdout).includes('util-linux');
 
 export const FILES = {
   'claude-code': '.claude.json',
@@ -114,6 +123,23 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
       const child = start('script', ['-qec', line, '/dev/null'], {}, 'pipe');
       for (const each of lines) child.stdin?.write(`${each}\n`);
       return finished(child);
+    },
+    async press(args, steps) {
+      const line = [process.execPath, script, ...args].map((word) => `'${word}'`).join(' ');
+      const child = start(SCRIPT, ['-qec', `stty cols 120 rows 50; ${line}`, '/dev/null'], {}, 'pipe');
+      const waiting = [...steps];
+      let seen = '';
+      child.stdout?.on('data', (text: Buffer) => {
+        seen += String(text);
+        const [next] = waiting;
+        if (next === undefined || !seen.includes(next[0])) return;
+        waiting.shift();
+        seen = '';
+        child.stdin?.write(next[1]);
+      });
+      const result = await finished(child);
+      if (waiting.length > 0) throw new Error(`never appeared: ${waiting[0]![0]}\n${result.stdout}`);
+      return result;
     },
     async kill(args, afterMs) {
       const child = start(process.execPath, [script, ...args], {}, 'ignore');

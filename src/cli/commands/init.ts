@@ -1,160 +1,296 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { withServer, withoutServer } from '../../config/index.ts';
-import { findPlace, HOSTS, isPresent, readServers, type Host } from '../../hosts/index.ts';
+import { join, resolve } from 'node:path';
+import type { LoadedConfig } from '../../config/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { userConfigDirectory } from '../../shared/paths.ts';
 import { usage, type Arguments } from '../arguments.ts';
-import { changeConfig } from '../change-config.ts';
 import type { Command, Context, Outcome } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { Exit } from '../failure.ts';
-import { isOurs, surroundingsOf } from '../host-entries.ts';
-import { prepareImport } from '../import-job.ts';
-import { foundText, previewText } from '../import-text.ts';
+import { describeFailure, Exit, failureData } from '../failure.ts';
+import { ourProgram, referencesIn, surroundingsOf, variablesIn } from '../host-entries.ts';
+import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
+import { discovered, hidesSecrets } from '../import-job.ts';
+import { applyPlan, type InitDone } from '../init/apply.ts';
+import { Cancelled, createAsker, type Asker } from '../init/ask.ts';
+import { choose, YARD, type Choices } from '../init/choices.ts';
+import { countLoads, type CountedLoads } from '../init/host-load.ts';
+import { findServers, type FoundServers } from '../init/offers.ts';
+import { planInit, type ConfigPlan, type InitPlan, type Level } from '../init/plan.ts';
+import {
+  answerText,
+  cautionText,
+  diffsText,
+  doneText,
+  loadText,
+  planText,
+  problemsText,
+} from '../init/text.ts';
+import { lastWords } from '../last-words.ts';
 import { writeStderr } from '../stderr.ts';
-import { createStyle } from '../style.ts';
-import { dryRun } from './dry-run.ts';
-import { importServers } from './import.ts';
-import { install } from './install.ts';
+import { createStyle, plainStyle } from '../style.ts';
+import { cannotTell, tellGateways } from '../tell-gateways.ts';
 
 export const init: Command = {
   name: 'init',
   words: '',
-  summary: 'start here: find your servers, write a configuration, tell your hosts',
+  summary: 'start here: put the servers of your hosts behind Switchboard',
   about: [
-    'Looks for the MCP servers that your hosts have and offers to bring them over into a configuration in this ' +
-      'directory; offers to add the Switchyard of a project that has a switchyard.toml; offers to let the hosts on this ' +
-      'machine start Switchboard; and ends by showing what a host will see, and the tokens that saves.',
-    'It asks before each step. --yes answers every question with yes. Each step can be undone: the old text of a ' +
-      'configuration is kept as FILE.bak, and `$0 uninstall` takes our entry out of a host. The servers stay in your ' +
-      'hosts until you take them out, or run `$0 import --takeover`.',
+    'Finds the MCP servers that your hosts have, and lets you choose which of them Switchboard runs and which hosts use ' +
+      'it. A server that several hosts have is offered once. Your own servers go into your own file ' +
+      '(~/.config/switchboard), which only you can read; servers of a project go into the file of the project, where ' +
+      'secrets become references to the environment.',
+    'In the hosts you choose, the servers you choose move behind Switchboard: our entry takes their place. `$0 eject` puts ' +
+      'them back. With --beside they stay, and the host loads both. Files that you share with a team (.mcp.json, ' +
+      '.vscode/mcp.json, .cursor/mcp.json) change only when you choose them by name.',
+    'Nothing is written, and nothing is started, before you have seen the plan and said yes. Ctrl-C at any question ' +
+      'leaves everything as it is. At the end it can start the servers once, to count what each host loads now.',
+    'For scripts, --yes takes the usual answer to every question that no flag answers: all your own servers, all hosts ' +
+      'on this machine, move, and start.',
   ],
   flags: [
-    { name: 'yes', short: 'y', summary: 'do all of it without asking' },
-    { name: 'no-install', summary: 'leave the hosts as they are' },
-    { name: 'no-start', summary: 'do not start the servers at the end to show their tools' },
+    { name: 'yes', short: 'y', summary: 'do it without asking' },
+    { name: 'servers', value: 'NAMES', summary: 'only these servers, separated by commas; or none' },
+    {
+      name: 'hosts',
+      value: 'NAMES',
+      summary: 'only these hosts; a path such as .mcp.json chooses the file of a team; or none',
+    },
+    { name: 'beside', value: 'HOSTS', summary: 'leave the servers of these hosts where they are; or all' },
+    { name: 'move', summary: 'move the servers of all chosen hosts (usual)' },
+    {
+      name: 'prefer',
+      value: 'HOST',
+      summary: 'where hosts have a server with different keys, take this one',
+    },
+    { name: 'user', summary: 'write all servers into your own file' },
+    { name: 'project', summary: 'write all servers into the file of this project' },
+    {
+      name: 'secrets',
+      value: 'keep|env',
+      summary: 'secrets in your own file: as they are (usual), or as references',
+    },
+    { name: 'start', summary: 'start the servers once at the end, and count what hosts load' },
+    { name: 'no-start', summary: 'start nothing' },
+    NAME_FLAG,
+    HOST_DRY_RUN,
   ],
   examples: [
-    ['$0 init', 'step by step'],
-    ['$0 init --yes --no-install', 'only write the configuration'],
-    ['$0 init --yes --json', 'for a script'],
+    ['$0 init', 'choose in lists'],
+    ['$0 init --dry-run', 'see what it would do'],
+    ['$0 init --yes', 'all your servers and hosts, without a question'],
+    ['$0 init --yes --hosts cursor,codex --servers github,memory', 'some of them'],
+    ['$0 init --yes --hosts none --no-start', 'only write the configuration'],
+    ['$0 init --yes --hosts .mcp.json', 'only the file of a team'],
+    ['$0 init --yes --beside all --json', 'leave the servers in their hosts as well; for a script'],
   ],
-  exits: [[Exit.failed, 'a host or a server could not be used; the rest was done']],
+  exits: [
+    [Exit.failed, 'a host or a server could not be used; the rest was done'],
+    [Exit.cancelled, 'you pressed Ctrl-C; nothing was changed'],
+  ],
   async run(given, context) {
-    if (!given.flags.has('yes') && (!process.stdin.isTTY || !process.stderr.isTTY))
+    refuseContradictions(given);
+    const hasTerminal = process.stdin.isTTY && process.stderr.isTTY;
+    const asks = !given.flags.has('yes') && hasTerminal;
+    if (!asks && !given.flags.has('yes') && !given.flags.has('dry-run'))
       throw usage(
-        'init asks questions, and nobody can be asked here.',
-        'Add --yes to answer all of them with yes.',
+        'init asks questions, and there is no terminal to ask them on. Nothing was changed.',
+        `Run it in a terminal, or add --yes to take the usual answers; ${context.face.program} init --dry-run shows them.`,
       );
-    const agrees = asker(given, context);
-    const imported = await bringOver(context, agrees);
-    const yard = await addYard(context, agrees);
-    const installed = given.flags.has('no-install') ? undefined : await tellHosts(context, agrees);
-    const { file } = await context.loadConfig('quietly');
-    const shown =
-      file === undefined || given.flags.has('no-start') ? undefined : await dryRun.run(NOTHING, context);
-    const outcomes = [imported, installed, shown].filter((each) => each !== undefined);
-    return {
-      exitCode: outcomes.some(({ exitCode }) => exitCode !== Exit.ok) ? Exit.failed : Exit.ok,
-      data: {
-        config: file ?? null,
-        import: imported?.data ?? null,
-        yard,
-        install: installed?.data ?? null,
-        dryRun: shown?.data ?? null,
-      },
-      remark: joined(outcomes.map(({ remark }) => remark)),
-      complaint: joined(outcomes.map(({ complaint }) => complaint)),
-      text: (style) =>
-        [
-          ...(imported === undefined ? [] : [imported.text(style)]),
-          ...(yard ? ['The Switchyard of this project is there as "yard".\n'] : []),
-          ...(installed === undefined ? [] : [installed.text(style)]),
-          file === undefined ? nothing(context.face.program) : '',
-          ...(shown === undefined ? [] : [shown.text(style)]),
-        ]
-          .filter((part) => part !== '')
-          .join('\n'),
-    };
+    try {
+      return await prepareAndRun(given, context, asks ? await createAsker(context.stop) : undefined);
+    } catch (error) {
+      if (!(error instanceof Cancelled)) throw error;
+      return unchanged(Exit.cancelled);
+    }
   },
 };
 
-type Agrees = (question: string) => Promise<boolean>;
-
-const NOTHING: Arguments = { flags: new Map(), lists: new Map(), words: [] };
-
-function saying(words: readonly string[], ...flags: string[]): Arguments {
-  return { flags: new Map(flags.map((flag) => [flag, ''])), lists: new Map(), words };
-}
-
-function asker({ flags }: Arguments, { stop }: Context): Agrees {
-  if (flags.has('yes')) return () => Promise.resolve(true);
-  const { stdin: input, stderr: output } = process;
-  return (question) => confirm(question, { input, output, signal: stop });
-}
-
-/** The servers that hosts have, into the configuration. */
-async function bringOver(context: Context, agrees: Agrees): Promise<Outcome | undefined> {
-  const job = await prepareImport(NOTHING, context);
-  const style = createStyle(process.stderr, context.env);
-  if (!job.plan.servers.some(({ state }) => state === 'new' || state === 'clash')) {
-    writeStderr(
-      job.plan.servers.length === 0 ? 'No host on this machine has MCP servers.\n' : foundText(job, style),
-    );
-    return undefined;
+function refuseContradictions({ flags }: Arguments): void {
+  for (const [one, other] of [
+    ['user', 'project'],
+    ['start', 'no-start'],
+    ['move', 'beside'],
+    ['config', 'user'],
+    ['config', 'project'],
+  ] as const) {
+    if (flags.has(one) && flags.has(other))
+      throw usage(`--${one} and --${other} exclude each other.`, 'Leave one of them out.');
   }
-  writeStderr(`${foundText(job, style)}\n${previewText(job, style)}\n`);
-  if (!(await agrees('Bring them over into this configuration?'))) return undefined;
-  return importServers.run(saying([], 'yes'), context);
 }
 
-/** A project that has a Switchyard is offered it, without a process. Returns whether it was added. */
-async function addYard(context: Context, agrees: Agrees): Promise<boolean> {
-  const config = await context.loadConfig('quietly');
-  if (!existsSync(join(config.directory, 'switchyard.toml'))) return false;
-  if (
-    config.servers.some((server) => 'builtin' in server) ||
-    config.servers.some(({ name }) => name === YARD)
-  )
-    return false;
-  if (!(await agrees('There is a switchyard.toml here. Let agents see and run its services, as "yard"?')))
-    return false;
-  const { done } = await changeConfig(config, NOTHING, context, (text) =>
-    withoutServer(text, YARD) === text ? withServer(text, YARD, { builtin: 'switchyard' }) : text,
-  );
-  return done.changed;
-}
-
-const YARD = 'yard';
-
-/** Our entry, into the hosts that are on this machine and do not have it. */
-async function tellHosts(context: Context, agrees: Agrees): Promise<Outcome | undefined> {
-  const { file } = await context.loadConfig('quietly');
-  if (file === undefined) return undefined;
-  const hosts = HOSTS.filter((host) => lacksUs(host, context));
-  if (hosts.length === 0) {
-    writeStderr('No host was found on this machine that does not have Switchboard already.\n');
-    return undefined;
-  }
-  const titles = hosts.map(({ title }) => title).join(', ');
-  if (!(await agrees(`Let these hosts start Switchboard: ${titles}?`))) return undefined;
-  return install.run(saying(hosts.map(({ name }) => name)), context);
-}
-
-function lacksUs(host: Host, context: Context): boolean {
+async function prepareAndRun(given: Arguments, context: Context, asker: Asker | undefined): Promise<Outcome> {
+  const { program } = context.face;
   const where = surroundingsOf(context);
-  if (!isPresent(host, where) || findPlace(host, 'user', where) === undefined) return false;
-  try {
-    return !readServers(host, where, 'user').some(({ value }) => isOurs(value));
-  } catch {
-    // One whose file is broken is told about by `install`.
-    return false;
+  const dryRun = given.flags.has('dry-run');
+  const style = createStyle(process.stderr, context.env);
+  const config = await context.loadConfig('quietly');
+  const found = findServers(where);
+  const remark = problemsText(found);
+  const hasYard = offersYard(config);
+  if (found.offers.length === 0 && !hasYard && config.servers.length === 0)
+    return { ...nothingFound(found, program), remark };
+  if (asker !== undefined && remark !== '') writeStderr(remark);
+  const choices = await choose(found, { given, where, asker, hasYard });
+  const level: Level | undefined = (['user', 'project'] as const).find((each) => given.flags.has(each));
+  const explicit = given.flags.get('config');
+  const plan = await planInit(choices, {
+    where,
+    elsewhere: discovered(config),
+    level: explicit === undefined ? level : 'explicit',
+    explicit: explicit === undefined ? undefined : resolve(context.cwd, explicit),
+    userDirectory: userConfigDirectory(context.env),
+    hidesSecrets: hidesSecrets(given),
+    // What leaves the file of a team must be in ours.
+    takesOver: choices.files.some((file) => file.place.scope === 'project' && !choices.beside.includes(file)),
+    name: nameIn(given),
+    entryFor(host, scope, configs) {
+      const shared = configs.filter((each) => scope === 'user' || each.level !== 'user');
+      const written = shared.flatMap(({ edited }) => referencesIn(edited.after));
+      const variables = [...new Set([...variablesIn(config, context.env, scope), ...written])];
+      const file = explicit === undefined ? undefined : resolve(context.cwd, explicit);
+      return ourProgram(host, { file, variables, scope }, context);
+    },
+  });
+  if (dryRun) return { ...preview(plan, choices, program), remark };
+  if (asker !== undefined) {
+    writeStderr(`\n${planText(plan, program, style)}\n${cautionText(plan, where)}`);
+    if (!(await asker.confirm('Do this?'))) return unchanged(Exit.ok);
   }
+  const done = await applyPlan(plan);
+  const gateways = tellGateways(await context.loadConfig('quietly'), context, cannotTell());
+  const counted = choices.start
+    ? await countLoads({
+        plan,
+        found,
+        where,
+        context,
+        onAnswer: (answer) => writeStderr(answerText(answer, style)),
+      })
+    : undefined;
+  return outcome({ done, counted, gateways, caution: cautionText(plan, where), remark }, context);
 }
 
-function nothing(program: string): string {
-  return `No configuration was written. Add a server with \`${program} add\`, for example:\n  ${program} add memory -- npx -y @modelcontextprotocol/server-memory\n`;
+function unchanged(exitCode: number): Outcome {
+  return { exitCode, data: { cancelled: true }, text: () => 'Nothing was changed.\n' };
 }
 
-function joined(parts: readonly (string | undefined)[]): string | undefined {
-  return parts.filter(Boolean).join('') || undefined;
+/** Whether this project has services that agents could see and run, and do not yet. */
+function offersYard({ servers, directory }: LoadedConfig): boolean {
+  if (!existsSync(join(directory, 'switchyard.toml'))) return false;
+  return !servers.some((server) => 'builtin' in server || server.name === YARD);
+}
+
+function nothingFound({ hosts }: FoundServers, program: string): Outcome {
+  const titles = hosts.map(({ place }) => place.host.title);
+  const where =
+    titles.length === 0 ? 'No host was found on this machine.' : `${titles.join(', ')}: no servers there.`;
+  return {
+    exitCode: Exit.ok,
+    data: { dryRun: false, configs: [], hosts: [], started: null, gateways: [] },
+    text: () =>
+      `${where} Nothing was changed.\nAdd a server, and run \`${program} init\` again:\n` +
+      `  ${program} add memory -- npx -y @modelcontextprotocol/server-memory\n`,
+  };
+}
+
+function preview(plan: InitPlan, choices: Choices, program: string): Outcome {
+  return {
+    exitCode: Exit.ok,
+    data: {
+      dryRun: true,
+      configs: plan.configs.map((config) => ({ ...configData(config), changed: false, backup: null })),
+      hosts: plan.hosts.map((host) => ({ ...hostData(host), changed: false, backup: null })),
+      started: null,
+      gateways: [],
+      diff: diffsText(plan, plainStyle),
+    },
+    text: (style) =>
+      `${planText(plan, program, style)}\n${diffsText(plan, style)}` +
+      (choices.start ? '\nThen the servers would be started once.\n' : ''),
+  };
+}
+
+function configData({ level, edited, planned, yard }: ConfigPlan): object {
+  return {
+    level,
+    file: edited.file,
+    servers: planned.map(({ server, as, state, variables }) => ({
+      name: as,
+      state,
+      host: server.place.host.name,
+      file: server.place.file,
+      variables: variables.map(({ name }) => name),
+    })),
+    yard,
+  };
+}
+
+function hostData({ file, name, moves, stays }: InitPlan['hosts'][number]): object {
+  return {
+    host: file.place.host.name,
+    scope: file.place.scope,
+    file: file.place.file,
+    entry: name,
+    moved: moves.map((server) => server.name),
+    beside: stays.map((server) => server.name),
+  };
+}
+
+interface Finished {
+  readonly done: InitDone;
+  readonly counted: CountedLoads | undefined;
+  readonly gateways: ReturnType<typeof tellGateways>;
+  readonly caution: string;
+  readonly remark: string;
+}
+
+function outcome({ done, counted, gateways, caution, remark }: Finished, context: Context): Outcome {
+  const { program } = context.face;
+  const failures = done.hosts.flatMap(({ change }) => (change instanceof SwitchboardError ? [change] : []));
+  const failed = (counted?.surveyed ?? []).flatMap((each) => (each.kind === 'failed' ? [each] : []));
+  const words = failed.map(({ server, error }) => lastWords(context.unseenOutput(server.name), error));
+  return {
+    exitCode: failures.length + failed.length > 0 ? Exit.failed : Exit.ok,
+    data: {
+      dryRun: false,
+      configs: done.configs.map(({ plan, edited }) => ({
+        ...configData(plan),
+        changed: edited.before !== edited.after,
+        backup: edited.backup ?? null,
+      })),
+      hosts: done.hosts.map(({ plan, change }) => ({
+        ...hostData(plan),
+        ...(change instanceof SwitchboardError
+          ? { changed: false, backup: null, moved: [], error: failureData(change) }
+          : { changed: change.before !== change.after, backup: change.backup ?? null }),
+      })),
+      started: counted === undefined ? null : startedData(counted),
+      gateways,
+    },
+    remark: [remark, ...words].filter(Boolean).join('') || undefined,
+    complaint:
+      [...failures, ...failed.map(({ error }) => error)]
+        .map((error) => describeFailure(error, program))
+        .join('') || undefined,
+    text: (style) =>
+      [
+        doneText(done, program, style),
+        caution,
+        ...(counted === undefined ? [] : [loadText(counted.loads, style)]),
+      ]
+        .filter((part) => part !== '')
+        .join('\n'),
+  };
+}
+
+function startedData({ surveyed, loads }: CountedLoads): object {
+  return {
+    servers: surveyed.map((each) => ({
+      name: each.server.name,
+      ms: each.ms,
+      ...(each.kind === 'failed'
+        ? { ok: false, error: failureData(each.error) }
+        : { ok: true, tools: each.tools.length }),
+    })),
+    hosts: loads.map(({ host, ...load }) => ({ host: host.name, ...load })),
+  };
 }

@@ -36,8 +36,8 @@ export interface HostFile {
   readonly place: Place;
   /** The servers in it that are not ours. */
   readonly servers: readonly HostServer[];
-  /** Whether our entry is in it. */
-  readonly hasOurs: boolean;
+  /** What our entry in it is called; undefined where there is none. */
+  readonly ours: string | undefined;
 }
 
 /** What there is on this machine. */
@@ -67,7 +67,7 @@ export function findServers(where: Surroundings): FoundServers {
         const file = {
           place,
           servers: all.filter(({ value }) => !isOurs(value)),
-          hasOurs: all.some(({ value, place: { scope: level } }) => level !== 'local' && isOurs(value)),
+          ours: all.find((each) => each.place.scope !== 'local' && isOurs(each.value))?.name,
         };
         (scope === 'user' ? hosts : teamFiles).push(file);
       } catch (error) {

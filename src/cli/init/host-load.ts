@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../config/index.ts';
+import type { Host, HostServer, Surroundings } from '../../hosts/index.ts';
+import { estimateTokens } from '../../shared/tokens.ts';
+import type { Context } from '../command.ts';
+import { planImport } from '../import-plan.ts';
+import { survey, type Answer, type Surveyed } from '../survey.ts';
+import { listedCost, tokenCost } from '../token-cost.ts';
+import type { FoundServers, HostFile } from './offers.ts';
+import type { InitPlan } from './plan.ts';
+
+/** What a conversation in a host begins with: the tools in its list, and what servers say of themselves. */
+export interface Load {
+  readonly tools: number;
+  /** Estimated. */
+  readonly tokens: number;
+}
+
+/** What a host loads in this project, before and after. */
+export interface HostLoad {
+  readonly host: Host;
+  readonly before: Load;
+  readonly after: Load;
+  /** Servers that it starts itself afterwards, beside Switchboard, as far as they are counted. */
+  readonly direct: readonly string[];
+  /** Those of its servers that were not started, or did not, and so are counted nowhere. */
+  readonly uncounted: readonly string[];
+}
+
+export interface CountedLoads {
+  readonly loads: readonly HostLoad[];
+  /** How it went with the servers of the configuration. */
+  readonly surveyed: readonly Surveyed[];
+}
+
+export interface CountOptions {
+  readonly plan: InitPlan;
+  readonly found: FoundServers;
+  readonly where: Surroundings;
+  readonly context: Context;
+  readonly onAnswer: (answer: Answer) => void;
+}
+
+/** Starts every server that the chosen hosts load, once, and counts. */
+export async function countLoads(options: CountOptions): Promise<CountedLoads> {
+  const { plan, found, where, context, onAnswer } = options;
+  const config = await context.loadConfig('quietly');
+  const app = context.open(config);
+  const surveyed = await survey(app, config.servers, context, onAnswer);
+  const ours: Load = {
+    tools: app.gateway.tools.length,
+    tokens: listedCost(app.gateway.tools) + estimateTokens(app.instructions()),
+  };
+  const costs = new Map<HostServer, Load>();
+  for (const { planned } of plan.configs) {
+    for (const { server, as } of planned) {
+      const answer = surveyed.find((each) => each.server.name === as);
+      const load = answer && loadOf(answer);
+      if (load !== undefined) costs.set(server, load);
+    }
+  }
+  shareAmongVariants(costs, found);
+  const all = plan.hosts.map(({ file }) => file.place.host);
+  const hosts = [...new Set(all)];
+  const unknown = hosts
+    .flatMap((host) => loadedBy(host, found, where))
+    .filter((server) => !costs.has(server) && !isAsked(server, plan))
+    // Somebody else may have put it there, and nobody has said yes to it.
+    .filter(({ place }) => place.scope !== 'project');
+  for (const [server, load] of await countDirect(unknown, options)) costs.set(server, load);
+  return {
+    surveyed,
+    loads: hosts.map((host) => hostLoad(host, ours, costs, options)),
+  };
+}
+
+/** Offered as one, they have the same tools. */
+function shareAmongVariants(costs: Map<HostServer, Load>, { offers }: FoundServers): void {
+  for (const { variants } of offers) {
+    const known = variants.map(({ server }) => costs.get(server)).find((load) => load !== undefined);
+    if (known === undefined) continue;
+    for (const { server } of variants) costs.set(server, known);
+  }
+}
+
+/** Whether it was started already, by Switchboard. */
+function isAsked(server: HostServer, { configs }: InitPlan): boolean {
+  return configs.some(({ planned }) => planned.some((each) => each.server === server));
+}
+
+/** The servers that a host starts in this project. */
+function loadedBy(host: Host, { hosts, teamFiles }: FoundServers, { cwd }: Surroundings): HostServer[] {
+  const files: HostFile[] = [...hosts, ...teamFiles].filter(({ place }) => place.host === host);
+  return files
+    .flatMap(({ servers }) => servers)
+    .filter(({ place }) => place.scope !== 'local' || place.project === cwd);
+}
+
+function hostLoad(
+  host: Host,
+  ours: Load,
+  costs: ReadonlyMap<HostServer, Load>,
+  { plan, found, where }: CountOptions,
+): HostLoad {
+  const moved = new Set(plan.hosts.flatMap(({ moves }) => moves));
+  const had = loadedBy(host, found, where).filter(isEnabled);
+  const direct = had.filter((server) => !moved.has(server));
+  const hadOurs = [...found.hosts, ...found.teamFiles].some(
+    (file) => file.place.host === host && file.ours !== undefined,
+  );
+  const sum = (servers: readonly HostServer[], more: readonly Load[]): Load => {
+    const loads = [...servers.flatMap((server) => costs.get(server) ?? []), ...more];
+    return {
+      tools: loads.reduce((total, load) => total + load.tools, 0),
+      tokens: loads.reduce((total, load) => total + load.tokens, 0),
+    };
+  };
+  return {
+    host,
+    before: sum(had, hadOurs ? [ours] : []),
+    after: sum(direct, [ours]),
+    direct: direct.filter((server) => costs.has(server)).map(({ name }) => name),
+    uncounted: had.filter((server) => !costs.has(server)).map(({ name }) => name),
+  };
+}
+
+function isEnabled({ value }: HostServer): boolean {
+  const { disabled, enabled } = value as Readonly<Record<string, unknown>>;
+  return disabled !== true && enabled !== false;
+}
+
+function loadOf(answer: Surveyed): Load | undefined {
+  if (answer.kind === 'failed') return undefined;
+  return {
+    tools: (answer.behind ?? answer.tools).length,
+    tokens: tokenCost(answer).flat + estimateTokens(answer.about?.instructions ?? ''),
+  };
+}
+
+/** Starts servers as their hosts do, without Switchboard's configuration. */
+async function countDirect(
+  servers: readonly HostServer[],
+  { where, context, onAnswer }: CountOptions,
+): Promise<Map<HostServer, Load>> {
+  const counted = new Map<HostServer, Load>();
+  if (servers.length === 0) return counted;
+  // They may hold secrets.
+  const directory = mkdtempSync(join(tmpdir(), 'switchboard-init-'));
+  try {
+    const options = { where, directory, elsewhere: new Map(), hidesSecrets: false, takesOver: true };
+    const { servers: planned, after } = planImport('{}\n', servers, options);
+    const file = join(directory, 'switchboard.config.json');
+    writeFileSync(file, after, { mode: 0o600 });
+    const config = await loadConfig({ cwd: where.cwd, configPath: file, env: context.env });
+    rmSync(file);
+    const app = context.open(config);
+    const surveyed = await survey(app, config.servers, context, onAnswer);
+    await app.close();
+    for (const { server, as } of planned) {
+      const answer = surveyed.find((each) => each.server.name === as);
+      const load = answer && loadOf(answer);
+      if (load !== undefined) counted.set(server, load);
+    }
+    return counted;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,201 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import {
+  configFileFor,
+  editConfig,
+  withoutServer,
+  withServer,
+  type ConfigPlace,
+  type EditedConfig,
+} from '../../config/index.ts';
+import {
+  installEntry,
+  takeOver,
+  type Entry,
+  type Host,
+  type HostServer,
+  type Scope,
+  type TakeoverPart,
+} from '../../hosts/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { stateDirectory } from '../../shared/paths.ts';
+import { isOurs } from '../host-entries.ts';
+import { planImport, type ImportOptions, type PlannedServer } from '../import-plan.ts';
+import { byPlace } from '../takeover-plan.ts';
+import { movable, YARD, type Choices, type ChosenServer } from './choices.ts';
+import type { HostFile } from './offers.ts';
+
+/** What is going to change; nothing is changed yet. */
+export interface InitPlan {
+  readonly configs: readonly ConfigPlan[];
+  readonly hosts: readonly HostPlan[];
+}
+
+/** What goes into one of our own files. */
+export interface ConfigPlan {
+  readonly level: Level;
+  readonly chosen: readonly ChosenServer[];
+  readonly planned: readonly PlannedServer[];
+  readonly yard: boolean;
+  /** What would change. */
+  readonly edited: EditedConfig;
+  write(): Promise<EditedConfig>;
+}
+
+/** Whose file it is: the person's own, that of everybody who works on a project, or one that was named. */
+export type Level = 'user' | 'project' | 'explicit';
+
+/** What becomes of the file of a host. */
+export interface HostPlan {
+  readonly file: HostFile;
+  /** Servers that leave it. */
+  readonly moves: readonly HostServer[];
+  /** Servers that stay in it. */
+  readonly stays: readonly HostServer[];
+  /** What our entry is called there. */
+  readonly name: string;
+  /** What would change. */
+  readonly change: HostChange;
+  write(): Promise<HostChange>;
+}
+
+export interface HostChange {
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly backup: string | undefined;
+  /** What keeps the host from using our entry, as a sentence. */
+  readonly obstacle: string | undefined;
+}
+
+export interface PlanOptions extends Omit<ImportOptions, 'directory' | 'hidesSecrets'> {
+  /** Where everything goes; undefined: each server where its host's file belongs. */
+  readonly level: Level | undefined;
+  /** The file that was named, where one was. */
+  readonly explicit: string | undefined;
+  /** Where the user's own configuration is. */
+  readonly userDirectory: string | undefined;
+  /** Whether secrets become references in the user's own file, too. */
+  readonly hidesSecrets: boolean;
+  /** What our entry is called where there is none yet. */
+  readonly name: string;
+  readonly entryFor: (host: Host, scope: Scope, configs: readonly ConfigPlan[]) => Entry;
+}
+
+/** Works out every change and tries it on the texts that the files have now. Throws where one could not be made. */
+export async function planInit(choices: Choices, options: PlanOptions): Promise<InitPlan> {
+  const configs: ConfigPlan[] = [];
+  for (const level of ['user', 'project', 'explicit'] as const) {
+    const servers = choices.servers.filter(({ offer }) => (options.level ?? offer.level) === level);
+    // The services of a project are of no use elsewhere.
+    const yard = choices.yard && (options.level === 'explicit' ? 'explicit' : 'project') === level;
+    if (servers.length > 0 || yard) configs.push(await planConfig(level, servers, yard, options));
+  }
+  const hosts: HostPlan[] = [];
+  for (const file of choices.files) hosts.push(await planHost(file, choices, configs, options));
+  return { configs, hosts };
+}
+
+async function planConfig(
+  level: Level,
+  chosen: readonly ChosenServer[],
+  yard: boolean,
+  options: PlanOptions,
+): Promise<ConfigPlan> {
+  const place = placeOf(level, options);
+  // Whatever is in a repository is read by everybody who has that.
+  const hidesSecrets = level === 'project' || options.hidesSecrets;
+  const servers = chosen.map(({ variant }) => variant.server);
+  let planned: readonly PlannedServer[] = [];
+  const edit = (dryRun: boolean): Promise<EditedConfig> =>
+    editConfig({
+      file: place.file,
+      directory: place.directory,
+      change(text) {
+        const plan = planImport(text, servers, {
+          where: options.where,
+          directory: place.directory,
+          elsewhere: level === 'user' ? new Map() : options.elsewhere,
+          hidesSecrets,
+          takesOver: options.takesOver,
+        });
+        planned = plan.servers;
+        const isNew = planned.some(({ state }) => state === 'new' || state === 'clash');
+        const after = isNew ? plan.after : text;
+        const hasYard = withoutServer(after, YARD) !== after;
+        return yard && !hasYard ? withServer(after, YARD, { builtin: 'switchyard' }) : after;
+      },
+      dryRun,
+      backup: true,
+      ownerOnly: level !== 'project',
+    });
+  const edited = await edit(true);
+  return {
+    level,
+    chosen,
+    yard,
+    edited,
+    get planned() {
+      return planned;
+    },
+    async write() {
+      if (level === 'user') mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+      const done = await edit(false);
+      // It may have been readable for others before it held secrets.
+      if (level === 'user' && done.before !== done.after) chmodSync(done.file, 0o600);
+      return done;
+    },
+  };
+}
+
+function placeOf(
+  level: Level,
+  { where, explicit, userDirectory }: PlanOptions,
+): Pick<ConfigPlace, 'file' | 'directory'> {
+  if (level === 'explicit') return { file: explicit, directory: dirname(explicit!) };
+  return configFileFor(level, { cwd: where.cwd, userDirectory, home: where.home });
+}
+
+async function planHost(
+  file: HostFile,
+  choices: Choices,
+  configs: readonly ConfigPlan[],
+  { where, name: usual, entryFor }: PlanOptions,
+): Promise<HostPlan> {
+  const { place, servers, ours } = file;
+  const moves = choices.beside.includes(file) ? [] : movable(file, choices.servers);
+  const name = ours ?? usual;
+  const entry = entryFor(place.host, place.scope === 'project' ? 'project' : 'user', configs);
+  const common = { name, isOurs, stateDirectory: stateDirectory(where.env) };
+  const write = async (dryRun: boolean): Promise<HostChange> => {
+    if (moves.length > 0) {
+      const change = await takeOver({ ...common, parts: partsOf(file, moves, entry), dryRun });
+      return { ...change, obstacle: undefined };
+    }
+    const change = await installEntry({ ...common, place, entry, dryRun });
+    if (change.kind === 'done') return change;
+    throw new SwitchboardError(
+      'HOST_ENTRY_TAKEN',
+      `${place.host.title} has a server named ${JSON.stringify(name)} that is not ours, in ${place.file}.`,
+      { hint: 'Choose another name for our entry with --name, or leave this host out with --hosts.' },
+    );
+  };
+  const stays = servers.filter((server) => !moves.includes(server));
+  return { file, moves, stays, name, change: await write(true), write: () => write(false) };
+}
+
+/** Our entry goes where the file's own servers are; servers that Claude Code has for one project leave without one. */
+function partsOf(
+  { place }: HostFile,
+  moves: readonly HostServer[],
+  entry: Entry,
+): readonly [TakeoverPart, ...TakeoverPart[]] {
+  const places = [...byPlace(moves)];
+  const isMain = (keyPath: readonly string[]): boolean => keyPath.join('\0') === place.keyPath.join('\0');
+  const own = places.find(([each]) => isMain(each.keyPath))?.[1] ?? new Map<string, unknown>();
+  const others = places.filter(([each]) => !isMain(each.keyPath));
+  return [
+    { place, servers: own, entry },
+    ...others.map(([other, servers]) => ({ place: other, servers, entry: undefined })),
+  ];
+}

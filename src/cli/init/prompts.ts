@@ -1,0 +1,1 @@
+export { confirm, isCancel, multiselect, select } from '@clack/prompts';

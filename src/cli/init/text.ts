@@ -1,0 +1,223 @@
+import {
+  convertServer,
+  literalSecrets,
+  parseText,
+  type HostServer,
+  type Surroundings,
+} from '../../hosts/index.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { parseJsonc } from '../../shared/jsonc.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { maskedDiff } from '../host-diff.ts';
+import { passingNotes, referencesIn } from '../host-entries.ts';
+import { neededVariables, variablesText } from '../needed-variables.ts';
+import { secondsText } from '../seconds.ts';
+import { secretWarning } from '../secret-warning.ts';
+import { shownEntry } from '../shown-entry.ts';
+import type { Style } from '../style.ts';
+import type { Answer } from '../survey.ts';
+import { table } from '../table.ts';
+import type { InitDone } from './apply.ts';
+import type { HostLoad } from './host-load.ts';
+import type { FoundServers } from './offers.ts';
+import type { ConfigPlan, HostPlan, InitPlan } from './plan.ts';
+
+/** What was found that somebody has to see to, in lines. */
+export function problemsText({ unusable, problems }: FoundServers): string {
+  return [
+    ...unusable.map(({ server, why }) => `${named(server)} is left out: ${printableLine(why)}.\n`),
+    ...problems.map(({ message }) => `${printableLine(message)}\n`),
+  ].join('');
+}
+
+/** What is going to happen, file by file. */
+export function planText(plan: InitPlan, program: string, style: Style): string {
+  return [
+    ...plan.configs.map((config) => configPlanText(config, style)),
+    ...plan.hosts.map((host) => hostPlanText(host, program, style)),
+  ].join('\n');
+}
+
+function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, style: Style): string {
+  const whose = {
+    user: 'yours alone',
+    project: 'shared with everybody who has this project; secrets become references',
+    explicit: 'the file you named',
+  }[level];
+  const rows = planned.map(({ as, state, server, notes }) => [
+    printableLine(as),
+    state === 'same' ? 'there already' : shownEntry(server.value),
+    [fromText(server, chosen), ...notes.map(printableLine)].join('; '),
+  ]);
+  if (yard) rows.push(['yard', 'the services of switchyard.toml', '']);
+  const titles = ['SERVER', 'WHAT', 'FROM'].map((title) => ({ title }));
+  return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim)}`;
+}
+
+/** `Cursor; Codex has it with another env.API_KEY` */
+function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
+  const { offer } = chosen.find(({ variant }) => variant.server === server)!;
+  const others = offer.variants.filter((variant) => variant.server !== server);
+  const titles = [...new Set(others.map((variant) => variant.server.place.host.title))].join(', ');
+  if (titles === '') return server.place.host.title;
+  const same = offer.differs.length === 0;
+  return same
+    ? `${server.place.host.title}, ${titles}`
+    : `${server.place.host.title}; ${titles} with another ${offer.differs.map(printableLine).join(', ')}`;
+}
+
+function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: string, style: Style): string {
+  const { host } = file.place;
+  const what =
+    file.ours !== undefined
+      ? `has our entry ${JSON.stringify(name)} already`
+      : `gets our entry ${JSON.stringify(name)}`;
+  const lines = [
+    what,
+    ...(moves.length === 0
+      ? []
+      : [`move behind Switchboard: ${names(moves)} (undone by \`${program} eject ${host.name}\`)`]),
+    ...(stays.length === 0 ? [] : [`stay beside it: ${names(stays)}`]),
+  ];
+  return `${style.bold(host.title)}, ${printableLine(change.file)}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+/** The changes of every file, without secrets. */
+export function diffsText({ configs, hosts }: InitPlan, style: Style): string {
+  return [
+    ...configs.map(({ edited }) => maskedDiff(edited, parseJsonc, style)),
+    ...hosts.map(({ file, change }) => maskedDiff(change, (text) => parseText(text, file.place), style)),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+/** What was done, what to do next, and how to undo it. */
+export function doneText(done: InitDone, program: string, style: Style): string {
+  const wrote = done.configs.flatMap(({ plan, edited }) => {
+    if (edited.before === edited.after) return [`Nothing is new in ${printableLine(edited.file)}.\n`];
+    const count =
+      plan.planned.filter(({ state }) => state === 'new' || state === 'clash').length + (plan.yard ? 1 : 0);
+    const kept = edited.backup === undefined ? '' : ` The old text is in ${printableLine(edited.backup)}.`;
+    return [`Wrote ${counted(count)} into ${printableLine(edited.file)}.${kept}\n`];
+  });
+  const hosts = done.hosts.flatMap(({ plan, change }) => {
+    if (change instanceof SwitchboardError) return [];
+    const { title } = plan.file.place.host;
+    const file = printableLine(change.file);
+    if (change.before === change.after) return [`${title} is as it should be already: ${file}\n`];
+    const entry =
+      plan.file.ours === undefined ? `Added ${JSON.stringify(plan.name)} to` : 'Updated our entry in';
+    const moved = plan.moves.length === 0 ? '' : ` Moved behind it: ${names(plan.moves)}.`;
+    return [`${entry} ${title}, ${file}.${moved}\n`];
+  });
+  return [...wrote, ...hosts].join('') + nextText(done, style) + undoText(done, program, style);
+}
+
+function nextText(done: InitDone, style: Style): string {
+  const references = done.configs.flatMap(({ edited }) => referencesIn(edited.after));
+  const lines = done.hosts.flatMap(({ plan, change }) => {
+    if (change instanceof SwitchboardError || change.before === change.after) return [];
+    const { host, scope } = plan.file.place;
+    const next = scope === 'project' ? (host.next.project ?? host.next.user) : host.next.user;
+    return [
+      next,
+      ...(change.obstacle === undefined ? [] : [change.obstacle]),
+      ...passingNotes(host, references),
+    ];
+  });
+  const all = [...new Set(lines)].map((line) => `  ${printableLine(line)}\n`).join('');
+  return all === '' ? '' : `\n${style.bold('Next')}\n${all}`;
+}
+
+function undoText({ hosts }: InitDone, program: string, style: Style): string {
+  const written = hosts.filter(
+    ({ change }) => !(change instanceof SwitchboardError) && change.before !== change.after,
+  );
+  const of = (moved: boolean): string[] => [
+    ...new Set(
+      written
+        .filter(({ plan }) => plan.moves.length > 0 === moved && (moved || plan.file.ours === undefined))
+        .map(
+          ({ plan: { file } }) =>
+            file.place.host.name + (file.place.scope === 'project' && !moved ? ' --scope project' : ''),
+        ),
+    ),
+  ];
+  const lines = [
+    ...of(true).map((host) => [
+      `${program} eject ${host}`,
+      'gives it its servers back, and takes our entry out',
+    ]),
+    ...of(false).map((host) => [`${program} uninstall ${host}`, 'takes our entry out']),
+  ];
+  if (lines.length === 0) return '';
+  const widest = Math.max(...lines.map(([line]) => line!.length));
+  return `\n${style.bold('Undo')}\n${lines.map(([line, meaning]) => `  ${line!.padEnd(widest)}  ${meaning!}\n`).join('')}`;
+}
+
+/** Variables to set, and secrets that others can read. */
+export function cautionText({ configs, hosts }: InitPlan, where: Surroundings): string {
+  const planned = configs.flatMap((config) => config.planned);
+  const exposed = hosts
+    .filter(({ file }) => file.place.scope === 'project')
+    .flatMap(({ file, stays }) =>
+      stays.flatMap((server) => {
+        const converted = convertServer(server, where);
+        if (converted.kind === 'unusable') return [];
+        return literalSecrets(converted.entry, server.name).map((secret) =>
+          secretWarning(file.place.file, server.name, secret),
+        );
+      }),
+    );
+  return variablesText(neededVariables(planned, where.env)) + exposed.map((line) => `${line}\n`).join('');
+}
+
+/** What hosts load, before and after. */
+export function loadText(loads: readonly HostLoad[], style: Style): string {
+  const right = (title: string) => ({ title, align: 'right' }) as const;
+  const about = (tokens: number): string => `≈ ${tokens.toLocaleString('en-US')}`;
+  const rows = loads.map(({ host, before, after }) => [
+    host.title,
+    String(before.tools),
+    about(before.tokens),
+    String(after.tools),
+    about(after.tokens),
+  ]);
+  const notes = loads.flatMap(({ host, direct, uncounted }) => [
+    ...(direct.length === 0
+      ? []
+      : [`${host.title} still starts itself, counted here: ${direct.map(printableLine).join(', ')}.\n`]),
+    ...(uncounted.length === 0
+      ? []
+      : [`${host.title}: not counted, because not started: ${uncounted.map(printableLine).join(', ')}.\n`]),
+  ]);
+  return (
+    `${style.bold('What a conversation begins with')} (tool lists and instructions; tokens are estimates)\n` +
+    table(
+      [{ title: 'HOST' }, right('TOOLS BEFORE'), right('TOKENS'), right('TOOLS NOW'), right('TOKENS')],
+      rows,
+      style.bold,
+    ) +
+    notes.join('')
+  );
+}
+
+/** How it went with one server that was started. */
+export function answerText({ server, ms, tools }: Answer, style: Style): string {
+  const what = tools === undefined ? 'did not start' : tools === 1 ? '1 tool' : `${tools} tools`;
+  const mark = tools === undefined ? style.bad('✗') : style.good('✓');
+  return `${mark} ${printableLine(server)}: ${what}, ${secondsText(ms)}\n`;
+}
+
+function named({ name, place }: HostServer): string {
+  return `${printableLine(name)} (${place.host.title})`;
+}
+
+function names(servers: readonly HostServer[]): string {
+  return servers.map(({ name }) => printableLine(name)).join(', ');
+}
+
+function counted(count: number): string {
+  return count === 1 ? '1 server' : `${count} servers`;
+}
