@@ -3,8 +3,10 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { createCensus } from './census.ts';
 import { spawnLeader, type Leader, type SpawnOptions } from './child.ts';
+import { createCpuMeter, type CpuMeter } from './cpu-use.ts';
 import { createTree, type Tree } from './members.ts';
 import { createReaper } from './reaper.ts';
+import { SignsOfLife } from './signs-of-life.ts';
 import {
   createTerminator,
   type StopMeans,
@@ -19,6 +21,11 @@ import {
  */
 export interface Child extends Omit<Leader, 'closeStdin' | 'releasePipes'> {
   readonly name: string;
+  /**
+   * Watches it for signs of life until that is stopped; `looked` is told for how many milliseconds there was none.
+   * Somebody must read its outputs already.
+   */
+  watch(looked: (idleMs: number) => void): SignsOfLife;
   /** Ends the process and everything that came from it; resolves when all of it is gone. May be called at any time. */
   stop(stages?: StopStages): Promise<StopReport>;
 }
@@ -65,6 +72,7 @@ export function createFamily({ log }: FamilyOptions): Family {
   const strangers = (): Set<number> => new Set([process.pid, reaper.pid ?? 0]);
   const terminator = createTerminator({ census, strangers });
   const members = new Set<Member>();
+  let meter: CpuMeter | undefined;
   let closed = false;
 
   const forget = (member: Member): void => {
@@ -117,6 +125,13 @@ export function createFamily({ log }: FamilyOptions): Family {
         return leader.state;
       },
       onExit: (listener) => leader.onExit(listener),
+      watch: (looked) =>
+        new SignsOfLife({
+          pid: leader.pid ?? 0,
+          meter: (meter ??= createCpuMeter()),
+          outputs: [leader.stdout, leader.stderr],
+          looked,
+        }),
       stop: (stages) => stop(member, stages),
     };
     const member: Member = { child, leader, tree: createTree(identity, cookie), stopping: false };

@@ -18,4 +18,5 @@ export { listeningOn, ownHolders, portHolders, type PortHolder } from './port-ho
 export { run, type Ran, type RunOptions } from './run.ts';
 export { runNow } from './run-now.ts';
 export { createSocketCounter } from './socket-counts.ts';
+export type { SignsOfLife } from './signs-of-life.ts';
 export type { StopReport } from './terminate.ts';
