@@ -1,0 +1,83 @@
+/**
+ * Real MCP servers from npm that start without an account: `env` and `args` are stand-ins for what they insist on. Exact
+ * versions, so that two runs compare the same thing.
+ */
+export const NPM_SERVERS = [
+  { name: 'everything', package: '@modelcontextprotocol/server-everything@2026.8.31' },
+  { name: 'filesystem', package: '@modelcontextprotocol/server-filesystem@2026.8.31', args: ['.'] },
+  { name: 'memory', package: '@modelcontextprotocol/server-memory@2026.8.31' },
+  { name: 'thinking', package: '@modelcontextprotocol/server-sequential-thinking@2026.8.31' },
+  { name: 'github', package: '@modelcontextprotocol/server-github@2025.4.8' },
+  {
+    name: 'slack',
+    package: '@modelcontextprotocol/server-slack@2025.4.25',
+    env: { SLACK_BOT_TOKEN: 'xoxb-none', SLACK_TEAM_ID: 'T0' },
+  },
+  {
+    name: 'brave',
+    package: '@modelcontextprotocol/server-brave-search@0.6.2',
+    env: { BRAVE_API_KEY: 'none' },
+  },
+  {
+    name: 'maps',
+    package: '@modelcontextprotocol/server-google-maps@0.6.2',
+    env: { GOOGLE_MAPS_API_KEY: 'none' },
+  },
+  { name: 'puppeteer', package: '@modelcontextprotocol/server-puppeteer@2025.5.12' },
+  {
+    name: 'postgres',
+    package: '@modelcontextprotocol/server-postgres@0.6.2',
+    args: ['postgresql://localhost/none'],
+  },
+  {
+    name: 'gitlab',
+    package: '@modelcontextprotocol/server-gitlab@2025.4.25',
+    env: { GITLAB_PERSONAL_ACCESS_TOKEN: 'none' },
+  },
+  {
+    name: 'everart',
+    package: '@modelcontextprotocol/server-everart@0.6.2',
+    env: { EVERART_API_KEY: 'none' },
+  },
+  { name: 'playwright', package: '@playwright/mcp@0.0.83' },
+  { name: 'chrome', package: 'chrome-devtools-mcp@1.11.0' },
+  { name: 'context7', package: '@upstash/context7-mcp@4.1.1' },
+  { name: 'azure', package: '@azure/mcp@2.0.5', args: ['server', 'start'] },
+  { name: 'notion', package: '@notionhq/notion-mcp-server@2.5.2', env: { NOTION_TOKEN: 'ntn_none' } },
+  { name: 'firecrawl', package: 'firecrawl-mcp@3.26.0', env: { FIRECRAWL_API_KEY: 'fc-none' } },
+  { name: 'tavily', package: 'tavily-mcp@0.2.22', env: { TAVILY_API_KEY: 'none' } },
+  { name: 'exa', package: 'exa-mcp-server@3.4.1', env: { EXA_API_KEY: 'none' } },
+  { name: 'sentry', package: '@sentry/mcp-server@0.39.0', args: ['--access-token=none'] },
+  {
+    name: 'supabase',
+    package: '@supabase/mcp-server-supabase@0.13.0',
+    env: { SUPABASE_ACCESS_TOKEN: 'sbp_none' },
+  },
+  { name: 'eslint', package: '@eslint/mcp@0.3.13' },
+  { name: 'hubspot', package: '@hubspot/mcp-server@0.4.0', env: { PRIVATE_APP_ACCESS_TOKEN: 'none' } },
+  { name: 'shopify', package: '@shopify/dev-mcp@1.16.0', env: { OPT_OUT_INSTRUMENTATION: 'true' } },
+  {
+    name: 'figma',
+    package: 'figma-developer-mcp@0.13.2',
+    args: ['--stdio'],
+    env: { FIGMA_API_KEY: 'none' },
+  },
+  { name: 'kubernetes', package: 'mcp-server-kubernetes@4.1.7' },
+  { name: 'browser', package: '@browsermcp/mcp@0.1.3' },
+  { name: 'commander', package: '@wonderwhy-er/desktop-commander@0.2.52' },
+  { name: 'mongodb', package: 'mongodb-mcp-server@3.0.4', env: { MDB_MCP_TELEMETRY: 'disabled' } },
+  { name: 'mastra', package: '@mastra/mcp-docs-server@1.2.27' },
+  { name: 'runner', package: 'mcp-server-code-runner@0.1.8' },
+  {
+    name: 'elastic',
+    package: '@elastic/mcp-server-elasticsearch@0.3.1',
+    env: { ES_URL: 'http://localhost:1', ES_API_KEY: 'none' },
+  },
+  { name: 'railway', package: '@railway/mcp-server@0.1.12' },
+  { name: 'mobile', package: '@mobilenext/mobile-mcp@1.0.4' },
+  { name: 'airtable', package: 'airtable-mcp-server@1.14.0', env: { AIRTABLE_API_KEY: 'pat.none' } },
+  { name: 'circleci', package: '@circleci/mcp-server-circleci@0.20.0', env: { CIRCLECI_TOKEN: 'none' } },
+  { name: 'charts', package: '@antv/mcp-server-chart@0.9.10' },
+  { name: 'brightdata', package: '@brightdata/mcp@2.11.3', env: { API_TOKEN: 'none' } },
+  { name: 'n8n', package: 'n8n-mcp@2.87.0', env: { MCP_MODE: 'stdio', LOG_LEVEL: 'error' } },
+];
