@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { builtinOf, entryOf, spokenTo, upstreamOf } from './app/entry.ts';
@@ -74,6 +75,8 @@ export interface AppOptions {
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
   readonly env?: NodeJS.ProcessEnv;
+  /** How long a caller waits for a server to start before being told to ask again, in milliseconds. Default: to the end. */
+  readonly callerMs?: number;
   /** Variables that are meant for this program and would mislead a server. Default none. */
   readonly ownVariables?: readonly string[];
 }
@@ -123,6 +126,7 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const { log, stderr, program = 'switchboard', volatile = false, env = process.env } = options;
+  const { callerMs = Infinity } = options;
   const { onStateChange = () => undefined } = options;
   const own = new Set(options.ownVariables);
   const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
@@ -132,12 +136,11 @@ export function createApp(options: AppOptions): App {
   const directory = stateDirectory(env);
   const memory = createMemory(join(directory, 'servers'), log);
   const deadlines = new Deadlines();
-  const gate = new StartGate();
+  // Each that starts gets a processor to itself, or nearly so: fewer at a time are all there sooner.
+  const gate = new StartGate({ atOnce: Math.max(2, availableParallelism()) });
   let current = options.config;
   /** Processes that may run at one time; one client alone is not bounded. */
   let mostProcesses = Infinity;
-  /** Many clients may want servers at the same moment; one does not wait for itself. */
-  let spawnGate: StartGate | undefined;
   const workspaces = new Set<Workspace>();
   const modernHomes = new Set<OpenHome>();
 
@@ -152,7 +155,8 @@ export function createApp(options: AppOptions): App {
         : `${program} doctor --start shows how it is started and all it writes.`),
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
-    inTurn: (name, start) => (spawnGate ? spawnGate.enter(name, start) : start()),
+    inTurn: (start) => gate.enter(start),
+    callerMs,
     memory: memory.of({
       key: () => memoryKey(server.kind, reachedBy(server)),
       secrets: () => neverWritten(server, inheritable),
@@ -203,7 +207,6 @@ export function createApp(options: AppOptions): App {
       program,
       log,
       volatile,
-      gate,
       config: () => current,
       whereLooked: options.whereLooked ?? (() => []),
       onProblem: onStateChange,
@@ -320,7 +323,6 @@ export function createApp(options: AppOptions): App {
       const { allowedHosts, allowedOrigins, maxSessions, maxProcesses, sessionIdleMs } =
         current.settings.http;
       mostProcesses = maxProcesses;
-      spawnGate = new StartGate({ holdsMs: SPAWN_HOLDS_MS });
       return openHttp({
         host,
         port,
@@ -359,8 +361,8 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** How long a process that starts keeps others waiting at most, in milliseconds. */
-const SPAWN_HOLDS_MS = 4000;
+/** Hosts give a call up after a minute; a caller is answered before that. In milliseconds. */
+export const HOST_PATIENCE = 50_000;
 /** The largest body of an HTTP request, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import type { ConfiguredServer, LoadedConfig } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
 import { compound } from '../exposure/index.ts';
-import { Gateway, type CatalogEntry, type OverallExposure, type StartGate } from '../gateway/index.ts';
+import { Gateway, type CatalogEntry, type OverallExposure } from '../gateway/index.ts';
 import { Control, type Applied } from '../management/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { argumentsForLog } from './log-lines.ts';
@@ -15,7 +15,6 @@ export interface WorkspaceOptions {
   readonly program: string;
   readonly log: Logger;
   readonly volatile: boolean;
-  readonly gate: StartGate;
   /** The configuration as it is now. */
   readonly config: () => LoadedConfig;
   /** A server was written to the configuration, or taken out of it (undefined). */
@@ -50,7 +49,7 @@ export interface Workspace {
 }
 
 export function openWorkspace(options: WorkspaceOptions): Workspace {
-  const { program, log, volatile, gate, config, onProblem } = options;
+  const { program, log, volatile, config, onProblem } = options;
   const build = (server: ConfiguredServer, after?: Promise<unknown>, anew = false): CatalogEntry =>
     options.build(server, () => workspace, after, anew);
   const { settings } = config();
@@ -58,7 +57,6 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   const gateway: Gateway = new Gateway({
     entries: servers.map((server) => build(server)),
     log,
-    gate,
     mayGrow: settings.management.enabled,
     onProblem,
     adviseOnLoss: (server, why) =>

@@ -1,4 +1,4 @@
-import { createApp, hasNothingToShow, nestingDepth, type App } from '../app.ts';
+import { createApp, HOST_PATIENCE, hasNothingToShow, nestingDepth, type App } from '../app.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { describeWarning, whereLooked } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
@@ -66,6 +66,7 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
     configPath,
     whereLooked: (loaded) => whereLooked(loaded, face.configFace),
     volatile: face.volatile ?? false,
+    callerMs: HOST_PATIENCE,
     ownVariables: http === undefined ? [] : Object.values(face.listens ?? {}),
     ...(publisher === undefined ? {} : { onStateChange: publisher.changed }),
   });

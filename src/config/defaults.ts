@@ -32,12 +32,14 @@ export const DEFAULTS = {
   management: { enabled: false, approval: 'ask', persist: false },
   /** In milliseconds. */
   timeouts: {
-    childSpawnMs: 8_000,
+    childSpawnMs: 60_000,
     rpcMs: 60_000,
     idleMs: 600_000,
     drainMs: 3_000,
     callMaxMs: 3_600_000,
   },
+  /** In milliseconds: one that runs elsewhere has been started already, so that it answers soon or not at all. */
+  remoteStartMs: 8_000,
   introspection: { mode: 'summary', summaryMaxChars: 160 },
   inheritEnv: true,
   logLevel: 'info' as LogLevel,

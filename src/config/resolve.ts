@@ -124,7 +124,9 @@ export function defineRemote(
   const filler = createFiller(candidate.name, options.env, options.warn);
   const remote = fillInRemote(candidate, server, filler, options.warn);
   const common = commonOf(candidate, server.settings, filler, options);
-  return remote === undefined || filler.failed ? undefined : { kind: 'remote', ...common, ...remote };
+  if (remote === undefined || filler.failed) return undefined;
+  const childSpawnMs = server.settings.timeouts?.childSpawnMs ?? options.settings.remoteStartMs;
+  return { kind: 'remote', ...common, ...remote, timeouts: { ...common.timeouts, childSpawnMs } };
 }
 
 /** The same for one that is a part of this program. */

@@ -14,6 +14,8 @@ export type Settings = DeepReadonly<
   readonly management: Management;
   /** timeouts.idleMs of flat servers: "never", unless the configuration itself says a time. */
   readonly flatIdleMs: ConfigOutput['timeouts']['idleMs'];
+  /** timeouts.childSpawnMs of servers that run elsewhere: shorter, unless the configuration itself says a time. */
+  readonly remoteStartMs: number;
 };
 
 /**
@@ -42,6 +44,7 @@ export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Se
     timeouts: overrideTimeouts(DEFAULTS.timeouts, config.timeouts),
     // Stopped, a server could not tell that its tools have changed, and flat ones are in the host's list.
     flatIdleMs: config.timeouts?.idleMs ?? 'never',
+    remoteStartMs: config.timeouts?.childSpawnMs ?? DEFAULTS.remoteStartMs,
     introspection: {
       mode: introspection.mode ?? DEFAULTS.introspection.mode,
       summaryMaxChars: introspection.summaryMaxChars ?? DEFAULTS.introspection.summaryMaxChars,

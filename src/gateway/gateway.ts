@@ -15,7 +15,6 @@ import { onlyRoute, Router, type Board } from './router.ts';
 import type { Session } from './session.ts';
 import { Shelf } from './shelf.ts';
 import type { Source, SourceListener } from './source.ts';
-import { StartGate } from './start-gate.ts';
 import { refusalOfHidden } from './hidden-tool.ts';
 import type { ExposedTool } from './table.ts';
 import { namesIn, viewOf, type View } from './view.ts';
@@ -26,8 +25,6 @@ export interface GatewayOptions {
   /** Tools made of tools of several entries. Default none. */
   readonly overall?: readonly OverallExposure[];
   readonly log?: Logger;
-  /** How many sources may be started at one time; shared where there are several gateways. Default: one of its own. */
-  readonly gate?: StartGate;
   /** Whether sources may be added that nobody knows of yet. Default false. */
   readonly mayGrow?: boolean;
   /** Called when a source could not be listed. */
@@ -55,7 +52,6 @@ export class Gateway {
     prompts: new Claims(),
   };
   readonly #router: Router;
-  readonly #gate: StartGate;
   readonly #arrivals = new Arrivals();
   readonly #sessions = new Set<Session>();
   /** Those whose source could not be started last. */
@@ -77,9 +73,7 @@ export class Gateway {
     adviseOnLoss,
     onProblem,
     mayGrow = false,
-    gate = new StartGate(),
   }: GatewayOptions) {
-    this.#gate = gate;
     this.#log = log;
     this.#adviseOnLoss = adviseOnLoss;
     this.#onProblem = onProblem;
@@ -256,7 +250,6 @@ export class Gateway {
   #newShelf(entry: CatalogEntry): Shelf {
     const shelf = new Shelf(entry, {
       log: this.#log,
-      gate: this.#gate,
       restocked: () => this.#changed(),
       tried: (kind, listed) => {
         this.#arrivals.arrived(kind, listed);

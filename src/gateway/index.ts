@@ -19,6 +19,6 @@ export {
 } from './selection.ts';
 export { Session, type ClientLink } from './session.ts';
 export { SharedSource } from './shared-source.ts';
-export { StartGate } from './start-gate.ts';
+export { StartGate, type Start } from './start-gate.ts';
 export type { Ending, Question, Source, SourceInfo, SourceListener, SourceState } from './source.ts';
 export { wireAnswer } from './wire-errors.ts';

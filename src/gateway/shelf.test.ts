@@ -5,7 +5,6 @@ import type { CatalogEntry } from './catalog.ts';
 import { Component, type Listing } from './component.ts';
 import { Shelf } from './shelf.ts';
 import type { Source } from './source.ts';
-import { StartGate } from './start-gate.ts';
 
 // Only timers are replaced: when it asks again is the behaviour.
 beforeEach(() => {
@@ -45,7 +44,6 @@ function shelfOf(...given: (Listing | Error)[]) {
   } as unknown as CatalogEntry;
   const shelf = new Shelf(entry, {
     log: silentLogger,
-    gate: new StartGate(),
     restocked: () => restocked++,
     tried: () => undefined,
   });

@@ -4,13 +4,11 @@ import { KEPT_KINDS, KINDS, type JsonObject, type KeptKind } from '../protocol/i
 import type { Awaited } from './arrivals.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { EMPTY_LISTING, type Listing } from './component.ts';
-import type { Source } from './source.ts';
-import type { StartGate } from './start-gate.ts';
+import type { Source, SourceState } from './source.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 export interface ShelfOwner {
   readonly log: Logger;
-  readonly gate: StartGate;
   /** Something on a shelf is different now. */
   restocked(): void;
   /** A source has been asked for a list for the first time, and gave it or did not. */
@@ -39,10 +37,6 @@ export class Shelf {
   readonly #underWay = new Map<KeptKind, Awaited>();
   #entry: CatalogEntry;
   #keeping = false;
-  #starting: Promise<unknown> | undefined;
-  #onStarted: (() => void) | undefined;
-  /** When it was let start, while it starts; Infinity while it waits for that. */
-  #admittedAt = -Infinity;
   readonly #relisting = new Map<KeptKind, NodeJS.Timeout>();
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
@@ -68,7 +62,7 @@ export class Shelf {
     if (running) return running;
     const done = this.#ask(kind).finally(() => this.#underWay.delete(kind));
     const since = performance.now();
-    const asked = { done, since, startedAt: () => Math.max(since, this.#admittedAt) };
+    const asked = { done, since, startedAt: () => Math.max(since, startedAt(this.source.state)) };
     this.#underWay.set(kind, asked);
     return asked;
   }
@@ -123,7 +117,6 @@ export class Shelf {
 
   /** The source runs anew: its lists may be others now. */
   restart(): void {
-    this.#onStarted?.();
     for (const kind of KEPT_KINDS) {
       if (!this.#entry.offers.has(kind)) continue;
       if (kind !== 'tools' && !this.#mayHave(kind)) this.#put(kind, EMPTY_LISTING);
@@ -171,7 +164,8 @@ export class Shelf {
     const { log } = this.#owner;
     const first = this.listings[kind] === undefined;
     try {
-      if (kind !== 'tools' || source.listsToolsUnstarted !== true) await this.#running();
+      const unstarted = kind === 'tools' && source.listsToolsUnstarted === true;
+      if (!unstarted && source.state.kind !== 'running') await source.start();
       const listing = await source.list(kind);
       this.#put(kind, listing);
       if (first) this.#owner.tried(kind, true);
@@ -183,26 +177,6 @@ export class Shelf {
       // What clients see is from before; as long as it runs there is a newer one to be had.
       if (!first && source.state.kind === 'running') this.#askAgain(kind);
     }
-  }
-
-  /** A source that has to be started for a list waits for its turn, once for all lists; one that runs does not. */
-  async #running(): Promise<void> {
-    const { source } = this;
-    if (source.state.kind === 'running') return;
-    if (this.#starting === undefined) this.#admittedAt = Infinity;
-    this.#starting ??= Promise.race([
-      this.#owner.gate.enter(source.name, () => {
-        this.#admittedAt = performance.now();
-        return source.start();
-      }),
-      new Promise<void>((resolve) => {
-        this.#onStarted = resolve;
-      }),
-    ]).finally(() => {
-      this.#starting = this.#onStarted = undefined;
-      this.#admittedAt = -Infinity;
-    });
-    await this.#starting;
   }
 
   #put(kind: KeptKind, listing: Listing): void {
@@ -219,4 +193,9 @@ export class Shelf {
     }, RETRIES[1]);
     this.#relisting.set(kind, timer.unref());
   }
+}
+
+/** When a source that starts was let start, on the performance clock; Infinity while it waits for its turn. */
+function startedAt(state: SourceState): number {
+  return state.kind === 'starting' ? (state.admittedAt ?? -Infinity) : -Infinity;
 }

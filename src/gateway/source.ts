@@ -84,7 +84,8 @@ export interface Question {
 
 export type SourceState =
   | { readonly kind: 'idle' }
-  | { readonly kind: 'starting'; readonly attempt: number }
+  /** `admittedAt`: since when it may start, on the performance clock; Infinity while it waits for its turn. */
+  | { readonly kind: 'starting'; readonly attempt: number; readonly admittedAt?: number }
   | { readonly kind: 'running'; readonly pid: number | undefined; readonly since: number }
   | { readonly kind: 'crashed'; readonly error: Error; readonly at: number }
   /** It is defined wrongly, and is never started. */

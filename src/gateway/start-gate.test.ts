@@ -10,26 +10,54 @@ afterEach(() => {
 });
 
 /** Starts something that never comes up. */
-function hang(gate: StartGate, name: string): { begun: boolean } {
-  const start = { begun: false };
-  void gate.enter(name, () => {
-    start.begun = true;
-    return new Promise(() => undefined);
+function hang(gate: StartGate, name: string, urgent = false) {
+  const start = { begun: false, leave: (): void => undefined };
+  void gate.enter({
+    name,
+    urgent: () => urgent,
+    run: (leave) => {
+      start.begun = true;
+      start.leave = leave;
+      return new Promise(() => undefined);
+    },
   });
   return start;
 }
 
+const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+
 test('so many start at one time; the next begins when one of them is there', async () => {
   const gate = new StartGate({ atOnce: 2 });
   let up = (): void => undefined;
-  const first = gate.enter('a', () => new Promise<void>((resolve) => (up = resolve)));
+  const first = gate.enter({ name: 'a', run: () => new Promise<void>((resolve) => (up = resolve)) });
   const [second, third] = [hang(gate, 'b'), hang(gate, 'c')];
-  await vi.advanceTimersByTimeAsync(0);
+  await settled();
   expect([second.begun, third.begun]).toEqual([true, false]);
   up();
   await first;
-  await vi.advanceTimersByTimeAsync(0);
+  await settled();
   expect(third.begun).toBe(true);
+});
+
+test('one that only waits gives its place up, once', async () => {
+  const gate = new StartGate({ atOnce: 1 });
+  const idle = hang(gate, 'idle');
+  const [second, third] = [hang(gate, 'b'), hang(gate, 'c')];
+  await settled();
+  idle.leave();
+  idle.leave();
+  await settled();
+  expect([second.begun, third.begun]).toEqual([true, false]);
+});
+
+test('one that somebody waits for goes before those that nobody waits for', async () => {
+  const gate = new StartGate({ atOnce: 1 });
+  const first = hang(gate, 'first');
+  const background = hang(gate, 'background');
+  const wanted = hang(gate, 'wanted', true);
+  first.leave();
+  await settled();
+  expect([background.begun, wanted.begun]).toEqual([false, true]);
 });
 
 test('one that hangs gives its place up after a while, and the next time almost at once', async () => {

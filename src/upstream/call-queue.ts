@@ -9,6 +9,8 @@ export interface CallQueueOptions {
   /** Calls that may wait. */
   readonly limit: number;
   readonly deadlines: Deadlines;
+  /** Why none is sent now, where more is known than that the server takes none. */
+  readonly why?: () => SwitchboardError | undefined;
 }
 
 /** Calls waiting for one server may hold so many bytes together. */
@@ -118,6 +120,13 @@ export class CallQueue {
   expire(waiting: WaitingCall): void {
     this.leave(waiting);
     const { call, patience } = waiting;
+    const why = this.#options.why?.();
+    if (why !== undefined) {
+      call.fail(
+        new SwitchboardError(why.code, `${call.subject()} was not run. ${why.message}`, { hint: why.hint }),
+      );
+      return;
+    }
     call.fail(
       new SwitchboardError(
         'CALL_TIMEOUT',

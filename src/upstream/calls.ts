@@ -7,7 +7,7 @@ import { Flight, type FlightControl } from './flight.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { Modern } from './modern.ts';
 import { ModernCalls } from './modern-calls.ts';
-import { startPatience, type UpstreamServer } from './server.ts';
+import type { UpstreamServer } from './server.ts';
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
 export const RESTART_PATIENCE = 2000;
@@ -26,6 +26,10 @@ export interface CallsOptions extends Pick<
   readonly landed: (answered: boolean) => void;
   /** Asks the server for its tools anew. */
   readonly relist: () => Promise<unknown>;
+  /** How long a call waits for the server to start before it is told to come back, in milliseconds. */
+  readonly startPatience: number;
+  /** What a call is told that has waited so long. */
+  readonly stillStarting: () => SwitchboardError | undefined;
   /** Why nothing is sent any more; undefined as long as something is. */
   readonly stopped: () => SwitchboardError | undefined;
 }
@@ -48,7 +52,12 @@ export class Calls {
   constructor(options: CallsOptions) {
     const { server, deadlines } = options;
     this.#options = options;
-    this.#queue = new CallQueue({ server: server.name, limit: server.limits.callsQueued, deadlines });
+    this.#queue = new CallQueue({
+      server: server.name,
+      limit: server.limits.callsQueued,
+      deadlines,
+      why: options.stillStarting,
+    });
     this.#modern = new ModernCalls({
       deadlines,
       again: (call, edits) => this.relay(edits, call),
@@ -152,11 +161,10 @@ export class Calls {
     return this.#inFlight < callsInFlight && peer.outbox.backlog < UNREAD_LIMIT && link.open;
   }
 
-  /** How long a call may wait until it can be sent; a start takes its own time first. */
+  /** How long a call may wait until it can be sent. */
   #patience(): number {
-    const { server } = this.#options;
-    const { rpcMs } = server.timeouts;
-    return this.#life === undefined ? rpcMs + 2 * startPatience(server) + RESTART_PATIENCE : rpcMs;
+    const { server, startPatience } = this.#options;
+    return this.#life === undefined ? startPatience : server.timeouts.rpcMs;
   }
 
   #dispatch({ modern, peer }: Incarnation, call: Call, edits: Edit[]): void {

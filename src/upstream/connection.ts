@@ -1,4 +1,4 @@
-import type { Deadlines } from '../shared/deadline.ts';
+import type { Deadline, Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type {
   Call,
@@ -15,7 +15,7 @@ import type { Edit, Message } from '../wire/index.ts';
 import { asStartError, Calls, RESTART_PATIENCE, UNREAD_LIMIT } from './calls.ts';
 import { Hearing } from './hearing.ts';
 import { IdleWatch } from './idle-watch.ts';
-import type { Incarnation, Surroundings } from './incarnation.ts';
+import { inSeconds, type Incarnation, type Surroundings } from './incarnation.ts';
 import { Lingering } from './lingering.ts';
 import { askOwn } from './own-request.ts';
 import type { UpstreamServer } from './server.ts';
@@ -62,6 +62,10 @@ export class Connection {
   #about: SourceInfo | undefined;
   /** Why the last start failed; undefined once one has succeeded. */
   #problem: SwitchboardError | undefined;
+  /** How many wait for it to start, besides calls. */
+  #asking = 0;
+  /** When the start under way began, on the performance clock. */
+  #startedAt = 0;
   /** Starts since it last ran. */
   #attempts = 0;
   readonly #hearing: Hearing;
@@ -122,11 +126,17 @@ export class Connection {
         forgotten: () => this.#forgotten(incarnation()),
       }),
       stopped: () => this.#stopped(),
+      urgent: () => this.#calls.kept || this.#asking > 0,
+      admitted: () => {
+        if (this.#state.kind === 'starting') this.#become({ ...this.#state, admittedAt: performance.now() });
+      },
     });
     this.#calls = new Calls({
       server,
       deadlines,
       start: () => this.#ensure(),
+      startPatience: surroundings.callerMs,
+      stillStarting: () => this.#stillStarting(),
       stopped: () => this.#stopped(),
       relist: () => events.relist(),
       landed: (answered) => {
@@ -170,11 +180,11 @@ export class Connection {
 
   /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
   async ask(method: string, params?: JsonObject): Promise<Message> {
-    const incarnation = await this.#ensure();
+    const incarnation = await this.#ensureSoon();
     const answer = await this.#askOf(incarnation, method, params);
     if (answer !== 'not-taken') return answer;
     await incarnation.whenOver();
-    const second = await this.#askOf(await this.#ensure(), method, params);
+    const second = await this.#askOf(await this.#ensureSoon(), method, params);
     if (second !== 'not-taken') return second;
     throw new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' did not take ${method}, twice.`);
   }
@@ -263,14 +273,50 @@ export class Connection {
     return this.#starting;
   }
 
+  /** The same for somebody who will not wait for ever: after a while it is told to come back, and the start goes on. */
+  async #ensureSoon(): Promise<Incarnation> {
+    if (this.#current) return this.#current;
+    this.#asking++;
+    const patience: Deadline = {
+      at: performance.now() + this.#surroundings.callerMs,
+      place: -1,
+      expired: () => undefined,
+    };
+    const tooLong = new Promise<never>((_, reject) => {
+      patience.expired = () => reject(this.#stillStarting() ?? this.#stoppedError());
+    });
+    this.#deadlines.add(patience);
+    try {
+      return await Promise.race([this.#ensure(), tooLong]);
+    } finally {
+      this.#asking--;
+      this.#deadlines.remove(patience);
+    }
+  }
+
+  #stillStarting(): SwitchboardError | undefined {
+    const { name } = this.#server;
+    if (this.#current || this.#starting === undefined) return undefined;
+    const passed = inSeconds(performance.now() - this.#startedAt);
+    const turn = this.#state.kind === 'starting' && this.#state.admittedAt === Infinity;
+    const words = this.#starter.words();
+    return new SwitchboardError(
+      'STILL_STARTING',
+      `Server '${name}' is still starting after ${passed}${turn ? ', waiting for others that start' : ''}.` +
+        (words && ` ${words}`),
+      { hint: 'It goes on starting: ask again.' },
+    );
+  }
+
   async #start(): Promise<Incarnation> {
+    this.#startedAt = performance.now();
     if (this.#state.kind === 'crashed' && this.#server.comesBack === false)
       throw this.#leftAlone(this.#state.error);
     await this.#retiring;
     await this.#waitOutCrash();
     if (this.#state.kind === 'stopped') throw this.#stoppedError();
     this.#attempts++;
-    this.#become({ kind: 'starting', attempt: this.#attempts });
+    this.#become({ kind: 'starting', attempt: this.#attempts, admittedAt: Infinity });
     try {
       const { incarnation, about } = await this.#starter.start();
       this.#about = about;

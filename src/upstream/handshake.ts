@@ -36,16 +36,20 @@ export type Reception =
       readonly again?: boolean;
     };
 
-/** Opens the conversation as a client does: `initialize`, and once it is answered `initialized`. */
+/**
+ * Opens the conversation as a client does: `initialize`, and once it is answered `initialized`. `asked` gets the way to
+ * ask the same once more, in both framings at once.
+ */
 export function shakeHands(
   peer: Peer,
   server: string,
   { clientInfo, capabilities }: Greeting,
   mask: (text: string) => string,
+  asked?: (again: () => void) => void,
 ): Promise<Reception> {
   return new Promise((resolve, reject) => {
     const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
-    peer.request('initialize', params, {
+    const id = peer.request('initialize', params, {
       answered: (answer) => {
         try {
           const reception = readGreeting(answer, server, mask);
@@ -63,6 +67,10 @@ export function shakeHands(
         if (reception instanceof SwitchboardError) reject(reception);
         else resolve(reception);
       },
+    });
+    asked?.(() => {
+      peer.outbox.framing = 'either';
+      peer.repeat(id, 'initialize', params);
     });
   });
 }

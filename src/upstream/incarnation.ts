@@ -1,11 +1,12 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
+import { quoted } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
-import type { Listing, Question, Session, SourceInfo } from '../gateway/index.ts';
+import type { Listing, Question, Session, SourceInfo, Start } from '../gateway/index.ts';
 import type { Family } from '../process/index.ts';
 import { SERVER_SHAPE, type KeptKind, type Kind } from '../protocol/index.ts';
-import { Peer, type Framing, type Message } from '../wire/index.ts';
+import { Peer, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
 import type { Greeting } from './handshake.ts';
 import type { Failure, Link, LinkEnd, LinkEvents } from './link.ts';
 import type { ServerMemory } from './memory.ts';
@@ -43,8 +44,10 @@ export interface Surroundings {
   readonly stderr: (line: string) => void;
   /** Why no further process may be started now; undefined where one may. */
   readonly mayNotStart: () => SwitchboardError | undefined;
-  /** Starts a process when it is its turn, where many might start at the same moment. */
-  readonly inTurn: <T>(server: string, start: () => Promise<T>) => Promise<T>;
+  /** Starts a process when it is its turn, so that not all start at the same moment. */
+  readonly inTurn: <T>(start: Start<T>) => Promise<T>;
+  /** How long somebody waits for a server to start before being told to come back, in milliseconds. */
+  readonly callerMs: number;
   /** What is remembered of the server, across runs of this program. */
   readonly memory: ServerMemory;
   /** The state of a server is another one now. */
@@ -81,13 +84,14 @@ export class Incarnation {
   readonly mask: (text: string) => string;
   readonly #noise: NoiseMeter;
   #greeted = false;
+  #askAgain: (() => void) | undefined;
   #over = false;
   readonly #onOver: (() => void)[] = [];
 
   /** Begins one: a program is started here, a remote server is reached with the first message. */
   static async begin(
     server: UpstreamServer,
-    framing: Framing,
+    framing: OutputFraming,
     findings: Findings,
     surroundings: Surroundings,
     deadlines: Deadlines,
@@ -105,7 +109,7 @@ export class Incarnation {
 
   private constructor(
     server: UpstreamServer,
-    framing: Framing,
+    framing: OutputFraming,
     findings: Findings,
     link: Link,
     mask: (text: string) => string,
@@ -161,15 +165,17 @@ export class Incarnation {
     });
   }
 
-  /** Resolves with what the server says of itself; rejects when it fails or stays silent for so many milliseconds. */
-  async greet(patience: number): Promise<SourceInfo> {
+  /** Resolves with what the server says of itself; rejects when it fails or is silent to the end of its time. */
+  async greet({ began, limit, looked }: StartTime): Promise<SourceInfo> {
+    const patience = began + limit - performance.now();
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(
-        () => reject(new StartTimeout(this.#server, patience, this.link.lastWords())),
+        () => reject(new StartTimeout(this.#server, performance.now() - began, this.words())),
         patience,
       );
     });
+    const unwatch = looked && this.link.watch?.(looked);
     try {
       const { era, info } = await Promise.race([this.#negotiate(patience), timeout]);
       this.#greeted = true;
@@ -177,7 +183,20 @@ export class Incarnation {
       return info;
     } finally {
       clearTimeout(timer);
+      unwatch?.();
     }
+  }
+
+  /** Sends the greeting once more, in both framings at once; not to one that has shown that it can speak. */
+  askAgain(): void {
+    if (this.peer.heard === undefined) this.#askAgain?.();
+  }
+
+  /** What it has printed and written so far, in sentences; empty where that is nothing. */
+  words(): string {
+    const { printed } = this.#noise;
+    const noise = printed.length === 0 ? [] : [`It printed ${quoted(printed.join(' | '))} to stdout.`];
+    return [...noise, this.link.lastWords()].filter((each) => each !== '').join(' ');
   }
 
   async #negotiate(patience: number): Promise<{ era: Era; info: SourceInfo }> {
@@ -193,6 +212,7 @@ export class Incarnation {
       mask: this.mask,
       eras,
       patience,
+      asked: (again) => (this.#askAgain = again),
     });
     if (before !== undefined && before !== agreed.era)
       log.info('speaks another era now', { server: name, era: agreed.era });
@@ -265,7 +285,7 @@ export class Incarnation {
 
   #lose(how: string): void {
     if (this.#over) return;
-    const words = this.link.lastWords();
+    const words = this.#greeted ? this.link.lastWords() : this.words();
     const message = `Server '${this.#server.name}' ${how}.${words && ` ${words}`}`;
     this.#end(
       new SwitchboardError('SERVER_LOST', message, { hint: this.#greeted ? undefined : this.#startHint() }),
@@ -273,10 +293,9 @@ export class Incarnation {
   }
 
   #startHint(): string {
-    const printed = this.#noise.first;
-    return printed === undefined
+    return this.#noise.printed.length === 0
       ? this.#surroundings.startHint
-      : `It printed ${JSON.stringify(printed)}: its command does not seem to start an MCP server.`;
+      : 'Its command does not seem to start an MCP server.';
   }
 
   #end(error: SwitchboardError): void {
@@ -332,15 +351,22 @@ function maskOf({ secrets }: UpstreamServer): (text: string) => string {
 
 const BEARER = /\bBearer\s+[\w.~+/=-]{8,}/gi;
 
+/** The time that a start has. */
+export interface StartTime {
+  /** When it began, on the performance clock. */
+  readonly began: number;
+  /** In milliseconds. */
+  readonly limit: number;
+  /** Told now and then for how many milliseconds a program has shown no sign of life. */
+  readonly looked?: (idleMs: number) => void;
+}
+
 /** The server is alive but has not answered `initialize` in time. */
 export class StartTimeout extends SwitchboardError {
-  /** Resolves when the silent one is gone. */
-  cleanedUp: Promise<void> = Promise.resolve();
-
-  constructor({ name, target }: UpstreamServer, patience: number, words: string) {
+  constructor({ name, target }: UpstreamServer, elapsed: number, words: string) {
     super(
       'START_TIMEOUT',
-      `Server '${name}' did not answer initialize within ${patience} ms.${words && ` ${words}`}`,
+      `Server '${name}' did not answer initialize within ${inSeconds(elapsed)}.${words && ` ${words}`}`,
       {
         hint:
           target.kind === 'remote'
@@ -349,4 +375,9 @@ export class StartTimeout extends SwitchboardError {
       },
     );
   }
+}
+
+/** `0.3 s`, `12 s`. */
+export function inSeconds(ms: number): string {
+  return `${ms < 9950 ? (ms / 1000).toFixed(1) : Math.round(ms / 1000)} s`;
 }

@@ -15,6 +15,11 @@ export interface Link {
   readonly pid: number | undefined;
   /** False once it takes no more messages, though its end may not have been told yet. */
   readonly open: boolean;
+  /**
+   * Watches a program for signs of life; `looked` is told for how many milliseconds there was none. Returns how to end
+   * that. Only where the server is a program of ours.
+   */
+  watch?(looked: (idleMs: number) => void): () => void;
   /** What the server said of its trouble, as part of a sentence to a person; empty where it said nothing. */
   lastWords(): string;
   /** The server says no more on `input`. */

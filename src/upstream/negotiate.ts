@@ -18,12 +18,16 @@ export interface Negotiation {
   readonly mask: (text: string) => string;
   /** Which eras are tried, in order. */
   readonly eras: readonly Era[];
-  /** How long all of it may take, in milliseconds; whoever asks sees to that. */
+  /** How long all of it may take, in milliseconds; the caller sees to that. */
   readonly patience: number;
+  /** Gets the way to send `initialize` once more, in both framings at once. */
+  readonly asked?: (again: () => void) => void;
 }
 
-/** The part of the patience that a server may stay silent to a greeting before it gets the other one. */
-const SILENCE = 1 / 3;
+/** How long a server may stay silent to the modern greeting before it gets the handshake, in milliseconds. */
+const SILENCE = 3000;
+/** And the part of the patience that this may take at most. */
+const SILENT_PART = 1 / 3;
 
 /** Greets a server in one era and, where it does not understand, in the other, over the same link. */
 export async function negotiate({
@@ -33,16 +37,18 @@ export async function negotiate({
   mask,
   eras,
   patience,
+  asked,
 }: Negotiation): Promise<{ era: Era; info: SourceInfo }> {
   let failure: SwitchboardError | undefined;
   let sure = false;
+  const silence = Math.min(SILENCE, patience * SILENT_PART);
   const tries = [...eras];
   for (let at = 0; at < tries.length; at++) {
     const era = tries[at]!;
     const reception: Reception =
       era === 'legacy'
-        ? await shakeHands(peer, server, greeting, mask)
-        : await discover(peer, server, greeting, mask, patience * (sure ? 1 : SILENCE));
+        ? await shakeHands(peer, server, greeting, mask, asked)
+        : await discover(peer, server, greeting, mask, sure ? patience : silence);
     if (reception.kind === 'agreed') return { era, info: reception.info };
     sure = reception.sure === true;
     if (reception.again === true && tries.indexOf(era) === at) tries.splice(at + 1, 0, era);

@@ -82,6 +82,10 @@ export function openProcessLink(options: ProcessLinkOptions, events: LinkEvents)
       // A process that has exited but whose end is still being read takes no more calls.
       return child.state.kind === 'running';
     },
+    watch: (looked) => {
+      const signs = child.watch(looked);
+      return () => signs.stop();
+    },
     lastWords,
     inputEnded: () => loseUnlessExited('closed its stdout'),
     async stop(atOnce = false) {

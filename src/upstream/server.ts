@@ -48,7 +48,7 @@ export interface RemoteTarget {
 
 /** All in milliseconds. */
 export interface ServerTimeouts {
-  /** From spawn to the answer to `initialize`. */
+  /** From spawn to the answer to `initialize`; the time it waits for its turn to start does not count. */
   readonly childSpawnMs: number;
   /** From a request to its answer; progress starts it anew. */
   readonly rpcMs: number;
@@ -65,31 +65,4 @@ export interface ServerLimits {
   readonly callsInFlight: number;
   /** Calls that may wait; more are refused. */
   readonly callsQueued: number;
-}
-
-/** Programs that may first download what they run. */
-const RUNNERS = new Set([
-  'npx',
-  'pnpx',
-  'bunx',
-  'uvx',
-  'pipx',
-  'docker',
-  'podman',
-  'uv',
-  'npm',
-  'pnpm',
-  'yarn',
-  'bun',
-  'deno',
-]);
-
-/** How long a server may take until it has answered `initialize`: longer when it may have to be downloaded first. */
-export function startPatience({ target, timeouts }: UpstreamServer): number {
-  if (target.kind === 'remote') return timeouts.childSpawnMs;
-  const program = target.command
-    .split(/[\\/]/)
-    .at(-1)!
-    .replace(/\.(cmd|exe|ps1)$/i, '');
-  return RUNNERS.has(program) ? Math.max(timeouts.childSpawnMs, timeouts.rpcMs) : timeouts.childSpawnMs;
 }

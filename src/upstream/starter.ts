@@ -1,15 +1,16 @@
 import type { Deadlines } from '../shared/deadline.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { SourceInfo } from '../gateway/index.ts';
-import type { Framing } from '../wire/index.ts';
+import type { OutputFraming } from '../wire/index.ts';
 import {
   Incarnation,
   StartTimeout,
   type Findings,
   type IncarnationEvents,
+  type StartTime,
   type Surroundings,
 } from './incarnation.ts';
-import { startPatience, type ProcessTarget, type UpstreamServer } from './server.ts';
+import type { ProcessTarget, UpstreamServer } from './server.ts';
 
 export interface StarterOptions {
   readonly server: UpstreamServer;
@@ -20,6 +21,10 @@ export interface StarterOptions {
   readonly events: (incarnation: () => Incarnation) => IncarnationEvents;
   /** Why it must not be started any more; undefined as long as it may. */
   readonly stopped: () => SwitchboardError | undefined;
+  /** Whether somebody waits for it now. */
+  readonly urgent: () => boolean;
+  /** Its turn to start has come. */
+  readonly admitted: () => void;
 }
 
 /** A life that has answered its greeting. */
@@ -27,6 +32,16 @@ export interface Started {
   readonly incarnation: Incarnation;
   readonly about: SourceInfo;
 }
+
+/** A program without a sign of life for so long makes room for others that want to start, in milliseconds. */
+const MAKES_ROOM = 500;
+/** And after so long it is asked again in the other framing. */
+const ASKED_AGAIN = 3000;
+/** How long after that it is started again in it. Long, for it may only wait for a download or a container. */
+const STARTED_AGAIN = 7000;
+/** The parts of the time limit that these two may take at most. */
+const ASKED_AGAIN_PART = 1 / 4;
+const STARTED_AGAIN_PART = 1 / 4;
 
 /** Brings a server to life: in its turn, in the framing that it speaks, until it has answered the greeting. */
 export class Starter {
@@ -40,16 +55,25 @@ export class Starter {
 
   /** Rejects with `NotNow` where nothing is wrong with the server. */
   start(): Promise<Started> {
-    const { server, surroundings, stopped } = this.#options;
-    if (server.target.kind === 'remote') return this.#startIn('newline', startPatience(server));
-    return surroundings.inTurn(server.name, () => {
-      // Others may have been before it for a while.
-      const ended = stopped();
-      if (ended) throw ended;
-      // Asked in the turn in which it is spawned: many may have been let through while it waited.
-      const refusal = surroundings.mayNotStart();
-      if (refusal) throw new NotNow(refusal);
-      return this.#startInSomeFraming(server.target as ProcessTarget);
+    const { server, surroundings, stopped, urgent, admitted } = this.#options;
+    const { target } = server;
+    if (target.kind === 'remote') {
+      admitted();
+      return this.#startIn('newline', this.#time());
+    }
+    return surroundings.inTurn({
+      name: server.name,
+      urgent,
+      run: (leave) => {
+        // Others may have been before it for a while.
+        const ended = stopped();
+        if (ended) throw ended;
+        // Asked in the turn in which it is spawned: many may have been let through while it waited.
+        const refusal = surroundings.mayNotStart();
+        if (refusal) throw new NotNow(refusal);
+        admitted();
+        return this.#startProgram(target, leave);
+      },
     });
   }
 
@@ -58,33 +82,72 @@ export class Starter {
     return this.#pending?.stop();
   }
 
-  /** Nearly every server speaks newline; one that stays silent is tried once, ever, in Content-Length framing. */
-  async #startInSomeFraming({ framing }: ProcessTarget): Promise<Started> {
-    const { server, findings, surroundings, stopped } = this.#options;
-    const patience = startPatience(server);
-    if (framing !== 'auto') return this.#startIn(framing, patience);
+  /** What it has printed and written, while it starts. */
+  words(): string {
+    return this.#pending?.words() ?? '';
+  }
+
+  #time(): StartTime {
+    return { began: performance.now(), limit: this.#options.server.timeouts.childSpawnMs };
+  }
+
+  #startProgram({ framing }: ProcessTarget, leave: () => void): Promise<Started> {
+    const { findings, surroundings } = this.#options;
+    const looked = (idleMs: number): void => {
+      if (idleMs >= MAKES_ROOM) leave();
+    };
+    const time = { ...this.#time(), looked };
+    if (framing !== 'auto') return this.#startIn(framing, time);
     const known = findings.framing ?? surroundings.memory.framing;
-    if (known !== undefined) return this.#startIn(known, patience);
+    if (known === undefined) return this.#search(time);
+    // What was found earlier may have changed since.
+    return known === 'newline' ? this.#startIn(known, time) : this.#startInEither(time);
+  }
+
+  /**
+   * Nearly every server speaks newline. One that neither answers nor does anything is asked again in both framings at
+   * once, and later started again like that, once. A server that is at work is left alone until its time is over.
+   */
+  async #search(time: StartTime): Promise<Started> {
+    const { server, findings, surroundings, stopped } = this.#options;
+    const { log } = surroundings;
+    const { name } = server;
+    const askAfter = Math.min(ASKED_AGAIN, time.limit * ASKED_AGAIN_PART);
+    const startAfter = Math.min(STARTED_AGAIN, time.limit * STARTED_AGAIN_PART);
+    let askedAt: number | undefined;
+    const watched = (incarnation: Incarnation, giveUp: (why: Error) => void) => (idleMs: number) => {
+      time.looked?.(idleMs);
+      if (idleMs < askAfter || incarnation.peer.heard !== undefined) return;
+      if (askedAt === undefined) {
+        askedAt = performance.now();
+        log.info('silent and idle; asking again with Content-Length framing', { server: name });
+        incarnation.askAgain();
+      } else if (performance.now() - askedAt >= startAfter) giveUp(new StaysSilent());
+    };
     try {
-      return await this.#startIn('newline', patience);
+      return await this.#startIn('newline', time, watched);
     } catch (error) {
-      if (!(error instanceof StartTimeout) || stopped()) throw error;
+      if (askedAt === undefined || stopped()) throw error;
       findings.framing = 'newline';
-      surroundings.log.warn('no answer to initialize; trying Content-Length framing', {
-        server: server.name,
-      });
-      await error.cleanedUp;
-      // Whatever had to be downloaded is there by now.
-      return this.#startIn('content-length', server.timeouts.childSpawnMs).catch(() => {
-        // It was not the framing; the first error says what is wrong.
-        error.message += ' It was also tried with Content-Length framing.';
-        throw error;
-      });
+      if (error instanceof StartTimeout) throw alsoAsked(error);
+      log.info('starting it again with Content-Length framing', { server: name });
+      return this.#startInEither(time);
     }
   }
 
-  async #startIn(framing: Framing, patience: number): Promise<Started> {
-    const { server, findings, surroundings, deadlines } = this.#options;
+  async #startInEither(time: StartTime): Promise<Started> {
+    try {
+      return await this.#startIn('either', time);
+    } catch (error) {
+      if (this.#options.stopped()) throw error;
+      if (error instanceof StartTimeout) throw alsoAsked(error);
+      // It may have ended because of what it did not understand.
+      return this.#startIn('newline', time);
+    }
+  }
+
+  async #startIn(framing: OutputFraming, time: StartTime, watched?: Watched): Promise<Started> {
+    const { server, surroundings, deadlines, findings } = this.#options;
     let lost: SwitchboardError | undefined;
     let forgotten: true | undefined;
     const told = this.#options.events(() => incarnation);
@@ -109,29 +172,56 @@ export class Starter {
     this.#pending = incarnation;
     let about: SourceInfo;
     try {
-      about = await incarnation.greet(patience);
+      about = await greeted(incarnation, time, watched);
       // It may have been lost in the same breath in which it answered.
       if (lost) throw lost;
       if (forgotten) throw new SwitchboardError('START_FAILED', `Server '${server.name}' forgot us at once.`);
     } catch (error) {
       const stopped = incarnation.stop();
-      // Whoever waits for the start hears of its failure now; only a second try waits until the first is gone.
-      if (error instanceof StartTimeout) error.cleanedUp = stopped;
+      // A failure is told now; only a second try waits until the first is gone.
+      if (error instanceof StaysSilent) await stopped;
       // Why the process ended says more than that it did not answer.
       throw lost ?? error;
     } finally {
       this.#pending = undefined;
     }
-    findings.framing = framing;
-    surroundings.memory.learn({ about, framing });
-    surroundings.log.info('running', {
-      server: server.name,
-      pid: incarnation.link.pid,
-      version: about.protocolVersion,
-    });
+    this.#running(incarnation, about);
     return { incarnation, about };
   }
+
+  #running({ peer, link }: Incarnation, about: SourceInfo): void {
+    const { server, surroundings, findings } = this.#options;
+    const { log } = surroundings;
+    const { target, name } = server;
+    const framing = peer.heard ?? 'newline';
+    const isNews = framing === 'content-length' && target.kind === 'process' && target.framing === 'auto';
+    if (isNews && (findings.framing ?? surroundings.memory.framing) !== framing)
+      log.warn('speaks Content-Length framing; "framing": "content-length" in its entry spares the search', {
+        server: name,
+      });
+    findings.framing = framing;
+    surroundings.memory.learn({ about, framing });
+    log.info('running', { server: name, pid: link.pid, version: about.protocolVersion });
+  }
 }
+
+/** Makes what looks at a program that starts, and may give it up. */
+type Watched = (incarnation: Incarnation, giveUp: (why: Error) => void) => (idleMs: number) => void;
+
+function greeted(incarnation: Incarnation, time: StartTime, watched?: Watched): Promise<SourceInfo> {
+  if (watched === undefined) return incarnation.greet(time);
+  return new Promise((resolve, reject) => {
+    incarnation.greet({ ...time, looked: watched(incarnation, reject) }).then(resolve, reject);
+  });
+}
+
+function alsoAsked(error: StartTimeout): StartTimeout {
+  error.message += ' It was also asked in Content-Length framing.';
+  return error;
+}
+
+/** It neither answers nor does anything. */
+class StaysSilent extends Error {}
 
 /** There are too many others. */
 export class NotNow extends Error {

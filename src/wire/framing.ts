@@ -3,6 +3,9 @@ import { inPieces, type Bytes } from './bytes.ts';
 /** How messages are told apart on a byte stream. Real MCP is `newline`; seeds of the trade still speak `content-length`. */
 export type Framing = 'newline' | 'content-length';
 
+/** `either`: as `content-length`, but in a way that whoever reads by lines finds the message on a line of its own. */
+export type OutputFraming = Framing | 'either';
+
 export interface FramingLimits {
   /** The largest message that is kept, in bytes. A larger one is skipped and reported; the next is delivered. */
   readonly messageBytes: number;
@@ -221,10 +224,16 @@ export class Deframer {
 }
 
 /** The bytes that go before and behind a body of the given length. */
-export function frame(framing: Framing, length: number): { before: string; after: string } {
-  return framing === 'newline'
-    ? { before: '', after: '\n' }
-    : { before: `Content-Length: ${length}\r\n\r\n`, after: '' };
+export function frame(framing: OutputFraming, length: number): { before: string; after: string } {
+  switch (framing) {
+    case 'newline':
+      return { before: '', after: '\n' };
+    case 'content-length':
+      return { before: `Content-Length: ${length}\r\n\r\n`, after: '' };
+    case 'either':
+      // JSON may end in a line break, so it belongs to the body.
+      return { before: `Content-Length: ${length + 1}\r\n\r\n`, after: '\n' };
+  }
 }
 
 function isBlank(byte: number): boolean {

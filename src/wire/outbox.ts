@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { viewsOf, type Bytes } from './bytes.ts';
 import { growth, type Edit } from './edit.ts';
 import { Envelope } from './envelope.ts';
-import { frame, type Framing } from './framing.ts';
+import { frame, type OutputFraming } from './framing.ts';
 import type { Message } from './message.ts';
 
 /** What is smaller than this is copied together into one write; what is larger is handed on where it lies. */
@@ -20,7 +20,7 @@ const NO_BLOCK = Buffer.allocUnsafeSlow(0);
 const SOON = Promise.resolve();
 
 export interface OutboxOptions {
-  readonly framing: Framing;
+  readonly framing: OutputFraming;
   /** Waiting output beyond which the wire counts as congested, in bytes. */
   readonly highWater: number;
   /**
@@ -36,7 +36,7 @@ export interface OutboxOptions {
  */
 export class Outbox {
   /** How messages are framed from now on. */
-  framing: Framing;
+  framing: OutputFraming;
   readonly #stream: Writable;
   readonly #highWater: number;
   readonly #takesCopies: boolean;
@@ -62,7 +62,7 @@ export class Outbox {
 
   /** Passes a message on as it came, but for the edits. */
   forward({ bytes }: Message, edits: readonly Edit[]): void {
-    if (this.framing === 'content-length') this.#putHeader(bytes.to - bytes.from + growth(edits));
+    if (this.framing !== 'newline') this.#putHeader(bytes.to - bytes.from + growth(edits));
     this.#putEdited(bytes, bytes.from, bytes.to, edits, 0);
     this.#endMessage();
   }
@@ -75,7 +75,7 @@ export class Outbox {
     const { bytes } = message;
     const start = message.start(Envelope.id);
     const end = message.end(Envelope.id);
-    if (this.framing === 'content-length') {
+    if (this.framing !== 'newline') {
       const length = typeof id === 'number' ? String(id).length : id.end(Envelope.id) - id.start(Envelope.id);
       this.#putHeader(bytes.to - bytes.from + growth(edits) - (end - start) + length);
     }
@@ -152,7 +152,7 @@ export class Outbox {
   }
 
   #endMessage(): void {
-    if (this.framing === 'newline') this.#putText('\n');
+    if (this.framing !== 'content-length') this.#putText('\n');
     this.#schedule();
   }
 

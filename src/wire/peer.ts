@@ -4,7 +4,7 @@ import { BatchedAnswers, readBatch } from './batch.ts';
 import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
 import { addEdit, editedText, type Edit } from './edit.ts';
 import { Envelope, RpcCode } from './envelope.ts';
-import { Deframer, type Framing } from './framing.ts';
+import { Deframer, type Framing, type OutputFraming } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
 import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
 import { Outbox } from './outbox.ts';
@@ -49,8 +49,8 @@ export type Fault =
 export interface PeerOptions {
   /** Members to find in every message; contains the envelope. */
   readonly shape: Shape;
-  /** How to write until the other side has shown what it speaks. Default newline. */
-  readonly framing?: Framing;
+  /** How to write until the other side has shown what it speaks, which ends `either` in any case. Default newline. */
+  readonly framing?: OutputFraming;
   /** Write in the framing in which the other side opened. Default true. */
   readonly replyInKind?: boolean;
   /** The largest message taken, in bytes. Default 16 MiB. */
@@ -76,6 +76,8 @@ export class Peer {
   readonly #shape: Shape;
   /** Whether the rare members are looked for in every message, and in the same scan: they are not rare here. */
   readsWhole = false;
+  /** The framing of the first message that could be read. */
+  heard: Framing | undefined;
   readonly #pending = new WaitingList<AnswerListener>();
   #batched: BatchedAnswers | undefined;
   /** Takes what is refused while a batch is read. */
@@ -147,6 +149,11 @@ export class Peer {
     this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     this.#pending.add(id, listener);
     return id;
+  }
+
+  /** Sends a request that has no answer yet once more, under the same id: in other framing, it may be understood. */
+  repeat(id: number, method: string, params: object | undefined): void {
+    this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
   }
 
   notify(method: string, params?: object): void {
@@ -241,6 +248,10 @@ export class Peer {
       if (listener) listener.unanswered('unreadable');
       else this.#events.refused(batch ? 'batch' : message.why, id, excerpt(bytes));
       return;
+    }
+    if (this.heard === undefined) {
+      this.heard = framing;
+      if (this.outbox.framing === 'either') this.outbox.framing = framing;
     }
     if (message.has(Envelope.method)) this.#readCall(message);
     else if (message.has(Envelope.result) || message.has(Envelope.error)) this.#readAnswer(message);

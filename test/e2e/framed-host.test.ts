@@ -102,8 +102,8 @@ test.each([[], ['--split'], ['--lowercase'], ['--extra-headers']])(
 test('a child that frames with Content-Length is found out when it stays silent', async () => {
   const { call, client } = await startGateway(
     { framed: nodeServer('framed') },
-    { config: { timeouts: { childSpawnMs: 700 } } },
+    { config: { timeouts: { childSpawnMs: 5000 } } },
   );
   expect((await call('framed', 'echo', { text: 'found' })).result.content[0].text).toBe('found');
-  await client.waitForStderr(/trying Content-Length framing/);
+  await client.waitForStderr(/speaks Content-Length framing/);
 });

@@ -473,12 +473,12 @@ describe('add_server', () => {
     [
       'a program that is no MCP server',
       { command: 'sh', args: ['-c', 'echo hello there'] },
-      /It printed "hello there": its command does not seem to start an MCP server/,
+      /It printed "hello there" to stdout\. Its command does not seem to start an MCP server/,
     ],
     [
       'a server that never answers',
       nodeServer('never-initialize'),
-      /'bad' did not answer initialize within 1000 ms.*timeouts\.childSpawnMs/s,
+      /'bad' did not answer initialize within 1\.\d s.*timeouts\.childSpawnMs/s,
     ],
     [
       'a server that refuses its list',

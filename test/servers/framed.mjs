@@ -1,11 +1,11 @@
 /**
  * Speaks only Content-Length framing, in both directions. Newline-framed requests are never answered.
  *
- *   node test/servers/framed.mjs [--split] [--lowercase] [--extra-headers] [--strict]
+ *   node test/servers/framed.mjs [--split] [--lowercase] [--extra-headers] [--strict] [--deaf]
  *
  * `--split`: header and body in separate writes, the body in two. `--lowercase`: "content-length: 12". `--extra-headers`:
  * a Content-Type line too. `--strict`: exits with 3 when it reads something that is no header block (default: it looks
- * for Content-Length anywhere in it, as the server of seed 000 does).
+ * for Content-Length anywhere in it, as the server of seed 000 does). `--deaf`: answers nothing more after that.
  * Tools: as echo.mjs, and two_in_one (a log notification and the answer in one write).
  */
 import { echoTools } from './lib/echo-tools.mjs';
@@ -15,17 +15,20 @@ const headerName = flag('lowercase') ? 'content-length' : 'Content-Length';
 const extra = flag('extra-headers') ? 'Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n' : '';
 const headerOf = (body) => `${extra}${headerName}: ${body.length}\r\n\r\n`;
 let queue = Promise.resolve();
+let deaf = false;
 
 serve({
   name: 'framed',
   framing: 'content-length',
   capabilities: { tools: {}, logging: {} },
   onFrameError: (reason) => {
+    deaf ||= flag('deaf');
     if (!flag('strict')) return;
     process.stderr.write(`framed: ${reason}\n`);
     process.exit(3);
   },
   send: (json, write) => {
+    if (deaf) return;
     const body = Buffer.from(json);
     if (!flag('split')) return write(Buffer.concat([Buffer.from(headerOf(body)), body]));
     const middle = Math.floor(body.length / 2);

@@ -225,9 +225,10 @@ describe('the quick check and the schema agree', () => {
     if (!quick.isConfig(value)) return;
     if (JSON.stringify(value).includes('__proto__')) return;
     const { $schema, extends: extended, mcpServers, tools, logDirectory } = value;
-    const { flatIdleMs, ...settings } = applyDefaults(value);
+    const { flatIdleMs, remoteStartMs, ...settings } = applyDefaults(value);
     expect(settings.http).not.toHaveProperty('token');
     expect(flatIdleMs).toBe(value.timeouts?.idleMs ?? 'never');
+    expect(remoteStartMs).toBe(value.timeouts?.childSpawnMs ?? 8000);
     const parsed = config.parse(value);
     const http = { ...settings.http, token: value.http?.token };
     expect({ ...settings, http, $schema, extends: extended, mcpServers, tools, logDirectory }).toEqual({
@@ -335,7 +336,7 @@ test('the editor schema describes what the plan asks for, with defaults and desc
     summaryMaxChars: { default: 160 },
   });
   expect(properties.timeouts?.properties).toMatchObject({
-    childSpawnMs: { default: 8000 },
+    childSpawnMs: { default: 60_000 },
     rpcMs: { default: 60000 },
   });
   for (const [key, property] of Object.entries(properties))

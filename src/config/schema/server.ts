@@ -77,7 +77,8 @@ const idleMs = z
 
 export const timeouts = {
   childSpawnMs: milliseconds().describe(
-    'How long a server may take to start and answer initialize, in milliseconds.',
+    'How long a server may take to start and answer initialize, in milliseconds. Without it, a server that is ' +
+      'reached by an address has 8000.',
   ),
   rpcMs: milliseconds().describe(
     'How long a request may stay without an answer or progress, in milliseconds.',
