@@ -125,6 +125,16 @@ export function usage(message: string, hint?: string): SwitchboardError {
   return new SwitchboardError('USAGE', message, { hint });
 }
 
+/** Throws USAGE where both flags of a pair are given. */
+export function refuseContradictions(
+  { flags }: Arguments,
+  pairs: readonly (readonly [one: string, other: string])[],
+): void {
+  const both = pairs.find(([one, other]) => flags.has(one) && flags.has(other));
+  if (both !== undefined)
+    throw usage(`--${both[0]} and --${both[1]} exclude each other.`, 'Leave one of them out.');
+}
+
 /** Nobody could tell which of the two was meant. */
 export function twice(flag: string): SwitchboardError {
   return usage(`--${flag} is given twice.`, 'Leave one of them out.');

@@ -1,10 +1,13 @@
-import { editConfig, type EditedConfig, type LoadedConfig } from '../config/index.ts';
+import { resolve } from 'node:path';
+import type { EditedConfig, LoadedConfig } from '../config/index.ts';
 import {
   HOSTS,
   readServers,
   takeOver,
+  type Entry,
   type Host,
   type HostServer,
+  type Scope,
   type Surroundings,
   type TakenOver,
 } from '../hosts/index.ts';
@@ -12,24 +15,26 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { usage, type Arguments } from './arguments.ts';
 import type { Context } from './command.ts';
-import { isOurs, ourProgram, referencesIn, surroundingsOf } from './host-entries.ts';
+import { isOurs, ourProgram, referencesIn, surroundingsOf, variablesIn } from './host-entries.ts';
 import { hostsIn, nameIn, scopeIn } from './host-flags.ts';
-import { planImport, type ImportPlan } from './import-plan.ts';
+import { levelOf, planConfigImport, type ConfigImport, type Level } from './import-config.ts';
+import type { PlannedServer } from './import-plan.ts';
 import { neededVariables, type VariableState } from './needed-variables.ts';
 import { planTakeover, type FileTakeover } from './takeover-plan.ts';
 
 /** An import that is prepared, and has changed nothing yet. */
 export interface ImportJob {
-  readonly plan: ImportPlan;
   readonly config: LoadedConfig;
-  /** What would change in the configuration. */
-  readonly edited: EditedConfig;
+  /** Everything that was found, in the order of the hosts. */
+  readonly servers: readonly PlannedServer[];
+  /** What would change in our own files. */
+  readonly configs: readonly ConfigImport[];
   /** What would change in the files of hosts. */
   readonly takeovers: readonly HostTakeover[];
   readonly variables: readonly VariableState[];
   /** Files of hosts that were passed over because they cannot be read. */
   readonly problems: readonly SwitchboardError[];
-  /** Does it: the configuration first, so that no server is ever in neither place. */
+  /** Does it: our own files first, so that no server is ever in neither place. */
   apply(): Promise<ImportDone>;
 }
 
@@ -39,7 +44,7 @@ export interface HostTakeover {
 }
 
 export interface ImportDone {
-  readonly edited: EditedConfig;
+  readonly configs: readonly { readonly plan: ConfigImport; readonly edited: EditedConfig }[];
   readonly takeovers: readonly {
     readonly parts: FileTakeover;
     readonly change: TakenOver | SwitchboardError;
@@ -51,50 +56,51 @@ export async function prepareImport(given: Arguments, context: Context): Promise
   const where = surroundingsOf(context);
   const { servers, ours, problems } = gather(given, where);
   const config = await context.loadConfig('quietly');
+  const explicit = given.flags.get('config');
   const takesOver = flags.has('takeover');
   const options = {
     where,
-    directory: config.directory,
     elsewhere: discovered(config),
     hidesSecrets: hidesSecrets(given),
     takesOver,
+    explicit: explicit === undefined ? undefined : resolve(context.cwd, explicit),
+    face: context.face.configFace,
   };
-  let plan: ImportPlan = { servers: [], after: '' };
-  const edit = (dryRun: boolean): Promise<EditedConfig> =>
-    editConfig({
-      file: config.file,
-      directory: config.directory,
-      change(text) {
-        plan = planImport(text, servers, options);
-        return plan.servers.some(({ state }) => state === 'new' || state === 'clash') ? plan.after : text;
-      },
-      dryRun,
-      backup: true,
-      // A new file may hold the secrets of the hosts.
-      ownerOnly: !options.hidesSecrets,
-      face: context.face.configFace,
-    });
-  const edited = await edit(true);
-  const entryFor = (host: Host) =>
-    ourProgram(host, { file: edited.file, variables: referencesIn(edited.after) }, context);
+  const level = levelIn(given);
+  const configs: ConfigImport[] = [];
+  for (const each of ['user', 'project', 'explicit'] as const) {
+    const belonging = servers.filter((server) => (level ?? levelOf(server)) === each);
+    if (belonging.length > 0) configs.push(await planConfigImport(each, belonging, options));
+  }
+  const planned = servers.map((server) =>
+    configs.flatMap((each) => each.planned).find((each) => each.server === server)!,
+  );
+  const entryFor = (host: Host, scope: Scope): Entry => {
+    const written = configs
+      .filter((each) => scope === 'user' || each.level !== 'user')
+      .flatMap(({ edited }) => referencesIn(edited.after));
+    const variables = [...new Set([...variablesIn(config, context.env, scope), ...written])];
+    return ourProgram(host, { file: options.explicit, variables, scope }, context);
+  };
   const name = nameIn(given);
-  const files = takesOver ? planTakeover({ planned: plan.servers, ours, name, entryFor }) : [];
+  const files = takesOver ? planTakeover({ planned, ours, name, entryFor }) : [];
   const take = (parts: FileTakeover, dryRun: boolean): Promise<TakenOver> =>
     takeOver({ parts, name, isOurs, stateDirectory: stateDirectory(context.env), dryRun });
   const takeovers: HostTakeover[] = [];
   for (const parts of files) takeovers.push({ parts, change: await take(parts, true) });
   return {
-    plan,
     config,
-    edited,
+    servers: planned,
+    configs,
     takeovers,
-    variables: neededVariables(plan.servers, context.env),
+    variables: neededVariables(planned, context.env),
     problems,
     async apply() {
-      const done = await edit(false);
+      const done: ImportDone['configs'][number][] = [];
+      for (const plan of configs) done.push({ plan, edited: await plan.write() });
       const results: ImportDone['takeovers'][number][] = [];
       for (const parts of files) results.push({ parts, change: await take(parts, false).catch(expected) });
-      return { edited: done, takeovers: results };
+      return { configs: done, takeovers: results };
     },
   };
 }
@@ -138,6 +144,14 @@ function gather(given: Arguments, where: Surroundings): Gathered {
     ours: found.filter(({ value }) => isOurs(value)),
     problems,
   };
+}
+
+/** Where everything goes by a flag; undefined: each server where its host's file belongs. */
+export function levelIn({ flags }: Arguments): Level | undefined {
+  return (
+    (['user', 'project'] as const).find((each) => flags.has(each)) ??
+    (flags.has('config') ? 'explicit' : undefined)
+  );
 }
 
 export function hidesSecrets({ flags }: Arguments): boolean {

@@ -4,6 +4,7 @@ import { parseJsonc } from '../shared/jsonc.ts';
 import { printableLine } from '../shared/printable.ts';
 import { maskedDiff } from './host-diff.ts';
 import { passingNotes, referencesIn } from './host-entries.ts';
+import type { ConfigImport } from './import-config.ts';
 import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
 import type { PlannedServer } from './import-plan.ts';
 import { variablesText } from './needed-variables.ts';
@@ -12,16 +13,16 @@ import type { Style } from './style.ts';
 import { table } from './table.ts';
 
 /** What was found in the hosts, and what becomes of each. */
-export function foundText({ plan }: Pick<ImportJob, 'plan'>, style: Style): string {
-  if (plan.servers.length === 0) return 'No host has a server to import.\n';
-  const rows = plan.servers.map(({ server, as, state }) => [
+export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style): string {
+  if (servers.length === 0) return 'No host has a server to import.\n';
+  const rows = servers.map(({ server, as, state }) => [
     whereabouts(server.place),
     printableLine(server.name),
     state === 'clash' || (state === 'new' && as !== server.name) ? `${state}, as ${as}` : state,
     shownEntry(server.value),
   ]);
   const titles = ['HOST', 'NAME', 'STATE', 'SERVER'].map((title) => ({ title }));
-  const notes = plan.servers.flatMap(({ server, as, notes: own }) =>
+  const notes = servers.flatMap(({ server, as, notes: own }) =>
     own.map((note) => `${printableLine(as)} (${whereabouts(server.place)}): ${printableLine(note)}\n`),
   );
   return table(titles, rows, style.bold) + (notes.length === 0 ? '' : `\n${notes.join('')}`);
@@ -34,7 +35,7 @@ function whereabouts({ host, scope }: PlannedServer['server']['place']): string 
 /** What would change, file by file, without secrets. */
 export function previewText(job: ImportJob, style: Style): string {
   return [
-    configDiff(job, style),
+    ...job.configs.map((config) => configDiff(config, style)),
     ...job.takeovers.map((takeover) => hostDiff(takeover, style)),
     variablesText(job.variables),
   ]
@@ -42,7 +43,7 @@ export function previewText(job: ImportJob, style: Style): string {
     .join('\n');
 }
 
-export function configDiff({ edited }: Pick<ImportJob, 'edited'>, style: Style): string {
+export function configDiff({ edited }: Pick<ConfigImport, 'edited'>, style: Style): string {
   return maskedDiff(edited, parseJsonc, style);
 }
 
@@ -51,19 +52,22 @@ export function hostDiff({ parts, change }: HostTakeover, style: Style): string 
 }
 
 /** What was done. */
-export function doneText(job: ImportJob, { edited, takeovers }: ImportDone, program: string): string {
-  const written = job.plan.servers.filter(({ state }) => state === 'new' || state === 'clash').length;
-  const kept = edited.backup === undefined ? '' : ` The old text is in ${printableLine(edited.backup)}.`;
+export function doneText(job: ImportJob, { configs, takeovers }: ImportDone, program: string): string {
+  const references = configs.flatMap(({ edited }) => referencesIn(edited.after));
   const lines = [
-    edited.before === edited.after
-      ? `Nothing is new in ${printableLine(edited.file)}.\n`
-      : `Wrote ${counted(written)} into ${printableLine(edited.file)}.${kept}\n`,
+    ...configs.map(({ plan, edited }) => {
+      const written = plan.planned.filter(({ state }) => state === 'new' || state === 'clash').length;
+      const kept = edited.backup === undefined ? '' : ` The old text is in ${printableLine(edited.backup)}.`;
+      return edited.before === edited.after
+        ? `Nothing is new in ${printableLine(edited.file)}.\n`
+        : `Wrote ${counted(written)} into ${printableLine(edited.file)}.${kept}\n`;
+    }),
     ...takeovers.map(({ parts: [{ place }], change }) => {
       if (change instanceof SwitchboardError || change.before === change.after) return '';
       return (
         `Replaced ${counted(change.removed.length)} of ${place.host.title} by our entry in ${printableLine(place.file)}.\n` +
         `  \`${program} eject ${place.host.name}\` puts them back. ${place.host.next.user}\n` +
-        passingNotes(place.host, referencesIn(edited.after))
+        passingNotes(place.host, references)
           .map((note) => `  ${note}\n`)
           .join('')
       );

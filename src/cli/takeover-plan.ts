@@ -4,6 +4,7 @@ import {
   type Host,
   type HostServer,
   type Place,
+  type Scope,
   type TakeoverPart,
 } from '../hosts/index.ts';
 import type { PlannedServer } from './import-plan.ts';
@@ -17,7 +18,7 @@ export interface TakeoverPlanOptions {
   readonly ours: readonly HostServer[];
   /** What our entry is called. */
   readonly name: string;
-  readonly entryFor: (host: Host) => Entry;
+  readonly entryFor: (host: Host, scope: Scope) => Entry;
 }
 
 /**
@@ -32,7 +33,11 @@ export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOpti
   for (const [place, servers] of byPlace(taken)) {
     refuseName(name, place.host);
     const wanted = place.scope === 'user' || !isCovered(place.host);
-    const part: TakeoverPart = { place, servers, entry: wanted ? entryFor(place.host) : undefined };
+    const part: TakeoverPart = {
+      place,
+      servers,
+      entry: wanted ? entryFor(place.host, place.scope === 'project' ? 'project' : 'user') : undefined,
+    };
     const parts = files.get(place.file);
     if (parts === undefined) files.set(place.file, [part]);
     else parts.push(part);

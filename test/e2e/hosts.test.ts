@@ -18,6 +18,7 @@ import { nodeServer, ROOT } from '../helpers/temp-project.ts';
 type Client = ReturnType<typeof startClient>;
 
 const CONFIG = 'work/switchboard.config.json';
+const OWN = '.config/switchboard/switchboard.config.json';
 /** The user's own. */
 const USER = '.config/switchboard/switchboard.config.json';
 const ALL = Object.keys(FILES) as (keyof typeof FILES)[];
@@ -340,17 +341,17 @@ describe('import', () => {
     const written = await at.run(['import', '--yes']);
     expect(written).toMatchObject({ code: 0, stderr: '' });
     expect(written.stdout).not.toContain(SECRET);
-    expect(JSON.parse(at.read(CONFIG)).mcpServers).toEqual({
+    expect(JSON.parse(at.read(OWN)).mcpServers).toEqual({
       echo,
       github: { command: 'npx', args: ['-y', 'gh'], env: { GITHUB_TOKEN: SECRET, LEVEL: 'debug' } },
       docs: { type: 'http', url: 'https://docs.example.com/mcp', headers: { 'X-API-Key': '${DOCS_KEY}' } },
       'github-codex': { command: 'npx', args: ['-y', 'other'] },
     });
     // It holds a secret.
-    expect(statSync(at.home.path(CONFIG)).mode & 0o777).toBe(0o600);
+    expect(statSync(at.home.path(OWN)).mode & 0o777).toBe(0o600);
     const again = await at.run(['import', '--yes', '--json']);
     expect(again.json.servers.map(({ state }: Json) => state)).toEqual(['same', 'same', 'same', 'same']);
-    expect(again.json.config).toMatchObject({ changed: false });
+    expect(again.json.configs).toMatchObject([{ level: 'user', changed: false }]);
     const list = await at.run(['list', '--json']);
     expect(list.json.servers.map(({ name }: Json) => name)).toEqual(
       expect.arrayContaining(['echo', 'github', 'github-codex']),
@@ -358,7 +359,7 @@ describe('import', () => {
   });
 
   test('puts secrets into variables where that is wanted, and never prints them', async () => {
-    const at = createHostHome({ ...hosts(), [CONFIG]: '{\n  // mine\n  "logLevel": "warn"\n}\n' });
+    const at = createHostHome({ ...hosts(), [OWN]: '{\n  // mine\n  "logLevel": "warn"\n}\n' });
     const { json, stdout, stderr } = await at.run(['import', '--secrets', 'env', '--yes', '--json'], {
       env: { DOCS_KEY: 'set' },
     });
@@ -368,9 +369,9 @@ describe('import', () => {
       { name: 'GITHUB_TOKEN', servers: ['github'], secret: true, state: 'unset' },
     ]);
     expect(stdout + stderr).not.toContain(SECRET);
-    expect(at.read(CONFIG)).toContain('// mine');
-    expect(at.read(CONFIG)).toContain('"GITHUB_TOKEN": "${GITHUB_TOKEN}"');
-    expect(at.read(CONFIG)).not.toContain(SECRET);
+    expect(at.read(OWN)).toContain('// mine');
+    expect(at.read(OWN)).toContain('"GITHUB_TOKEN": "${GITHUB_TOKEN}"');
+    expect(at.read(OWN)).not.toContain(SECRET);
     expect((await at.run(['import', '--secrets', 'hide'])).code).toBe(2);
   });
 
@@ -398,6 +399,24 @@ describe('import', () => {
     expect(JSON.parse(at.read(CONFIG))).toEqual({});
   });
 
+  test('what belongs to a project goes into its file, without its secrets', async () => {
+    const at = createHostHome({
+      ...hosts(),
+      'work/.cursor/mcp.json': { mcpServers: { shop: { command: 's', env: { SHOP_TOKEN: 'a-secret' } } } },
+    });
+    const { code, json } = await at.run(['import', '--yes', '--json']);
+    expect(code).toBe(0);
+    expect(json.configs).toMatchObject([
+      { level: 'user', file: at.home.path(OWN), changed: true },
+      { level: 'project', file: at.home.path(CONFIG), changed: true },
+    ]);
+    expect(JSON.parse(at.read(CONFIG)).mcpServers).toEqual({
+      shop: { command: 's', env: { SHOP_TOKEN: '${SHOP_TOKEN}' } },
+    });
+    expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).not.toContain('shop');
+    expect((await at.run(['import', '--user', '--project'])).code).toBe(2);
+  });
+
   test('a broken file of a host that was named is an error, and otherwise a remark', async () => {
     const odd = { mcpServers: { odd: { serverUrl: 'unix:///x.sock' } } };
     const at = createHostHome({ ...hosts(), [FILES.gemini]: '{', [FILES.windsurf]: odd });
@@ -410,7 +429,7 @@ describe('import', () => {
     expect(all.code).toBe(1);
     expect(all.stderr).toContain(at.home.path(FILES.gemini));
     expect(all.stdout).toMatch(/windsurf\s+odd\s+unusable/);
-    expect(Object.keys(JSON.parse(at.read(CONFIG)).mcpServers)).toHaveLength(4);
+    expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).toHaveLength(4);
   });
 
   describe.runIf(existsSync('/usr/bin/script'))('in a terminal', () => {
@@ -420,10 +439,10 @@ describe('import', () => {
       expect(no.stdout).toContain('Write this? [y/N]');
       expect(no.stdout).toContain('Nothing was written.');
       expect(no.stdout).not.toContain(SECRET);
-      expect(existsSync(at.home.path(CONFIG))).toBe(false);
+      expect(existsSync(at.home.path(OWN))).toBe(false);
       const yes = await at.type(['import', 'cursor'], ['y']);
       expect(yes.stdout).toContain('Wrote 2 servers into');
-      expect(Object.keys(JSON.parse(at.read(CONFIG)).mcpServers)).toEqual(['echo', 'github']);
+      expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).toEqual(['echo', 'github']);
     });
   });
 });
@@ -464,7 +483,7 @@ describe('a takeover', () => {
       mcpServers: {},
       history: ['x'],
     });
-    expect(JSON.parse(at.read(CONFIG)).mcpServers).toMatchObject({
+    expect(JSON.parse(at.read(OWN)).mcpServers).toMatchObject({
       echo,
       local: { cwd: '/somewhere' },
       files: { env: { A: '1' } },
@@ -481,7 +500,7 @@ describe('a takeover', () => {
     const rest = await at.run(['eject']);
     expect(rest).toMatchObject({ code: 0, stderr: '' });
     expect(hostFiles(at)).toEqual(before);
-    expect(existsSync(at.home.path(CONFIG))).toBe(true);
+    expect(existsSync(at.home.path(OWN))).toBe(true);
     expect((await at.run(['eject'])).stdout).toContain('nothing to put back');
   });
 
@@ -523,9 +542,7 @@ describe('a takeover', () => {
     for (let round = 0; round < 12; round++) {
       const at = createHostHome(servers());
       await at.kill(['import', '--takeover', '--yes'], 40 + round * 30);
-      const inConfig = existsSync(at.home.path(CONFIG))
-        ? Object.keys(JSON.parse(at.read(CONFIG)).mcpServers)
-        : [];
+      const inConfig = existsSync(at.home.path(OWN)) ? Object.keys(JSON.parse(at.read(OWN)).mcpServers) : [];
       const inCodex = Object.keys(serversOf(at, 'codex'));
       // Always in the host, or in the configuration with our entry in the host.
       expect(
@@ -539,7 +556,7 @@ describe('a takeover', () => {
   /** Without our own; and a kill may leave a file behind that was being written aside. */
   function hostFiles(at: HostHome): Record<string, string> {
     const entries = Object.entries(at.files());
-    return Object.fromEntries(entries.filter(([file]) => file !== CONFIG && !file.endsWith('.tmp')));
+    return Object.fromEntries(entries.filter(([file]) => file !== OWN && !file.endsWith('.tmp')));
   }
 });
 

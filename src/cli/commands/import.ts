@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../../shared/errors.ts';
+import { refuseContradictions } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
@@ -17,20 +18,26 @@ export const importServers: Command = {
   summary: 'bring over the servers that hosts have',
   about: [
     `Reads the MCP servers that you have in your hosts (all of them, or those named: ${HOST_NAMES}) and writes ` +
-      'them into the configuration of this directory, or the one that ' +
-      '--config names. References to the environment become ${NAME}, whatever the host calls them. A server that is ' +
+      'them into our configuration: your own servers into your own file, those of a project into the file of the ' +
+      'project. --user, --project and --config name one file for all of them. References to the environment become ${NAME}, whatever the host calls them. A server that is ' +
       'there already is left out, and one whose name is taken gets another name. Our own entry is never imported.',
     'First it shows what it found and what would change, and asks. --yes answers the question; without it and without a ' +
       'terminal, nothing is written.',
-    'Secrets that stand in a host as they are go into the configuration as they are. With --secrets env they become ' +
-      'references, and you are told which variables to set. They are never shown.',
+    'Secrets go into your own file as they are; only you can read it. In the file of a project, and with --secrets env, ' +
+      'they become references, and you are told which variables to set. They are never shown.',
     'With --takeover the servers are also taken out of the host, and our entry takes their place. What was there is kept ' +
       'in the state directory: `$0 eject` puts it back, to the byte where nobody has changed the file since.',
   ],
   flags: [
     { name: 'scope', value: 'user|project', summary: 'only your own files, or only those of this directory' },
     { name: 'only', value: 'NAME', many: true, summary: 'only the server of this name' },
-    { name: 'secrets', value: 'keep|env', summary: 'what becomes of secrets (default keep)' },
+    { name: 'user', summary: 'write all of them into your own file' },
+    { name: 'project', summary: 'write all of them into the file of this project' },
+    {
+      name: 'secrets',
+      value: 'keep|env',
+      summary: 'what becomes of secrets in your own file (default keep)',
+    },
     { name: 'takeover', summary: 'replace them in the host by our entry' },
     NAME_FLAG,
     { name: 'yes', short: 'y', summary: 'do it without asking' },
@@ -49,6 +56,11 @@ export const importServers: Command = {
   ],
   async run(given, context) {
     const { flags } = given;
+    refuseContradictions(given, [
+      ['user', 'project'],
+      ['config', 'user'],
+      ['config', 'project'],
+    ]);
     const job = await prepareImport(given, context);
     const remark = remarkOf(job, context);
     if (!changesAnything(job) || flags.has('dry-run')) return { ...preview(job, true), remark };
@@ -67,8 +79,11 @@ export const importServers: Command = {
   },
 };
 
-function changesAnything({ edited, takeovers }: ImportJob): boolean {
-  return edited.before !== edited.after || takeovers.some(({ change }) => change.before !== change.after);
+function changesAnything({ configs, takeovers }: ImportJob): boolean {
+  return (
+    configs.some(({ edited }) => edited.before !== edited.after) ||
+    takeovers.some(({ change }) => change.before !== change.after)
+  );
 }
 
 function remarkOf({ problems }: ImportJob, { face }: Context): string {
@@ -82,7 +97,13 @@ function preview(job: ImportJob, shows: boolean): Outcome {
     data: {
       ...foundData(job),
       dryRun: true,
-      config: { file: job.edited.file, changed: false, backup: null, diff: configDiff(job, plainStyle) },
+      configs: job.configs.map((config) => ({
+        level: config.level,
+        file: config.edited.file,
+        changed: false,
+        backup: null,
+        diff: configDiff(config, plainStyle),
+      })),
       takeover: job.takeovers.map((takeover) => ({
         host: takeover.parts[0].place.host.name,
         file: takeover.change.file,
@@ -92,7 +113,7 @@ function preview(job: ImportJob, shows: boolean): Outcome {
     },
     text: (style) => {
       const found = foundText(job, style);
-      if (!changes) return `${found}${job.plan.servers.length === 0 ? '' : '\nNothing is left to do.\n'}`;
+      if (!changes) return `${found}${job.servers.length === 0 ? '' : '\nNothing is left to do.\n'}`;
       return shows ? `${found}\n${previewText(job, style)}` : found;
     },
   };
@@ -109,16 +130,23 @@ function finished(
   const failures = done.takeovers.flatMap(({ change }) =>
     change instanceof SwitchboardError ? [change] : [],
   );
-  const changed = done.edited.before !== done.edited.after;
+  const changed = done.configs.some(({ edited }) => edited.before !== edited.after);
   const reason = !changed ? 'nothing has changed' : quiet ? '--no-reload' : cannotTell();
-  const gateways = tellGateways({ ...job.config, file: done.edited.file }, context, reason);
+  const gateways = done.configs.flatMap(({ edited: { file } }) =>
+    tellGateways({ ...job.config, file }, context, reason),
+  );
   const untold = reason === undefined && gateways.some((each) => !each.told);
   return {
     exitCode: failures.length + job.problems.length > 0 || untold ? Exit.failed : Exit.ok,
     data: {
       ...foundData(job),
       dryRun: false,
-      config: { file: done.edited.file, changed, backup: done.edited.backup ?? null },
+      configs: done.configs.map(({ plan: { level }, edited }) => ({
+        level,
+        file: edited.file,
+        changed: edited.before !== edited.after,
+        backup: edited.backup ?? null,
+      })),
       takeover: done.takeovers.map(({ parts: [{ place }], change }) => ({
         host: place.host.name,
         file: place.file,
@@ -135,9 +163,9 @@ function finished(
   };
 }
 
-function foundData({ plan, variables }: ImportJob): object {
+function foundData({ servers, variables }: ImportJob): object {
   return {
-    servers: plan.servers.map(({ server, as, state, notes, variables: needed }) => ({
+    servers: servers.map(({ server, as, state, notes, variables: needed }) => ({
       host: server.place.host.name,
       scope: server.place.scope,
       file: server.place.file,

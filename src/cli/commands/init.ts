@@ -2,19 +2,18 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { userConfigDirectory } from '../../shared/paths.ts';
-import { usage, type Arguments } from '../arguments.ts';
+import { refuseContradictions, usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { ourProgram, referencesIn, surroundingsOf, variablesIn } from '../host-entries.ts';
 import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
-import { discovered, hidesSecrets } from '../import-job.ts';
+import { discovered, hidesSecrets, levelIn } from '../import-job.ts';
 import { applyPlan, type InitDone } from '../init/apply.ts';
 import { Cancelled, createAsker, type Asker } from '../init/ask.ts';
 import { choose, YARD, type Choices } from '../init/choices.ts';
 import { countLoads, type CountedLoads } from '../init/host-load.ts';
 import { findServers, type FoundServers } from '../init/offers.ts';
-import { planInit, type ConfigPlan, type InitPlan, type Level } from '../init/plan.ts';
+import { planInit, type ConfigPlan, type InitPlan } from '../init/plan.ts';
 import {
   answerText,
   cautionText,
@@ -87,7 +86,13 @@ export const init: Command = {
     [Exit.cancelled, 'you pressed Ctrl-C; nothing was changed'],
   ],
   async run(given, context) {
-    refuseContradictions(given);
+    refuseContradictions(given, [
+      ['user', 'project'],
+      ['start', 'no-start'],
+      ['move', 'beside'],
+      ['config', 'user'],
+      ['config', 'project'],
+    ]);
     const hasTerminal = process.stdin.isTTY && process.stderr.isTTY;
     const asks = !given.flags.has('yes') && hasTerminal;
     if (!asks && !given.flags.has('yes') && !given.flags.has('dry-run'))
@@ -104,19 +109,6 @@ export const init: Command = {
   },
 };
 
-function refuseContradictions({ flags }: Arguments): void {
-  for (const [one, other] of [
-    ['user', 'project'],
-    ['start', 'no-start'],
-    ['move', 'beside'],
-    ['config', 'user'],
-    ['config', 'project'],
-  ] as const) {
-    if (flags.has(one) && flags.has(other))
-      throw usage(`--${one} and --${other} exclude each other.`, 'Leave one of them out.');
-  }
-}
-
 async function prepareAndRun(given: Arguments, context: Context, asker: Asker | undefined): Promise<Outcome> {
   const { program } = context.face;
   const where = surroundingsOf(context);
@@ -130,14 +122,13 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     return { ...nothingFound(found, program), remark };
   if (asker !== undefined && remark !== '') writeStderr(remark);
   const choices = await choose(found, { given, where, asker, hasYard });
-  const level: Level | undefined = (['user', 'project'] as const).find((each) => given.flags.has(each));
   const explicit = given.flags.get('config');
   const plan = await planInit(choices, {
     where,
     elsewhere: discovered(config),
-    level: explicit === undefined ? level : 'explicit',
+    level: levelIn(given),
     explicit: explicit === undefined ? undefined : resolve(context.cwd, explicit),
-    userDirectory: userConfigDirectory(context.env),
+    face: context.face.configFace,
     hidesSecrets: hidesSecrets(given),
     // What leaves the file of a team must be in ours.
     takesOver: choices.files.some((file) => file.place.scope === 'project' && !choices.beside.includes(file)),

@@ -14,6 +14,7 @@ import {
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { isOurs } from '../host-entries.ts';
+import { levelOf } from '../import-config.ts';
 
 /** A server as it is offered: once, however many hosts have it. */
 export interface Offer {
@@ -106,10 +107,6 @@ export function isOwnHere({ variants }: Offer, { cwd }: Surroundings): boolean {
   return variants.some(
     ({ server: { place } }) => place.scope === 'user' || (place.scope === 'local' && place.project === cwd),
   );
-}
-
-export function levelOf({ place }: HostServer): Offer['level'] {
-  return place.scope === 'project' ? 'project' : 'user';
 }
 
 function belongTogether(one: Variant, other: Variant): boolean {

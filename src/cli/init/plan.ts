@@ -1,13 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import {
-  configFileFor,
-  editConfig,
-  withoutServer,
-  withServer,
-  type ConfigPlace,
-  type EditedConfig,
-} from '../../config/index.ts';
+import { withoutServer, withServer } from '../../config/index.ts';
 import {
   installEntry,
   takeOver,
@@ -20,7 +11,12 @@ import {
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { isOurs } from '../host-entries.ts';
-import { planImport, type ImportOptions, type PlannedServer } from '../import-plan.ts';
+import {
+  planConfigImport,
+  type ConfigImport,
+  type ConfigImportOptions,
+  type Level,
+} from '../import-config.ts';
 import { byPlace } from '../takeover-plan.ts';
 import { movable, YARD, type Choices, type ChosenServer } from './choices.ts';
 import type { HostFile } from './offers.ts';
@@ -32,18 +28,10 @@ export interface InitPlan {
 }
 
 /** What goes into one of our own files. */
-export interface ConfigPlan {
-  readonly level: Level;
+export interface ConfigPlan extends ConfigImport {
   readonly chosen: readonly ChosenServer[];
-  readonly planned: readonly PlannedServer[];
   readonly yard: boolean;
-  /** What would change. */
-  readonly edited: EditedConfig;
-  write(): Promise<EditedConfig>;
 }
-
-/** Whose file it is: the person's own, that of everybody who works on a project, or one that was named. */
-export type Level = 'user' | 'project' | 'explicit';
 
 /** What becomes of the file of a host. */
 export interface HostPlan {
@@ -68,15 +56,9 @@ export interface HostChange {
   readonly obstacle: string | undefined;
 }
 
-export interface PlanOptions extends Omit<ImportOptions, 'directory' | 'hidesSecrets'> {
+export interface PlanOptions extends Omit<ConfigImportOptions, 'more'> {
   /** Where everything goes; undefined: each server where its host's file belongs. */
   readonly level: Level | undefined;
-  /** The file that was named, where one was. */
-  readonly explicit: string | undefined;
-  /** Where the user's own configuration is. */
-  readonly userDirectory: string | undefined;
-  /** Whether secrets become references in the user's own file, too. */
-  readonly hidesSecrets: boolean;
   /** What our entry is called where there is none yet. */
   readonly name: string;
   readonly entryFor: (host: Host, scope: Scope, configs: readonly ConfigPlan[]) => Entry;
@@ -86,74 +68,21 @@ export interface PlanOptions extends Omit<ImportOptions, 'directory' | 'hidesSec
 export async function planInit(choices: Choices, options: PlanOptions): Promise<InitPlan> {
   const configs: ConfigPlan[] = [];
   for (const level of ['user', 'project', 'explicit'] as const) {
-    const servers = choices.servers.filter(({ offer }) => (options.level ?? offer.level) === level);
+    const chosen = choices.servers.filter(({ offer }) => (options.level ?? offer.level) === level);
     // The services of a project are of no use elsewhere.
     const yard = choices.yard && (options.level === 'explicit' ? 'explicit' : 'project') === level;
-    if (servers.length > 0 || yard) configs.push(await planConfig(level, servers, yard, options));
+    if (chosen.length === 0 && !yard) continue;
+    const servers = chosen.map(({ variant }) => variant.server);
+    const more = yard ? withYard : undefined;
+    configs.push({ ...(await planConfigImport(level, servers, { ...options, more })), chosen, yard });
   }
   const hosts: HostPlan[] = [];
   for (const file of choices.files) hosts.push(await planHost(file, choices, configs, options));
   return { configs, hosts };
 }
 
-async function planConfig(
-  level: Level,
-  chosen: readonly ChosenServer[],
-  yard: boolean,
-  options: PlanOptions,
-): Promise<ConfigPlan> {
-  const place = placeOf(level, options);
-  // Whatever is in a repository is read by everybody who has that.
-  const hidesSecrets = level === 'project' || options.hidesSecrets;
-  const servers = chosen.map(({ variant }) => variant.server);
-  let planned: readonly PlannedServer[] = [];
-  const edit = (dryRun: boolean): Promise<EditedConfig> =>
-    editConfig({
-      file: place.file,
-      directory: place.directory,
-      change(text) {
-        const plan = planImport(text, servers, {
-          where: options.where,
-          directory: place.directory,
-          elsewhere: level === 'user' ? new Map() : options.elsewhere,
-          hidesSecrets,
-          takesOver: options.takesOver,
-        });
-        planned = plan.servers;
-        const isNew = planned.some(({ state }) => state === 'new' || state === 'clash');
-        const after = isNew ? plan.after : text;
-        const hasYard = withoutServer(after, YARD) !== after;
-        return yard && !hasYard ? withServer(after, YARD, { builtin: 'switchyard' }) : after;
-      },
-      dryRun,
-      backup: true,
-      ownerOnly: level !== 'project',
-    });
-  const edited = await edit(true);
-  return {
-    level,
-    chosen,
-    yard,
-    edited,
-    get planned() {
-      return planned;
-    },
-    async write() {
-      if (level === 'user') mkdirSync(place.directory, { recursive: true, mode: 0o700 });
-      const done = await edit(false);
-      // It may have been readable for others before it held secrets.
-      if (level === 'user' && done.before !== done.after) chmodSync(done.file, 0o600);
-      return done;
-    },
-  };
-}
-
-function placeOf(
-  level: Level,
-  { where, explicit, userDirectory }: PlanOptions,
-): Pick<ConfigPlace, 'file' | 'directory'> {
-  if (level === 'explicit') return { file: explicit, directory: dirname(explicit!) };
-  return configFileFor(level, { cwd: where.cwd, userDirectory, home: where.home });
+function withYard(text: string): string {
+  return withoutServer(text, YARD) === text ? withServer(text, YARD, { builtin: 'switchyard' }) : text;
 }
 
 async function planHost(
