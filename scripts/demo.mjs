@@ -54,13 +54,14 @@ async function demo(servers) {
     `A project with ${Object.keys(servers).length} MCP servers: ${Object.keys(servers).map(cyan).join(', ')}.`,
   );
 
-  step(1, 'Without Switchboard: every tool of every server goes before the model');
+  step(1, 'Without Switchboard: every tool and the instructions of every server go before the model');
   const flat = await Promise.all(
     Object.entries(servers).map(async ([name, server]) => {
       const client = await connect(server);
       const { tools } = await client.listTools();
+      const instructions = client.getInstructions();
       await disconnect(client);
-      return { name, tools: tools.length, tokens: tokensOf(tools) };
+      return { name, tools: tools.length, tokens: tokensOf(tools, instructions) };
     }),
   );
   for (const { name, tools, tokens } of flat) row(name, `${count(tools)} tools`, `${count(tokens)} tokens`);
@@ -68,7 +69,7 @@ async function demo(servers) {
   const flatTokens = flat.reduce((sum, each) => sum + each.tokens, 0);
   row(bold('together'), `${count(flatTools)} tools`, bold(`${count(flatTokens)} tokens`));
 
-  step(2, 'With Switchboard: tools/list');
+  step(2, 'With Switchboard: one tool for each server, and one line of instructions');
   const since = performance.now();
   const host = await connect({
     command: process.execPath,
@@ -78,7 +79,8 @@ async function demo(servers) {
   const { tools: suites } = await host.listTools();
   const ms = Math.round(performance.now() - since);
   for (const suite of suites) say(`  ${green(suite.name.padEnd(17))} ${suite.description}`);
-  const suiteTokens = tokensOf(suites);
+  const suiteTokens = tokensOf(suites, host.getInstructions());
+  say(`  ${green('instructions'.padEnd(17))} ${host.getInstructions()}`);
   row(bold('together'), `${count(suites.length)} tools`, bold(`${count(suiteTokens)} tokens`));
   say(dim(`  Answered ${ms} ms after the gateway was started. No server is running yet.`));
 
@@ -117,7 +119,7 @@ async function demo(servers) {
   bar('flat', flatTokens, flatTokens);
   bar('suites', suiteTokens, flatTokens);
   say(
-    `\n  ${green(bold(`${saved} % fewer tokens`))} for the same ${flatTools} tools ${dim('(o200k tokenizer; name, description and input schema)')}\n`,
+    `\n  ${green(bold(`${saved} % fewer tokens`))} for the same ${flatTools} tools ${dim('(o200k tokenizer; name, description and input schema of each tool, and instructions)')}\n`,
   );
   say(dim('In your own project: npx -y mcp-switchboard --dry-run\n'));
 }
@@ -171,13 +173,12 @@ async function ask(host, suite, args) {
   return result;
 }
 
-/** What a host puts before its model of each tool. */
-function tokensOf(tools) {
-  return encode(
-    tools
-      .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))
-      .join('\n'),
-  ).length;
+/** What a host puts before its model in every conversation: each tool, and the instructions. */
+function tokensOf(tools, instructions = '') {
+  const texts = tools.map(({ name, description, inputSchema }) =>
+    JSON.stringify({ name, description, inputSchema }),
+  );
+  return encode(texts.join('\n')).length + encode(instructions).length;
 }
 
 function buildIfNeeded() {

@@ -2,11 +2,11 @@ import { introspection, shownInstructions } from '../app.ts';
 import { estimateTokens } from '../shared/tokens.ts';
 import type { ExposedTool, Surveyed } from './survey.ts';
 
-/** About how many tokens a server's tools cost. */
+/** About how many tokens a server costs. */
 export interface TokenCost {
-  /** Every tool put before the model under its own name, as without Switchboard. */
+  /** Every tool put before the model under its own name, and the server's instructions, as without Switchboard. */
   readonly flat: number;
-  /** What a host gets in its list instead. */
+  /** What a host gets in its list of tools instead. */
   readonly listed: number;
   /** What the model reads once in a conversation in which it opens the suite; 0 where there is none. */
   readonly introspect: number;
@@ -33,10 +33,28 @@ export function tokenCost({
   // Who speaks in plain words need not look inside.
   const isOpened = server.exposure === 'suite' && listed.length > 0 && behind === undefined;
   return {
-    flat: estimateTokens(promptText((behind ?? tools).map((tool) => tool.own.value))),
+    flat:
+      estimateTokens(promptText((behind ?? tools).map((tool) => tool.own.value))) +
+      estimateTokens(about?.instructions ?? ''),
     listed: listedCost(listed),
     introspect: isOpened ? estimateTokens(JSON.stringify(opened)) : 0,
   };
+}
+
+/** About how many tokens a server would cost that is shown flat, with the instructions that go with that. */
+export function costWhenFlat({ tools, server, about }: Extract<Surveyed, { kind: 'answered' }>): number {
+  const named = tools.flatMap(({ offered }) =>
+    offered === undefined ? [] : [{ ...offered.component.value, name: `${server.name}__${offered.name}` }],
+  );
+  const said = shownInstructions(about?.instructions, server.suite.instructionsMaxChars);
+  return (
+    estimateTokens(promptText(named)) + (said === undefined ? 0 : estimateTokens(`[${server.name}] ${said}`))
+  );
+}
+
+/** About how many tokens a text costs that a client is given as it is. */
+export function textCost(text: string): number {
+  return estimateTokens(text);
 }
 
 /** About how many tokens tools cost that a client has in its list. */

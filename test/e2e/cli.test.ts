@@ -619,13 +619,18 @@ describe('dry-run', () => {
 
   test('the estimate is within a tenth of a real tokenizer, for three real servers', async () => {
     const project = createProject();
-    project.write('switchboard.config.json', {
-      mcpServers: {
-        everything: npmServer('everything'),
-        filesystem: npmServer('filesystem', project.dir),
-        memory: { ...npmServer('memory'), env: { MEMORY_FILE_PATH: project.path('memory.jsonl') } },
-      },
-    });
+    const mcpServers: Record<string, ReturnType<typeof npmServer>> = {
+      everything: npmServer('everything'),
+      filesystem: npmServer('filesystem', project.dir),
+      memory: npmServer('memory'),
+    };
+    project.write('switchboard.config.json', { mcpServers });
+    const instructionsOf = async (name: string): Promise<string> => {
+      const client = startClient({ ...mcpServers[name]!, cwd: project.dir });
+      const { result } = await client.initialize();
+      await client.close();
+      return result.instructions ?? '';
+    };
     const { code, json } = await run(project, ['--dry-run', '--json']);
     expect(code).toBe(0);
     const offered = (await run(project, ['tools', '--json'])).json;
@@ -636,7 +641,7 @@ describe('dry-run', () => {
           JSON.stringify({ name, description, inputSchema }),
         )
         .join('\n');
-      const exact = encode(flat).length;
+      const exact = encode(flat).length + encode(await instructionsOf(server.name)).length;
       exactly.flat += exact;
       expect(Math.abs(json.servers[at].tokens.flat / exact - 1), server.name).toBeLessThan(0.1);
     }
@@ -661,7 +666,7 @@ describe('dry-run', () => {
     const { json } = await run(project, ['--dry-run', '--json']);
     const [own] = (await run(project, ['tools', 'suite', '--json'])).json.servers;
     const client = startClient({ cwd: project.dir, env: { SWITCHBOARD_STATE_DIR: stateOf(project) } });
-    await client.initialize();
+    const greeting = await client.initialize();
     const sent = await client.listTools();
     await client.close();
     const cost = (tools: Json[]) =>
@@ -686,10 +691,36 @@ describe('dry-run', () => {
       false,
     ]);
     expect(json.compounds[0]).toMatchObject({ name: 'both', tokens: { flat: 0, listed: of('both') } });
+    const { tokens: instructions } = json.instructions;
+    expect(instructions).toBe(estimateTokens(greeting.result.instructions));
     expect(json.tokens).toMatchObject({
       flat: 4 * alone,
-      listed: of('my_suite') + of('flat__') + of('both'),
+      listed: of('my_suite') + of('flat__') + of('both') + Number(instructions),
     });
+    expect(stdout).toMatch(/^instructions +≈ \d+$/m);
+  });
+
+  test('counts what servers say to every conversation, and tells which suite is better shown flat', async () => {
+    const small = nodeServer('echo', '--tools=pid');
+    const project = createProject({
+      'switchboard.config.json': {
+        mcpServers: {
+          small,
+          wordy: nodeServer('echo', '--tools=pid', `--instructions=${'Many words. '.repeat(100)}`),
+          flat: { ...small, exposure: 'flat' },
+        },
+      },
+    });
+    const { json } = await run(project, ['--dry-run', '--json']);
+    const [first, wordy, flat] = json.servers;
+    expect(first.tokensWhenFlat).toBeLessThan(first.tokens.listed);
+    expect(wordy.tokens.flat - first.tokens.flat).toBeGreaterThan(250);
+    expect([wordy, flat].map((server) => server.tokensWhenFlat)).toEqual([undefined, undefined]);
+    const { stdout } = await run(project, ['--dry-run']);
+    const advice = stdout.match(
+      /show this one flat \("exposure": "flat"\): ≈ (\d+) tokens instead of ≈ (\d+)/g,
+    );
+    expect(advice).toHaveLength(1);
   });
 
   test('without any server it says where to look', async () => {

@@ -763,7 +763,10 @@ describe('mcpmux', () => {
       'list_servers',
     ]);
     const [{ tokens }] = dry.json.servers;
-    expect(Number(tokens.listed) + Number(dry.json.management.tokens.listed)).toBe(dry.json.tokens.listed);
+    const parts = [tokens.listed, dry.json.management.tokens.listed, dry.json.instructions.tokens].map(
+      Number,
+    );
+    expect(parts.reduce((sum, part) => sum + part)).toBe(dry.json.tokens.listed);
     expect((await look('--dry-run')).stdout).toMatch(/^management +≈ \d+$/m);
     const help = await run(project, ['help', 'list'], { program });
     expect(help.stdout).toContain('mcpmux --config FILE list');

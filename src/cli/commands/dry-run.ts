@@ -23,7 +23,7 @@ import {
   type SurveyedTool,
 } from '../survey.ts';
 import { pad, table, width } from '../table.ts';
-import { listedCost, saving, tokenCost, type TokenCost } from '../token-cost.ts';
+import { costWhenFlat, listedCost, saving, textCost, tokenCost, type TokenCost } from '../token-cost.ts';
 
 interface ToolReport {
   /** The server's own name for it. */
@@ -48,6 +48,8 @@ interface ServerReport extends Look {
   readonly unmatched?: readonly Slip[];
   readonly incomplete?: string;
   readonly tokens?: TokenCost;
+  /** What it would cost shown flat, where that is less than as a suite. */
+  readonly tokensWhenFlat?: number;
   readonly error?: FailureData;
 }
 
@@ -72,10 +74,11 @@ export const dryRun: Command = {
   about: [
     'Starts every server once (or those named), or connects to it where it runs elsewhere, lists its tools as a host would see them, marks those that the ' +
       'configuration keeps from hosts, and ends it again. `$0 --dry-run` does the same.',
-    'Then it compares what the tools cost a model in every conversation. FLAT is every tool of every server, each ' +
-      'with name, description and input schema, as without a gateway. LISTED is what a host gets from this one. ' +
-      'OPENED is what a model reads once when it looks into a suite. The numbers are estimates (o200k tokens, within ' +
-      'a few percent).',
+    'Then it compares what every conversation starts with, in tokens. FLAT is every tool of every server, each with ' +
+      "name, description and input schema, and the server's instructions, as without a gateway. LISTED is what a host " +
+      'gets from this one: the tools, and in a row of their own the instructions. OPENED is what a model reads once when ' +
+      'it looks into a suite. A suite that costs more than its tools is marked: show this one flat. The numbers are ' +
+      'estimates (o200k tokens, within a few percent).',
   ],
   flags: [],
   examples: [
@@ -95,10 +98,12 @@ export const dryRun: Command = {
         ? []
         : config.compounds.map((each) => compoundReport(each, surveyed, app.gateway.tools));
     const management = words.length > 0 ? undefined : managementReport(config, app.gateway.tools);
+    const instructions = words.length > 0 ? undefined : textCost(app.instructions());
     const total = sum([
       ...servers.flatMap((server) => server.tokens ?? []),
       ...compounds.map((each) => each.tokens),
       ...(management === undefined ? [] : [management.tokens]),
+      ...(instructions === undefined ? [] : [{ flat: 0, listed: instructions, introspect: 0 }]),
     ]);
     const remarks = surveyed.map((each) =>
       each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
@@ -110,6 +115,7 @@ export const dryRun: Command = {
         servers,
         compounds,
         management: management ?? null,
+        instructions: instructions === undefined ? null : { tokens: instructions },
         tokens: { ...total, savedPercent: percent(saving(total)) ?? null },
       },
       remark: remarks.join('') || undefined,
@@ -122,7 +128,7 @@ export const dryRun: Command = {
         if (management !== undefined)
           parts.push(`${style.bold('management tools')}\n  ${management.tools.join(', ')}\n`);
         if (servers.some((server) => server.ok) || management !== undefined)
-          parts.push(costTable(servers, compounds, management, total, style));
+          parts.push(costTable(servers, compounds, { management, instructions }, total, style));
         return parts.join('\n');
       },
     };
@@ -141,6 +147,10 @@ function reportOf(surveyed: Surveyed, look: Look): ServerReport {
     hidden: offered === undefined,
     ...(hiddenBy === undefined ? {} : { hiddenBy }),
   });
+  const tokens = tokenCost(surveyed);
+  const whenFlat = costWhenFlat(surveyed);
+  const isDear =
+    server.exposure === 'suite' && behind === undefined && tools.length > 0 && whenFlat < tokens.listed;
   return {
     ...head,
     ok: true,
@@ -148,7 +158,8 @@ function reportOf(surveyed: Surveyed, look: Look): ServerReport {
     ...(behind && { behind: behind.map(report) }),
     ...(slips.length === 0 ? {} : { unmatched: slips }),
     ...(incomplete === undefined ? {} : { incomplete }),
-    tokens: tokenCost(surveyed),
+    tokens,
+    ...(isDear ? { tokensWhenFlat: whenFlat } : {}),
   };
 }
 
@@ -210,6 +221,13 @@ function serverText(server: ServerReport, look: string, style: Style): string {
     return `  ${style.good(name)}  ${plainLine(tool.summary)}${style.dim(other)}`.trimEnd();
   });
   for (const slip of server.unmatched ?? []) lines.push(style.caution(`! ${describeWarning(slip)}`));
+  const { tokens, tokensWhenFlat } = server;
+  if (tokens !== undefined && tokensWhenFlat !== undefined)
+    lines.push(
+      style.caution(
+        `! show this one flat ("exposure": "flat"): ${about(tokensWhenFlat)} tokens instead of ${about(tokens.listed)} as a suite`,
+      ),
+    );
   if (server.incomplete !== undefined) lines.push(style.caution(`! ${plainLine(server.incomplete)}`));
   return `${head}  ${style.dim(counted)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
@@ -225,7 +243,7 @@ function compoundsText(compounds: readonly CompoundReport[], style: Style): stri
 function costTable(
   servers: readonly ServerReport[],
   compounds: readonly CompoundReport[],
-  management: ManagementReport | undefined,
+  own: { readonly management: ManagementReport | undefined; readonly instructions: number | undefined },
   total: TokenCost,
   style: Style,
 ): string {
@@ -248,7 +266,10 @@ function costTable(
   const rows = [
     ...worked.map(({ name, tools, tokens }) => row(printableLine(name), tools, tokens)),
     ...compounds.map(({ name, tokens }) => row(name, undefined, tokens)),
-    ...(management === undefined ? [] : [row('management', undefined, management.tokens)]),
+    ...(own.management === undefined ? [] : [row('management', undefined, own.management.tokens)]),
+    ...(own.instructions === undefined
+      ? []
+      : [row('instructions', undefined, { flat: 0, listed: own.instructions, introspect: 0 })]),
   ];
   if (rows.length > 1) {
     const tools = worked.reduce((all, server) => all + server.tools, 0);
