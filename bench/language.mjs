@@ -67,6 +67,7 @@ async function tell(entry, look, callOf, before = []) {
     const tokens = { definitions: 0, learning: 0, requests: 0 };
     for (const { name, description, inputSchema } of listed.tools)
       tokens.definitions += count({ name, description, inputSchema });
+    tokens.definitions += count(client.getInstructions() ?? '');
     const ask = async (params, kind) => {
       const { content, isError } = await client.callTool(params);
       const text = content.map((block) => block.text).join('\n');

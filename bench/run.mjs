@@ -1,5 +1,5 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard|language] [--json] [--out FILE] [--entry FILE] [--beside FILE]
+ * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard|language|tokens] [--json] [--out FILE] [--entry FILE] [--beside FILE]
  *
  * Measures the built program and prints tables; with --beside, the eras of another build in turns with it. Nothing is written but with --out; nothing is left running.
  */
@@ -16,6 +16,7 @@ import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureStartup } from './startup.mjs';
 import { table } from './lib/table.mjs';
+import { measureTokens } from './tokens.mjs';
 import { measureYard } from './yard.mjs';
 
 const { values: options } = parseArgs({
@@ -28,7 +29,7 @@ const { values: options } = parseArgs({
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http', 'yard', 'language'];
+const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http', 'yard', 'language', 'tokens'];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -87,6 +88,10 @@ if (wanted('yard')) {
 if (wanted('language')) {
   results.language = await measureLanguage({ entry });
   say(languageTable(results.language));
+}
+if (wanted('tokens')) {
+  results.tokens = await measureTokens({ entry });
+  say(tokensTable(results.tokens));
 }
 const json = JSON.stringify(results, undefined, 2);
 if (options.json) console.log(json);
@@ -231,6 +236,19 @@ function languageTable({ requests, flat, suite, wrapper, small }) {
   const { turns, read, written } = small;
   const behind = `The small model behind natural language, asked ${turns} times: ${read} tokens read, ${written} written.\n`;
   return `${host}\n${behind}`;
+}
+
+function tokensTable({ servers, tools, rows }) {
+  return table(
+    `Tokens that a model reads and writes with ${servers} servers and ${tools} tools (o200k)`,
+    ['', 'flat', 'suites', 'saved'],
+    rows.map(({ name, flat, suite, savedPercent }) => [
+      name,
+      String(flat),
+      String(suite),
+      `${savedPercent} %`,
+    ]),
+  );
 }
 
 function memoryTable(rows) {
