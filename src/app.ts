@@ -101,8 +101,6 @@ export interface HttpOptions {
 export interface App {
   /** What the one client over stdin and stdout gets, and the commands. */
   readonly gateway: Gateway;
-  /** What the client over stdin and stdout is told with its greeting. */
-  instructions(): string;
   /** The source of a configured server; throws SERVER_UNKNOWN, with the nearest names. */
   source(server: string): Source;
   /** The server itself, where a language model stands before it. */
@@ -278,7 +276,6 @@ export function createApp(options: AppOptions): App {
 
   return {
     gateway: main.gateway,
-    instructions: () => main.identity.instructions(),
     source,
     behind: (server) => (source(server) as Partial<LanguageSource>).inner,
     listTools: async (server) => source(server).list('tools'),

@@ -52,11 +52,6 @@ export function costWhenFlat({ tools, server, about }: Extract<Surveyed, { kind:
   );
 }
 
-/** About how many tokens a text costs that a client is given as it is. */
-export function textCost(text: string): number {
-  return estimateTokens(text);
-}
-
 /** About how many tokens tools cost that a client has in its list. */
 export function listedCost(listed: readonly ExposedTool[]): number {
   return estimateTokens(promptText(listed.map((tool) => JSON.parse(tool.definition) as Definition)));

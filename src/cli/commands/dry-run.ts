@@ -5,6 +5,7 @@ import {
   type LoadedConfig,
 } from '../../config/index.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
+import { estimateTokens } from '../../shared/tokens.ts';
 import type { Command } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
 import { described } from '../described.ts';
@@ -23,7 +24,7 @@ import {
   type SurveyedTool,
 } from '../survey.ts';
 import { pad, table, width } from '../table.ts';
-import { costWhenFlat, listedCost, saving, textCost, tokenCost, type TokenCost } from '../token-cost.ts';
+import { costWhenFlat, listedCost, saving, tokenCost, type TokenCost } from '../token-cost.ts';
 
 interface ToolReport {
   /** The server's own name for it. */
@@ -98,7 +99,7 @@ export const dryRun: Command = {
         ? []
         : config.compounds.map((each) => compoundReport(each, surveyed, app.gateway.tools));
     const management = words.length > 0 ? undefined : managementReport(config, app.gateway.tools);
-    const instructions = words.length > 0 ? undefined : textCost(app.instructions());
+    const instructions = words.length > 0 ? undefined : estimateTokens(app.instructions());
     const total = sum([
       ...servers.flatMap((server) => server.tokens ?? []),
       ...compounds.map((each) => each.tokens),

@@ -135,7 +135,7 @@ function loadOf(answer: Surveyed): Load | undefined {
   if (answer.kind === 'failed') return undefined;
   return {
     tools: (answer.behind ?? answer.tools).length,
-    tokens: tokenCost(answer).flat + estimateTokens(answer.about?.instructions ?? ''),
+    tokens: tokenCost(answer).flat,
   };
 }
 
