@@ -19,6 +19,8 @@ export interface Command {
   readonly about: readonly string[];
   /** Flags of its own, besides the common ones. */
   readonly flags: readonly Flag[];
+  /** Whether it works without a configuration where the program has none unless it is named. Default false. */
+  readonly needsNoConfig?: boolean;
   /** Where its last words are the command line of another program: how many stand before that. Default: they are not. */
   readonly commandAt?: number;
   /** Other ways to write its arguments, in its own words. Default: there are none. */

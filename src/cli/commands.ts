@@ -59,7 +59,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'remove',
-    words: '<name>',
+    words: '<server>',
     summary: 'take a server out of the configuration',
     edits: true,
     load: async () => (await import('./commands/remove.ts')).remove,
@@ -119,6 +119,12 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: 'undo a takeover: give hosts their servers back',
     forHosts: true,
     load: async () => (await import('./commands/eject.ts')).eject,
+  },
+  {
+    name: 'completion',
+    words: '<bash|zsh|fish>',
+    summary: 'a script that lets the shell complete commands, flags and servers',
+    load: async () => (await import('./commands/completion.ts')).completion,
   },
 ];
 

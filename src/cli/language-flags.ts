@@ -18,8 +18,8 @@ export const LANGUAGE_FLAGS: readonly Flag[] = [
   { name: 'model', value: 'NAME', summary: 'the model, as its provider calls it; host: that of the host' },
   {
     name: 'provider',
-    value: 'WHO',
-    summary: 'anthropic, openai (whoever speaks that API) or host (default: by the name)',
+    value: 'anthropic|openai|host',
+    summary: 'whose API the model has; host is the model of the client (default: by the name)',
   },
   { name: 'base-url', value: 'URL', summary: 'where the model is reached (default: its provider)' },
   { name: 'allow-destructive', summary: 'run tools that may destroy something without asking anybody' },

@@ -14,6 +14,10 @@ export async function main(argv: readonly string[], face: CliFace): Promise<numb
     const { serveWrapped } = await import('./serve-wrapped.ts');
     return serveWrapped(argv.slice(1), face);
   }
+  if (argv[0] === '__complete') {
+    const { complete } = await import('./completion/complete.ts');
+    return complete(argv.slice(1), face);
+  }
   const request = asksToServe(argv, face);
   if (request === undefined) {
     const { runCommand } = await import('./run.ts');

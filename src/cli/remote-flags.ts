@@ -7,8 +7,8 @@ export const REMOTE_FLAGS: readonly Flag[] = [
   {
     name: 'transport',
     short: 't',
-    value: 'NAME',
-    summary: 'how it is reached: http, sse, or auto (default: tries both)',
+    value: 'http|sse|auto',
+    summary: 'how it is reached (default auto: tries both)',
   },
   {
     name: 'header',

@@ -138,7 +138,8 @@ async function withCommand(
   if (again !== undefined) throw twice(again);
   const given = { flags: new Map([...top.flags, ...flags]), lists, words };
   if (!given.flags.has('help')) {
-    if (namesItsConfig(face) && !given.flags.has('config')) throw needsConfig(name, face);
+    if (namesItsConfig(face) && !given.flags.has('config') && command.needsNoConfig !== true)
+      throw needsConfig(name, face);
     return { command, given };
   }
   const help = commandHelp(command, face);

@@ -60,8 +60,8 @@ export const add: Command = {
     ...REMOTE_FLAGS,
     {
       name: 'isolation',
-      value: 'HOW',
-      summary: 'where several clients are connected: session (one each) or shared (one for all)',
+      value: 'session|shared',
+      summary: 'where several clients are connected: one server for each of them, or one for all',
     },
     { name: 'start', summary: 'also start it once, and list its tools' },
     { name: 'replace', summary: 'write over an entry of this name, all of it' },

@@ -11,7 +11,7 @@ import { tellGateways, toldText } from '../tell-gateways.ts';
 
 export const remove: Command = {
   name: 'remove',
-  words: '<name>',
+  words: '<server>',
   summary: 'take a server out of the configuration',
   about: [
     'Takes the entry of a server out of "mcpServers" in the configuration file, with the comments directly above it. ' +

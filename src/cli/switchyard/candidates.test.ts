@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { candidates } from './candidates.ts';
+import { yardCandidates as candidates } from './candidates.ts';
 
 let base: string;
 let env: NodeJS.ProcessEnv;

@@ -30,3 +30,9 @@ export const YARD_FLAGS: readonly Flag[] = [
   { name: 'json', summary: 'print JSON for a program to read' },
   { name: 'help', short: 'h', summary: 'show this help' },
 ];
+
+/** Flags without a command. */
+export const TOP_FLAGS: readonly Flag[] = [
+  ...YARD_FLAGS,
+  { name: 'version', short: 'v', summary: 'print the version' },
+];

@@ -1,9 +1,9 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { VERSION } from '../../shared/version.ts';
-import { parseArguments, twice, usage, type Arguments, type Flag } from '../arguments.ts';
+import { parseArguments, twice, usage, type Arguments } from '../arguments.ts';
 import type { Outcome } from '../command.ts';
-import { YARD_FLAGS, type Place, type YardCommand } from './command.ts';
+import { TOP_FLAGS, YARD_FLAGS, type Place, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
 import { inYard } from './in-yard.ts';
 import { tellFailure, tellOutcome } from './tell.ts';
@@ -90,11 +90,6 @@ async function partOf(
   return { entry, words };
 }
 
-const TOP_FLAGS: readonly Flag[] = [
-  ...YARD_FLAGS,
-  { name: 'version', short: 'v', summary: 'print the version' },
-];
-
 function findEntry(name: string): YardEntry {
   const entry = YARD_COMMANDS.find((each) => each.name === name);
   if (entry !== undefined) return entry;
@@ -144,8 +139,8 @@ function answer(data: unknown, text: string): Outcome {
 /** Whatever goes wrong there, the person is in the middle of a line and must not be shown an error. */
 async function complete(words: readonly string[]): Promise<number> {
   try {
-    const { candidates } = await import('./candidates.ts');
-    const found = await candidates(words, { cwd: process.cwd(), env: process.env });
+    const { yardCandidates } = await import('./candidates.ts');
+    const found = await yardCandidates(words, { cwd: process.cwd(), env: process.env });
     await tellOutcome(answer(undefined, found.map((line) => `${line}\n`).join('')), false);
   } catch {
     // No candidates, then.

@@ -1,5 +1,6 @@
 import { gitIn, listWorktrees, openContext, projectRecord, resolveBranch } from '../../switchyard/index.ts';
-import type { Candidate, CandidateOptions } from './candidates.ts';
+import type { Candidate } from '../completion/candidates.ts';
+import type { CandidateOptions } from './candidates.ts';
 
 export type NameKind = 'branch' | 'service' | 'profile' | 'ref';
 

@@ -1,0 +1,34 @@
+import { usage } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { completionScript, SHELLS } from '../completion/scripts.ts';
+import { Exit } from '../failure.ts';
+
+export const completion: Command = {
+  name: 'completion',
+  words: '<bash|zsh|fish>',
+  summary: 'a script that lets the shell complete commands, flags and servers',
+  about: [
+    'Prints a script for your shell. It completes commands, flags and their values, the servers of the configuration and ' +
+      'the names of hosts, by asking the program itself; nothing is kept anywhere.',
+  ],
+  flags: [],
+  needsNoConfig: true,
+  examples: [
+    ['source <($0 completion bash)', 'for this bash only'],
+    ["echo 'source <($0 completion bash)' >> ~/.bashrc", 'for every bash from now on'],
+    ['$0 completion zsh > ~/.zfunc/_$0', 'for zsh, where ~/.zfunc is in $fpath before compinit'],
+    ['$0 completion fish > ~/.config/fish/conf.d/$0.fish', 'for fish'],
+  ],
+  run({ words: [shell, ...more] }, { face: { program } }) {
+    const names = program === 'switchboard' ? [program, 'mcp-switchboard'] : [program];
+    const script = more.length > 0 ? undefined : completionScript(shell ?? '', names);
+    if (script === undefined)
+      throw usage(
+        shell === undefined
+          ? 'completion needs a shell.'
+          : `There is no script for ${JSON.stringify([shell, ...more].join(' '))}.`,
+        `Write ${SHELLS.map((each) => `${program} completion ${each}`).join(', or ')}.`,
+      );
+    return Promise.resolve({ exitCode: Exit.ok, data: { shell, script }, text: () => script });
+  },
+};

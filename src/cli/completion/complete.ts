@@ -1,0 +1,51 @@
+import { LOG_LEVELS } from '../../shared/log.ts';
+import { COMMON_FLAGS, TOP_FLAGS } from '../arguments.ts';
+import { commandsOf } from '../commands.ts';
+import type { CliFace } from '../face.ts';
+import { writeOutcome } from '../output.ts';
+import { candidates, type Candidate, type Typed } from './candidates.ts';
+
+/** Prints what may stand in the place of the last word, for a shell. Returns the exit code. */
+export async function complete(typed: readonly string[], face: CliFace): Promise<number> {
+  try {
+    const topFlags = TOP_FLAGS.filter((flag) => flag.forHttp !== true || face.listens !== undefined);
+    const found = await candidates(typed, {
+      commands: commandsOf(face),
+      topFlags,
+      commonFlags: COMMON_FLAGS,
+      names: (kind, given) => names(kind, given, face),
+    });
+    const text = found.map((line) => `${line}\n`).join('');
+    await writeOutcome({ exitCode: 0, data: undefined, text: () => text }, false);
+  } catch {
+    // Whatever goes wrong, the person is in the middle of a line and must not be shown an error.
+  }
+  return 0;
+}
+
+async function names(kind: string, { values }: Typed, face: CliFace): Promise<readonly Candidate[]> {
+  switch (kind) {
+    case 'level':
+      return LOG_LEVELS.map((level) => [level, '']);
+    case 'host': {
+      const { HOSTS } = await import('../../hosts/index.ts');
+      return HOSTS.map(({ name, title }) => [name, title]);
+    }
+    case 'server': {
+      const { readConfiguration } = await import('../configuration.ts');
+      const config = await readConfiguration(
+        values.get('config'),
+        { cwd: process.cwd(), env: process.env },
+        face,
+      );
+      const { commandText, shownCommand } = await import('../command-line.ts');
+      return [
+        ...config.servers.map((server) => [server.name, commandText(shownCommand(server))] as const),
+        ...config.disabled.map((name) => [name, 'turned off'] as const),
+        ...config.unusable.map(({ name }) => [name, 'cannot be used as it is configured'] as const),
+      ];
+    }
+    default:
+      return [];
+  }
+}
