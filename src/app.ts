@@ -207,6 +207,7 @@ export function createApp(options: AppOptions): App {
       program,
       log,
       volatile,
+      callerMs,
       config: () => current,
       whereLooked: options.whereLooked ?? (() => []),
       onProblem: onStateChange,

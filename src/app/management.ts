@@ -19,10 +19,12 @@ export function managementOf(options: {
   readonly management: Settings['management'];
   readonly config: () => LoadedConfig;
   readonly volatile: boolean;
+  /** How long a caller waits for a server, in milliseconds. */
+  readonly callerMs: number;
   /** A server was written to the configuration, or taken out of it (undefined). */
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
 }): OverallExposure {
-  const { control, management, config, volatile, persisted } = options;
+  const { control, management, config, volatile, callerMs, persisted } = options;
   const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {
     const { file, directory } = config();
     await editConfig({ file, directory, change, dryRun });
@@ -31,6 +33,7 @@ export function managementOf(options: {
     control,
     approval: management.approval,
     alwaysOn: volatile,
+    callerMs,
     define: (name: string, entry: RuntimeEntry) => {
       const { settings, directory } = config();
       return defineRuntimeServer(name, entry, { settings, directory });

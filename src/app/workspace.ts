@@ -15,6 +15,8 @@ export interface WorkspaceOptions {
   readonly program: string;
   readonly log: Logger;
   readonly volatile: boolean;
+  /** How long a caller waits for a server to start, in milliseconds. */
+  readonly callerMs: number;
   /** The configuration as it is now. */
   readonly config: () => LoadedConfig;
   /** A server was written to the configuration, or taken out of it (undefined). */
@@ -81,6 +83,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
               management: now.management,
               config,
               volatile,
+              callerMs: options.callerMs,
               persisted: options.persisted,
             }),
           ]

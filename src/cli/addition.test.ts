@@ -35,6 +35,17 @@ test('a program is written literally', async () => {
   expect(define().kind).toBe('stdio');
 });
 
+test('a time limit for the start is kept in the entry, of either kind', async () => {
+  const timeouts = { childSpawnMs: 90_000 };
+  const program = await prepare(['x', '--timeout-ms', '90000', '--', 'node']);
+  expect(program.entry).toEqual({ command: 'node', timeouts });
+  expect(program.define().timeouts).toMatchObject(timeouts);
+  const remote = await prepare(['x', '--url', 'https://x.test/mcp', '--timeout-ms', '90000']);
+  expect(remote.entry).toEqual({ url: 'https://x.test/mcp', timeouts });
+  expect(remote.define().timeouts).toMatchObject(timeouts);
+  await expect(prepare(['x', '--timeout-ms', '1m', '--', 'node'])).rejects.toThrow('whole number');
+});
+
 test('a reference in a variable is kept as such, and filled in where the server is started', async () => {
   const argv = ['x', '-e', 'T=${T}', '--env', 'URL=http://${H:-here}', '--', 'node'];
   const { entry, remark, define } = await prepare(argv, { T: 's3cret' });

@@ -17,6 +17,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { usage, type Arguments } from './arguments.ts';
 import type { Context } from './command.ts';
 import { shownCommand, type ShownCommand } from './command-line.ts';
+import { numberIn } from './language-flags.ts';
 import { remoteEntry, SECRET_NAME, secretsRemark } from './remote-flags.ts';
 
 /** A server that `add` is to write into the configuration, of either kind. */
@@ -41,11 +42,12 @@ type Prepare = (name: string, config: LoadedConfig, context: Surroundings) => Ad
 export function additionOf(given: Arguments, program: string): Prepare | undefined {
   const remote = remoteEntry(given);
   const isolation = isolationOf(given);
-  if (remote !== undefined) return remoteAddition({ ...remote, ...isolation });
+  const limit = timeLimitOf(given);
+  if (remote !== undefined) return remoteAddition({ ...remote, ...isolation, ...limit });
   const [, command, ...args] = given.words;
   if (command === undefined) return undefined;
   if (/^https?:\/\//i.test(command)) throw addressAsCommand(given.words[0]!, command, program);
-  return programAddition({ command, args }, variablesOf(given), given.flags.get('cwd'), isolation);
+  return programAddition({ command, args, ...limit }, variablesOf(given), given.flags.get('cwd'), isolation);
 }
 
 /** Nobody means to start a program of that name. */
@@ -131,6 +133,11 @@ function isolationOf({ flags }: Arguments): Pick<RemoteEntry, 'isolation'> {
     `There is no isolation ${JSON.stringify(isolation)}.`,
     'There are "session", one server for each client, and "shared", one for all.',
   );
+}
+
+function timeLimitOf({ flags }: Arguments): Pick<RuntimeEntry, 'timeouts'> {
+  const childSpawnMs = numberIn(flags, 'timeout-ms', 2_147_483_647);
+  return childSpawnMs === undefined ? {} : { timeouts: { childSpawnMs } };
 }
 
 function variablesOf({ lists }: Arguments): Record<string, string> {

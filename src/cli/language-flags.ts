@@ -100,7 +100,8 @@ function addressIn(text: string | undefined): string | undefined {
   );
 }
 
-function numberIn(flags: Arguments['flags'], name: string, most: number): number | undefined {
+/** A whole number from 1 to `most`. */
+export function numberIn(flags: Arguments['flags'], name: string, most: number): number | undefined {
   const text = flags.get(name);
   if (text === undefined) return undefined;
   const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;

@@ -31,13 +31,14 @@ export function withoutServer(text: string, name: string): string {
 }
 
 /** A server that was given literally, as a configuration writes it: `$${` stands for `${`. */
-export function entryForConfig({ command, args = [], env = {}, cwd = '' }: RuntimeEntry): object {
+export function entryForConfig({ command, args = [], env = {}, cwd = '', timeouts }: RuntimeEntry): object {
   const variables = Object.entries(env).map(([name, value]) => [name, escaped(value)] as const);
   return {
     command: escaped(command),
     ...(args.length === 0 ? {} : { args: args.map(escaped) }),
     ...(variables.length === 0 ? {} : { env: Object.fromEntries(variables) }),
     ...(cwd.trim() === '' ? {} : { cwd: escaped(cwd) }),
+    ...(timeouts === undefined ? {} : { timeouts }),
   };
 }
 

@@ -8,7 +8,7 @@ import type { RuntimeContext } from './runtime-server.ts';
 import type { RemoteServer } from './schema/config.ts';
 
 /** How to reach a server that runs elsewhere, as the configuration writes it: references are filled in. */
-export type RemoteEntry = Pick<RemoteServer, 'type' | 'url' | 'headers' | 'isolation'>;
+export type RemoteEntry = Pick<RemoteServer, 'type' | 'url' | 'headers' | 'isolation' | 'timeouts'>;
 
 /**
  * Makes a definition of a server before it stands in any file. Throws a SwitchboardError SERVER_INVALID where it cannot be

@@ -18,6 +18,8 @@ export interface RuntimeEntry {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Relative to the directory of the configuration, which is the default. */
   readonly cwd?: string | undefined;
+  /** How long it may take to start, where that is not as for the others. */
+  readonly timeouts?: { readonly childSpawnMs: number };
 }
 
 export interface RuntimeContext {
@@ -63,7 +65,8 @@ export function defineRuntimeServer(
     definition: { kind: 'unusable' },
   };
   const warnings: ConfigWarning[] = [];
-  const described = { command, args: [...args], env, cwd };
+  const { timeouts } = entry;
+  const described = { command, args: [...args], env, cwd, ...(timeouts ? { timeouts } : {}) };
   const server = defineProgram(candidate, described, {
     settings: context.settings,
     suiteFiles: context.suiteFiles ?? new Map(),

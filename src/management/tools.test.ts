@@ -30,11 +30,23 @@ function idleSource(name: string): Source {
   };
 }
 
-async function open(mcpServers: object): Promise<Gateway> {
+/** One that never comes up by itself. */
+function hangingSource(name: string): Source {
+  let stop = (_error: Error): void => undefined;
+  const start = new Promise<void>((_, reject) => (stop = reject));
+  return {
+    ...idleSource(name),
+    state: { kind: 'starting', attempt: 1 },
+    start: () => start,
+    close: () => Promise.resolve(stop(new Error('closed'))),
+  };
+}
+
+async function open(mcpServers: object, starts = true): Promise<Gateway> {
   const project = createProject({ 'switchboard.config.json': { mcpServers } });
   const config = await loadConfig({ cwd: project.dir, env: { TOKEN: 's3cret' } });
   const build = ({ name }: { readonly name: string }): CatalogEntry => ({
-    source: idleSource(name),
+    source: starts ? idleSource(name) : hangingSource(name),
     rules: { admits: () => true, shapes: new Map() },
     offers: new Set(['tools']),
     naming: 'prefixed',
@@ -53,6 +65,7 @@ async function open(mcpServers: object): Promise<Gateway> {
     approval: 'auto',
     define: (name, entry) => defineRuntimeServer(name, entry, config),
     alwaysOn: false,
+    callerMs: 50,
   });
   gateway.swap(gateway.catalog.entries, { overall: [tools] });
   return gateway;
@@ -99,4 +112,22 @@ test('add_server takes programs only, and says where addresses go', async () => 
   const said = await call(await open({}), 'add_server', { name: 'far', url: 'https://x.test' });
   expect(said).toContain('Only programs can be added');
   expect(said).toContain('configuration');
+});
+
+test('add_server and reload_server answer before their caller gives up', async () => {
+  const gateway = await open({ slow: { command: 'node' } }, false);
+  const added = await call(gateway, 'add_server', { name: 'late', command: 'node' });
+  expect(added).toContain('"late" was not added: it did not start within 0.05 s.');
+  expect(added).toContain('timeout_ms');
+  const reloaded = await call(gateway, 'reload_server', { name: 'slow' });
+  expect(reloaded).toContain("Server 'slow' is still starting after 0.05 s. It goes on starting");
+  expect(gateway.catalog.entries.map(({ source }) => source.name)).toEqual(['slow']);
+});
+
+test('add_server takes a time limit, and nothing else in its place', async () => {
+  const gateway = await open({});
+  const wrong = await call(gateway, 'add_server', { name: 'a', command: 'node', timeout_ms: 'long' });
+  expect(wrong).toContain('timeout_ms must be a whole number of milliseconds');
+  await call(gateway, 'add_server', { name: 'a', command: 'node', timeout_ms: 90_000 });
+  expect(gateway.catalog.entries.map(({ source }) => source.name)).toEqual(['a']);
 });

@@ -19,6 +19,8 @@ export interface ManagementToolsOptions {
     added(name: string, entry: RuntimeEntry): Promise<void>;
     removed(name: string, definition: ConfiguredServer): Promise<void>;
   };
+  /** How long a caller waits for a server before being told how far it is, in milliseconds. */
+  readonly callerMs: number;
   /** True where every server runs from the moment it is added: then none is ever idle. */
   readonly alwaysOn: boolean;
 }
@@ -29,7 +31,8 @@ export function managementTools(options: ManagementToolsOptions): OverallExposur
   return { present: () => tools };
 }
 
-function addServer({ control, approval, define, persist, alwaysOn }: ManagementToolsOptions): PresentedTool {
+function addServer(options: ManagementToolsOptions): PresentedTool {
+  const { control, approval, define, persist, alwaysOn, callerMs } = options;
   return tool({
     name: 'add_server',
     title: 'Add a server',
@@ -54,6 +57,11 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
         cwd: {
           type: 'string',
           description: 'The directory it runs in. Default: that of the configuration, or ours.',
+        },
+        timeout_ms: {
+          type: 'integer',
+          minimum: 1,
+          description: 'How long it may take to start, in milliseconds. Default 50000.',
         },
       },
       required: ['name', 'command'],
@@ -85,7 +93,10 @@ function addServer({ control, approval, define, persist, alwaysOn }: ManagementT
       call.runner = { cancelled: () => control.abandon(name) };
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
-      const added = await control.add(definition);
+      const adding = control.add(definition);
+      const added = await (entry.timeouts
+        ? adding
+        : within(callerMs, adding, () => notStarted(control, name, callerMs)));
       if (isGivenUp(call)) {
         await control.remove(name);
         throw givenUp(name);
@@ -126,7 +137,7 @@ function removeServer({ control, persist }: ManagementToolsOptions): PresentedTo
   });
 }
 
-function reloadServer({ control, alwaysOn }: ManagementToolsOptions): PresentedTool {
+function reloadServer({ control, alwaysOn, callerMs }: ManagementToolsOptions): PresentedTool {
   return tool({
     name: 'reload_server',
     title: 'Reload a server',
@@ -140,7 +151,8 @@ function reloadServer({ control, alwaysOn }: ManagementToolsOptions): PresentedT
       required: ['server'],
     },
     run: async (args) => {
-      const reloaded = await control.reload(text(args, 'name'));
+      const name = text(args, 'name');
+      const reloaded = await within(callerMs, control.reload(name), () => stillStarting(name, callerMs));
       const { tools, definition } = reloaded;
       const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
       return {
@@ -298,7 +310,7 @@ function status(kind: ManagedServer['state']['kind'], alwaysOn: boolean): string
 }
 
 function readEntry(args: JsonObject): RuntimeEntry {
-  const { args: list, env, cwd } = args;
+  const { args: list, env, cwd, timeout_ms: timeout } = args;
   if (args.command === undefined && (args.url !== undefined || args.type !== undefined))
     throw invalid(
       'Only programs can be added: give the command of one. A server with an address is added to the configuration, by its owner.',
@@ -306,7 +318,7 @@ function readEntry(args: JsonObject): RuntimeEntry {
   if (typeof args.command !== 'string') throw invalid('command must be given, as a text.');
   const unknown = Object.keys(args).find((key) => !ENTRY_KEYS.includes(key));
   if (unknown !== undefined) {
-    const guess = didYouMean(unknown, ['name', 'command', 'args', 'env', 'cwd']);
+    const guess = didYouMean(unknown, ['name', 'command', 'args', 'env', 'cwd', 'timeout_ms']);
     throw invalid(
       `${JSON.stringify(unknown.slice(0, 100))} is not an argument of add_server.${guess ? ` ${guess}` : ''}`,
     );
@@ -315,15 +327,53 @@ function readEntry(args: JsonObject): RuntimeEntry {
   if (env !== undefined && env !== null && !(isJsonObject(env) && isTexts(Object.values(env))))
     throw invalid('env must be an object of texts.');
   if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') throw invalid('cwd must be a text.');
+  if (timeout !== undefined && timeout !== null && !isTimeout(timeout))
+    throw invalid('timeout_ms must be a whole number of milliseconds, 1 or more.');
   return {
     command: args.command,
     ...(list ? { args: list } : {}),
     ...(env ? { env: env as Record<string, string> } : {}),
     ...(cwd ? { cwd } : {}),
+    ...(timeout ? { timeouts: { childSpawnMs: timeout as number } } : {}),
   };
 }
 
-const ENTRY_KEYS = ['name', 'command', 'args', 'env', 'cwd', 'type', 'url'];
+const ENTRY_KEYS = ['name', 'command', 'args', 'env', 'cwd', 'timeout_ms', 'type', 'url'];
+
+function isTimeout(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 0x7fffffff;
+}
+
+/** What is done, or after so many milliseconds the error that says how far it is; it goes on all the same. */
+async function within<T>(ms: number, doing: Promise<T>, late: () => SwitchboardError): Promise<T> {
+  if (ms === Infinity) return doing;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([doing, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function notStarted(control: Control, name: string, callerMs: number): SwitchboardError {
+  control.abandon(name);
+  return new SwitchboardError(
+    'START_TIMEOUT',
+    `${JSON.stringify(name)} was not added: it did not start within ${callerMs / 1000} s.`,
+    { hint: 'If it only needs longer, add it again with a larger timeout_ms.' },
+  );
+}
+
+function stillStarting(name: string, callerMs: number): SwitchboardError {
+  return new SwitchboardError(
+    'STILL_STARTING',
+    `Server '${name}' is still starting after ${callerMs / 1000} s.`,
+    { hint: 'It goes on starting: list_servers shows when it runs.' },
+  );
+}
 
 /** May have changed since it was last asked. */
 function isGivenUp(call: Call): boolean {

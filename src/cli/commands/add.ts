@@ -63,6 +63,11 @@ export const add: Command = {
       value: 'session|shared',
       summary: 'where several clients are connected: one server for each of them, or one for all',
     },
+    {
+      name: 'timeout-ms',
+      value: 'N',
+      summary: 'how long it may take to start, in ms (default 60000); kept in its entry',
+    },
     { name: 'start', summary: 'also start it once, and list its tools' },
     { name: 'replace', summary: 'write over an entry of this name, all of it' },
     ...CHANGE_FLAGS,
