@@ -59,6 +59,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   const gateway: Gateway = new Gateway({
     entries: servers.map((server) => build(server)),
     log,
+    firstListMs: () => config().settings.timeouts.firstListMs,
     mayGrow: settings.management.enabled,
     onProblem,
     adviseOnLoss: (server, why) =>

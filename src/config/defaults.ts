@@ -37,6 +37,7 @@ export const DEFAULTS = {
     idleMs: 600_000,
     drainMs: 3_000,
     callMaxMs: 3_600_000,
+    firstListMs: 10_000,
   },
   /** In milliseconds: one that runs elsewhere has been started already, so that it answers soon or not at all. */
   remoteStartMs: 8_000,

@@ -1,6 +1,6 @@
 import type { ConfigScope } from './find.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';
-import type { Settings } from './settings.ts';
+import type { ServerTimeouts, Settings } from './settings.ts';
 import type { Origin, ToolSettings } from './tool-settings.ts';
 
 /** Everything needed to reach one server and to show it. */
@@ -21,7 +21,7 @@ interface CommonDefinition {
    */
   readonly origin: ServerOrigin;
   /** In milliseconds. */
-  readonly timeouts: Settings['timeouts'];
+  readonly timeouts: ServerTimeouts;
   /** Whether each client gets a server of its own, or all get the same one. */
   readonly isolation: Settings['isolation'];
   /** Whether it is shown as one tool, with all its tools, or not at all. */

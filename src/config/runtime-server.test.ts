@@ -84,6 +84,7 @@ test('a server added at run time is what the same entry in the configuration is'
 
 test('without a configuration the defaults hold', () => {
   const server = defineRuntimeServer('a', { command: 'x' }, defaults);
+  const { childSpawnMs, rpcMs, idleMs, drainMs, callMaxMs } = defaults.settings.timeouts;
   expect(server).toMatchObject({
     name: 'a',
     command: 'x',
@@ -95,7 +96,7 @@ test('without a configuration the defaults hold', () => {
     framing: 'auto',
     inheritEnv: true,
     origin: { file: '', key: '' },
-    timeouts: defaults.settings.timeouts,
+    timeouts: { childSpawnMs, rpcMs, idleMs, drainMs, callMaxMs },
   });
   expect(composeEnv(server, { A: '1' })).toEqual(composeEnv({ env: {}, inheritEnv: true }, { A: '1' }));
 });

@@ -18,6 +18,9 @@ export type Settings = DeepReadonly<
   readonly remoteStartMs: number;
 };
 
+/** The time limits of one server, in milliseconds. */
+export type ServerTimeouts = Omit<Settings['timeouts'], 'firstListMs'>;
+
 /**
  * Fills in the defaults. Plain code instead of the schema's parse, because loading the schema costs 26 ms; the return
  * type comes from the schema, so a setting that is added there and forgotten here does not compile.
@@ -41,7 +44,10 @@ export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Se
     // Without a prototype: a server may be called "constructor".
     suites: Object.assign(Object.create(null) as Record<string, never>, config.suites),
     management: resolveManagement(config.management, face.defaults.management),
-    timeouts: overrideTimeouts(DEFAULTS.timeouts, config.timeouts),
+    timeouts: {
+      ...overrideTimeouts(DEFAULTS.timeouts, config.timeouts),
+      firstListMs: config.timeouts?.firstListMs ?? DEFAULTS.timeouts.firstListMs,
+    },
     // Stopped, a server could not tell that its tools have changed, and flat ones are in the host's list.
     flatIdleMs: config.timeouts?.idleMs ?? 'never',
     remoteStartMs: config.timeouts?.childSpawnMs ?? DEFAULTS.remoteStartMs,
@@ -66,11 +72,7 @@ export function globsOf({ discoverGlobs }: ConfigInput, face: Face): readonly st
 }
 
 /** The time limits given, and where one is left out, that of `base`. */
-export function overrideTimeouts(
-  base: Settings['timeouts'],
-  given: ConfigInput['timeouts'],
-): Settings['timeouts'] {
-  if (given === undefined) return base;
+export function overrideTimeouts(base: ServerTimeouts, given: ConfigInput['timeouts'] = {}): ServerTimeouts {
   return {
     childSpawnMs: given.childSpawnMs ?? base.childSpawnMs,
     rpcMs: given.rpcMs ?? base.rpcMs,

@@ -15,7 +15,7 @@ function awaited(startedAt?: () => number) {
     arrive = resolve;
   });
   const since = performance.now();
-  return { done, since, startedAt: startedAt ?? (() => since), arrive };
+  return { done, startedAt: startedAt ?? (() => since), arrive };
 }
 
 /** Whether the wait was over after so many milliseconds more. */
@@ -24,88 +24,87 @@ async function overAfter(wait: { over: boolean }, ms: number): Promise<boolean> 
   return wait.over;
 }
 
-function waiting(promise: Promise<void>): { over: boolean } {
-  const wait = { over: false };
-  void promise.then(() => {
+function waiting(promise: Promise<void> | undefined): { over: boolean } {
+  const wait = { over: promise === undefined };
+  void promise?.then(() => {
     wait.over = true;
   });
   return wait;
 }
 
-test('is over at once when nothing is missing, and when everything has come in', async () => {
-  const arrivals = new Arrivals();
-  await arrivals.settled('tools', []);
-  const [one, two] = [awaited(), awaited()];
-  const wait = waiting(arrivals.settled('tools', [one, two]));
-  one.arrive();
-  arrivals.arrived('tools', true);
-  expect(await overAfter(wait, 10)).toBe(false);
-  two.arrive();
-  arrivals.arrived('tools', true);
-  expect(await overAfter(wait, 0)).toBe(true);
+const arrivalsWithin = (ms: number): Arrivals => new Arrivals(() => ms);
+
+test('a list waits for nothing where nothing is missing', () => {
+  expect(arrivalsWithin(10_000).settled('tools', [])).toBeUndefined();
 });
 
-test('one that hangs holds up the others for a moment only', async () => {
-  const arrivals = new Arrivals();
-  const [good, hanging] = [awaited(), awaited()];
-  const wait = waiting(arrivals.settled('tools', [good, hanging]));
-  await vi.advanceTimersByTimeAsync(1000);
-  good.arrive();
-  arrivals.arrived('tools', true);
-  expect(await overAfter(wait, 400)).toBe(false);
-  expect(await overAfter(wait, 200)).toBe(true);
-});
-
-test('as long as nobody has come in it waits longer, but not for ever', async () => {
-  const arrivals = new Arrivals();
-  const wait = waiting(arrivals.settled('tools', [awaited()]));
-  arrivals.arrived('tools', false);
+test('the first list waits for the last server, however long after the others it comes', async () => {
+  const arrivals = arrivalsWithin(10_000);
+  const [fast, slow] = [awaited(), awaited()];
+  const wait = waiting(arrivals.settled('tools', [fast, slow]));
+  fast.arrive();
+  arrivals.arrived();
   expect(await overAfter(wait, 9000)).toBe(false);
-  expect(await overAfter(wait, 1100)).toBe(true);
-});
-
-test('where there is something to show without them, it does not wait as long for the first', async () => {
-  const arrivals = new Arrivals();
-  const wait = waiting(arrivals.settled('tools', [awaited()], true));
-  expect(await overAfter(wait, 1900)).toBe(false);
-  expect(await overAfter(wait, 200)).toBe(true);
-});
-
-test('the next list does not wait again for one that has been missing all along', async () => {
-  const arrivals = new Arrivals();
-  const hanging = awaited();
-  arrivals.arrived('tools', true);
-  await vi.advanceTimersByTimeAsync(2000);
-  const wait = waiting(arrivals.settled('tools', [hanging]));
+  slow.arrive();
   expect(await overAfter(wait, 0)).toBe(true);
 });
 
-test('one that has only begun to start is waited for, whenever the others came', async () => {
-  const arrivals = new Arrivals();
-  arrivals.arrived('tools', true);
-  await vi.advanceTimersByTimeAsync(60_000);
-  const late = awaited();
-  const wait = waiting(arrivals.settled('tools', [late]));
-  expect(await overAfter(wait, 300)).toBe(false);
-  late.arrive();
+test('one that hangs holds up the first list to the limit, and no later one', async () => {
+  const arrivals = arrivalsWithin(3000);
+  const hanging = awaited();
+  const wait = waiting(arrivals.settled('tools', [hanging]));
+  expect(await overAfter(wait, 2900)).toBe(false);
+  expect(await overAfter(wait, 200)).toBe(true);
+  expect(arrivals.settled('tools', [hanging])).toBeUndefined();
+  expect(arrivals.settled('tools', [awaited()])).toBeUndefined();
+});
+
+test('a list that is asked for while the first one waits is given with it', async () => {
+  const arrivals = arrivalsWithin(3000);
+  const hanging = awaited();
+  const first = waiting(arrivals.settled('tools', [hanging]));
+  await vi.advanceTimersByTimeAsync(2000);
+  const second = waiting(arrivals.settled('tools', [hanging]));
+  expect(await overAfter(second, 900)).toBe(false);
+  expect(await overAfter(second, 200)).toBe(true);
+  expect(first.over).toBe(true);
+});
+
+test('after a first list that had all, later ones do not wait for what is added', () => {
+  const arrivals = arrivalsWithin(10_000);
+  expect(arrivals.settled('tools', [])).toBeUndefined();
+  expect(arrivals.settled('tools', [awaited()])).toBeUndefined();
+});
+
+test('each kind of list has a first one', async () => {
+  const arrivals = arrivalsWithin(3000);
+  void arrivals.settled('tools', []);
+  const wait = waiting(arrivals.settled('prompts', [awaited()]));
+  expect(await overAfter(wait, 2900)).toBe(false);
+  expect(await overAfter(wait, 200)).toBe(true);
+});
+
+test('with a limit of 0 not even the first one waits', () => {
+  expect(arrivalsWithin(0).settled('tools', [awaited()])).toBeUndefined();
+});
+
+test('what is looked for is found when it comes in', async () => {
+  const arrivals = arrivalsWithin(10_000);
+  let there = false;
+  const wait = waiting(arrivals.found([awaited()], () => there));
+  arrivals.arrived();
+  expect(await overAfter(wait, 500)).toBe(false);
+  there = true;
+  arrivals.arrived();
   expect(await overAfter(wait, 0)).toBe(true);
 });
 
 test('who looks for one thing does not count the time for which its server was kept from starting', async () => {
-  const arrivals = new Arrivals();
+  const arrivals = arrivalsWithin(10_000);
   let startedAt = Infinity;
   const wait = waiting(arrivals.found([awaited(() => startedAt)], () => false));
   expect(await overAfter(wait, 60_000)).toBe(false);
   startedAt = performance.now();
   expect(await overAfter(wait, 9000)).toBe(false);
   expect(await overAfter(wait, 2000)).toBe(true);
-});
-
-test('what comes in of another kind says nothing about this one', async () => {
-  const arrivals = new Arrivals();
-  const wait = waiting(arrivals.settled('tools', [awaited()]));
-  arrivals.arrived('resources', true);
-  expect(await overAfter(wait, 9000)).toBe(false);
-  arrivals.arrived('tools', true);
-  expect(await overAfter(wait, 600)).toBe(true);
 });

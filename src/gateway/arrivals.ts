@@ -1,49 +1,47 @@
 import type { KeptKind } from '../protocol/index.ts';
 
-/** A list that still lacks servers is given when none has come in for so long, in milliseconds. */
-const QUIET = 500;
-/** And in any case after so long. */
-const MOST = 10_000;
+/** How long a name that is in no list is looked for, in milliseconds, from when its server was allowed to start. */
+const LOOK_FOR = 10_000;
 /** How often it is looked at again at least, in milliseconds: what is waited for may begin later. */
 const LOOK_AGAIN = 1000;
-/** The same where the list is not empty without them. */
-const MOST_WITH_SOME = 2000;
 
-/** A list on its way, and since when, on the performance clock. */
+/** A list on its way. */
 export interface Awaited {
   readonly done: Promise<void>;
-  readonly since: number;
-  /** The same without the time for which its server was not allowed to start yet; Infinity during that. */
+  /** When the server was allowed to start, on the performance clock; Infinity before that. */
   readonly startedAt: () => number;
 }
 
 /**
- * Decides how long a list waits for servers that are just starting. Clients ask for their lists at once, and some never
- * ask again, so the first answer should have everything; but one server that hangs must not hold up the others. So it
- * waits as long as servers keep coming in, and then a moment longer.
+ * Decides how long a list waits for servers that are still starting. Clients ask for their lists at once, and some never
+ * ask again, so the first list of each kind waits for everything, up to a limit. Later lists do not wait: what comes in
+ * after the first is announced.
  */
 export class Arrivals {
-  /** When the last list of each kind came in; of those that did, only. */
-  readonly #last = new Map<KeptKind, number>();
+  readonly #firstListMs: () => number;
+  /** Until when the first list of each kind waits; -Infinity once one has been given. */
+  readonly #until = new Map<KeptKind, number>();
   readonly #waiting = new Set<() => void>();
 
+  constructor(firstListMs: () => number) {
+    this.#firstListMs = firstListMs;
+  }
+
   /** A server's list came in, or turned out not to. */
-  arrived(kind: KeptKind, listed: boolean): void {
-    if (listed || this.#last.has(kind)) this.#last.set(kind, performance.now());
+  arrived(): void {
     for (const look of this.#waiting) look();
   }
 
-  /**
-   * Resolves when all have come in, or when it is not worth waiting for the rest. As long as none of this kind has, that
-   * takes longer, and less long where there is something to show without them (`some`).
-   */
-  settled(kind: KeptKind, awaited: readonly Awaited[], some = false): Promise<void> {
-    const since = Math.max(...awaited.map((each) => each.since));
-    return this.#wait(awaited, () => {
-      const last = this.#last.get(kind);
-      if (last === undefined) return since + (some ? MOST_WITH_SOME : MOST);
-      return Math.min(Math.max(last, since) + QUIET, since + MOST);
-    });
+  /** Resolves when a list of this kind can be given; undefined where that is now. */
+  settled(kind: KeptKind, awaited: readonly Awaited[]): Promise<void> | undefined {
+    const given = (): void => void this.#until.set(kind, -Infinity);
+    const until = this.#until.get(kind) ?? performance.now() + this.#firstListMs();
+    if (awaited.length === 0 || performance.now() >= until) {
+      given();
+      return undefined;
+    }
+    this.#until.set(kind, until);
+    return this.#wait(awaited, () => this.#until.get(kind)!).then(given);
   }
 
   /** Resolves when what is looked for has come in, or all have without it. */
@@ -51,7 +49,7 @@ export class Arrivals {
     if (isThere()) return;
     // Who asks for one thing waits for its server, but not for one that hangs. To be kept from starting is not to hang.
     const startedAt = (): number => Math.max(...awaited.map((each) => each.startedAt()));
-    await this.#wait(awaited, () => (isThere() ? -Infinity : startedAt() + MOST));
+    await this.#wait(awaited, () => (isThere() ? -Infinity : startedAt() + LOOK_FOR));
   }
 
   /** Waits until all have come in, or to a moment that is asked for again at every arrival. */

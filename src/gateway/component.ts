@@ -34,7 +34,7 @@ export interface Listing {
   readonly incomplete: string | undefined;
   /** How long it may be kept, in milliseconds; undefined where the server does not say. */
   readonly ttlMs?: number | undefined;
-  /** Whether it is from an earlier run of this program, so that the server may list something else by now. Default false. */
+  /** Whether it is from an earlier run of the server, which may list something else by now. Default false. */
   readonly remembered?: boolean;
 }
 

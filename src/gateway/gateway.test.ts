@@ -122,6 +122,7 @@ test('a list may be kept as long as the server that says least; one that does no
     const listed = {
       state: { kind: 'running' },
       list: () => Promise.resolve(listing),
+      remembered: () => undefined,
       about: () => undefined,
     };
     return {

@@ -25,6 +25,8 @@ export interface GatewayOptions {
   /** Tools made of tools of several entries. Default none. */
   readonly overall?: readonly OverallExposure[];
   readonly log?: Logger;
+  /** How long the first list waits for sources that are still starting, in milliseconds. Default 10 000. */
+  readonly firstListMs?: () => number;
   /** Whether sources may be added that nobody knows of yet. Default false. */
   readonly mayGrow?: boolean;
   /** Called when a source could not be listed. */
@@ -52,7 +54,7 @@ export class Gateway {
     prompts: new Claims(),
   };
   readonly #router: Router;
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals: Arrivals;
   readonly #sessions = new Set<Session>();
   /** Those whose source could not be started last. */
   readonly #failing = new WeakSet<Shelf>();
@@ -73,7 +75,9 @@ export class Gateway {
     adviseOnLoss,
     onProblem,
     mayGrow = false,
+    firstListMs = () => 10_000,
   }: GatewayOptions) {
+    this.#arrivals = new Arrivals(firstListMs);
     this.#log = log;
     this.#adviseOnLoss = adviseOnLoss;
     this.#onProblem = onProblem;
@@ -154,7 +158,9 @@ export class Gateway {
     const shelf = this.#shelves.get(source);
     if (shelf === undefined) return;
     await shelf.refresh('tools').done;
-    if (shelf.listings.tools === undefined) throw shelf.problem ?? new Error('It was stopped meanwhile.');
+    const { tools } = shelf.listings;
+    if (tools === undefined || tools.remembered === true)
+      throw shelf.problem ?? new Error('It was stopped meanwhile.');
   }
 
   /** Why a source that runs shows nothing: it could not be listed. */
@@ -252,7 +258,7 @@ export class Gateway {
       log: this.#log,
       restocked: () => this.#changed(),
       tried: (kind, listed) => {
-        this.#arrivals.arrived(kind, listed);
+        this.#arrivals.arrived();
         if (listed) return;
         this.#onProblem?.();
         if (kind === 'tools' && entry.exposure.needsTools)

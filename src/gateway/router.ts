@@ -5,7 +5,6 @@ import {
   Client,
   isJsonObject,
   kindListedBy,
-  KINDS,
   Server,
   LOG_MESSAGE_LEVELS,
   type KeptKind,
@@ -99,8 +98,11 @@ export class Router {
       return;
     }
     const tool = this.#board.view.tools.get(name);
-    if (tool !== undefined) this.#runTool(call, tool);
-    else {
+    if (tool !== undefined) {
+      const shelf = tool.owner && this.#board.shelves.get(tool.owner);
+      if (shelf?.listings.tools?.remembered === true) this.#runRemembered(call, name, shelf);
+      else this.#runTool(call, tool);
+    } else {
       this.#whenListed(
         call,
         ['tools'],
@@ -109,6 +111,21 @@ export class Router {
         () => this.#board.missing(name),
       );
     }
+  }
+
+  /** The tool is from an earlier run: its server is started and asked whether it still has it. */
+  #runRemembered(call: Call, name: string, shelf: Shelf): void {
+    void this.#board.arrivals
+      .found([shelf.refresh('tools')], () => !call.open)
+      .then(() => {
+        if (!call.open) return;
+        const tool = this.#board.view.tools.get(name);
+        const { state } = shelf.source;
+        if (tool === undefined) call.fail(this.#board.missing(name));
+        else if (state.kind === 'crashed') call.fail(asFailure(state.error, tool));
+        // A server that cannot list its tools in time may still run this one.
+        else this.#runTool(call, tool);
+      });
   }
 
   /** Something that is not there may stand in a list that nobody has seen yet: clients remember names from an earlier run. */
@@ -184,11 +201,11 @@ export class Router {
       const missing = shelf.awaited(kind);
       if (missing) awaited.push(missing);
     }
-    if (awaited.length === 0) answer();
+    const settled = this.#board.arrivals.settled(kind, awaited);
+    if (settled === undefined) answer();
     else {
       session.awaiting.add(kind);
-      const some = this.#board.view.texts[kind] !== `{"${KINDS[kind].member}":[]}`;
-      void this.#board.arrivals.settled(kind, awaited, some).then(() => {
+      void settled.then(() => {
         session.awaiting.delete(kind);
         answer();
         // Nobody was told anything meanwhile; who gave the list up has still to hear of it.
@@ -392,6 +409,12 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
 }
 
 const BRACE = 0x7b;
+
+function asFailure(error: Error, { name, source }: ExposedTool): SwitchboardError {
+  const { code, hint } = error instanceof SwitchboardError ? error : { code: 'START_FAILED' as const };
+  const message = `Tool '${name}' of server '${source}' was not run. ${error.message}`;
+  return new SwitchboardError(code, message, { hint, cause: error });
+}
 
 interface Place {
   readonly entry: CatalogEntry;

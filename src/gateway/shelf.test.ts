@@ -29,6 +29,7 @@ function shelfOf(...given: (Listing | Error)[]) {
     state: { kind: 'running' },
     capabilities: { tools: {}, resources: {}, prompts: {} } as object,
     about: () => ({ capabilities: source.capabilities }),
+    remembered: () => undefined,
     start: () => Promise.resolve(),
     list: (kind: KeptKind) => {
       asked.push(kind);
@@ -115,4 +116,52 @@ test('a source that comes back without some kinds has none of them any more', as
   expect([names('resources'), names('resourceTemplates'), names('prompts')]).toEqual([[], [], []]);
   expect(asked.slice(4)).toEqual(['tools']);
   expect(restocked()).toBeGreaterThan(before);
+});
+
+/** A shelf of a source that does not run and is remembered with this list of tools. */
+function idleShelf(remembered: Listing | undefined, entry: object = {}) {
+  const made = shelfOf(listing('live'));
+  made.source.state = { kind: 'idle' };
+  Object.assign(made.source, { remembered: (kind: KeptKind) => (kind === 'tools' ? remembered : undefined) });
+  Object.assign(made.shelf.entry, entry);
+  return made;
+}
+
+test('what is remembered is there without asking, until the source is asked', async () => {
+  const { shelf, asked, names } = idleShelf({ ...listing('old'), remembered: true });
+  expect(names('tools')).toEqual(['old']);
+  expect(shelf.awaited('tools')).toBeUndefined();
+  expect(asked).toEqual([]);
+  await shelf.refresh('tools').done;
+  expect(names('tools')).toEqual(['live']);
+});
+
+test('a remembered list without tools is not used: the server would never be asked again', () => {
+  expect(idleShelf({ ...listing(), remembered: true }).names('tools')).toBeUndefined();
+});
+
+test('a source that is there only while it runs has nothing remembered', () => {
+  expect(
+    idleShelf({ ...listing('old'), remembered: true }, { volatile: true }).names('tools'),
+  ).toBeUndefined();
+});
+
+test('a source whose tools are not shown is not started for its resources; one that runs is asked', async () => {
+  const { shelf, source, asked, names } = idleShelf(undefined, { exposure: { needsTools: false } });
+  for (const kind of ['resources', 'resourceTemplates', 'prompts'] as const)
+    expect(shelf.awaited(kind)).toBeUndefined();
+  expect(asked).toEqual([]);
+  source.state = { kind: 'running' };
+  await shelf.awaited('resources')!.done;
+  expect(names('resources')).toEqual(['live']);
+});
+
+test('a list waits for a first try only, not for one that failed and is tried again', async () => {
+  const { shelf, source } = shelfOf(new Error('broken'), new Error('broken'));
+  source.state = { kind: 'starting' };
+  const first = shelf.refresh('tools');
+  expect(shelf.awaited('tools')).toBe(first);
+  await first.done;
+  shelf.refresh('tools');
+  expect(shelf.awaited('tools')).toBeUndefined();
 });

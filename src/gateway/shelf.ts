@@ -19,18 +19,23 @@ export interface ShelfOwner {
 const RETRIES = [1000, 3000, 10_000, 30_000, 60_000];
 
 /**
- * What one source offered when it last told. It stays when the source crashes or is stopped for being idle: the next
- * call brings the source back, and a client's list does not flicker with the health of a server.
+ * What one source offered when it last told, in this run of the program or an earlier one. It stays when the source
+ * crashes or is stopped for being idle: the next call brings the source back, and a client's list does not flicker with
+ * the health of a server.
  */
 export class Shelf {
   readonly source: Source;
   readonly subscriptions: Subscriptions;
-  readonly listings: Record<KeptKind, Listing | undefined> = {
+  readonly #listings: Record<KeptKind, Listing | undefined> = {
     tools: undefined,
     resources: undefined,
     resourceTemplates: undefined,
     prompts: undefined,
   };
+  /** Whether what is remembered of the source has been looked at. */
+  #recalled = false;
+  /** Whether the tools have been asked for, and came in or did not. */
+  #toolsTried = false;
   /** Why the source could not be listed last. */
   problem: Error | undefined;
   readonly #owner: ShelfOwner;
@@ -53,16 +58,25 @@ export class Shelf {
   }
 
   set entry(entry: CatalogEntry) {
+    if (entry !== this.#entry) this.#recalled = false;
     this.#entry = entry;
+  }
+
+  get listings(): Readonly<Record<KeptKind, Listing | undefined>> {
+    if (!this.#recalled) this.#recall();
+    return this.#listings;
   }
 
   /** Asks for everything of one kind and keeps it. Never rejects: what was known before stays. */
   refresh(kind: KeptKind): Awaited {
     const running = this.#underWay.get(kind);
     if (running) return running;
-    const done = this.#ask(kind).finally(() => this.#underWay.delete(kind));
+    const done = this.#ask(kind).finally(() => {
+      this.#underWay.delete(kind);
+      if (kind === 'tools') this.#toolsTried = true;
+    });
     const since = performance.now();
-    const asked = { done, since, startedAt: () => Math.max(since, startedAt(this.source.state)) };
+    const asked = { done, startedAt: () => Math.max(since, startedAt(this.source.state)) };
     this.#underWay.set(kind, asked);
     return asked;
   }
@@ -80,14 +94,17 @@ export class Shelf {
     });
   }
 
-  /** What has to come in before a list of this kind says all there is; undefined where nothing is missing. */
+  /**
+   * What has to come in before a list of this kind says all there is; undefined where nothing is missing. A source whose
+   * own tools are shown is started for its first list. One that is shown as one tool never is: it adds what it has once
+   * it runs.
+   */
   awaited(kind: KeptKind): Awaited | undefined {
-    const { source } = this;
     if (!this.#entry.offers.has(kind) || this.listings[kind] !== undefined) return undefined;
-    if (kind === 'tools') return this.#underWay.get(kind);
     // One that failed comes back with a call, or is being tried again; a list does not wait for it.
-    if (['crashed', 'stopped', 'unusable'].includes(source.state.kind)) return undefined;
-    return this.#mayHave(kind) ? this.refresh(kind) : undefined;
+    if (kind === 'tools') return this.#toolsTried ? undefined : this.#underWay.get(kind);
+    if (['crashed', 'stopped', 'unusable'].includes(this.source.state.kind)) return undefined;
+    return this.#comesUp && this.#mayHave(kind) ? this.refresh(kind) : undefined;
   }
 
   /**
@@ -127,7 +144,7 @@ export class Shelf {
   /** The source runs no more. What it offered stays, for a call brings it back, unless it is there only while it runs. */
   gone(): void {
     if (this.#entry.volatile !== true || this.#closed) return;
-    for (const kind of KEPT_KINDS) this.listings[kind] = undefined;
+    for (const kind of KEPT_KINDS) this.#listings[kind] = undefined;
     this.#owner.restocked();
   }
 
@@ -152,6 +169,19 @@ export class Shelf {
     this.#closed = true;
     clearTimeout(this.#retry);
     for (const timer of this.#relisting.values()) clearTimeout(timer);
+  }
+
+  /** What is there only while it runs offers nothing before. */
+  #recall(): void {
+    this.#recalled = true;
+    if (this.#entry.volatile === true) return;
+    for (const kind of KEPT_KINDS) {
+      if (this.#listings[kind] !== undefined || !this.#entry.offers.has(kind)) continue;
+      if (kind === 'tools' ? !this.#entry.exposure.needsTools : !this.#mayHave(kind)) continue;
+      const listing = this.source.remembered(kind);
+      // A server without tools would never be called, and so never be asked again.
+      if (kind !== 'tools' || listing?.components.length !== 0) this.#listings[kind] = listing;
+    }
   }
 
   #mayHave(kind: KeptKind): boolean {
@@ -181,7 +211,7 @@ export class Shelf {
 
   #put(kind: KeptKind, listing: Listing): void {
     if (this.listings[kind] === listing) return;
-    this.listings[kind] = listing;
+    this.#listings[kind] = listing;
     this.#owner.restocked();
   }
 

@@ -7,18 +7,19 @@ import type { Source } from './source.ts';
 /** A tool as a client knows it. Small: a client may see thousands, and there may be many clients. */
 export class ExposedTool {
   readonly name: string;
+  /** The source it belongs to; undefined for one that belongs to several. */
+  readonly owner: Source | undefined;
   readonly #tool: PresentedTool;
-  readonly #source: Source | undefined;
 
-  constructor(name: string, tool: PresentedTool, source: Source | undefined) {
+  constructor(name: string, tool: PresentedTool, owner: Source | undefined) {
     this.name = name;
+    this.owner = owner;
     this.#tool = tool;
-    this.#source = source;
   }
 
-  /** The name of the source it belongs to; undefined for one that belongs to several. */
+  /** The name of the source it belongs to. */
   get source(): string | undefined {
-    return this.#source?.name;
+    return this.owner?.name;
   }
 
   /** As JSON text. */
@@ -27,7 +28,7 @@ export class ExposedTool {
   }
 
   run(call: Call): void {
-    this.#tool.run(call, this.name, this.#source);
+    this.#tool.run(call, this.name, this.owner);
   }
 }
 

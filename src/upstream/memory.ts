@@ -176,7 +176,8 @@ class Known {
 
   learnList(kind: KeptKind, listing: Listing): void {
     this.#lines.delete(kind);
-    this.#lists.set(kind, listing);
+    // Whoever looks next may have another process in mind, which has not been asked yet.
+    this.#lists.set(kind, { ...listing, remembered: true });
   }
 }
 

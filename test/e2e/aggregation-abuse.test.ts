@@ -392,7 +392,7 @@ describe('lists', () => {
         two: nodeServer('echo'),
         hung: { ...nodeServer('never-initialize'), exposure: 'flat' },
       },
-      { config: { timeouts: { childSpawnMs: 5000 } } },
+      { config: { timeouts: { childSpawnMs: 20_000, firstListMs: 500 } } },
     );
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['one_suite', 'two_suite']);
     await client.waitForStderr(/spawned server=hung/);

@@ -10,7 +10,8 @@ import { createProject, nodeServer, type Project, type ServerCommand } from '../
 import { until } from '../helpers/until.ts';
 
 const GOOD = Array.from({ length: 15 }, (_, n) => `good${n + 1}`);
-const FLAT = { exposure: 'flat', naming: 'plain' };
+/** The first list does not wait long for the broken ones; the good ones are announced as they come. */
+const FLAT = { exposure: 'flat', naming: 'plain', timeouts: { firstListMs: 500 } };
 
 type Servers = Record<string, ServerCommand | (ServerCommand & Record<string, unknown>)>;
 

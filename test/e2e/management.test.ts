@@ -369,7 +369,6 @@ describe('persist', () => {
     await gateway.client.close();
 
     const again = await open(project);
-    await again.serverOnce('third', 'running');
     expect((await again.servers()).map(({ name }) => name)).toEqual(['first', 'second', 'third']);
     const who = JSON.parse(textOf(await again.client.call('third__whoami')));
     expect(who).toMatchObject({ args, cwd: project.path('folder') });
@@ -630,6 +629,8 @@ describe('SIGHUP', () => {
     expect(await running(gateway, 'a', 'b', 'c')).toEqual(pids);
     // Another name is another server.
     expect(await gateway.reconfigure({ c, renamed: a, b })).toMatch(/added=renamed removed=a kept=2/);
+    // Its tools are remembered from before, so it starts with a call.
+    expect(textOf(await gateway.client.call('renamed__echo', { text: 'renamed' }))).toBe('renamed');
     const after = await running(gateway, 'renamed', 'b', 'c');
     expect(after).toMatchObject({ b: pids.b, c: pids.c });
     expect(await ownTools(gateway)).toEqual(['c__cwd', 'renamed__echo', 'b__pid']);

@@ -518,6 +518,8 @@ describe('add_server', () => {
 
   test('that takes its time holds up nobody; meanwhile it is starting, and calls of its tools wait for it', async () => {
     const mux = await startMux();
+    // Only the first list waits for servers that are starting.
+    expect(await ownTools(mux)).toEqual([]);
     const late = mux.add('late', nodeServer('slow', '--initialize-ms=1500'));
     await mux.serverOnce('late', 'starting');
     const early = mux.client.call('late__echo', { text: 'early' });

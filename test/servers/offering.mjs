@@ -4,7 +4,7 @@
  *
  *   node test/servers/offering.mjs [--name=offering] [--tools=a,b] [--resources=uri,uri] [--templates=x://{id},…]
  *       [--prompts=x,y] [--quiet] [--parts] [--refuse-subscribe=uri,…] [--ignore-subscribe=uri,…] [--touch-subscribed]
- *       [--shrinks=file]
+ *       [--shrinks=file] [--tools-file=file]
  *
  * What is offered under a name answers:
  *   tool a: "<server> ran a with {…}"; resource u: "<server> has u"; a URI that fits a template: "<server> made u";
@@ -21,17 +21,21 @@
  *   link {uri}               a link to a resource that no list has; it can be read like one that is listed
  * `--parts`: what is read has a part below it, <uri>/part. `--refuse-subscribe`, `--ignore-subscribe`: these are refused,
  * those never answered. `--touch-subscribed`: whoever subscribes is told at once of an update. `--shrinks`: the first life
- * makes the file; those after it have only tools.
+ * makes the file; those after it have only tools. `--tools-file`: further tools, by name, one on each line of the file as it
+ * is at the start.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { NO_ANSWER, RpcError, flag, serve, setting, sleep, takes, text } from './lib/server.mjs';
 
 const name = setting('name', 'offering');
 const listOf = (flagName) => setting(flagName, '').split(',').filter(Boolean);
 const json = (value) => JSON.stringify(value ?? {});
 
+const toolsFile = setting('tools-file');
+const fromFile = toolsFile === undefined ? [] : readFileSync(toolsFile, 'utf8').split('\n').filter(Boolean);
+
 const offered = {
-  tool: new Set(listOf('tools')),
+  tool: new Set([...listOf('tools'), ...fromFile]),
   resource: new Set(listOf('resources')),
   template: new Set(listOf('templates')),
   prompt: new Set(listOf('prompts')),

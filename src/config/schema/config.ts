@@ -13,6 +13,7 @@ import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
 import {
   builtinServer,
   exposure,
+  firstListMs,
   inheritEnv,
   isolation,
   look,
@@ -196,6 +197,7 @@ export const config = z
         idleMs: timeouts.idleMs.default(DEFAULTS.timeouts.idleMs),
         drainMs: timeouts.drainMs.default(DEFAULTS.timeouts.drainMs),
         callMaxMs: timeouts.callMaxMs.default(DEFAULTS.timeouts.callMaxMs),
+        firstListMs: firstListMs.default(DEFAULTS.timeouts.firstListMs),
       })
       .prefault({})
       .describe('Time limits for all servers, in milliseconds.'),

@@ -92,6 +92,7 @@ describe('the quick check and the schema agree', () => {
       'idleMs',
       'drainMs',
       'callMaxMs',
+      'firstListMs',
       'mode',
       'messageBytes',
       'callsInFlight',

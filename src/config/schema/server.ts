@@ -88,6 +88,11 @@ export const timeouts = {
   callMaxMs: milliseconds().describe('How long a call may take in all, even with progress, in milliseconds.'),
 };
 
+/** Not about one server. */
+export const firstListMs = wholeNumber(' of milliseconds', 0, LONGEST_MS).describe(
+  'How long the first tools/list waits for servers that are still starting, in milliseconds; 0: not at all.',
+);
+
 const serverTimeouts = z
   .strictObject(timeouts)
   .partial()
