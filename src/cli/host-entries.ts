@@ -94,12 +94,12 @@ export function isOurs(entry: unknown): boolean {
  * be told to pass them on. For a project only what everybody who works on it reads.
  */
 export function variablesIn(
-  { files, servers }: Pick<LoadedConfig, 'files' | 'servers'>,
+  { files, servers, unusable }: Pick<LoadedConfig, 'files' | 'servers' | 'unusable'>,
   env: NodeJS.ProcessEnv,
   scope: Scope = 'user',
 ): string[] {
   const isShared = (each: { readonly scope?: string | undefined }): boolean => each.scope !== 'user';
-  const origins = servers.map(({ origin }) => ({ path: origin.file, scope: origin.scope }));
+  const origins = [...servers, ...unusable].map(({ origin }) => ({ path: origin.file, scope: origin.scope }));
   const read = [...files, ...origins].filter((each) => scope === 'user' || isShared(each));
   const own = scope === 'user' ? OUR_VARIABLES.filter((name) => env[name]) : [];
   const hasModel = servers.some(({ language }) => language !== undefined);
@@ -126,9 +126,14 @@ export const MODEL_VARIABLES = [
   ...['SWITCHBOARD_LANGUAGE_MODEL', 'SWITCHBOARD_LANGUAGE_BASE_URL'],
 ];
 
-/** The same of a text. Those that every program gets are left out. */
+/** The same of a text. */
 export function referencesIn(text: string): string[] {
   const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?=\}|:-)/g)].map(([, name]) => name!);
+  return passed(names);
+}
+
+/** Names of variables, each once and in order, without those that every program gets. */
+export function passed(names: readonly string[]): string[] {
   return [...new Set(names)].filter((name) => !EVERYWHERE.has(name)).sort();
 }
 

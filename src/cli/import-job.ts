@@ -15,7 +15,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { usage, type Arguments } from './arguments.ts';
 import type { Context } from './command.ts';
-import { isOurs, ourProgram, referencesIn, surroundingsOf, variablesIn } from './host-entries.ts';
+import { isOurs, ourProgram, passed, referencesIn, surroundingsOf, variablesIn } from './host-entries.ts';
 import { hostsIn, nameIn, scopeIn } from './host-flags.ts';
 import { levelOf, planConfigImport, type ConfigImport, type Level } from './import-config.ts';
 import type { PlannedServer } from './import-plan.ts';
@@ -31,6 +31,8 @@ export interface ImportJob {
   readonly configs: readonly ConfigImport[];
   /** What would change in the files of hosts. */
   readonly takeovers: readonly HostTakeover[];
+  /** Files that others have, too, and that a takeover leaves as they are. */
+  readonly spared: readonly string[];
   readonly variables: readonly VariableState[];
   /** Files of hosts that were passed over because they cannot be read. */
   readonly problems: readonly SwitchboardError[];
@@ -76,14 +78,22 @@ export async function prepareImport(given: Arguments, context: Context): Promise
     configs.flatMap((each) => each.planned).find((each) => each.server === server)!,
   );
   const entryFor = (host: Host, scope: Scope): Entry => {
-    const written = configs
-      .filter((each) => scope === 'user' || each.level !== 'user')
-      .flatMap(({ edited }) => referencesIn(edited.after));
-    const variables = [...new Set([...variablesIn(config, context.env, scope), ...written])];
-    return ourProgram(host, { file: options.explicit, variables, scope }, context);
+    const read = configs.filter((each) => scope === 'user' || each.level !== 'user');
+    const variables = [
+      ...variablesIn(config, context.env, scope),
+      ...read.flatMap(({ edited }) => referencesIn(edited.after)),
+      // Codex names variables that our configuration need not refer to.
+      ...read.flatMap((each) => each.planned).flatMap((each) => each.variables.map((needed) => needed.name)),
+    ];
+    return ourProgram(host, { file: options.explicit, variables: passed(variables), scope }, context);
   };
   const name = nameIn(given);
-  const files = takesOver ? planTakeover({ planned, ours, name, entryFor }) : [];
+  const taken = takesOver ? planned : [];
+  // What others have, too, changes only when it is asked for, and only where they get the servers back from our file.
+  const asksForShared = scopeIn(given) === 'project' && level !== 'user';
+  const isSpared = ({ server }: PlannedServer): boolean => server.place.scope === 'project' && !asksForShared;
+  const moved = taken.filter((each) => !isSpared(each));
+  const files = planTakeover({ planned: moved, ours, name, entryFor });
   const take = (parts: FileTakeover, dryRun: boolean): Promise<TakenOver> =>
     takeOver({ parts, name, isOurs, stateDirectory: stateDirectory(context.env), dryRun });
   const takeovers: HostTakeover[] = [];
@@ -93,6 +103,7 @@ export async function prepareImport(given: Arguments, context: Context): Promise
     servers: planned,
     configs,
     takeovers,
+    spared: [...new Set(taken.filter(isSpared).map(({ server }) => server.place.file))],
     variables: neededVariables(planned, context.env),
     problems,
     async apply() {

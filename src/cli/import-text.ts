@@ -1,4 +1,4 @@
-import { parseText } from '../hosts/index.ts';
+import { parseText, type TakenOver } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { parseJsonc } from '../shared/jsonc.ts';
 import { printableLine } from '../shared/printable.ts';
@@ -7,6 +7,7 @@ import { passingNotes, referencesIn } from './host-entries.ts';
 import type { ConfigImport } from './import-config.ts';
 import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
 import type { PlannedServer } from './import-plan.ts';
+import type { FileTakeover } from './takeover-plan.ts';
 import { variablesText } from './needed-variables.ts';
 import { shownEntry } from './shown-entry.ts';
 import type { Style } from './style.ts';
@@ -37,6 +38,7 @@ export function previewText(job: ImportJob, style: Style): string {
   return [
     ...job.configs.map((config) => configDiff(config, style)),
     ...job.takeovers.map((takeover) => hostDiff(takeover, style)),
+    sparedText(job),
     variablesText(job.variables),
   ]
     .filter((part) => part !== '')
@@ -62,19 +64,45 @@ export function doneText(job: ImportJob, { configs, takeovers }: ImportDone, pro
         ? `Nothing is new in ${printableLine(edited.file)}.\n`
         : `Wrote ${counted(written)} into ${printableLine(edited.file)}.${kept}\n`;
     }),
-    ...takeovers.map(({ parts: [{ place }], change }) => {
-      if (change instanceof SwitchboardError || change.before === change.after) return '';
-      return (
-        `Replaced ${counted(change.removed.length)} of ${place.host.title} by our entry in ${printableLine(place.file)}.\n` +
-        `  \`${program} eject ${place.host.name}\` puts them back. ${place.host.next.user}\n` +
-        passingNotes(place.host, references)
-          .map((note) => `  ${note}\n`)
-          .join('')
-      );
-    }),
+    ...takeovers.map(({ parts, change }) =>
+      change instanceof SwitchboardError || change.before === change.after
+        ? ''
+        : takenText(parts, change, references, program),
+    ),
+    sparedText(job),
     variablesText(job.variables),
   ];
   return lines.join('');
+}
+
+/** Says that our entry is in the file only where it was written there. */
+function takenText(
+  parts: FileTakeover,
+  { removed }: TakenOver,
+  references: readonly string[],
+  program: string,
+): string {
+  const { host, file, scope } = parts[0].place;
+  const where = printableLine(file);
+  const what = parts.some(({ entry }) => entry !== undefined)
+    ? `Replaced ${counted(removed.length)} of ${host.title} with our entry in ${where}.\n`
+    : `Removed ${counted(removed.length)} of ${host.title} from ${where}; our entry was there already.\n`;
+  const next = (scope === 'project' ? host.next.project : undefined) ?? host.next.user;
+  return [
+    what,
+    `  \`${program} eject ${host.name}\` puts them back. ${next}\n`,
+    ...passingNotes(host, references).map((note) => `  ${note}\n`),
+  ].join('');
+}
+
+/** Files that others have, too, and how to take them over all the same. */
+function sparedText({ spared }: Pick<ImportJob, 'spared'>): string {
+  return spared
+    .map(
+      (file) =>
+        `${printableLine(file)} keeps its servers: others have it, too. --scope project takes it over.\n`,
+    )
+    .join('');
 }
 
 function counted(count: number): string {

@@ -22,8 +22,9 @@ export interface TakeoverPlanOptions {
 }
 
 /**
- * What to change in the files of hosts, so that our entry stands where the servers of a configuration stood. One in the
- * user's own file is enough for a host; otherwise each project has one of its own.
+ * What to change in the files of hosts, so that our entry replaces the servers of a configuration. What Claude Code keeps
+ * for single projects in the user's own file is covered by the user's entry. A project's file always gets one: others
+ * have that file, but not ours.
  */
 export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOptions): FileTakeover[] {
   const taken = planned.filter(({ state }) => state !== 'unusable').map(({ server }) => server);
@@ -32,7 +33,7 @@ export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOpti
   const files = new Map<string, [TakeoverPart, ...TakeoverPart[]]>();
   for (const [place, servers] of byPlace(taken)) {
     refuseName(name, place.host);
-    const wanted = place.scope === 'user' || !isCovered(place.host);
+    const wanted = place.scope !== 'local' || !isCovered(place.host);
     const part: TakeoverPart = {
       place,
       servers,

@@ -18,9 +18,8 @@ import { nodeServer, ROOT } from '../helpers/temp-project.ts';
 type Client = ReturnType<typeof startClient>;
 
 const CONFIG = 'work/switchboard.config.json';
-const OWN = '.config/switchboard/switchboard.config.json';
 /** The user's own. */
-const USER = '.config/switchboard/switchboard.config.json';
+const OWN = '.config/switchboard/switchboard.config.json';
 const ALL = Object.keys(FILES) as (keyof typeof FILES)[];
 const echo = nodeServer('echo');
 const config = { mcpServers: { echo } };
@@ -64,7 +63,7 @@ async function useAsHost(at: HostHome, entry: Json, cwd?: string, env?: object):
 
 describe('install', () => {
   test('lets every host start the program, from anywhere and without a PATH; uninstall leaves no trace', async () => {
-    const at = createHostHome({ [USER]: config });
+    const at = createHostHome({ [OWN]: config });
     const before = at.files();
     const installed = await at.run(['install', ...ALL]);
     expect(installed).toMatchObject({ code: 0, stderr: '' });
@@ -87,7 +86,7 @@ describe('install', () => {
   test('from two projects: neither changes what the other sees, nor what the user has everywhere', async () => {
     const named = (name: string) => ({ mcpServers: { [name]: echo } });
     const at = createHostHome({
-      [USER]: named('common'),
+      [OWN]: named('common'),
       'a/switchboard.config.json': named('a'),
       'b/switchboard.config.json': named('b'),
     });
@@ -112,7 +111,7 @@ describe('install', () => {
   test('into a project: the entry works on the machine of a colleague', async () => {
     const at = createHostHome({
       [CONFIG]: config,
-      [USER]: { mcpServers: { mine: { ...echo, args: ['${MINE}'] } } },
+      [OWN]: { mcpServers: { mine: { ...echo, args: ['${MINE}'] } } },
     });
     const scope = ['--scope', 'project'];
     const { json } = await at.run(['install', 'claude-code', 'codex', 'opencode', ...scope, '--json']);
@@ -133,7 +132,7 @@ describe('install', () => {
     at.home.write('work/mcp/team.json', config);
     const pinned = await at.run(['install', 'cursor', ...scope, '--config', 'mcp/team.json', '--json']);
     expect(pinned.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', 'mcp/team.json']);
-    const outside = await at.run(['install', 'cursor', ...scope, '--config', at.home.path(USER)]);
+    const outside = await at.run(['install', 'cursor', ...scope, '--config', at.home.path(OWN)]);
     expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('is not in this project') });
     const own = await at.run(['install', 'cursor', '--config', 'mcp/team.json', '--json']);
     expect(own.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', at.home.path('work/mcp/team.json')]);
@@ -226,7 +225,7 @@ describe('install', () => {
   test('variables of the configuration reach it where the host passes on only what is named', async () => {
     const at = createHostHome({
       [CONFIG]: { mcpServers: { echo: { ...echo, env: { A: '${ECHO_TOKEN}', B: '${PLAIN:-x}' } } } },
-      [USER]: { mcpServers: { mine: { ...echo, env: { C: '${MY_CERT}' } } } },
+      [OWN]: { mcpServers: { mine: { ...echo, env: { C: '${MY_CERT}' } } } },
     });
     const { stdout } = await at.run(['install', 'codex', 'gemini', 'copilot', 'cline', 'claude-desktop'], {
       env: { ECHO_TOKEN: 't' },
@@ -397,6 +396,13 @@ describe('import', () => {
     const { json } = await at.run(['import', '--yes', '--json']);
     expect(json.servers).toMatchObject([{ name: 'echo', state: 'same', notes: ['read from there already'] }]);
     expect(JSON.parse(at.read(CONFIG))).toEqual({});
+    // Also where it cannot be used now, because a variable is not set.
+    const unset = { ...echo, env: { A: '${NOBODY_SETS_THIS}' } };
+    at.home.write('work/.mcp.json', { mcpServers: { echo: unset } });
+    const again = await at.run(['import', '--yes', '--json']);
+    expect(again.json.servers).toMatchObject([{ name: 'echo', as: 'echo', state: 'same' }]);
+    const taken = await at.run(['import', '--takeover', '--scope', 'project', '--yes', '--json']);
+    expect(taken.json.servers).toMatchObject([{ name: 'echo', as: 'echo', state: 'new' }]);
   });
 
   test('what belongs to a project goes into its file, without its secrets', async () => {
@@ -536,6 +542,55 @@ describe('a takeover', () => {
         '/somewhere': { mcpServers: { local: { type: 'stdio', command: 'local' } }, history: ['x'] },
       },
     });
+  });
+
+  test('leaves the file of a team alone, unless it is asked for, and claims no entry that is not there', async () => {
+    const team = '{ "mcpServers": { "team": { "command": "t", "env": { "K": "${TEAM_KEY}" } } } }\n';
+    const at = createHostHome(servers({ 'work/.mcp.json': team, 'work/.cursor/mcp.json': team }));
+    const all = await at.run(['import', '--takeover', '--yes']);
+    expect(all.code).toBe(0);
+    for (const file of ['work/.mcp.json', 'work/.cursor/mcp.json']) {
+      expect(at.read(file)).toBe(team);
+      expect(all.stdout).toContain(`${at.home.path(file)} keeps its servers`);
+      expect(all.stdout).not.toContain(`our entry in ${at.home.path(file)}`);
+    }
+    const asked = await at.run(['import', 'claude-code', '--scope', 'project', '--takeover', '--yes']);
+    expect(asked.stdout).toContain(
+      `Replaced 1 server of Claude Code with our entry in ${at.home.path('work/.mcp.json')}`,
+    );
+    expect(at.read('work/.cursor/mcp.json')).toBe(team);
+    expect(JSON.parse(at.read('work/.mcp.json')).mcpServers).toEqual({
+      switchboard: { type: 'stdio', command: 'npx', args: ['-y', 'mcp-switchboard'] },
+    });
+    expect(JSON.parse(at.read(CONFIG)).mcpServers.team).toEqual({ command: 't', env: { K: '${TEAM_KEY}' } });
+    await at.run(['eject']);
+    expect(at.read('work/.mcp.json')).toBe(team);
+  });
+
+  test('passes on what the servers need, and lists itself where only listed servers are used', async () => {
+    const at = createHostHome({
+      [FILES.gemini]: {
+        mcpServers: { search: { command: 's', env: { CA: '$MY_CERT' } } },
+        mcp: { allowed: ['search'] },
+      },
+      [FILES.codex]: '[mcp_servers.gh]\ncommand = "gh-mcp"\nenv_vars = ["GH_HOST"]\n',
+    });
+    const before = at.files();
+    await at.run(['import', '--takeover', '--yes']);
+    const settings = JSON.parse(at.read(FILES.gemini));
+    expect(settings.mcp.allowed).toEqual(['search', 'switchboard']);
+    expect(settings.mcpServers.switchboard.env).toMatchObject({
+      MY_CERT: '${MY_CERT}',
+      GH_HOST: '${GH_HOST}',
+    });
+    expect(serversOf(at, 'codex').switchboard.env_vars).toEqual(
+      expect.arrayContaining(['GH_HOST', 'MY_CERT']),
+    );
+    // Gemini has written something since.
+    writeFileSync(at.home.path(FILES.gemini), JSON.stringify({ ...settings, ui: { theme: 'x' } }));
+    await at.run(['eject']);
+    const now = JSON.parse(at.read(FILES.gemini));
+    expect(now).toEqual({ ...JSON.parse(before[FILES.gemini]!), ui: { theme: 'x' } });
   });
 
   test('that is killed at any moment loses no server', async () => {

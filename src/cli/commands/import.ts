@@ -19,14 +19,16 @@ export const importServers: Command = {
   about: [
     `Reads the MCP servers that you have in your hosts (all of them, or those named: ${HOST_NAMES}) and writes ` +
       'them into our configuration: your own servers into your own file, those of a project into the file of the ' +
-      'project. --user, --project and --config name one file for all of them. References to the environment become ${NAME}, whatever the host calls them. A server that is ' +
+      'project. --user, --project and --config name one file for all of them. References to the environment become ' +
+      '${NAME}, whatever the host calls them. A server that is ' +
       'there already is left out, and one whose name is taken gets another name. Our own entry is never imported.',
     'First it shows what it found and what would change, and asks. --yes answers the question; without it and without a ' +
       'terminal, nothing is written.',
     'Secrets go into your own file as they are; only you can read it. In the file of a project, and with --secrets env, ' +
       'they become references, and you are told which variables to set. They are never shown.',
-    'With --takeover the servers are also taken out of the host, and our entry takes their place. What was there is kept ' +
-      'in the state directory: `$0 eject` puts it back, to the byte where nobody has changed the file since.',
+    'With --takeover our entry also replaces them in the host. What was there is kept in the state directory: `$0 eject` ' +
+      'puts it back, to the byte if nobody has changed the file since. A file that others have, too (.mcp.json, ' +
+      '.vscode/mcp.json, .cursor/mcp.json …), is taken over only with --scope project.',
   ],
   flags: [
     { name: 'scope', value: 'user|project', summary: 'only your own files, or only those of this directory' },
@@ -104,6 +106,7 @@ function preview(job: ImportJob, shows: boolean): Outcome {
         backup: null,
         diff: configDiff(config, plainStyle),
       })),
+      spared: job.spared,
       takeover: job.takeovers.map((takeover) => ({
         host: takeover.parts[0].place.host.name,
         file: takeover.change.file,
@@ -147,6 +150,7 @@ function finished(
         changed: edited.before !== edited.after,
         backup: edited.backup ?? null,
       })),
+      spared: job.spared,
       takeover: done.takeovers.map(({ parts: [{ place }], change }) => ({
         host: place.host.name,
         file: place.file,
