@@ -148,11 +148,12 @@ export function createApp(options: AppOptions): App {
     family,
     log,
     stderr,
-    startHint:
+    startHint: `${definedIn(server)}${
       options.startHint ??
       (program === 'mcpmux'
         ? 'Run its command by hand to see what it does.'
-        : `${program} doctor --start shows how it is started and all it writes.`),
+        : `${program} doctor --start shows how it is started and all it writes.`)
+    }`,
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
     inTurn: (start) => gate.enter(start),
@@ -437,3 +438,8 @@ export {
 } from './gateway/index.ts';
 export { fateOf, ownMark, withKernelLock, type ProcessMark } from './process/index.ts';
 export { loadAuth } from './upstream/index.ts';
+
+/** Nobody should have to search several files for it. */
+function definedIn(server: ServerDefinition): string {
+  return isRuntimeServer(server) ? '' : `It is defined in ${server.origin.file}. `;
+}

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import {
   defineRuntimeServer,
   editConfig,
@@ -44,7 +45,8 @@ export function managementOf(options: {
             // One that is turned off or cannot be used is the user's all the same.
             check: (name) => edit((text) => withoutTaken(text, name), true),
             added: async (name, entry) => {
-              await edit((text) => withServer(withoutTaken(text, name), name, entryForConfig(entry)));
+              const written = entryForConfig(inItsDirectory(entry, config()));
+              await edit((text) => withServer(withoutTaken(text, name), name, written));
               persisted(name, control.find(name));
             },
             removed: async (name, { origin }) => {
@@ -60,6 +62,13 @@ export function managementOf(options: {
         }
       : {}),
   });
+}
+
+/** A relative directory was meant from the project; the user's own file counts from another place. */
+function inItsDirectory(entry: RuntimeEntry, { file, directory }: LoadedConfig): RuntimeEntry {
+  const { cwd = '' } = entry;
+  if (cwd.trim() === '' || file === undefined || dirname(file) === directory) return entry;
+  return { ...entry, cwd: resolve(directory, cwd) };
 }
 
 /** The text, if it has no server of that name. */

@@ -12,7 +12,8 @@ async function prepare(argv: readonly string[], env: Record<string, string> = {}
   const { dir } = createProject();
   const given = parseArguments(argv, add.flags, add.commandAt);
   const config = await loadConfig({ cwd: dir, env });
-  return additionOf(given, 'switchboard')!(given.words[0]!, config, {
+  const target = { scope: 'project', file: undefined, directory: dir } as const;
+  return additionOf(given, 'switchboard')!(given.words[0]!, config, target, {
     face: switchboard,
     cwd: dir,
     env,

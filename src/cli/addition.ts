@@ -17,6 +17,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { usage, type Arguments } from './arguments.ts';
 import type { Context } from './command.ts';
 import { shownCommand, type ShownCommand } from './command-line.ts';
+import type { ConfigTarget } from './config-target.ts';
 import { numberIn } from './language-flags.ts';
 import { remoteEntry, SECRET_NAME, secretsRemark } from './remote-flags.ts';
 
@@ -36,7 +37,7 @@ export interface Addition {
 /** What it needs of the world. */
 type Surroundings = Pick<Context, 'face' | 'cwd' | 'env' | 'log'>;
 
-type Prepare = (name: string, config: LoadedConfig, context: Surroundings) => Addition;
+type Prepare = (name: string, config: LoadedConfig, target: ConfigTarget, context: Surroundings) => Addition;
 
 /** What the arguments describe, as far as they can be understood without a configuration; undefined for nothing. */
 export function additionOf(given: Arguments, program: string): Prepare | undefined {
@@ -66,8 +67,8 @@ function programAddition(
   cwd: string | undefined,
   isolation: Pick<RemoteEntry, 'isolation'>,
 ): Prepare {
-  return (name, config, context) => {
-    const entry = cwd === undefined ? program : { ...program, cwd: directoryFor(cwd, config, context) };
+  return (name, config, target, context) => {
+    const entry = cwd === undefined ? program : { ...program, cwd: directoryFor(cwd, target, context) };
     const { program: us } = context.face;
     const define = (env: RuntimeEntry['env']) =>
       defineRuntimeServer(
@@ -75,7 +76,8 @@ function programAddition(
         { ...entry, env },
         {
           settings: config.settings,
-          directory: config.directory,
+          // A user's server without a directory of its own is started in the project.
+          directory: target.scope === 'user' ? config.directory : target.directory,
           suiteFiles: config.suiteFiles,
           env: context.env,
           warn: (warning) => context.log[warning.level](describeWarning(warning)),
@@ -98,11 +100,11 @@ function programAddition(
 }
 
 function remoteAddition(entry: RemoteEntry): Prepare {
-  return (name, config, context) => {
+  return (name, config, { directory }, context) => {
     refuseBadName(name);
     const { program } = context.face;
     const { url, type = 'auto', headers = {} } = entry;
-    const { settings, directory, suiteFiles } = config;
+    const { settings, suiteFiles } = config;
     const define = () =>
       defineRemoteServer(name, entry, { settings, directory, suiteFiles, env: context.env });
     return {
@@ -151,9 +153,10 @@ function variablesOf({ lists }: Arguments): Record<string, string> {
 }
 
 /** A directory as whoever types it means it, from where they are; the file counts from its own place. */
-function directoryFor(given: string, { directory }: LoadedConfig, { cwd }: Surroundings): string {
-  if (isAbsolute(given) || resolve(cwd) === directory) return given;
+function directoryFor(given: string, { scope, directory }: ConfigTarget, { cwd }: Surroundings): string {
   const path = resolve(cwd, given);
+  if (scope === 'user') return path;
+  if (isAbsolute(given) || resolve(cwd) === directory) return given;
   const within = relative(directory, path);
   return within.startsWith('..') || isAbsolute(within) ? path : within || '.';
 }

@@ -29,7 +29,12 @@ export interface Arguments {
 
 /** Flags that every command takes, before or after its name. */
 export const COMMON_FLAGS: readonly Flag[] = [
-  { name: 'config', short: 'c', value: 'PATH', summary: 'the configuration file (default $DEFAULT)' },
+  {
+    name: 'config',
+    short: 'c',
+    value: 'PATH',
+    summary: 'the one configuration file to read (default: $DEFAULT)',
+  },
   {
     name: 'log-level',
     value: 'LEVEL',

@@ -1,7 +1,8 @@
-import { editConfig, type EditedConfig, type LoadedConfig } from '../config/index.ts';
+import { editConfig, type ConfigScope, type EditedConfig } from '../config/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Arguments, Flag } from './arguments.ts';
 import type { Context } from './command.ts';
+import { TARGET_FLAGS, type ConfigTarget } from './config-target.ts';
 import { diff } from './diff.ts';
 import { plainStyle, type Style } from './style.ts';
 import { cannotTell } from './tell-gateways.ts';
@@ -9,6 +10,7 @@ import { withoutValues } from './without-values.ts';
 
 /** Flags of the commands that change the configuration file. */
 export const CHANGE_FLAGS: readonly Flag[] = [
+  ...TARGET_FLAGS,
   { name: 'dry-run', summary: 'show what would change in the file, and change nothing' },
   { name: 'no-backup', summary: 'do not keep the old text as FILE.bak' },
   { name: 'no-reload', summary: 'do not tell running gateways to read the file again' },
@@ -17,6 +19,8 @@ export const CHANGE_FLAGS: readonly Flag[] = [
 /** What became of the configuration file. */
 export interface ConfigChange {
   readonly file: string;
+  /** Whose file it is. Default: it is none of the configuration itself. */
+  readonly scope?: ConfigScope;
   readonly changed: boolean;
   readonly dryRun: boolean;
   /** Where the old text is; null: nowhere. */
@@ -25,20 +29,21 @@ export interface ConfigChange {
   readonly diff?: string;
 }
 
-/** Changes the text of the configuration file as the flags want it. */
+/** Changes the text of a configuration file as the flags want it. */
 export async function changeConfig(
-  config: LoadedConfig,
+  target: ConfigTarget,
   { flags }: Arguments,
   { face }: Context,
   change: (text: string) => string,
 ): Promise<{ readonly done: ConfigChange; readonly preview: (style: Style) => string }> {
   const dryRun = flags.has('dry-run');
   const edited = await editConfig({
-    file: config.file,
-    directory: config.directory,
+    file: target.file,
+    directory: target.directory,
     change,
     dryRun,
     backup: !flags.has('no-backup'),
+    ownerOnly: target.scope === 'user',
     face: face.configFace,
   });
   const { file, before, after, backup } = edited;
@@ -47,6 +52,7 @@ export async function changeConfig(
   return {
     done: {
       file,
+      scope: target.scope,
       changed: changed && !dryRun,
       dryRun,
       backup: backup ?? null,

@@ -1,7 +1,11 @@
-import type { LoadedConfig } from '../config/index.ts';
+import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
 
-/** The file that defines a server of this name, where that is not the configuration itself. */
-export function definedElsewhere(name: string, { file, servers }: LoadedConfig): string | undefined {
-  const origin = servers.find((server) => server.name === name)?.origin;
-  return origin === undefined || origin.file === file ? undefined : origin.file;
+/** Where a server of this name is defined that counts now, if that is another file than the given one. */
+export function definedElsewhere(
+  name: string,
+  { servers, unusable }: LoadedConfig,
+  file: string | undefined,
+): ServerDefinition['origin'] | undefined {
+  const origin = [...servers, ...unusable].find((server) => server.name === name)?.origin;
+  return origin?.file === file ? undefined : origin;
 }

@@ -54,13 +54,18 @@ export function namesItsConfig({ configFace }: CliFace): boolean {
 
 /**
  * A text in which `$0` stands for the program, `$CONFIG` for the usual name of its configuration, and `$DEFAULT` for
- * what it uses where none is named.
+ * what it reads where none is named.
  */
 export function inWordsOf(face: CliFace, text: string): string {
   return text
     .replaceAll('$0', face.program)
-    .replaceAll('$DEFAULT', namesItsConfig(face) ? 'none' : './$CONFIG')
+    .replaceAll('$DEFAULT', defaultConfig(face))
     .replaceAll('$CONFIG', face.configFace?.configFile ?? USUAL_CONFIG);
+}
+
+function defaultConfig(face: CliFace): string {
+  if (namesItsConfig(face)) return 'none';
+  return face.configFace?.configFile === undefined ? "your own and the project's" : './$CONFIG';
 }
 
 const USUAL_CONFIG = 'switchboard.config.json';

@@ -17,6 +17,12 @@ export interface RunFile extends ProcessMark {
   readonly since: string;
   /** The configuration file, or without one the directory: what tells gateways apart. */
   readonly config: string;
+  /** The directory of its project. Default: not told, by an older version. */
+  readonly directory?: string;
+  /** All its configuration files. Default: `config`, where that is a file. */
+  readonly files?: readonly string[];
+  /** How it looks for them when it reads them again. Default: it reads the same again. */
+  readonly search?: { readonly cwd: string; readonly userDirectory?: string | undefined };
   /** Where clients connect to it. Default: they do not. */
   readonly url?: string;
   readonly servers: Readonly<Record<string, PublishedState>>;
@@ -70,6 +76,9 @@ export async function publish(
     program,
     since: new Date(performance.timeOrigin).toISOString(),
     config: subjectOf(config),
+    directory: config.directory,
+    files: config.files.map(({ path }) => path),
+    ...(config.search === undefined ? {} : { search: config.search }),
     ...(url === undefined ? {} : { url }),
     servers: Object.fromEntries(states),
     added: servers.map(({ name }) => name).filter((name) => !definitions.has(name)),

@@ -221,9 +221,10 @@ function createContext(
     log,
     status,
     stop: ending.signal,
-    async loadConfig(quietly) {
-      const config = await readConfiguration(given.flags.get('config'), { cwd, env }, face);
-      if (quietly === undefined) {
+    async loadConfig(how) {
+      const strict = how === 'strictly' ? 'strict' : undefined;
+      const config = await readConfiguration(given.flags.get('config'), { cwd, env }, face, strict);
+      if (how !== 'quietly') {
         for (const warning of config.warnings) log[warning.level](describeWarning(warning));
       }
       return config;

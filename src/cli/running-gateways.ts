@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fateOf } from '../app.ts';
-import type { LoadedConfig } from '../config/index.ts';
+import { configFileFor, type LoadedConfig } from '../config/index.ts';
 import { RUN_FILE_VERSION, runDirectory, subjectOf, type PublishedState, type RunFile } from './run-file.ts';
 
 /** What we read of such a file, in bytes, and how many of them. */
@@ -16,6 +16,28 @@ const UNFINISHED_AGE = 3600 * 1000;
 export function runningGateways(stateDirectory: string, config: LoadedConfig): RunFile[] {
   const subject = subjectOf(config);
   return allGateways(stateDirectory).filter((said) => isSame(said.config, subject));
+}
+
+/**
+ * The gateways that read one of these configuration files, or would if they looked for theirs now, the newest first. A
+ * project without a file is named by its directory.
+ */
+export function gatewaysReading(stateDirectory: string, places: readonly string[]): RunFile[] {
+  return allGateways(stateDirectory).filter((said) => places.some((place) => reads(said, place)));
+}
+
+function reads({ config, files = [], search }: RunFile, place: string): boolean {
+  if ([config, ...files].some((file) => isSame(file, place))) return true;
+  if (search === undefined) return false;
+  const { cwd, userDirectory } = search;
+  if (userDirectory !== undefined && isSame(userDirectory, dirname(place))) return true;
+  const { file } = configFileFor('project', { cwd, userDirectory });
+  return file !== undefined && isSame(file, place);
+}
+
+/** Whether a gateway is that of the same project, rather than another one with the same user's file. */
+export function isSameProject({ directory }: RunFile, config: LoadedConfig): boolean {
+  return directory === undefined || isSame(directory, config.directory);
 }
 
 /** A gateway that clients reach at this port, under a name that fits; undefined where none says so. */
@@ -108,11 +130,16 @@ function remove(file: string): void {
 function isRunFile(value: unknown): value is RunFile {
   if (!isObject(value) || value.version !== RUN_FILE_VERSION || !isObject(value.servers)) return false;
   const { pid, startTime, place, program, since, config, url, servers, added } = value;
+  const { directory = '', files = [], search = {} } = value;
   return (
     Number.isSafeInteger(pid) &&
     Number(pid) > 0 &&
     typeof startTime === 'number' &&
-    [place, program, since, config, url ?? ''].every((text) => typeof text === 'string') &&
+    [place, program, since, config, url ?? '', directory].every((text) => typeof text === 'string') &&
+    Array.isArray(files) &&
+    files.every((file) => typeof file === 'string') &&
+    isObject(search) &&
+    Object.values(search).every((text) => typeof text === 'string') &&
     Array.isArray(added) &&
     added.every((name) => typeof name === 'string') &&
     Object.values(servers).every(isState)

@@ -1,9 +1,9 @@
-import type { LoadedConfig } from '../config/index.ts';
+import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Context } from './command.ts';
-import { runningGateways } from './running-gateways.ts';
+import { gatewaysReading } from './running-gateways.ts';
 
 /** A gateway that runs with a configuration, and whether it was told to read that again. */
 export interface Told {
@@ -14,17 +14,30 @@ export interface Told {
   readonly reason?: string;
 }
 
-/** Tells every gateway that runs with this configuration to read it again, unless there is a reason not to. */
+/**
+ * Tells every gateway that reads one of these configuration files to read it again, unless there is a reason not to. A
+ * project without a file is named by its directory.
+ */
 export function tellGateways(
-  config: LoadedConfig,
+  places: readonly string[],
   { env }: Pick<Context, 'env'>,
   reasonNotTo?: string,
 ): readonly Told[] {
   // Each was recognised by more than its pid, just now.
-  return runningGateways(stateDirectory(env), config).map(({ pid, program }) => {
+  return gatewaysReading(stateDirectory(env), places).map(({ pid, program }) => {
     const reason = reasonNotTo ?? tell(pid);
     return { pid, program, told: reason === undefined, ...(reason === undefined ? {} : { reason }) };
   });
+}
+
+/** The configuration file, or the project without one, whose gateways find a server in a file of its own. */
+export function readFor({ origin }: Pick<ServerDefinition, 'origin'>, config: LoadedConfig): string {
+  return config.files.find(({ scope }) => scope === origin.scope)?.path ?? config.directory;
+}
+
+/** Everything that this configuration is read from, as tellGateways takes it. */
+export function placesOf({ files, directory, file }: LoadedConfig): readonly string[] {
+  return [file ?? directory, ...files.map(({ path }) => path)];
 }
 
 /** Why no gateway can be told anything on this system; undefined where they can. */

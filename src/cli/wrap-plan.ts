@@ -1,6 +1,11 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
-import { concernsWrapped, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
+import {
+  concernsWrapped,
+  type ConfigScope,
+  type LoadedConfig,
+  type ServerDefinition,
+} from '../config/index.ts';
 import { purposeOf } from '../language/index.ts';
 import {
   CONFIG_FILE,
@@ -40,7 +45,7 @@ export function wrapPlan(
       server: name,
       purpose: purposeOf(server),
       command: nodeOf(context),
-      args: [scriptName(name), ...languageArguments(choice), ...settingsFrom(config, folder)],
+      args: [scriptName(name), ...languageArguments(choice), ...settingsFrom(config, origin.scope, folder)],
       env: config.settings.inheritEnv === true ? {} : neededBy(text, context),
       // Starting the server comes on top of what the request itself may take.
       rpcMs: Math.min((choice.timeoutMs ?? USUAL_TIMEOUT) + START_MS, LONGEST_MS),
@@ -75,7 +80,7 @@ export function refuseForeign(server: ServerDefinition, config: LoadedConfig, pr
   const about = TOOL_SETTINGS.filter((key) => suite?.[key] !== undefined);
   if (about.length > 0)
     refuse(
-      `${about.map((key) => `suites.${name}.${key}`).join(', ')} in ${config.file ?? 'the configuration'} is about ` +
+      `${about.map((key) => `suites.${name}.${key}`).join(', ')} in ${config.suiteFiles.get(name) ?? 'the configuration'} is about ` +
         `tools that ${shown} would not show any more.`,
       `Move it into an entry of the server in the configuration (mcpServers), and wrap it there: then it is about what ` +
         'the model may use.',
@@ -101,7 +106,13 @@ function nodeOf({ cwd, env }: Context): string {
 }
 
 /** The configuration, where it says something that the server would not know without it. */
-function settingsFrom({ file, settings }: LoadedConfig, folder: string): string[] {
+function settingsFrom(
+  { files, settings }: LoadedConfig,
+  scope: ConfigScope | undefined,
+  folder: string,
+): string[] {
+  // The folder of a project may be used by others, who do not have this user's own file.
+  const file = files.find((each) => each.scope === scope)?.path;
   return file !== undefined && concernsWrapped(settings) ? ['--config', relative(folder, file)] : [];
 }
 

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile, type ReadFile } from '../shared/replace-file.ts';
@@ -18,7 +19,10 @@ export interface EditConfigOptions {
   readonly dryRun?: boolean | undefined;
   /** Whether the old text is kept in `<file>.bak`. Default false. */
   readonly backup?: boolean | undefined;
-  /** Whether a file that is new is for its owner only, because of what is written into it. Default false. */
+  /**
+   * Whether a file that is new is for its owner only, because of what is written into it. Its directory is made then,
+   * likewise. Default false.
+   */
   readonly ownerOnly?: boolean | undefined;
   /** The program whose configuration it is. Default `switchboard`. */
   readonly face?: Face | undefined;
@@ -52,6 +56,7 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
     const kept = backup && present !== undefined ? `${file}.bak` : undefined;
     const how = { backup: kept, mode: ownerOnly ? 0o600 : undefined };
     const bytes = Buffer.from(after, 'utf8');
+    if (ownerOnly) doing(file, 'written', () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }));
     if (doing(file, 'written', () => replaceFile(file, present, bytes, how)))
       return { file, before, after, backup: kept };
     // Not in step with whoever is at it, too.

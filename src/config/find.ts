@@ -18,6 +18,8 @@ export interface ConfigFile {
   /** Absolute. */
   readonly path: string;
   readonly scope: ConfigScope;
+  /** True where it cannot be used as it is, and only the other file is. */
+  readonly leftOut?: boolean;
 }
 
 export interface FindConfigOptions {

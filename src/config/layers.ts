@@ -63,7 +63,10 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
   const othersUsable = projectFile !== undefined && broken.length === 1 && !options.strict;
   if (broken[0]?.error !== undefined && !othersUsable) throw broken[0].error;
   for (const { file, error } of broken) warnAboutLeftOut(file!, error!, options.warn);
-  return { layers: [project, user], files: found.files, userDirectory: found.userDirectory };
+  const files = found.files.map((file) =>
+    broken.some((layer) => layer.file === file.path) ? { ...file, leftOut: true } : file,
+  );
+  return { layers: [project, user], files, userDirectory: found.userDirectory };
 }
 
 interface ReadLayer extends Layer {

@@ -166,12 +166,12 @@ describe('help and mistakes', () => {
   });
 
   test('a configuration that cannot be used ends with 78, also when serving, and says where', async () => {
-    const project = createProject({ 'switchboard.config.json': { mcpServerz: {} } });
+    const project = createProject({ 'switchboard.config.json': { mcpServers: [] } });
     for (const args of [['list'], []]) {
       const { code, stdout, stderr } = await run(project, args);
       expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
       expect(stderr).toContain(project.path('switchboard.config.json'));
-      expect(stderr).toContain('mcpServerz');
+      expect(stderr).toContain('mcpServers');
     }
     const missing = await run(project, ['list', '--config', 'other.json', '--json']);
     expect(missing.code).toBe(78);
@@ -210,7 +210,7 @@ describe('list', () => {
       isolation: 'session',
       ...nodeServer('echo'),
       cwd: project.dir,
-      source: { file: project.path('switchboard.config.json'), key: 'mcpServers.echo' },
+      source: { file: project.path('switchboard.config.json'), key: 'mcpServers.echo', scope: 'project' },
     });
     expect(json).toMatchObject({ disabled: ['off'], unconfigured: [], compounds: [], gateways: [] });
     for (const shown of [text.stdout, stdout]) expect(shown).not.toMatch(/hunter2|env-value|"abc"/);

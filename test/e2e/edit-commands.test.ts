@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ownState } from '../helpers/gateway.ts';
 import { alive, killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
 import { startClient, textOf, type Json, type RawClient } from '../helpers/raw-client.ts';
 import { createProject, nodeServer, ROOT, serverPath, type Project } from '../helpers/temp-project.ts';
@@ -36,7 +37,7 @@ function cleanEnv(project: Project, env: Env = {}): Env {
     MCP_PROXY_CONFIG_PATH: undefined,
     MCP_PROXY_LOG_LEVEL: undefined,
     MCP_PROXY_LOG_DIRECTORY_PATH: undefined,
-    SWITCHBOARD_STATE_DIR: project.path('.state'),
+    ...ownState(project),
     HOST: 'set, or a server would be skipped',
     ...env,
   };
@@ -154,12 +155,14 @@ describe('add', () => {
 
   test('makes the file where there is none, with nothing to keep', async () => {
     const project = createProject();
-    const { code, json } = await run(project, ['add', 'memory', '--json', 'memory-server', 'a']);
+    const { code, json } = await run(project, ['add', 'memory', '--project', '--json', 'memory-server', 'a']);
     expect(code).toBe(0);
     expect(json).toEqual({
       server: { name: 'memory', command: 'memory-server', args: ['a'], env: [], cwd: project.dir },
       replaced: false,
+      elsewhere: null,
       file: project.path(CONFIG),
+      scope: 'project',
       changed: true,
       dryRun: false,
       backup: null,
@@ -249,7 +252,7 @@ describe('add', () => {
     expect(project.read(CONFIG)).toBe(COMMENTED);
     expect(readdirSync(project.dir)).toEqual([CONFIG]);
     const fresh = createProject();
-    const made = await run(fresh, ['add', 'a', '--dry-run', 'b']);
+    const made = await run(fresh, ['add', 'a', '--project', '--dry-run', 'b']);
     expect(made.stdout).toContain(`--- (no file)\n+++ ${fresh.path(CONFIG)}\n@@ -0,0 +1,`);
     expect(readdirSync(fresh.dir)).toEqual([]);
   });
@@ -271,7 +274,7 @@ describe('add', () => {
     [['add', 'x', '--', ' '], 2, 'The command is empty.'],
     [['add', 'x', '--', NODE, join(ROOT, 'dist/index.js')], 2, 'would start this gateway itself'],
     [['add', 'x', '--repalce', '--', 'y'], 2, 'Did you mean "--replace"?'],
-    [['add', 'files', 'y'], 2, 'There is a server named "files" already.\n  Remove it first'],
+    [['add', 'files', 'y'], 2, ' already.\n  Remove it first'],
     [['add', 'x', '--config', 'no.json', '--', 'y'], 78, 'There is no configuration file'],
     [['add', 'x', 'https://x.test/mcp'], 2, 'switchboard add x --url https://x.test/mcp'],
     [['add', 'x', '--url', 'localhost:3000/mcp'], 2, 'Write --url http://localhost:3000/mcp'],
@@ -339,7 +342,7 @@ describe('add', () => {
       'mcps/mock/.mcp.json': { name: 'mock', command: { cmd: 'node', args: ['index.mjs'] } },
     });
     const file = project.path('mcps/mock/.mcp.json');
-    const added = await run(project, ['add', 'mock', '--replace', 'x']);
+    const added = await run(project, ['add', 'mock', '--project', '--replace', 'x']);
     expect(added.code).toBe(2);
     expect(added.stderr).toContain(`There is a server named "mock" already, defined in ${file}.`);
     const removed = await run(project, ['remove', 'mock']);
@@ -393,7 +396,7 @@ describe('add --start', () => {
 
   test('where it does not start, says why with exit code 1, and the entry stays', async () => {
     const project = createProject();
-    const gone = await run(project, ['add', 'gone', '--start', 'no-such-command-here']);
+    const gone = await run(project, ['add', 'gone', '--project', '--start', 'no-such-command-here']);
     expect(gone.code).toBe(1);
     expect(gone.stdout).toContain('Added "gone"');
     expect(gone.stderr).toContain('there is no command "no-such-command-here"');
@@ -430,6 +433,7 @@ describe('remove', () => {
     expect(json).toEqual({
       removed: 'notes',
       file: project.path(CONFIG),
+      scope: 'project',
       changed: true,
       dryRun: false,
       backup: `${project.path(CONFIG)}.bak`,
@@ -538,7 +542,7 @@ describe('a running gateway', () => {
     // What is wrong is said here, and nobody is told.
     project.write(CONFIG, '{ "mcpServers": ');
     expect((await run(project, ['reload'])).code).toBe(78);
-    project.write(CONFIG, { mcpServerz: {} });
+    project.write(CONFIG, { mcpServers: [] });
     const wrong = await run(project, ['reload']);
     expect(wrong.code).toBe(78);
     expect(wrong.stderr).toContain('Correct it and run: switchboard reload.');
@@ -725,7 +729,7 @@ describe('mcpmux', () => {
     ])
       expect(stdout).toContain(word);
     expect(stdout).not.toMatch(/^ {2}(?:add|remove|reload) /m);
-    expect(stdout).toContain('(default none)');
+    expect(stdout).toContain('(default: none)');
     const version = await run(createProject(), ['--version'], { program });
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });

@@ -283,7 +283,7 @@ describe('configuration', () => {
     const { code, stdout } = await run(project, ['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain('Usage: mcp-proxy-server [flags]');
-    expect(stdout).toContain('(default ./config.json)');
+    expect(stdout).toContain('(default: ./config.json)');
     for (const name of [
       'MCP_PROXY_CONFIG_PATH',
       'MCP_PROXY_LOG_LEVEL',

@@ -13,6 +13,7 @@ import {
 } from '../change-config.ts';
 import type { Command, Context } from '../command.ts';
 import { commandText, type ShownCommand } from '../command-line.ts';
+import { targetOf, type ConfigTarget } from '../config-target.ts';
 import { definedElsewhere } from '../defined-elsewhere.ts';
 import { describeFailure, Exit, failureData, type FailureData } from '../failure.ts';
 import { lastWords } from '../last-words.ts';
@@ -33,8 +34,9 @@ export const add: Command = {
   commandAt: 1,
   summary: 'put a server into the configuration',
   about: [
-    'Writes a server into "mcpServers" of the configuration file. `switchboard` makes switchboard.config.json where there is ' +
-      'none; a file that is named must be there. Comments, order and ' +
+    'Writes a server into "mcpServers" of the configuration file: that of the project where there is one, else your own, ' +
+      'which holds in every project. --project and --user say which, and `switchboard` makes the file where there is none; ' +
+      'a file that is named with --config must be there. Comments, order and ' +
       'all else in the file stay as they are, and the old text is kept beside it as FILE.bak. Then gateways that run ' +
       'with this configuration are told to read it again, so that the server can be used at once.',
     'What stands behind -- is the command by which the server is started, as you would type it. -- may be left out ' +
@@ -79,6 +81,7 @@ export const add: Command = {
     ["$0 add github -e 'TOKEN=${GH_TOKEN}' -- github-mcp stdio", 'with a token from your environment'],
     ['$0 add claude mcp add docs --transport http https://example.com/mcp', 'a line for Claude Code'],
     ['$0 add mine node dist/server.js', 'no dashes, so no --'],
+    ['$0 add memory --user -- npx -y @modelcontextprotocol/server-memory', 'for all your projects'],
     ['$0 add db --env PGHOST=localhost --cwd tools/db -- node server.js --read-only', 'flags of both'],
     ['$0 add memory --start -- npx -y @modelcontextprotocol/server-memory', 'and see whether it works'],
     ['$0 add docs --url https://example.com/mcp', 'one that runs elsewhere'],
@@ -104,24 +107,27 @@ export const add: Command = {
       );
     }
     const config = await context.loadConfig();
-    const addition = prepare(name, config, context);
-    const elsewhere = definedElsewhere(name, config);
-    if (elsewhere !== undefined) throw takenElsewhere(name, elsewhere);
+    const target = targetOf(given, config, context);
+    const addition = prepare(name, config, target, context);
+    const elsewhere = definedElsewhere(name, config, target.file);
+    // Of one name, the project's server wins over the user's; within one of the two, nobody could tell which is meant.
+    if (elsewhere?.scope === target.scope) throw takenElsewhere(name, elsewhere.file);
     let replaced = false;
-    const { done, preview } = await changeConfig(config, given, context, (text) => {
+    const { done, preview } = await changeConfig(target, given, context, (text) => {
       replaced = withoutServer(text, name) !== text;
-      if (replaced && !flags.has('replace')) throw taken(name, config, program);
+      if (replaced && !flags.has('replace')) throw taken(name, config, target, program);
       return withServer(text, name, addition.entry);
     });
     const trial = flags.has('start') ? await tryOut(name, addition, config, context) : undefined;
     const quiet = reasonNotToTell(done, given);
-    const gateways = tellGateways(config, context, quiet);
+    const gateways = tellGateways([done.file], context, quiet);
     const untold = quiet === undefined && gateways.some((each) => !each.told);
     return {
       exitCode: trial?.report.ok === false || untold ? Exit.failed : Exit.ok,
       data: {
         server: { name, ...addition.shown, ...addition.data },
         replaced,
+        elsewhere: elsewhere ?? null,
         ...done,
         gateways,
         ...(trial === undefined ? {} : { start: trial.report }),
@@ -132,6 +138,7 @@ export const add: Command = {
       text: (style) =>
         [
           preview(style) || outcomeText(name, addition.shown, replaced, done),
+          elsewhere === undefined ? '' : precedenceText(name, elsewhere),
           trial?.report.ok === true ? trialText(trial.report, addition.shown, style) : '',
           done.changed ? toldText(gateways) : '',
         ].join(''),
@@ -139,11 +146,16 @@ export const add: Command = {
   },
 };
 
-function taken(name: string, { disabled }: LoadedConfig, program: string): SwitchboardError {
+function taken(
+  name: string,
+  { disabled }: LoadedConfig,
+  { file }: ConfigTarget,
+  program: string,
+): SwitchboardError {
   const off = disabled.includes(name) ? ', which is turned off' : '';
   return new SwitchboardError(
     'SERVER_EXISTS',
-    `There is a server named ${JSON.stringify(name)} already${off}.`,
+    `There is a server named ${JSON.stringify(name)} in ${file ?? 'the configuration'} already${off}.`,
     {
       hint: `Remove it first (${program} remove ${name}), write over it with --replace, or choose another name.`,
     },
@@ -156,6 +168,14 @@ function takenElsewhere(name: string, file: string): SwitchboardError {
     `There is a server named ${JSON.stringify(name)} already, defined in ${file}.`,
     { hint: 'Edit that file, or choose another name.' },
   );
+}
+
+/** Which one counts where two files define a server of this name. */
+function precedenceText(name: string, { file, scope }: ServerDefinition['origin']): string {
+  const shown = JSON.stringify(printableLine(name));
+  return scope === 'user'
+    ? `In this project it takes the place of ${shown} in ${printableLine(file)}.\n`
+    : `In this project ${shown} in ${printableLine(file)} takes its place.\n`;
 }
 
 /** Starts the server once, from its definition alone, and ends it with the command. */

@@ -106,6 +106,7 @@ export const doctor: Command = {
         node,
         config: {
           file: config.file ?? null,
+          files: config.files,
           directory: config.directory,
           lookedFor: configNames(context.face),
           ...(logs === undefined ? {} : { problem: logs }),
@@ -217,14 +218,21 @@ function nodeText({ version, ok }: { version: string; ok: boolean }, style: Styl
 }
 
 function configText(
-  { file, directory, warnings, servers, unusable, disabled, settings }: LoadedConfig,
+  { files, directory, warnings, servers, unusable, disabled, settings }: LoadedConfig,
   face: CliFace,
   style: Style,
 ): string {
   const lines = [
-    file === undefined
-      ? `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${configNames(face).join(', ')})\n`
-      : `${style.good('✓')} configuration ${printableLine(file)}\n`,
+    ...(files.length === 0
+      ? [
+          `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${configNames(face).join(', ')})\n`,
+        ]
+      : []),
+    ...files.map(({ path, scope, leftOut }) => {
+      const whose = scope === 'user' ? ' (your own)' : '';
+      const mark = leftOut === true ? style.bad('✗') : style.good('✓');
+      return `${mark} configuration ${printableLine(path)}${whose}${leftOut === true ? ': left out' : ''}\n`;
+    }),
     ...warnings
       .filter(isNotOfUnusable(unusable))
       .map((warning) => `${isWrong(warning) ? style.caution('!') : '-'} ${describeWarning(warning)}\n`),

@@ -113,6 +113,7 @@ export const dryRun: Command = {
       exitCode: servers.every((server) => server.ok) ? Exit.ok : Exit.failed,
       data: {
         config: config.file ?? null,
+        files: config.files,
         servers,
         compounds,
         management: management ?? null,

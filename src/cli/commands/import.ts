@@ -135,8 +135,10 @@ function finished(
   );
   const changed = done.configs.some(({ edited }) => edited.before !== edited.after);
   const reason = !changed ? 'nothing has changed' : quiet ? '--no-reload' : cannotTell();
-  const gateways = done.configs.flatMap(({ edited: { file } }) =>
-    tellGateways({ ...job.config, file }, context, reason),
+  const gateways = tellGateways(
+    done.configs.map(({ edited }) => edited.file),
+    context,
+    reason,
   );
   const untold = reason === undefined && gateways.some((each) => !each.told);
   return {

@@ -26,7 +26,7 @@ import {
 import { lastWords } from '../last-words.ts';
 import { writeStderr } from '../stderr.ts';
 import { createStyle, plainStyle } from '../style.ts';
-import { cannotTell, tellGateways } from '../tell-gateways.ts';
+import { cannotTell, placesOf, tellGateways } from '../tell-gateways.ts';
 
 export const init: Command = {
   name: 'init',
@@ -147,7 +147,7 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     if (!(await asker.confirm('Do this?'))) return unchanged(Exit.ok);
   }
   const done = await applyPlan(plan);
-  const gateways = tellGateways(await context.loadConfig('quietly'), context, cannotTell());
+  const gateways = tellGateways(placesOf(await context.loadConfig('quietly')), context, cannotTell());
   const counted = choices.start
     ? await countLoads({
         plan,

@@ -9,7 +9,7 @@ import { usage } from '../arguments.ts';
 import { Exit } from '../failure.ts';
 import { noServer } from '../no-server.ts';
 import type { PublishedState, RunFile } from '../run-file.ts';
-import { runningGateways } from '../running-gateways.ts';
+import { isSameProject, runningGateways } from '../running-gateways.ts';
 import { lookOf, shownAs } from '../shown-as.ts';
 import type { Style } from '../style.ts';
 import { table } from '../table.ts';
@@ -54,11 +54,14 @@ export const list: Command = {
       source: server.origin,
     }));
     const { disabled, unusable, compounds } = config;
-    const others = gateways.flatMap((gateway) => unconfigured(gateway, config));
+    const others = gateways
+      .filter((gateway) => isSameProject(gateway, config))
+      .flatMap((gateway) => unconfigured(gateway, config));
     return {
       exitCode: Exit.ok,
       data: {
         config: config.file ?? null,
+        files: config.files,
         servers,
         unusable: unusable.map(unusableData),
         disabled,

@@ -3,13 +3,14 @@ import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { Exit } from '../failure.ts';
-import { cannotTell, gatewayText, noGateway, tellGateways } from '../tell-gateways.ts';
+import { cannotTell, gatewayText, noGateway, placesOf, tellGateways } from '../tell-gateways.ts';
 
 export const reload: Command = {
   name: 'reload',
   summary: 'let running gateways read the configuration again',
   about: [
-    'Tells every gateway that runs with this configuration to read it again, by SIGHUP. Servers that are defined as ' +
+    'Tells every gateway that reads one of the files of this configuration, your own or that of the project, to read ' +
+      'them again, by SIGHUP. Servers that are defined as ' +
       'before keep their processes and their calls; new ones are shown, those that are gone are ended, changed ones ' +
       'start anew, and hosts are told of new lists. A configuration that is wrong changes nothing.',
     '`$0 add` and `$0 remove` do this by themselves; use it after you have edited the file by hand. Servers that an ' +
@@ -33,17 +34,18 @@ export const reload: Command = {
       });
     }
     // Read here as well: what is wrong with it is said to whoever waits, not to a log.
-    const config = await context.loadConfig().catch((error: unknown) => {
+    const config = await context.loadConfig('strictly').catch((error: unknown) => {
       throw withNextStep(error, context.face.program);
     });
-    const gateways = tellGateways(config, context);
+    const gateways = tellGateways(placesOf(config), context);
     if (gateways.length === 0) throw noGateway(config);
     const told = gateways.filter((gateway) => gateway.told);
     const others = gateways.filter((gateway) => !gateway.told);
-    const what = printableLine(config.file ?? `the servers of ${config.directory}`);
+    const names = config.files.map(({ path }) => path).join(' and ');
+    const what = printableLine(names || `the servers of ${config.directory}`);
     return {
       exitCode: others.length === 0 ? Exit.ok : Exit.failed,
-      data: { config: config.file ?? null, gateways },
+      data: { config: config.file ?? null, files: config.files, gateways },
       complaint:
         others
           .map(

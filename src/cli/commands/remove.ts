@@ -5,6 +5,7 @@ import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
 import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
 import type { Command, Context } from '../command.ts';
+import { inOtherFile, targetOf, type ConfigTarget } from '../config-target.ts';
 import { Exit } from '../failure.ts';
 import { definedElsewhere } from '../defined-elsewhere.ts';
 import { tellGateways, toldText } from '../tell-gateways.ts';
@@ -14,7 +15,8 @@ export const remove: Command = {
   words: '<server>',
   summary: 'take a server out of the configuration',
   about: [
-    'Takes the entry of a server out of "mcpServers" in the configuration file, with the comments directly above it. ' +
+    'Takes the entry of a server out of "mcpServers" in the configuration file (that of the project where there is one, ' +
+      'else your own; --project and --user say which), with the comments directly above it. ' +
       'All else in the file stays as it is. Then gateways that run with this configuration are told to read it again, ' +
       'which ends the server there; its running calls get a moment to finish.',
     'A server that another file defines, such as mcps/NAME/.mcp.json, is not touched: you are told which file that is. ' +
@@ -36,15 +38,16 @@ export const remove: Command = {
       );
     }
     const config = await context.loadConfig();
-    const { done, preview } = await changeConfig(config, given, context, (text) => {
+    const target = targetOf(given, config, context);
+    const { done, preview } = await changeConfig(target, given, context, (text) => {
       const after = withoutServer(text, name);
-      if (after === text) throw notInFile(name, config);
+      if (after === text) throw inOtherFile(name, config, target) ?? notInFile(name, config, target);
       return after;
     });
     const quiet = reasonNotToTell(done, given);
-    const gateways = tellGateways(config, context, quiet);
-    const mentions = mentionsOf(name, config);
-    const successor = done.dryRun ? undefined : await successorOf(name, context);
+    const gateways = tellGateways([done.file], context, quiet);
+    const mentions = mentionsOf(name, config, done.file);
+    const successor = done.dryRun ? undefined : await successorOf(name, done.file, context);
     const shown = JSON.stringify(printableLine(name));
     return {
       exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
@@ -65,8 +68,8 @@ export const remove: Command = {
   },
 };
 
-function notInFile(name: string, config: LoadedConfig): SwitchboardError {
-  const elsewhere = definedElsewhere(name, config);
+function notInFile(name: string, config: LoadedConfig, { file }: ConfigTarget): SwitchboardError {
+  const elsewhere = definedElsewhere(name, config, file)?.file;
   if (elsewhere !== undefined) {
     return new SwitchboardError(
       'SERVER_ELSEWHERE',
@@ -82,16 +85,17 @@ function notInFile(name: string, config: LoadedConfig): SwitchboardError {
 }
 
 /** What else in the file names a server. */
-function mentionsOf(name: string, { settings, compounds }: LoadedConfig): string[] {
+function mentionsOf(name: string, { suiteFiles, compounds }: LoadedConfig, file: string): string[] {
   return [
-    ...(Object.hasOwn(settings.suites, name) ? [`suites.${name}`] : []),
+    ...(suiteFiles.get(name) === file ? [`suites.${name}`] : []),
     ...compounds
+      .filter(({ origin }) => origin.file === file)
       .filter(({ subtools }) => subtools.some((part) => part.server === name))
       .map((compound) => `tools.${compound.name}`),
   ];
 }
 
 /** The file whose server of this name counts from now on. */
-async function successorOf(name: string, context: Context): Promise<string | undefined> {
-  return definedElsewhere(name, await context.loadConfig('quietly'));
+async function successorOf(name: string, file: string, context: Context): Promise<string | undefined> {
+  return definedElsewhere(name, await context.loadConfig('quietly'), file)?.file;
 }

@@ -7,10 +7,11 @@ import { printableLine } from '../../shared/printable.ts';
 import { usage, type Arguments } from '../arguments.ts';
 import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
 import type { Command, Context, Outcome } from '../command.ts';
+import { inOtherFile, isConfigFile, targetOf, type ConfigTarget } from '../config-target.ts';
 import { Exit } from '../failure.ts';
 import { withFolder } from '../folder-lock.ts';
 import { knownServer } from '../known-server.ts';
-import { tellGateways, toldText } from '../tell-gateways.ts';
+import { placesOf, tellGateways, toldText } from '../tell-gateways.ts';
 
 export const unwrap: Command = {
   name: 'unwrap',
@@ -48,8 +49,12 @@ export const unwrap: Command = {
     const known = config.servers.find((server) => server.name === name);
     const folder = known === undefined ? folderOf(name, config, context) : undefined;
     const server = folder === undefined ? knownServer(config, name, broken) : undefined;
-    if (server !== undefined && server.origin.file === config.file)
-      return unwrapEntry(server, given, config, context);
+    if (server !== undefined && isConfigFile(server.origin.file, config)) {
+      const target = targetOf(given, config, context);
+      const elsewhere = inOtherFile(name, config, target);
+      if (elsewhere !== undefined) throw elsewhere;
+      return unwrapEntry(server, given, target, context);
+    }
     const place = folder ?? folderOfServer(server!);
     return withFolder(place, `unwrap ${name}`, context, () => unwrapInFolder(place, given, config, context));
   },
@@ -91,12 +96,12 @@ function folderOfServer({ name, origin, language }: ServerDefinition): string {
 async function unwrapEntry(
   { name }: ServerDefinition,
   given: Arguments,
-  config: LoadedConfig,
+  target: ConfigTarget,
   context: Context,
 ): Promise<Outcome> {
-  const { done, preview } = await changeConfig(config, given, context, (text) => withoutLanguage(text, name));
+  const { done, preview } = await changeConfig(target, given, context, (text) => withoutLanguage(text, name));
   const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways(config, context, quiet);
+  const gateways = tellGateways([done.file], context, quiet);
   const shown = JSON.stringify(printableLine(name));
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
@@ -118,7 +123,7 @@ function unwrapInFolder(folder: string, given: Arguments, config: LoadedConfig, 
   const { kept } = kind === 'plain' || dryRun ? { kept: [] } : unwrapFolder(folder, { force });
   const done = { file: places.config, changed: kind !== 'plain' && !dryRun, dryRun, backup: null };
   const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways(config, context, quiet);
+  const gateways = tellGateways(placesOf(config), context, quiet);
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
     data: { folder, how: 'folder', was: kind, changed: done.changed, dryRun, kept, gateways },

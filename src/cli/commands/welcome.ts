@@ -47,12 +47,12 @@ export const welcome: Pick<Command, 'run'> = {
 /** Which configuration there is, and its servers. */
 async function foundText(context: Context): Promise<string> {
   try {
-    const { file, directory, servers, disabled } = await context.loadConfig('quietly');
+    const { files, directory, servers, disabled } = await context.loadConfig('quietly');
     const off = disabled.length === 0 ? '' : `, ${disabled.length} turned off`;
     const names = servers.slice(0, 8).map((server) => printableLine(server.name));
     if (servers.length > names.length) names.push('…');
     return (
-      `Configuration: ${file === undefined ? `none in ${printableLine(directory)}` : printableLine(file)}\n` +
+      `Configuration: ${files.map(({ path }) => printableLine(path)).join('\n               ') || `none in ${printableLine(directory)}`}\n` +
       `Servers:       ${servers.length === 0 ? 'none' : `${servers.length} (${names.join(', ')})`}${off}\n`
     );
   } catch (error) {

@@ -16,13 +16,14 @@ import { printableLine } from '../../shared/printable.ts';
 import { usage, type Arguments } from '../arguments.ts';
 import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
 import type { Command, Context, Outcome } from '../command.ts';
+import { inOtherFile, isConfigFile, targetOf, type ConfigTarget } from '../config-target.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { withFolder } from '../folder-lock.ts';
 import { knownServer } from '../known-server.ts';
 import { LANGUAGE_FLAGS, languageIn, type LanguageChoice } from '../language-flags.ts';
 import { lastWords } from '../last-words.ts';
 import { modelNeeds } from '../model-needs.ts';
-import { tellGateways, toldText } from '../tell-gateways.ts';
+import { readFor, tellGateways, toldText } from '../tell-gateways.ts';
 import { findInstructions, instructionsIn, whereFrom, type FoundInstructions } from '../wrap-instructions.ts';
 import { refuseForeign, wrapPlan } from '../wrap-plan.ts';
 
@@ -73,8 +74,12 @@ export const wrap: Command = {
     const config = await context.loadConfig();
     const otherwise = `\`${context.face.program} add\` puts a new one into the configuration.`;
     const server = knownServer(config, name, otherwise);
-    if (server.origin.file === config.file && server.kind !== 'builtin')
-      return wrapEntry(server, choice, given, config, context);
+    if (isConfigFile(server.origin.file, config) && server.kind !== 'builtin') {
+      const target = targetOf(given, config, context);
+      const elsewhere = inOtherFile(name, config, target);
+      if (elsewhere !== undefined) throw elsewhere;
+      return wrapEntry(server, choice, given, target, context);
+    }
     return withFolder(dirname(server.origin.file), `wrap ${name}`, context, async () => {
       // While we waited for another one, it may have become another server.
       const now = await context.loadConfig('quietly');
@@ -88,19 +93,19 @@ async function wrapEntry(
   { name, language }: ServerDefinition,
   choice: LanguageChoice,
   given: Arguments,
-  config: LoadedConfig,
+  target: ConfigTarget,
   context: Context,
 ): Promise<Outcome> {
   const file = given.flags.get('instructions');
   if (file !== undefined) instructionsIn(file, context.cwd);
   const told =
-    file === undefined ? {} : { instructionsFile: relative(config.directory, resolve(context.cwd, file)) };
+    file === undefined ? {} : { instructionsFile: relative(target.directory, resolve(context.cwd, file)) };
   const settings = { ...choice, ...told };
-  const { done, preview } = await changeConfig(config, given, context, (text) =>
+  const { done, preview } = await changeConfig(target, given, context, (text) =>
     withLanguage(text, name, settings),
   );
   const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways(config, context, quiet);
+  const gateways = tellGateways([done.file], context, quiet);
   const model = await meantModel({ ...language, ...choice }, context.env);
   const shown = JSON.stringify(printableLine(name));
   return {
@@ -150,7 +155,7 @@ async function wrapInFolder(
   if (!dryRun) wrapFolder({ ...plan, instructions: found?.text });
   const done = { file: origin.file, changed: !dryRun, dryRun, backup: null };
   const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways(config, context, quiet);
+  const gateways = tellGateways([readFor(server, config)], context, quiet);
   const model = await meantModel(choice, context.env);
   const from = found?.from ?? (asked !== undefined ? 'file' : hasOwn ? 'own' : whereFrom(server));
   return {
@@ -207,7 +212,7 @@ function alreadyWrapped(
   const folder = resolve(origin.file, '..');
   const dryRun = given.flags.has('dry-run');
   if (!dryRun) clearLeftovers(folder);
-  const gateways = tellGateways(config, context, 'nothing has changed');
+  const gateways = tellGateways([readFor({ origin }, config)], context, 'nothing has changed');
   return {
     exitCode: Exit.ok,
     data: { server: name, how: 'folder', folder, changed: false, dryRun, gateways },

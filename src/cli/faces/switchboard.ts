@@ -8,6 +8,10 @@ export const switchboard: CliFace = {
   environment: [
     ['SWITCHBOARD_LOG_LEVEL', 'as --log-level, which wins'],
     ['SWITCHBOARD_HTTP_TOKEN', 'with --http: what clients must send, where http.token is not set'],
+    [
+      'XDG_CONFIG_HOME',
+      'your own configuration is in its folder switchboard; default ~/.config, on Windows %APPDATA%',
+    ],
     STATE_ROW,
     ['NO_COLOR', 'no colours'],
   ],

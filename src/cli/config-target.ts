@@ -1,0 +1,58 @@
+import { configFileFor, type ConfigScope, type LoadedConfig } from '../config/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { userConfigDirectory } from '../shared/paths.ts';
+import { usage, type Arguments, type Flag } from './arguments.ts';
+import type { Context } from './command.ts';
+
+/** The configuration file that a command changes. */
+export interface ConfigTarget {
+  readonly scope: ConfigScope;
+  /** Absolute; undefined where it is yet to be made. */
+  readonly file: string | undefined;
+  /** Where it is made, and what its relative paths are relative to. */
+  readonly directory: string;
+}
+
+export const TARGET_FLAGS: readonly Flag[] = [
+  { name: 'user', summary: 'change your own configuration, which holds in every project' },
+  { name: 'project', summary: "change the project's configuration (default where there is one)" },
+];
+
+/** The file that the flags ask for; without one, the project's where there is one, else the user's. */
+export function targetOf(
+  { flags }: Arguments,
+  config: LoadedConfig,
+  { cwd, env, face }: Pick<Context, 'cwd' | 'env' | 'face'>,
+): ConfigTarget {
+  const [asked, other] = (['user', 'project'] as const).filter((scope) => flags.has(scope));
+  if (other !== undefined) throw usage('--user and --project name two files.', 'Leave one of them out.');
+  if (config.search === undefined) {
+    if (asked === undefined) return { scope: 'explicit', file: config.file, directory: config.directory };
+    throw flags.has('config')
+      ? usage(`--config names the file already, so --${asked} has no meaning.`, 'Leave one of them out.')
+      : usage(`${face.program} has one configuration, so there is no --${asked}.`, 'Leave it out.');
+  }
+  const scope = asked ?? (config.files.some((file) => file.scope === 'project') ? 'project' : 'user');
+  const { file, directory } = configFileFor(scope, { cwd, userDirectory: userConfigDirectory(env) });
+  return { scope, file, directory };
+}
+
+/** What to do about a server that is in another configuration file than the one to be changed; undefined where it is in none. */
+export function inOtherFile(
+  name: string,
+  config: LoadedConfig,
+  { file, scope }: ConfigTarget,
+): SwitchboardError | undefined {
+  const origin = [...config.servers, ...config.unusable].find((server) => server.name === name)?.origin;
+  if (origin === undefined || origin.scope === scope || !isConfigFile(origin.file, config)) return undefined;
+  return new SwitchboardError(
+    'SERVER_ELSEWHERE',
+    `${JSON.stringify(name)} is not defined in ${file ?? "the project's configuration"} but in ${origin.file}.`,
+    { hint: `To change it there, add --${origin.scope ?? 'user'}.` },
+  );
+}
+
+/** Whether a file is one of the configuration itself, rather than one that was discovered. */
+export function isConfigFile(file: string, { files }: LoadedConfig): boolean {
+  return files.some(({ path }) => path === file);
+}
