@@ -587,7 +587,7 @@ describe('a running gateway', () => {
   test('that began without a configuration gets the one that is made', async () => {
     const project = createProject();
     const client = await startGateway(project);
-    expect(await toolNames(client)).toEqual([]);
+    expect(await toolNames(client)).toEqual(['switchboard_setup']);
     const first = await run(project, ['add', 'a', ...ECHO]);
     expect(first.stdout).toContain(`Told to read it again: switchboard, pid ${client.pid}.`);
     await until(async () => (await toolNames(client)).includes('a_suite'));
