@@ -22,6 +22,18 @@ export function readPairs(words: readonly string[], inputSchema: unknown): JsonO
   );
 }
 
+/** The arguments that the tool's schema requires and that are not given, each with its type where that is said. */
+export function missingArguments(args: JsonObject, inputSchema: unknown): readonly string[] {
+  if (!isObject(inputSchema) || !Array.isArray(inputSchema.required)) return [];
+  const required = inputSchema.required.filter((key): key is string => typeof key === 'string');
+  return required
+    .filter((key) => !Object.hasOwn(args, key))
+    .map((key) => {
+      const types = [...typesOf(propertyOf(inputSchema, key))];
+      return types.length === 0 ? key : `${key} (${types.join(' or ')})`;
+    });
+}
+
 /** The arguments of a tool as one JSON object. `source` is where it came from, for the error. */
 export function readJsonArguments(text: string, source: string): JsonObject {
   let value: unknown;

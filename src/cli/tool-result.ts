@@ -2,10 +2,10 @@ import { plain, plainLine } from '../shared/printable.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A tool's result for a person: text as it is, everything else in a line about it. */
-export function resultText(result: JsonObject): string {
+/** A tool's result for a person: text as it is, everything else in a line about it, with the file it was saved to. */
+export function resultText(result: JsonObject, saved: ReadonlyMap<unknown, string> = new Map()): string {
   const content = Array.isArray(result.content) ? (result.content as unknown[]) : [];
-  const parts = content.map(partText);
+  const parts = content.map((part) => partText(part, saved.get(part) ?? ''));
   // Some servers answer with structured content alone.
   if (parts.length === 0 && result.structuredContent !== undefined) {
     parts.push(plain(JSON.stringify(result.structuredContent, undefined, 2)));
@@ -13,21 +13,21 @@ export function resultText(result: JsonObject): string {
   return parts.map((part) => (part.endsWith('\n') ? part : `${part}\n`)).join('');
 }
 
-function partText(part: unknown): string {
+function partText(part: unknown, file: string): string {
   if (!isObject(part)) return '[something that is no content]';
   switch (part.type) {
     case 'text':
       return plain(string(part.text).replaceAll('\r\n', '\n'));
     case 'image':
     case 'audio':
-      return described(string(part.mimeType) || part.type, base64Size(part.data));
+      return described(string(part.mimeType) || part.type, base64Size(part.data), file);
     case 'resource_link':
       return described('resource', string(part.uri), string(part.name), string(part.mimeType));
     case 'resource': {
       const resource = isObject(part.resource) ? part.resource : {};
       const { uri, mimeType, text, blob } = resource;
       const size = typeof text === 'string' ? sizeText(Buffer.byteLength(text)) : base64Size(blob);
-      return described('resource', string(uri), string(mimeType), size);
+      return described('resource', string(uri), string(mimeType), size, file);
     }
     default:
       return described(string(part.type) || 'content of no type', sizeText(JSON.stringify(part).length));

@@ -1,6 +1,6 @@
 /** The command line of the built program, over real servers. Every run must leave no process behind. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -470,8 +470,16 @@ describe('call', () => {
     });
     const sum = await run(project, ['call', 'everything', 'get-sum', 'a=19', 'b=23']);
     expect(sum).toMatchObject({ code: 0, stdout: 'The sum of 19 and 23 is 42.\n' });
-    const image = await run(project, ['call', 'everything', 'get-tiny-image']);
-    expect(image.stdout).toMatch(/^\[image\/png, [\d.]+ kB\]$/m);
+    const image = ['call', 'everything', 'get-tiny-image', '--output', 'shots'];
+    for (const file of ['shots/get-tiny-image.png', 'shots/get-tiny-image-2.png']) {
+      const { stdout } = await run(project, image);
+      const path = /^\[image\/png, [\d.]+ kB, (.*)\]$/m.exec(stdout)?.[1];
+      expect(path).toBe(project.path(file));
+      expect(readFileSync(path!).subarray(1, 4).toString()).toBe('PNG');
+    }
+    const raw = await run(project, [...image, '--json']);
+    expect(raw.json.content[1]).toMatchObject({ type: 'image', data: expect.any(String) });
+    expect(raw.stderr).toBe(`${project.path('shots/get-tiny-image-3.png')}\n`);
     const structured = await run(project, [
       'call',
       'everything',
@@ -492,6 +500,19 @@ describe('call', () => {
     const json = await run(project, ['call', 'echo', 'reject', 'message=no', '--json']);
     expect(json).toMatchObject({ code: 1, stderr: '' });
     expect(json.json.error).toMatchObject({ code: 'SERVER_ERROR', message: 'no', rpcCode: -32602 });
+  });
+
+  test('required arguments that are missing are named before anything is called', async () => {
+    const project = echoProject();
+    const { code, stdout, stderr } = await run(project, ['call', 'echo', 'add', 'a=1']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe(
+      'switchboard: "add" needs the required argument b (number).\n' +
+        '  Add b=…, or pass all arguments with --args JSON.\n',
+    );
+    // A server may be more generous than its schema, or complain in its own words.
+    const whole = await run(project, ['call', 'echo', 'add', '--args', '{}']);
+    expect(whole).toMatchObject({ code: 0, stdout: 'NaN\n', stderr: '' });
   });
 
   test('slips are exit 2, with the nearest name', async () => {

@@ -10,8 +10,9 @@ import { usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { writeStderr } from '../stderr.ts';
+import { outputDirectory, saveMedia } from '../save-media.ts';
 import { listTools, selected, toolsIn, type SurveyedTool } from '../survey.ts';
-import { readJsonArguments, readPairs } from '../tool-arguments.ts';
+import { missingArguments, readJsonArguments, readPairs } from '../tool-arguments.ts';
 import { resultText } from '../tool-result.ts';
 import { lastWords } from '../last-words.ts';
 
@@ -20,8 +21,9 @@ export const call: Command = {
   words: '<server> <tool> [key=value…]',
   summary: 'run a tool and print what it returns',
   about: [
-    'Starts the server or connects to it, runs one of its tools, prints the result, and ends the server. Text is printed as text, an ' +
-      'image or a resource as a line about it; --json prints the result as the server gave it.',
+    'Starts the server or connects to it, runs one of its tools, prints the result, and ends the server. Text is printed as ' +
+      'text. Images and sounds are written to files, whose paths are printed; no file is written over. --json prints the ' +
+      'result as the server gave it, and writes files only with --output.',
     "What key=value means follows from the tool's schema: numbers, true and false, JSON for objects and lists, text " +
       'otherwise. A key given several times is a list. key:=json is JSON whatever the schema says. --args takes all ' +
       'arguments as one JSON object: as text, from a file (@file), or from stdin (-).',
@@ -30,6 +32,12 @@ export const call: Command = {
   ],
   flags: [
     { name: 'args', value: 'JSON', summary: 'all arguments as a JSON object, as @file, or - for stdin' },
+    {
+      name: 'output',
+      short: 'o',
+      value: 'DIR',
+      summary: 'where images and sounds are written (default: a new temporary directory)',
+    },
     { name: 'hidden', summary: 'also call a tool that the configuration keeps from hosts' },
   ],
   examples: [
@@ -40,6 +48,7 @@ export const call: Command = {
       'JSON for one key',
     ],
     ['echo \'{"path":"."}\' | $0 call files list_directory --args -', 'all arguments from stdin'],
+    ['$0 call browser screenshot --output shots', 'an image, as shots/screenshot.png'],
     ["$0 call everything echo message=hi --json | jq '.content'", 'the result for a script'],
   ],
   exits: [
@@ -58,6 +67,8 @@ export const call: Command = {
     if (json !== undefined && pairs.length > 0) throw usage('Give either --args or key=value, not both.');
     // Before anything is started: a slip in the JSON costs no time.
     const whole = json === undefined ? undefined : readJsonArguments(...(await sourceOf(json, context)));
+    const output = given.flags.get('output');
+    const directory = output === undefined ? undefined : outputDirectory(output, context.cwd);
     const config = await context.loadConfig();
     const [definition] = selected(config, [server]);
     const app = context.open(config);
@@ -74,16 +85,21 @@ export const call: Command = {
     const found = find(app, definition!, listing, tool, context);
     if (found.hidden && !given.flags.has('hidden')) throw hiddenTool(server, found.name);
     const args = { ...(whole ?? readPairs(pairs, found.inputSchema)), ...found.presets };
+    const missing = missingArguments(args, found.inputSchema);
+    // --args passes anything: a server may be more generous than its schema.
+    if (missing.length > 0 && whole === undefined) throw incomplete(found.name, missing);
     context.status.show(`${server} runs ${found.name}`);
     try {
       const result = await app.callTool(server, found.name, args, {
         signal: context.stop,
         onProgress: progressReporter(context),
       });
-      return finished(result, context);
+      const wanted = directory !== undefined || !given.flags.has('json');
+      const saved = wanted ? saveMedia(result, { directory, tool: found.name }) : new Map<unknown, string>();
+      return finished(result, saved, missing, given.flags.has('json'), context);
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
-      return failed(error, Exit.failed, server, context);
+      return failed(error, Exit.failed, server, context, missing);
     }
   },
 };
@@ -165,17 +181,47 @@ function unknownTool(
   );
 }
 
-function finished(result: Readonly<Record<string, unknown>>, { face }: Context): Outcome {
+function incomplete(tool: string, missing: readonly string[]): SwitchboardError {
+  const what = missing.length === 1 ? 'the required argument' : 'the required arguments';
+  return usage(
+    `${JSON.stringify(tool)} needs ${what} ${missing.join(', ')}.`,
+    `Add ${missing.map((each) => `${each.split(' ', 1)[0]!}=…`).join(' ')}, or pass all arguments with --args JSON.`,
+  );
+}
+
+function finished(
+  result: Readonly<Record<string, unknown>>,
+  saved: ReadonlyMap<unknown, string>,
+  missing: readonly string[],
+  json: boolean,
+  { face }: Context,
+): Outcome {
   const isError = result.isError === true;
   return {
     exitCode: isError ? Exit.failed : Exit.ok,
     data: result,
-    text: () => resultText(result),
-    complaint: isError ? `${face.program}: the tool reports an error.\n` : undefined,
+    text: () => resultText(result, saved),
+    remark: json
+      ? [...saved.values()].map((file) => `${printableLine(file)}\n`).join('') || undefined
+      : undefined,
+    complaint: isError ? `${face.program}: the tool reports an error.\n${missingNote(missing)}` : undefined,
   };
 }
 
-function failed(error: SwitchboardError, exitCode: number, server: string, context: Context): Outcome {
+/** Behind an error of the server: what its own schema says was missing. */
+function missingNote(missing: readonly string[]): string {
+  return missing.length === 0
+    ? ''
+    : `  Its schema requires what was not given: ${missing.map(plainLine).join(', ')}.\n`;
+}
+
+function failed(
+  error: SwitchboardError,
+  exitCode: number,
+  server: string,
+  context: Context,
+  missing: readonly string[] = [],
+): Outcome {
   const { program } = context.face;
   const refused = error instanceof ServerError;
   const rpc = refused ? { rpcCode: error.rpcCode, data: error.data } : {};
@@ -184,7 +230,9 @@ function failed(error: SwitchboardError, exitCode: number, server: string, conte
     data: { error: { ...failureData(error), ...rpc } },
     text: () => '',
     remark: lastWords(context.unseenOutput(server), error),
-    complaint: refused ? refusalText(error, server, program) : describeFailure(error, program),
+    complaint:
+      (refused ? refusalText(error, server, program) : describeFailure(error, program)) +
+      missingNote(missing),
   };
 }
 
