@@ -1,5 +1,6 @@
 import type { RemoteDefinition, StdioDefinition } from '../../config/index.ts';
-import { KNOWN, type KnownId } from './library/known.ts';
+import { brands } from './library/brands.ts';
+import { KNOWN, type Known, type KnownId } from './library/known.ts';
 
 /** What of a server's definition tells which program it is. Every definition of a server is one. */
 export type Recognisable =
@@ -9,15 +10,21 @@ export type Recognisable =
 
 /** What a server is for, to be put behind "Use this tool for"; undefined where we do not know it. */
 export function purposeOf(server: Recognisable): string | undefined {
-  const id = knownAs(server);
-  return id === undefined ? undefined : KNOWN[id].purpose;
+  const id = recognised(server);
+  return id === undefined ? undefined : library().get(id)!.purpose;
+}
+
+/** Which of the servers that we can say much about a server is. */
+export function knownAs(server: Recognisable): KnownId | undefined {
+  const id = recognised(server);
+  return id !== undefined && Object.hasOwn(KNOWN, id) ? (id as KnownId) : undefined;
 }
 
 /**
- * Which entry of the library a server is, by what is started or reached: a package, an image, an address. Its name does
- * not count, since anything may be called "github".
+ * Which entry of the library a server is, by what is started or reached: a package, an image, a program, an address. Its
+ * name does not count, since anything may be called "github".
  */
-export function knownAs(server: Recognisable): KnownId | undefined {
+export function recognised(server: Recognisable): string | undefined {
   switch (server.kind) {
     case 'stdio':
       return startedBy(server.command, server.args);
@@ -28,16 +35,22 @@ export function knownAs(server: Recognisable): KnownId | undefined {
   }
 }
 
-function startedBy(command: string, args: readonly string[]): KnownId | undefined {
-  const programs = byProgram();
-  const direct = programs.get(fileName(command));
+function startedBy(command: string, args: readonly string[]): string | undefined {
+  const program = fileName(command);
+  const direct = programNamed(program);
   if (direct !== undefined) return direct;
+  const words = args.flatMap(wordsOf);
+  if (INTERPRETERS.has(program)) {
+    const script = words.find((word) => !word.startsWith('-'));
+    const run = script === undefined ? undefined : programNamed(fileName(script));
+    if (run !== undefined) return run;
+  }
   let bridged = false;
-  for (const word of args.flatMap(wordsOf)) {
+  for (const word of words) {
     if (bridged && /^https?:/i.test(word)) return reachedAt(word);
     const name = packageName(word);
     if (name === undefined) continue;
-    const id = programs.get(name);
+    const id = programNamed(name);
     // What comes first is what runs; what follows are its arguments.
     if (id !== undefined) return id;
     bridged ||= BRIDGES.has(name);
@@ -48,16 +61,39 @@ function startedBy(command: string, args: readonly string[]): KnownId | undefine
 /** Programs that stand before a server at an address. */
 const BRIDGES: ReadonlySet<string> = new Set(['mcp-remote', 'mcp-proxy', 'supergateway']);
 
-let programs: ReadonlyMap<string, KnownId> | undefined;
+/** Programs that run the file they are given. */
+const INTERPRETERS: ReadonlySet<string> = new Set(['node', 'bun', 'deno', 'tsx', 'python', 'python3']);
 
-function byProgram(): ReadonlyMap<string, KnownId> {
-  programs ??= new Map(knownIds().flatMap((id) => KNOWN[id].programs.map((name) => [name, id] as const)));
-  return programs;
+let all: ReadonlyMap<string, Known> | undefined;
+
+function library(): ReadonlyMap<string, Known> {
+  all ??= new Map<string, Known>([...Object.entries(KNOWN), ...Object.entries(brands())]);
+  return all;
 }
 
-function knownIds(): KnownId[] {
-  return Object.keys(KNOWN) as KnownId[];
+let programs: ReadonlyMap<string, string> | undefined;
+
+/** The server with a program, package or image of this name, of whatever npm scope. */
+function programNamed(name: string): string | undefined {
+  programs ??= new Map([
+    ...[...library().keys()].flatMap((id) => usualNames(id).map((each) => [each, id] as const)),
+    // Behind the usual names, since the last one counts.
+    ...[...library()].flatMap(([id, known]) => known.programs.map((each) => [each, id] as const)),
+  ]);
+  return programs.get(name) ?? programs.get(name.replace(/^@[^/]+\//, ''));
 }
+
+/** What packages for a product are mostly called, whoever made them. */
+function usualNames(id: string): string[] {
+  // These words are no products: such a package may do anything.
+  if (COMMON_WORDS.has(id)) return [];
+  return [`${id}-mcp`, `mcp-${id}`, `${id}-mcp-server`, `mcp-server-${id}`, `mcp/${id}`];
+}
+
+const COMMON_WORDS: ReadonlySet<string> = new Set([
+  ...['filesystem', 'memory', 'fetch', 'git', 'time', 'docker', 'everything', 'magic', 'pdf', 'box'],
+  ...['browser-mcp', 'mobile-mcp', 'square', 'render', 'monday', 'unity'],
+]);
 
 /** A shell is given its whole command in one argument. */
 function wordsOf(argument: string): readonly string[] {
@@ -72,20 +108,21 @@ function fileName(path: string): string {
 
 /** The package or image an argument names, without version, tag and extras; undefined for what cannot be one. */
 function packageName(word: string): string | undefined {
-  if (word.startsWith('-')) return undefined;
-  const path = word.replaceAll('\\', '/');
+  const named = /^--(?:package|from)=(.+)$/.exec(word)?.[1] ?? word;
+  if (named.startsWith('-')) return undefined;
+  const path = named.replaceAll('\\', '/');
   const installed = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
   if (installed !== undefined) return installed;
   // The "@" of a scope is none before a version.
   return /^(?:docker\.io\/)?(@?[^@:=<>~![\s]+)/.exec(path)?.[1];
 }
 
-function reachedAt(url: string): KnownId | undefined {
+function reachedAt(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { hostname, pathname } = new URL(url);
   const isAt = (address: string): boolean => {
     if (address.startsWith('/')) return pathname.startsWith(address);
     return address.startsWith('.') ? hostname.endsWith(address) : hostname === address;
   };
-  return knownIds().find((id) => KNOWN[id].addresses?.some(isAt));
+  return [...library()].find(([, known]) => known.addresses?.some(isAt))?.[0];
 }

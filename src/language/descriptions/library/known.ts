@@ -1,5 +1,5 @@
 /** A server many people use. */
-interface Known {
+export interface Known {
   /** What it is for, in the words that follow "Use this tool for". */
   readonly purpose: string;
   /** What it is started by: packages, images, Python modules and programs. */
@@ -130,7 +130,7 @@ const ENTRIES = {
   },
   obsidian: {
     purpose: 'finding, reading and writing notes in an Obsidian vault',
-    programs: ['mcp-obsidian', 'mcp/obsidian'],
+    programs: ['mcp-obsidian', 'obsidian-mcp', 'obsidian-mcp-server', 'mcp/obsidian'],
   },
   'google-drive': {
     purpose: 'finding and reading documents, sheets and files in Google Drive',
@@ -138,7 +138,7 @@ const ENTRIES = {
   },
   linear: {
     purpose: 'issues, projects, cycles and comments in Linear',
-    programs: [],
+    programs: ['@tacticlaunch/mcp-linear', 'linear-mcp-server'],
     addresses: ['mcp.linear.app'],
   },
   atlassian: {
@@ -148,7 +148,7 @@ const ENTRIES = {
   },
   figma: {
     purpose: 'reading Figma designs: layout, styles, components, variables and images, to build them',
-    programs: ['figma-developer-mcp'],
+    programs: ['figma-developer-mcp', 'cursor-talk-to-figma-mcp'],
     addresses: ['mcp.figma.com'],
   },
   sentry: {
@@ -215,5 +215,5 @@ const ENTRIES = {
 
 export type KnownId = keyof typeof ENTRIES;
 
-/** The library's short part. It is read at every start, so it is short; roles.ts has the rest. */
+/** Servers that roles.ts has instructions for. brands.ts has more, of which only the purpose is known. */
 export const KNOWN: Readonly<Record<KnownId, Known>> = ENTRIES;

@@ -1,5 +1,7 @@
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { knownAs, purposeOf } from '../known.ts';
+import { knownAs, purposeOf, recognised, type Recognisable } from '../known.ts';
+import { brands } from './brands.ts';
 import { KNOWN, type KnownId } from './known.ts';
 import { ROLES } from './roles.ts';
 
@@ -143,10 +145,14 @@ const LINES: Readonly<Record<KnownId, readonly string[]>> = {
   ],
 };
 
-function known(line: string): string | undefined {
-  if (line.startsWith('http')) return knownAs({ kind: 'remote', url: line });
+function serverOf(line: string): Recognisable {
+  if (line.startsWith('http')) return { kind: 'remote', url: line };
   const [command = '', ...args] = line.split(' ');
-  return knownAs({ kind: 'stdio', command, args });
+  return { kind: 'stdio', command, args };
+}
+
+function known(line: string): string | undefined {
+  return recognised(serverOf(line));
 }
 
 describe('the library', () => {
@@ -184,6 +190,60 @@ describe('the library', () => {
   });
 });
 
+describe('of further servers', () => {
+  const all = Object.entries(brands());
+
+  test.each([
+    ['npx -y @azure/mcp@latest server start', 'azure'],
+    ['npx --yes --package=@azure/mcp azmcp server start', 'azure'],
+    ['/opt/azure/azmcp server start', 'azure'],
+    ['docker run -i --rm --env-file .env mcr.microsoft.com/azure-sdk/azure-mcp:latest', 'azure'],
+    ['npx -y @azure-devops/mcp contoso', 'azure-devops'],
+    ['uvx awslabs.aws-api-mcp-server@latest', 'aws'],
+    ['npx -y @heroku/mcp-server', 'heroku'],
+    ['npx -y @neondatabase/mcp-server-neon start KEY', 'neon'],
+    ['npx -y prisma mcp', 'prisma'],
+    ['npx -y @elastic/mcp-server-elasticsearch', 'elasticsearch'],
+    ['docker run --rm -i grafana/mcp-grafana -t stdio', 'grafana'],
+    ['https://mcp.datadoghq.com/api/unstable/mcp-server/mcp', 'datadog'],
+    ['uvx pagerduty-mcp --enable-write-tools', 'pagerduty'],
+    ['npx @browserbasehq/mcp-server-browserbase', 'browserbase'],
+    ['npx -y @gongrzhe/server-gmail-autoauth-mcp', 'gmail'],
+    ['npx -y airtable-mcp-server', 'airtable'],
+    ['npx -y @hubspot/mcp-server', 'hubspot'],
+    ['npx -y @shopify/dev-mcp@latest', 'shopify'],
+    ['npx -y mcp-remote https://mcp.vercel.com', 'vercel'],
+    ['uvx --from git+https://github.com/oraios/serena serena start-mcp-server', 'serena'],
+    ['node /usr/lib/node_modules/@modelcontextprotocol/server-everything/dist/index.js', 'everything'],
+    ['node /usr/local/bin/mcp-server-everything stdio', 'everything'],
+    ['npx -y @somebody/todoist-mcp@1.2.3', 'todoist'],
+    ['docker run -i --rm mcp/airtable', 'airtable'],
+    ['bunx -y discord-mcp', 'discord'],
+  ])('%s is %s', (line, id) => {
+    expect(recognised(serverOf(line))).toBe(id);
+    expect(purposeOf(serverOf(line))).toBe(brands()[id]!.purpose);
+    expect(knownAs(serverOf(line))).toBeUndefined();
+  });
+
+  test('each has a purpose of its own, in few words', () => {
+    const purposes = [...all.map(([, { purpose }]) => purpose), ...IDS.map((id) => KNOWN[id].purpose)];
+    expect(new Set(purposes).size).toBe(purposes.length);
+    for (const purpose of purposes) {
+      expect(purpose).toMatch(/^\S[^\n]*[^.\s]$/);
+      const text = `Use this tool for ${purpose}. Actions: 'introspect' | 'call'.`;
+      expect(encode(text).length, purpose).toBeLessThanOrEqual(40);
+    }
+  });
+
+  test('none has a name, program or address of another one', () => {
+    const names = [...IDS, ...all.map(([id]) => id)];
+    expect(new Set(names).size).toBe(names.length);
+    const everybody = [...IDS.map((id) => KNOWN[id]), ...all.map(([, each]) => each)];
+    const used = everybody.flatMap(({ programs, addresses = [] }) => [...programs, ...addresses]);
+    expect(used.filter((name, at) => used.indexOf(name) !== at)).toEqual([]);
+  });
+});
+
 describe('a server is not taken for a known one', () => {
   test.each([
     ['a program of our own', 'node server.mjs'],
@@ -195,6 +255,8 @@ describe('a server is not taken for a known one', () => {
     ['the site of a known server', 'https://linear.app/mcp'],
     ['a host that ends alike', 'https://evilmcp.linear.app/mcp'],
     ['what is no address', 'http://'],
+    ['a package named by a common word', 'npx -y time-mcp'],
+    ['a file with the name of a known one, given to a program', '/bin/tool /usr/bin/mcp-server-everything'],
   ])('%s', (_what, line) => {
     expect(known(line)).toBeUndefined();
   });
