@@ -149,7 +149,7 @@ async function runTogether(all) {
     [join(ROOT, 'dist/index.js'), '--config', config, '--log-level', 'error'],
     directory,
     // Nothing is remembered from earlier runs.
-    { XDG_STATE_HOME: join(directory, 'state'), XDG_CONFIG_HOME: join(directory, 'config') },
+    { SWITCHBOARD_STATE_DIR: join(directory, 'state'), XDG_CONFIG_HOME: join(directory, 'config') },
   );
   try {
     await within(TOGETHER, peer.ask('initialize', HELLO));

@@ -32,13 +32,18 @@ function idleSource(name: string): Source {
 
 /** One that never comes up by itself. */
 function hangingSource(name: string): Source {
-  let stop = (_error: Error): void => undefined;
-  const start = new Promise<void>((_, reject) => (stop = reject));
+  let stop = (): void => undefined;
+  const start = new Promise<void>((_, reject) => {
+    stop = () => reject(new Error('closed'));
+  });
   return {
     ...idleSource(name),
     state: { kind: 'starting', attempt: 1 },
     start: () => start,
-    close: () => Promise.resolve(stop(new Error('closed'))),
+    close: () => {
+      stop();
+      return Promise.resolve();
+    },
   };
 }
 

@@ -334,7 +334,7 @@ function readEntry(args: JsonObject): RuntimeEntry {
     ...(list ? { args: list } : {}),
     ...(env ? { env: env as Record<string, string> } : {}),
     ...(cwd ? { cwd } : {}),
-    ...(timeout ? { timeouts: { childSpawnMs: timeout as number } } : {}),
+    ...(timeout ? { timeouts: { childSpawnMs: timeout } } : {}),
   };
 }
 

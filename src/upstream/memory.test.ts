@@ -131,7 +131,7 @@ test('a damaged file counts as none and is written again', () => {
     '{"version":1,"version":2',
     Buffer.from([0xff, 0xfe, 0]),
     HEAD.slice(0, -1),
-    `${'['.repeat(100_000)}`,
+    '['.repeat(100_000),
     `{"version":1,"a":${'['.repeat(300)}${']'.repeat(300)}}`,
   ];
   for (const damage of damages) {

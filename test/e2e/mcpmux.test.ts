@@ -255,6 +255,7 @@ describe('at the start', () => {
       'args',
       'env',
       'cwd',
+      'timeout_ms',
     ]);
     for (const name of ['remove_server', 'reload_server']) {
       expect(of(name).inputSchema).toMatchObject({
