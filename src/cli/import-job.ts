@@ -77,16 +77,12 @@ export async function prepareImport(given: Arguments, context: Context): Promise
   const planned = servers.map((server) =>
     configs.flatMap((each) => each.planned).find((each) => each.server === server)!,
   );
-  const entryFor = (host: Host, scope: Scope): Entry => {
-    const read = configs.filter((each) => scope === 'user' || each.level !== 'user');
-    const variables = [
-      ...variablesIn(config, context.env, scope),
-      ...read.flatMap(({ edited }) => referencesIn(edited.after)),
-      // Codex names variables that our configuration need not refer to.
-      ...read.flatMap((each) => each.planned).flatMap((each) => each.variables.map((needed) => needed.name)),
-    ];
-    return ourProgram(host, { file: options.explicit, variables: passed(variables), scope }, context);
-  };
+  const entryFor = entryMaker(config, configs, context, options.explicit);
+  if (takesOver && level === 'project' && scopeIn(given) !== 'project')
+    throw usage(
+      'With --takeover and --project, your own servers would be missing in your other projects.',
+      'Leave out --project, or add --scope project to take over the files of this project only.',
+    );
   const name = nameIn(given);
   const taken = takesOver ? planned : [];
   // What others have, too, changes only when it is asked for, and only where they get the servers back from our file.
@@ -113,6 +109,25 @@ export async function prepareImport(given: Arguments, context: Context): Promise
       for (const parts of files) results.push({ parts, change: await take(parts, false).catch(expected) });
       return { configs: done, takeovers: results };
     },
+  };
+}
+
+/** Makes our entry for a host, which passes on every variable that the servers need once an import is done. */
+export function entryMaker(
+  config: LoadedConfig,
+  configs: readonly ConfigImport[],
+  context: Context,
+  explicit: string | undefined,
+): (host: Host, scope: Scope) => Entry {
+  return (host, scope) => {
+    const read = configs.filter((each) => scope === 'user' || each.level !== 'user');
+    const variables = [
+      ...variablesIn(config, context.env, scope),
+      ...read.flatMap(({ edited }) => referencesIn(edited.after)),
+      // Codex names variables that our configuration need not refer to.
+      ...read.flatMap((each) => each.planned).flatMap((each) => each.variables.map((needed) => needed.name)),
+    ];
+    return ourProgram(host, { file: explicit, variables: passed(variables), scope }, context);
   };
 }
 

@@ -160,7 +160,7 @@ function freeVariable(
 }
 
 /** Whether a value of our file can be compared: it may be written wrongly. */
-function isEntry(value: unknown): value is OurEntry {
+export function isEntry(value: unknown): value is OurEntry {
   if (typeof value !== 'object' || value === null) return false;
   const { command, url, args = [], env = {}, headers = {} } = value as Record<string, unknown>;
   const isTexts = (texts: unknown): boolean =>

@@ -38,7 +38,7 @@ test('every flag that a page shows with switchboard is in its help', async () =>
   const { stdout: overview } = await switchboard('--help');
   const commands = [
     ...['list', 'tools', 'call', 'dry-run', 'doctor', 'auth', 'add', 'remove', 'reload'],
-    ...['wrap', 'unwrap', 'install', 'uninstall', 'import', 'eject'],
+    ...['wrap', 'unwrap', 'init', 'install', 'uninstall', 'import', 'eject'],
   ];
   const pages = await Promise.all(commands.map((command) => switchboard('help', command)));
   const help = [overview, ...pages.map(({ stdout }) => stdout)].join('\n');

@@ -18,6 +18,7 @@ import { examine, type Problem, type ServerExam, type StartReport } from '../exa
 import { inWordsOf, type CliFace } from '../face.ts';
 import { Exit, failureData } from '../failure.ts';
 import { lastWords } from '../last-words.ts';
+import { warnOfSecrets } from '../project-secrets.ts';
 import { lookOf, shownAs } from '../shown-as.ts';
 import type { Style } from '../style.ts';
 import { selected, survey, type Surveyed } from '../survey.ts';
@@ -60,7 +61,7 @@ export const doctor: Command = {
     };
     let config: LoadedConfig;
     try {
-      config = await context.loadConfig('quietly');
+      config = warnOfSecrets(await context.loadConfig('quietly'), context.face.program);
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
       return {

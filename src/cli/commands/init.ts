@@ -5,9 +5,9 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { refuseContradictions, usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
-import { ourProgram, referencesIn, surroundingsOf, variablesIn } from '../host-entries.ts';
+import { surroundingsOf } from '../host-entries.ts';
 import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
-import { discovered, hidesSecrets, levelIn } from '../import-job.ts';
+import { discovered, entryMaker, hidesSecrets, levelIn } from '../import-job.ts';
 import { applyPlan, type InitDone } from '../init/apply.ts';
 import { Cancelled, createAsker, type Asker } from '../init/ask.ts';
 import { choose, YARD, type Choices } from '../init/choices.ts';
@@ -122,28 +122,23 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     return { ...nothingFound(found, program), remark };
   if (asker !== undefined && remark !== '') writeStderr(remark);
   const choices = await choose(found, { given, where, asker, hasYard });
-  const explicit = given.flags.get('config');
+  const named = given.flags.get('config');
+  const explicit = named === undefined ? undefined : resolve(context.cwd, named);
   const plan = await planInit(choices, {
     where,
     elsewhere: discovered(config),
     level: levelIn(given),
-    explicit: explicit === undefined ? undefined : resolve(context.cwd, explicit),
+    explicit,
     face: context.face.configFace,
     hidesSecrets: hidesSecrets(given),
     // What leaves the file of a team must be in ours.
     takesOver: choices.files.some((file) => file.place.scope === 'project' && !choices.beside.includes(file)),
     name: nameIn(given),
-    entryFor(host, scope, configs) {
-      const shared = configs.filter((each) => scope === 'user' || each.level !== 'user');
-      const written = shared.flatMap(({ edited }) => referencesIn(edited.after));
-      const variables = [...new Set([...variablesIn(config, context.env, scope), ...written])];
-      const file = explicit === undefined ? undefined : resolve(context.cwd, explicit);
-      return ourProgram(host, { file, variables, scope }, context);
-    },
+    entryMaker: (configs) => entryMaker(config, configs, context, explicit),
   });
   if (dryRun) return { ...preview(plan, choices, program), remark };
   if (asker !== undefined) {
-    writeStderr(`\n${planText(plan, program, style)}\n${cautionText(plan, where)}`);
+    writeStderr(`\n${planText(plan, program, style)}\n${cautionText(plan, where, program)}`);
     if (!(await asker.confirm('Do this?'))) return unchanged(Exit.ok);
   }
   const done = await applyPlan(plan);
@@ -157,7 +152,7 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
         onAnswer: (answer) => writeStderr(answerText(answer, style)),
       })
     : undefined;
-  return outcome({ done, counted, gateways, caution: cautionText(plan, where), remark }, context);
+  return outcome({ done, counted, gateways, caution: cautionText(plan, where, program), remark }, context);
 }
 
 function unchanged(exitCode: number): Outcome {

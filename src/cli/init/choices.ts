@@ -1,7 +1,9 @@
 import { relative, resolve } from 'node:path';
-import { findHost, type Surroundings } from '../../hosts/index.ts';
+import { findHost, type HostServer, type Surroundings } from '../../hosts/index.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { usage, type Arguments } from '../arguments.ts';
+import { levelOf, type Level } from '../import-config.ts';
+import { levelIn } from '../import-job.ts';
 import { shownEntry } from '../shown-entry.ts';
 import type { Asker, Choice } from './ask.ts';
 import { isOwnHere, type FoundServers, type HostFile, type Offer, type Variant } from './offers.ts';
@@ -45,10 +47,19 @@ export async function choose(found: FoundServers, options: ChooseOptions): Promi
   return { servers, files, beside, yard, start };
 }
 
-/** The servers of a file that move behind Switchboard unless they stay. */
-export function movable({ servers }: HostFile, chosen: readonly ChosenServer[]): HostFile['servers'] {
+/**
+ * The servers of a file that move behind Switchboard unless they stay. Those of a team never move into a person's own
+ * file, where the team would miss them, nor a person's own into the file of one project.
+ */
+export function movable(
+  { servers }: HostFile,
+  chosen: readonly ChosenServer[],
+  level: Level | undefined,
+): HostFile['servers'] {
   const taken = chosen.flatMap(({ offer }) => offer.variants.map((variant) => variant.server));
-  return servers.filter((server) => taken.includes(server));
+  const isKept = (server: HostServer): boolean =>
+    level === undefined || level === 'explicit' || level === levelOf(server);
+  return servers.filter((server) => taken.includes(server) && isKept(server));
 }
 
 /** A file as it is named in lists and by flags: the host, or the path of a team file. */
@@ -180,13 +191,14 @@ async function chooseBeside(
     );
     return files.filter((file) => words.includes(fileLabel(file, where)));
   }
-  const concerned = files.filter((file) => movable(file, servers).length > 0);
+  const moving = (file: HostFile) => movable(file, servers, levelIn(given));
+  const concerned = files.filter((file) => moving(file).length > 0);
   if (asker === undefined || concerned.length === 0 || given.flags.has('move')) return [];
   const moved = await asker.many(
     'Move these servers behind Switchboard? Those of hosts you leave out stay beside it.',
     concerned.map((file) => ({
       value: file,
-      label: `${file.place.host.title}: ${movable(file, servers)
+      label: `${file.place.host.title}: ${moving(file)
         .map(({ name }) => name)
         .join(', ')}`,
       hint: 'undone by `switchboard eject`',

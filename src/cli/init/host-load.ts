@@ -49,9 +49,12 @@ export async function countLoads(options: CountOptions): Promise<CountedLoads> {
   const config = await context.loadConfig('quietly');
   const app = context.open(config);
   const surveyed = await survey(app, config.servers, context, onAnswer);
+  await app.close();
+  // From now on servers are described by what they have said.
+  const next = context.open(config);
   const ours: Load = {
-    tools: app.gateway.tools.length,
-    tokens: listedCost(app.gateway.tools) + estimateTokens(app.instructions()),
+    tools: next.gateway.tools.length,
+    tokens: listedCost(next.gateway.tools) + estimateTokens(next.instructions()),
   };
   const costs = new Map<HostServer, Load>();
   for (const { planned } of plan.configs) {

@@ -61,7 +61,8 @@ export interface PlanOptions extends Omit<ConfigImportOptions, 'more'> {
   readonly level: Level | undefined;
   /** What our entry is called where there is none yet. */
   readonly name: string;
-  readonly entryFor: (host: Host, scope: Scope, configs: readonly ConfigPlan[]) => Entry;
+  /** Makes our entry for a host, once it is known what goes into our own files. */
+  readonly entryMaker: (configs: readonly ConfigImport[]) => (host: Host, scope: Scope) => Entry;
 }
 
 /** Works out every change and tries it on the texts that the files have now. Throws where one could not be made. */
@@ -76,8 +77,13 @@ export async function planInit(choices: Choices, options: PlanOptions): Promise<
     const more = yard ? withYard : undefined;
     configs.push({ ...(await planConfigImport(level, servers, { ...options, more })), chosen, yard });
   }
+  const entryFor = options.entryMaker(configs);
   const hosts: HostPlan[] = [];
-  for (const file of choices.files) hosts.push(await planHost(file, choices, configs, options));
+  for (const file of choices.files) {
+    const { host, scope } = file.place;
+    const entry = entryFor(host, scope === 'project' ? 'project' : 'user');
+    hosts.push(await planHost(file, entry, choices, options));
+  }
   return { configs, hosts };
 }
 
@@ -87,14 +93,13 @@ function withYard(text: string): string {
 
 async function planHost(
   file: HostFile,
+  entry: Entry,
   choices: Choices,
-  configs: readonly ConfigPlan[],
-  { where, name: usual, entryFor }: PlanOptions,
+  { where, level, name: usual }: PlanOptions,
 ): Promise<HostPlan> {
   const { place, servers, ours } = file;
-  const moves = choices.beside.includes(file) ? [] : movable(file, choices.servers);
+  const moves = choices.beside.includes(file) ? [] : movable(file, choices.servers, level);
   const name = ours ?? usual;
-  const entry = entryFor(place.host, place.scope === 'project' ? 'project' : 'user', configs);
   const common = { name, isOurs, stateDirectory: stateDirectory(where.env) };
   const write = async (dryRun: boolean): Promise<HostChange> => {
     if (moves.length > 0) {

@@ -1,18 +1,12 @@
-import {
-  convertServer,
-  literalSecrets,
-  parseText,
-  type HostServer,
-  type Surroundings,
-} from '../../hosts/index.ts';
+import { convertServer, parseText, type HostServer, type Surroundings } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { maskedDiff } from '../host-diff.ts';
 import { passingNotes, referencesIn } from '../host-entries.ts';
 import { neededVariables, variablesText } from '../needed-variables.ts';
+import { secretsOf, secretWarning } from '../project-secrets.ts';
 import { secondsText } from '../seconds.ts';
-import { secretWarning } from '../secret-warning.ts';
 import { shownEntry } from '../shown-entry.ts';
 import type { Style } from '../style.ts';
 import type { Answer } from '../survey.ts';
@@ -157,20 +151,19 @@ function undoText({ hosts }: InitDone, program: string, style: Style): string {
 }
 
 /** Variables to set, and secrets that others can read. */
-export function cautionText({ configs, hosts }: InitPlan, where: Surroundings): string {
+export function cautionText({ configs, hosts }: InitPlan, where: Surroundings, program: string): string {
   const planned = configs.flatMap((config) => config.planned);
   const exposed = hosts
     .filter(({ file }) => file.place.scope === 'project')
-    .flatMap(({ file, stays }) =>
-      stays.flatMap((server) => {
-        const converted = convertServer(server, where);
-        if (converted.kind === 'unusable') return [];
-        return literalSecrets(converted.entry, server.name).map((secret) =>
-          secretWarning(file.place.file, server.name, secret),
-        );
-      }),
-    );
-  return variablesText(neededVariables(planned, where.env)) + exposed.map((line) => `${line}\n`).join('');
+    .flatMap(({ stays }) => stays)
+    .flatMap((server) => {
+      const converted = convertServer(server, where);
+      return converted.kind === 'unusable' ? [] : secretsOf(server.place.file, server.name, converted.entry);
+    });
+  return (
+    variablesText(neededVariables(planned, where.env)) +
+    exposed.map((secret) => `${secretWarning(secret, program)}\n`).join('')
+  );
 }
 
 /** What hosts load, before and after. */
