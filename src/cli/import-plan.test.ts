@@ -168,3 +168,13 @@ test('one that is there with another key or time limit is the same, and stays as
   expect(servers[0]!.notes.join()).not.toContain('a-secret');
   expect(serversOf(after)).toMatchObject({ gh: there });
 });
+
+test('a dotenv file below the configuration is named as others can find it', () => {
+  const envFileIn = (envFile: string): unknown => {
+    const found = [server('vscode', 'a', { command: 'a', envFile }, '/home/ada/shop')];
+    const { after } = planImport('{}', found, options);
+    return (serversOf(after) as { a: { envFile: string } }).a.envFile;
+  };
+  expect(envFileIn('${workspaceFolder}/conf/.env')).toBe('conf/.env');
+  expect(envFileIn('/etc/x.env')).toBe('/etc/x.env');
+});

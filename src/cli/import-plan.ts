@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { withServer } from '../config/index.ts';
 import {
@@ -128,10 +128,19 @@ function* candidates(wanted: string, instead: string, joint: string): Generator<
   for (let count = 2; ; count++) yield `${instead}${joint}${count}`;
 }
 
-/** Without the directory, where it is the one that servers of this configuration are started in anyway. */
-function atHome(entry: OurEntry, directory: string): OurEntry {
-  const { cwd, ...rest } = entry;
-  return cwd === undefined || resolve(directory, cwd) === resolve(directory) ? rest : entry;
+/**
+ * Without the directory, where it is the one that servers of this configuration are started in anyway, and with a file
+ * below it by its relative path: others have it elsewhere.
+ */
+function atHome({ cwd, envFile, ...rest }: OurEntry, directory: string): OurEntry {
+  const isHome = cwd === undefined || resolve(directory, cwd) === resolve(directory);
+  const way = envFile === undefined || !isAbsolute(envFile) ? undefined : relative(directory, envFile);
+  const isBelow = way !== undefined && !way.startsWith('..') && !isAbsolute(way);
+  return {
+    ...rest,
+    ...(isHome ? {} : { cwd }),
+    ...(envFile === undefined ? {} : { envFile: isBelow ? way.replaceAll('\\', '/') : envFile }),
+  };
 }
 
 /** A name that goes before those of tools: hosts allow more in their own files. */
@@ -174,7 +183,7 @@ export function isEntry(value: unknown): value is OurEntry {
   );
 }
 
-const REACHED = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'oauth'] as const;
+const REACHED = ['command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'type', 'oauth'] as const;
 
 /** Whether two entries reach the same server in the same way; how it is shown is another matter. */
 function isSame(one: unknown, other: OurEntry): boolean {

@@ -101,7 +101,7 @@ export async function childCandidate(
 const START_KEYS = ['command', 'url', 'httpUrl', 'serverUrl', 'type'];
 const CHILD_KEYS = new Set([
   ...START_KEYS,
-  ...['args', 'env', 'framing', 'headers', 'oauth', 'isolation', 'language', 'timeouts'],
+  ...['args', 'env', 'envFile', 'framing', 'headers', 'oauth', 'isolation', 'language', 'timeouts'],
   ...['description', 'switchboardDescription', 'disabled'],
 ]);
 

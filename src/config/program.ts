@@ -1,6 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
 import type { Candidate, CandidateDefinition } from './candidate.ts';
 import type { StdioDefinition } from './definition.ts';
+import { readEnvFile } from './env-file.ts';
 import type { Filler } from './filler.ts';
 import type { StdioServer } from './schema/config.ts';
 
@@ -33,7 +34,11 @@ export function fillInProgram(
     typeof server.command === 'string' ? fill(server.command, 'command') : fill(inner.cmd, 'command', 'cmd');
   const args = [...fillArgs(inner.args, 'command', 'args'), ...fillArgs(server.args, 'args')];
   // fromEntries defines members, so a variable called "__proto__" is one like any other.
-  const env = Object.fromEntries([...fillEnv(inner.env, 'command', 'env'), ...fillEnv(server.env, 'env')]);
+  const env = Object.fromEntries([
+    ...variablesFrom(candidate, server, filler, fill),
+    ...fillEnv(inner.env, 'command', 'env'),
+    ...fillEnv(server.env, 'env'),
+  ]);
   const cwd = 'cwd' in server && typeof server.cwd === 'string' ? fill(server.cwd, 'cwd') : '';
   if (filler.failed) return undefined;
   if (command.trim() === '') {
@@ -55,4 +60,21 @@ export function fillInProgram(
     cwd: absolute,
     env,
   };
+}
+
+/** The variables of the server's dotenv file, where it has one. */
+function variablesFrom(
+  candidate: Candidate,
+  server: DescribedProgram,
+  filler: Filler,
+  fill: (text: string, ...path: string[]) => string,
+): [string, string][] {
+  const { envFile } = server as Partial<StdioServer>;
+  if (envFile === undefined) return [];
+  const filled = fill(envFile, 'envFile');
+  if (filler.failed) return [];
+  const read = readEnvFile(resolvePath(candidate.directory, filled));
+  if (read.kind === 'read') return Object.entries(read.env);
+  filler.fail({ file: candidate.file, path: [...candidate.path, 'envFile'] }, read.why);
+  return [];
 }

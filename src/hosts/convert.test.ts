@@ -152,9 +152,9 @@ test('a program keeps its directory, its switches and its lists of tools; what i
     ),
   ).toEqual({
     kind: 'server',
-    entry: { command: 'c', env: { A: '1' }, cwd: '/p/s' },
+    entry: { command: 'c', env: { A: '1' }, cwd: '/p/s', envFile: '/p/.env' },
     variables: [],
-    notes: ['not carried over: envFile'],
+    notes: [],
   });
   expect(entryOf('claude-code', { command: 'c', timeout: 5000, env: {} }, { project: '/p' })).toEqual({
     command: 'c',
@@ -296,4 +296,20 @@ describe('secrets', () => {
       ['aaaaaaaaaa0123456789abcdef', 'at', 'debug', 'h', 'pw', 's1'].sort(),
     );
   });
+});
+
+test('a dotenv file comes along by its full path, unless nobody knows where it is', () => {
+  const envFileOf = (envFile: string, project?: string): unknown => {
+    const converted = convert('cursor', { command: 'c', envFile }, project === undefined ? {} : { project });
+    return converted.kind === 'server' ? [converted.entry.envFile, converted.notes] : converted;
+  };
+  expect(envFileOf('${workspaceFolder}/.env', '/p')).toEqual(['/p/.env', []]);
+  expect(envFileOf('conf/.env', '/p')).toEqual(['/p/conf/.env', []]);
+  expect(envFileOf('/etc/x.env')).toEqual(['/etc/x.env', []]);
+  expect(envFileOf('${userHome}/x.env')).toEqual(['${HOME}/x.env', []]);
+  expect(envFileOf('.env')).toEqual([undefined, [expect.stringContaining('not carried over: envFile')]]);
+  expect(envFileOf('${workspaceFolder}/.env')).toEqual([
+    undefined,
+    [expect.stringContaining('not carried over: envFile')],
+  ]);
 });

@@ -1,3 +1,4 @@
+import { isAbsolute, join } from 'node:path';
 import { isTable } from './container.ts';
 import type { Host, Surroundings } from './host.ts';
 import { settingsOf, type OurSettings } from './our-settings.ts';
@@ -23,6 +24,7 @@ export interface OurEntry extends OurSettings {
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly envFile?: string;
   readonly cwd?: string;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -61,6 +63,7 @@ export function convertServer({ place, value: given }: HostServer, where: Surrou
       addressIn(value) === undefined
         ? programIn(value, place.project, say)
         : remoteIn(value, place.host, say);
+    const envFile = reached.url === undefined ? envFileIn(value, place.project, say, notes) : {};
     const { settings, understood } = settingsOf(value, place.host.timeoutUnit ?? 'milliseconds');
     const lost = Object.entries(value)
       .filter(([key, member]) => !REACHED.has(key) && !understood.has(key) && !isEmpty(member))
@@ -68,7 +71,7 @@ export function convertServer({ place, value: given }: HostServer, where: Surrou
     if (lost.length > 0) notes.push(`not carried over: ${lost.join(', ')}`);
     return {
       kind: 'server',
-      entry: { ...reached, ...settings },
+      entry: { ...reached, ...envFile, ...settings },
       variables: [...new Set(variables)],
       notes: [...new Set(notes)],
     };
@@ -87,6 +90,7 @@ const REACHED = new Set([
     'env',
     'env_vars',
     'cwd',
+    'envFile',
     'url',
     'httpUrl',
     'serverUrl',
@@ -115,6 +119,26 @@ function programIn(
     ...filled('env', named(textTable(env, say), VARIABLE, 'a variable')),
     ...(directory === undefined ? {} : { cwd: directory }),
   };
+}
+
+/** A dotenv file by its full path; one whose place we cannot know is left out, with a note. */
+function envFileIn(
+  { envFile }: Table,
+  project: string | undefined,
+  say: Speaker,
+  notes: string[],
+): Pick<OurEntry, 'envFile'> {
+  if (typeof envFile !== 'string' || envFile === '') return {};
+  try {
+    const text = say.text(envFile);
+    if (isAbsolute(text) || text.startsWith('${')) return { envFile: text };
+    if (project !== undefined) return { envFile: join(escaped(project), text) };
+    notes.push('not carried over: envFile, because it is relative to the folder that is open');
+  } catch (error) {
+    if (!(error instanceof Unsayable)) throw error;
+    notes.push(`not carried over: envFile, because it ${error.message}`);
+  }
+  return {};
 }
 
 function remoteIn(value: Table, { http }: Host, say: Speaker): OurEntry {

@@ -34,7 +34,7 @@ export function differences(one: OurEntry, other: OurEntry): string[] {
     const names = [...new Set([...Object.keys(a!), ...Object.keys(b!)])];
     return names.filter((name) => a![name] !== b![name]).map((name) => `${key}.${name}`);
   });
-  const others = (['command', 'args', 'url', 'cwd', 'disabled'] as const).filter(
+  const others = (['command', 'args', 'url', 'cwd', 'envFile', 'disabled'] as const).filter(
     (key) => !isDeepStrictEqual(one[key], other[key]),
   );
   return [...tables, ...others];

@@ -423,6 +423,24 @@ describe('import', () => {
     expect((await at.run(['import', '--user', '--project'])).code).toBe(2);
   });
 
+  test('a dotenv file comes along, and its variables reach the server and no log', async () => {
+    const at = createHostHome({
+      'work/.vscode/mcp.json': { servers: { echo: { ...echo, envFile: '${workspaceFolder}/conf/.env' } } },
+      'work/conf/.env': 'SHOP_TOKEN=canary-7171\n',
+    });
+    await at.run(['import', 'vscode', '--yes']);
+    expect(JSON.parse(at.read(CONFIG)).mcpServers).toEqual({ echo: { ...echo, envFile: 'conf/.env' } });
+    const { json } = await at.run(['install', 'claude-code', '--json']);
+    const entry = { ...json.hosts[0].entry, args: [...json.hosts[0].entry.args, '--log-level', 'debug'] };
+    const client = await startAsHost(at, entry, at.project);
+    const call = { action: 'call', subtool: 'env', args: { name: 'SHOP_TOKEN' } };
+    expect(textOf(await client.call('echo_suite', call))).toContain('canary-7171');
+    await client.close();
+    expect(client.stderr).not.toContain('canary-7171');
+    const doctor = await at.run(['doctor']);
+    expect(doctor.stdout + doctor.stderr).not.toContain('canary-7171');
+  });
+
   test('a broken file of a host that was named is an error, and otherwise a remark', async () => {
     const odd = { mcpServers: { odd: { serverUrl: 'unix:///x.sock' } } };
     const at = createHostHome({ ...hosts(), [FILES.gemini]: '{', [FILES.windsurf]: odd });

@@ -240,6 +240,11 @@ export const settable = {
 export const started = {
   args: args.optional(),
   env: env.optional(),
+  envFile: filledText()
+    .optional()
+    .describe(
+      "A dotenv file with more variables for the server, relative to this file's directory; what env says wins.",
+    ),
   cwd: filledText()
     .optional()
     .describe("Working directory, relative to this file's directory, which is the default."),

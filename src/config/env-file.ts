@@ -1,0 +1,49 @@
+import { closeSync, fstatSync, openSync, readFileSync, constants } from 'node:fs';
+import util from 'node:util';
+import { messageOf } from '../shared/errors.ts';
+
+/** The variables of a dotenv file, or why it cannot be used, as the end of a sentence. The reason never holds a value. */
+export type EnvFile =
+  | { readonly kind: 'read'; readonly env: Readonly<Record<string, string>> }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** The longest file we read, in bytes. */
+const MAX_BYTES = 1024 * 1024;
+const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+/** Reads a file of lines `NAME=value`, with comments, quotes and `export` as usual. Nothing in it is filled in. */
+export function readEnvFile(path: string): EnvFile {
+  const failed = (why: string): EnvFile => ({ kind: 'failed', why: `the env file ${path} ${why}` });
+  // Named imports of what a release does not have fail before anybody can be told.
+  const { parseEnv } = util as Partial<Pick<typeof util, 'parseEnv'>>;
+  if (parseEnv === undefined)
+    return failed(`cannot be read by Node ${process.version}; it needs 20.12 or later`);
+  let text: string;
+  try {
+    text = textOf(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return failed(code === 'ENOENT' ? 'does not exist' : `cannot be read: ${messageOf(error)}`);
+  }
+  const env = Object.entries(parseEnv(text.replace(/^\ufeff/, ''))).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
+  if (env.some(([name, value]) => !NAME.test(name) || value.includes('\0')))
+    return failed('has a line that is not NAME=value');
+  if (env.length === 0 && /^[^\S\n]*[^\s#]/m.test(text)) return failed('has no line of the form NAME=value');
+  return { kind: 'read', env: Object.fromEntries(env) };
+}
+
+function textOf(path: string): string {
+  // A pipe that nobody writes to would keep us waiting. Windows has neither such pipes nor the flag.
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    if (stats.size > MAX_BYTES) throw new Error('it is larger than 1 MiB');
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
