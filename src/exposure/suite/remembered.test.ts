@@ -53,11 +53,12 @@ describe('a server is described by', () => {
     expect(text).toMatch(/^azure: "Microsoft cloud" Subtools: service_0, service_1, service_2, .*, …$/);
   });
 
-  test('the names of its tools alone, where its title says no more than its name', () => {
-    expect(told({ info: { name: 'Azure MCP Server' }, subtools: ['acr', 'aks'] })).toBe(
-      'azure. Subtools: acr, aks.',
-    );
-  });
+  test.each(['Azure MCP Server', 'example-servers/azure', 'azmcp'])(
+    'the names of its tools alone, where its title says no more than its name: %s',
+    (name) => {
+      expect(told({ info: { name }, subtools: ['acr', 'aks'] })).toBe('azure. Subtools: acr, aks.');
+    },
+  );
 
   test('what is known of its kind, and the names of its tools, where it does not say it itself', () => {
     expect(told({ info: { name: 'az-mcp' }, subtools: ['acr'], known: 'Use this tool for clouds.' })).toBe(
@@ -89,7 +90,12 @@ describe('a server is described by', () => {
 
 test.each([
   ['a heading', '# Azure server instructions\n\nManages Azure resources.'],
-  ['a list', '- **Manages** `Azure` [resources](https://example.org).\n- Does more.'],
+  ['emphasis and links', '**Manages** `Azure` [resources](https://example.org).\n- Does more.'],
+  [
+    'rules in a list',
+    'Usage rules:\n- Use your own tools first.\n1. Then others.\n\nManages Azure resources.',
+  ],
+  ['words on themselves', 'These instructions are for a model.\n\nManages Azure resources.'],
   ['a wrapped line', 'Manages\nAzure resources.\n\nMore.'],
   ['code', '```\nazure login now please\n```\nManages Azure resources.'],
   ['tags', '<about>Manages Azure resources.</about>'],

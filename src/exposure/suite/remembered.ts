@@ -27,7 +27,9 @@ export function remembered({ name, about, bySentence, subtools, known }: Remembe
   const names = bySentence ? [] : subtools.filter((each) => PLAIN_NAME.test(each));
   if (said === undefined && bySentence) return undefined;
   if (said !== undefined) return withNames(quoted(label, said), names);
-  const titled = [title, ownName].map(titleIn).find((each) => each !== undefined && !isNamed(each, name));
+  // A name is a title where it is written like one, and not like that of a package.
+  const titles = [titleIn(title), titleIn(ownName)?.includes(' ') === true ? titleIn(ownName) : undefined];
+  const titled = titles.find((each) => each !== undefined && !isNamed(each, name));
   if (titled === undefined && names.length === 0) return undefined;
   const alone = titled === undefined ? `${label}.` : quoted(label, titled);
   return withNames(known() ?? alone, names);
@@ -54,7 +56,7 @@ function withNames(sentence: string, names: readonly string[]): string {
     `${sentence} Subtools: ${names.slice(0, count).join(', ')}${count < names.length ? ', …' : '.'}`;
   let count = 0;
   // A name is often no word, and costs more than the estimate says.
-  while (count < names.length && fits(listed(count + 1), (count + 1) / 2)) count++;
+  while (count < names.length && fits(listed(count + 1), (count + 1) * 0.8)) count++;
   return count === 0 || (count < names.length && count < FEWEST_NAMES) ? sentence : listed(count);
 }
 
@@ -71,30 +73,37 @@ function firstSentence(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   return paragraphs(text.slice(0, MAX_READ))
     .map((each) => SENTENCE.exec(each)?.[0] ?? each)
-    .find((each) => WORDS.test(each) && !ORDER.test(each) && !OVERRULES.test(each));
+    .slice(0, MAX_PARAGRAPHS)
+    .find(
+      (each) => WORDS.test(each) && !ORDER.test(each) && !ABOUT_ITSELF.test(each) && !OVERRULES.test(each),
+    );
 }
 
 const MAX_READ = 4000;
+/** What comes later is about single tools. */
+const MAX_PARAGRAPHS = 3;
 const SENTENCE = /^.*?(?:[^.\s][.!?](?=\s+[\p{Lu}\p{N}"'(`*[]|$)|[\u3002\uff01\uff1f])/u;
 /** Three words; some scripts have no blanks between them. */
 const WORDS = /\S+ \S+ \S|[\u3040-\u9fff\uac00-\ud7af]{4}/;
 const ORDER =
   /^(?:important|critical|warning|caution|attention|note|notice|always|never|must|do not|don't|you|your|ignore|disregard|forget|before|after|when|whenever|if|first|please|follow|call|remember|system|assistant|human|user)\b/i;
+/** Words on the instructions that follow, instead of on the server. */
+const ABOUT_ITSELF =
+  /:$|^(?:audience|here (?:is|are)|below)\b|\b(?:these|following|usage)(?: \w+)? (?:instructions|guidelines|rules|tips)\b/i;
 const OVERRULES =
   /\b(?:ignore|disregard|override|forget)\b.*\b(?:instructions?|prompts?|rules?|above|previous)\b/i;
 
-/** The paragraphs of a text in Markdown as plain lines, without headings. */
+/** The paragraphs of a text in Markdown as plain lines, without headings and lists, which are mostly rules. */
 function paragraphs(text: string): string[] {
   return text
     .replace(/```[\s\S]*?(?:```|$)/g, '\n\n')
     .split(/\r?\n[ \t]*(?:\r?\n|(?=[-*+#>|]|\d+[.)]))/)
-    .filter((each) => !/^\s*(?:#|\||=|-{3})/.test(each))
+    .filter((each) => /\S/.test(each) && !/^\s*(?:[#|=>]|[-*+]\s|-{3}|\d+[.)]\s)/.test(each))
     .map((each) =>
       summarise(
         each
           .replace(/<[^<>]*>/g, ' ')
           .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-          .replace(/^\s*(?:[-*+>]|\d+[.)])\s+/, '')
           .replace(/[*`]+|(?<=^|\s)_+|_+(?=\s|$)/g, ''),
         MAX_READ,
       ),
