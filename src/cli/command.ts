@@ -55,8 +55,11 @@ export interface Context {
   readonly status: StatusLine;
   /** Aborted when the person wants to stop. */
   readonly stop: AbortSignal;
-  /** Reads the configuration. Its warnings are logged, unless `quietly`. `strictly`: each of its files must be usable. */
-  loadConfig(how?: 'quietly' | 'strictly'): Promise<LoadedConfig>;
+  /**
+   * Reads the configuration. Its warnings are logged, unless `quietly`. `strictly`: each of its files must be usable. `or new`:
+   * the usual file may be missing.
+   */
+  loadConfig(how?: 'quietly' | 'strictly' | 'or new'): Promise<LoadedConfig>;
   /**
    * The gateway over this configuration; whatever it starts is ended when the command ends. `startHint` is the next
    * step where a server does not start. Default: `doctor --start`.

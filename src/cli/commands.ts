@@ -65,6 +65,20 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/remove.ts')).remove,
   },
   {
+    name: 'disable',
+    words: '<server>',
+    summary: 'turn a server off, and keep its entry',
+    edits: true,
+    load: async () => (await import('./commands/enable.ts')).disable,
+  },
+  {
+    name: 'enable',
+    words: '<server>',
+    summary: 'turn a server on again',
+    edits: true,
+    load: async () => (await import('./commands/enable.ts')).enable,
+  },
+  {
     name: 'reload',
     words: '',
     summary: 'let running gateways read the configuration again',

@@ -203,6 +203,13 @@ function createEnding(log: Logger): Ending {
   };
 }
 
+/** The same program, where its file is about to be made. */
+function withoutFile(face: CliFace): CliFace {
+  return face.configFace === undefined
+    ? face
+    : { ...face, configFace: { ...face.configFace, mayBeMissing: true } };
+}
+
 function createContext(
   given: Arguments,
   face: CliFace,
@@ -223,7 +230,8 @@ function createContext(
     stop: ending.signal,
     async loadConfig(how) {
       const strict = how === 'strictly' ? 'strict' : undefined;
-      const config = await readConfiguration(given.flags.get('config'), { cwd, env }, face, strict);
+      const expected = how === 'or new' ? withoutFile(face) : face;
+      const config = await readConfiguration(given.flags.get('config'), { cwd, env }, expected, strict);
       if (how !== 'quietly') {
         for (const warning of config.warnings) log[warning.level](describeWarning(warning));
       }

@@ -78,10 +78,7 @@ function whatOf({ file, directory }: EditConfigOptions): string {
 
 function fileOf({ file, directory }: EditConfigOptions, face: Face): string {
   const chosen =
-    file !== undefined
-      ? existingConfig(resolve(directory, file), face)
-      : // Looked for again: a file made since the start would be hidden by a new one of ours.
-        (configsIn(directory)[0] ?? resolve(directory, CONFIG_NAMES[0]!));
+    file !== undefined ? existingConfig(resolve(directory, file), face) : usualFile(directory, face);
   if (isModule(chosen)) {
     throw new SwitchboardError(
       'CONFIG_NOT_EDITABLE',
@@ -92,6 +89,12 @@ function fileOf({ file, directory }: EditConfigOptions, face: Face): string {
     );
   }
   return chosen;
+}
+
+/** Looked for again: a file made since the start would be hidden by a new one of ours. */
+function usualFile(directory: string, { configFile }: Face): string {
+  if (configFile !== undefined) return resolve(directory, configFile);
+  return configsIn(directory)[0] ?? resolve(directory, CONFIG_NAMES[0]!);
 }
 
 function readPresent(file: string): ReadFile | undefined {

@@ -12,6 +12,8 @@ export interface Face {
   };
   /** The file used where none is named; it must exist. Default: the first `switchboard.config.*`, or none. */
   readonly configFile?: string | undefined;
+  /** Whether that file may be missing, because it is about to be made. Default false. */
+  readonly mayBeMissing?: boolean | undefined;
   /** Whether a configuration is used that nobody named. Default true. */
   readonly findsConfig?: boolean | undefined;
   /** What to do where that file is missing, as a sentence. */

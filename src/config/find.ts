@@ -55,7 +55,10 @@ export function findConfig(options: FindConfigOptions): FoundConfig {
   if (configPath !== undefined) return only(existingConfig(resolve(cwd, configPath), face));
   if (face.configFile !== undefined) {
     const advice = (): string => face.configHint ?? 'Create it, or name another file.';
-    return only(existing(resolve(cwd, face.configFile), face.configFile, advice));
+    const path = resolve(cwd, face.configFile);
+    if (face.mayBeMissing === true && !exists(path))
+      return { files: [], unused: [], userDirectory: undefined };
+    return only(existing(path, face.configFile, advice));
   }
   if (face.findsConfig === false) return { files: [], unused: [], userDirectory: undefined };
   const project = projectConfigs(cwd, userDirectory, options.home);

@@ -11,6 +11,7 @@ export type {
   UnusableServer,
 } from './definition.ts';
 export { entryForConfig, withoutServer, withServer } from './edit.ts';
+export { withServerOff, withServerOn } from './edit-disabled.ts';
 export { withLanguage, withoutLanguage } from './edit-language.ts';
 export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-config.ts';
 export { composeEnv, envNames } from './environment.ts';

@@ -216,6 +216,20 @@ describe('add', () => {
     });
   });
 
+  test('makes the first file of mcp-proxy-server too, but none that is named', async () => {
+    const project = createProject();
+    const program = 'mcp-proxy-server';
+    expect((await run(project, ['add', 'a', '--dry-run', 'x'], { program })).stdout).toContain('(no file)');
+    expect(existsSync(project.path('config.json'))).toBe(false);
+    const { code, stdout } = await run(project, ['add', 'a', 'x'], { program });
+    expect(code).toBe(0);
+    expect(stdout).toContain(project.path('config.json'));
+    expect(JSON.parse(project.read('config.json'))).toEqual({ mcpServers: { a: { command: 'x' } } });
+    const named = await run(project, ['--config', 'slip.json', 'add', 'b', 'x'], { program });
+    expect(named.code).toBe(78);
+    expect(existsSync(project.path('slip.json'))).toBe(false);
+  });
+
   test('--cwd is meant from where you are, and written from where the file is', async () => {
     const project = createProject({ [`sub/${CONFIG}`]: {}, 'sub/inner/x': '', 'other/x': '' });
     const file = project.path('sub', CONFIG);
@@ -801,5 +815,60 @@ describe('mcpmux', () => {
     await until(async () => (await toolNames(alone)).includes('x__echo'));
     expect((await run(project, ['list', '--json'])).json).toMatchObject({ gateways: [], unconfigured: [] });
     await leave(alone);
+  });
+});
+
+describe('disable and enable', () => {
+  test('a running gateway loses the server and gets it back; the file is as it was', async () => {
+    const project = createProject({
+      [CONFIG]: { mcpServers: { e: nodeServer('echo'), f: nodeServer('echo') } },
+    });
+    const before = project.read(CONFIG);
+    const client = await startGateway(project);
+    const tools = async () =>
+      ((await client.request('tools/list')).result?.tools as Json[]).map(({ name }) => name);
+    expect(await tools()).toEqual(['e_suite', 'f_suite']);
+    const off = await run(project, ['disable', 'e']);
+    expect(off).toMatchObject({ code: 0, stderr: '' });
+    expect(off.stdout).toMatch(/^Turned off "e" in .*\nTold to read it again: /s);
+    await until(async () => (await tools()).join() === 'f_suite');
+    expect(JSON.parse(project.read(CONFIG)).mcpServers.e).toMatchObject({ command: NODE, disabled: true });
+    expect((await run(project, ['disable', 'e'])).stdout).toBe('"e" is turned off already.\n');
+    expect(await run(project, ['enable', 'e', '--json'])).toMatchObject({ code: 0, stderr: '' });
+    await until(async () => (await tools()).join() === 'e_suite,f_suite');
+    expect(project.read(CONFIG)).toBe(before);
+    expect((await run(project, ['enable', 'e'])).stdout).toBe('"e" is turned on already.\n');
+    await leave(client);
+  });
+
+  test('a server of another file is turned off in ours, and that file stays as it is', async () => {
+    const project = createProject({
+      [CONFIG]: {},
+      '.mcp.json': { mcpServers: { shared: { command: 'x' } } },
+    });
+    const before = project.read('.mcp.json');
+    expect((await run(project, ['disable', 'shared'])).code).toBe(0);
+    expect(JSON.parse(project.read(CONFIG))).toEqual({ mcpServers: { shared: { disabled: true } } });
+    expect((await run(project, ['list', '--json'])).json).toMatchObject({
+      servers: [],
+      disabled: ['shared'],
+    });
+    expect((await run(project, ['enable', 'shared'])).code).toBe(0);
+    expect((await run(project, ['list', '--json'])).json.servers).toMatchObject([{ name: 'shared' }]);
+    expect(project.read('.mcp.json')).toBe(before);
+  });
+
+  test('what another file turns off is left to its owner, and a slip gets the nearest name', async () => {
+    const project = createProject({
+      [CONFIG]: {},
+      '.mcp.json': { mcpServers: { shared: { command: 'x', disabled: true } } },
+    });
+    const { code, stderr } = await run(project, ['enable', 'shared']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Take "disabled" out of the file that defines it');
+    for (const flags of [[], ['--project']])
+      expect((await run(project, ['disable', 'sharde', ...flags])).stderr).toContain(
+        'Did you mean "shared"?',
+      );
   });
 });

@@ -106,7 +106,7 @@ export const add: Command = {
           `${program} add docs --url https://example.com/mcp`,
       );
     }
-    const config = await context.loadConfig();
+    const config = await context.loadConfig('or new');
     const target = targetOf(given, config, context);
     const addition = prepare(name, config, target, context);
     const elsewhere = definedElsewhere(name, config, target.file);

@@ -20,7 +20,7 @@ export const remove: Command = {
       'All else in the file stays as it is. Then gateways that run with this configuration are told to read it again, ' +
       'which ends the server there; its running calls get a moment to finish.',
     'A server that another file defines, such as mcps/NAME/.mcp.json, is not touched: you are told which file that is. ' +
-      'To keep the entry for later, write "disabled": true into it instead.',
+      'To keep the entry for later, use `$0 disable` instead.',
   ],
   flags: CHANGE_FLAGS,
   examples: [
