@@ -8,11 +8,15 @@ import { parseArguments } from './arguments.ts';
 import { add } from './commands/add.ts';
 import { switchboard } from './faces/switchboard.ts';
 
-async function prepare(argv: readonly string[], env: Record<string, string> = {}): Promise<Addition> {
+async function prepare(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  scope: 'user' | 'project' = 'user',
+): Promise<Addition> {
   const { dir } = createProject();
   const given = parseArguments(argv, add.flags, add.commandAt);
   const config = await loadConfig({ cwd: dir, env });
-  const target = { scope: 'project', file: undefined, directory: dir } as const;
+  const target = { scope, file: undefined, directory: dir };
   return additionOf(given, 'switchboard')!(given.words[0]!, config, target, {
     face: switchboard,
     cwd: dir,
@@ -62,9 +66,12 @@ test('a reference in a variable is kept as such, and filled in where the server 
 });
 
 test('a secret that is written into the file is told of, with the way out', async () => {
-  const { remark } = await prepare(['x', '--env', 'API_KEY=s3cret', '--', 'node']);
-  expect(remark(false)).toContain("write --env 'API_KEY=${API_KEY}'");
-  expect(remark(false)).not.toContain('s3cret');
+  const argv = ['x', '--env', 'API_KEY=s3cret', '--', 'node'];
+  const own = await prepare(argv);
+  expect(own.remark(false)).toContain("write --env 'API_KEY=${API_KEY}'");
+  const shared = await prepare(argv, {}, 'project');
+  expect(shared.remark(false)).toContain('everybody who has this project can read it');
+  expect(own.remark(false) + shared.remark(false)).not.toContain('s3cret');
 });
 
 test('an address and its headers are written as they are typed', async () => {

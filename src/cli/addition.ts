@@ -1,5 +1,6 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import {
+  CONFIG_NAMES,
   defineRemoteServer,
   defineRuntimeServer,
   describeWarning,
@@ -19,6 +20,7 @@ import type { Context } from './command.ts';
 import { shownCommand, type ShownCommand } from './command-line.ts';
 import type { ConfigTarget } from './config-target.ts';
 import { numberIn } from './language-flags.ts';
+import { secretsOf, secretWarning } from './project-secrets.ts';
 import { remoteEntry, SECRET_NAME, secretsRemark } from './remote-flags.ts';
 
 /** A server that `add` is to write into the configuration, of either kind. */
@@ -92,7 +94,7 @@ function programAddition(
       data: { env, cwd: definition.written.cwd },
       remark: (tried) =>
         literalRemark(entry, us) +
-        openSecretsRemark(variables, us) +
+        secretsIn({ ...entry, env: variables }, name, target, us, openSecretsRemark(variables, us)) +
         (tried ? '' : unusableRemark(() => filledIn(variables, context.env), us)),
       define: filled,
     };
@@ -100,8 +102,9 @@ function programAddition(
 }
 
 function remoteAddition(entry: RemoteEntry): Prepare {
-  return (name, config, { directory }, context) => {
+  return (name, config, target, context) => {
     refuseBadName(name);
+    const { directory } = target;
     const { program } = context.face;
     const { url, type = 'auto', headers = {} } = entry;
     const { settings, suiteFiles } = config;
@@ -111,10 +114,25 @@ function remoteAddition(entry: RemoteEntry): Prepare {
       entry,
       shown: { command: '', args: [], url: shownAddress(url) },
       data: { transport: type, headers: Object.keys(headers) },
-      remark: (tried) => secretsRemark(entry, program) + (tried ? '' : unusableRemark(define, program)),
+      remark: (tried) =>
+        secretsIn(entry, name, target, program, secretsRemark(entry, program)) +
+        (tried ? '' : unusableRemark(define, program)),
       define,
     };
   };
+}
+
+/** What to say of secrets that are written as they are: more in a file that others have, too. */
+function secretsIn(
+  entry: object,
+  name: string,
+  { scope, file, directory }: ConfigTarget,
+  program: string,
+  usual: string,
+): string {
+  if (scope !== 'project') return usual;
+  const secrets = secretsOf(file ?? join(directory, CONFIG_NAMES[0]!), name, entry);
+  return secrets.map((secret) => `${program}: ${secretWarning(secret, program)}\n`).join('') || usual;
 }
 
 /** It may be right where the gateway is started. */
