@@ -2,6 +2,8 @@ import type { KeptKind } from '../protocol/index.ts';
 
 /** How long a name that is in no list is looked for, in milliseconds, from when its server was allowed to start. */
 const LOOK_FOR = 10_000;
+/** And at most, for hosts give a call up after a minute. */
+const LOOK_AT_MOST = 50_000;
 /** How often it is looked at again at least, in milliseconds: what is waited for may begin later. */
 const LOOK_AGAIN = 1000;
 
@@ -49,7 +51,8 @@ export class Arrivals {
     if (isThere()) return;
     // Who asks for one thing waits for its server, but not for one that hangs. To be kept from starting is not to hang.
     const startedAt = (): number => Math.max(...awaited.map((each) => each.startedAt()));
-    await this.#wait(awaited, () => (isThere() ? -Infinity : startedAt() + LOOK_FOR));
+    const latest = performance.now() + LOOK_AT_MOST;
+    await this.#wait(awaited, () => (isThere() ? -Infinity : Math.min(startedAt() + LOOK_FOR, latest)));
   }
 
   /** Waits until all have come in, or to a moment that is asked for again at every arrival. */

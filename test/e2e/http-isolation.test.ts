@@ -92,7 +92,7 @@ async function openThree(target: Target): Promise<[HttpSession, HttpSession, Htt
   return Promise.all([HttpSession.open(target), HttpSession.open(target), HttpSession.open(target)]);
 }
 
-describe('two hundred clients at the same time', () => {
+describe('two hundred clients at the same time', { timeout: 180_000 }, () => {
   const CLIENTS = 200;
 
   test('each has a server of its own, which remembers its value alone and ends with its session', async () => {
