@@ -1,7 +1,6 @@
 import type { Logger } from '../shared/log.ts';
 import { Component } from '../gateway/index.ts';
 import { KINDS, type Kind } from '../protocol/index.ts';
-import { memberText } from '../wire/index.ts';
 import { wellFormed } from './well-formed.ts';
 
 /** Bounds on what one list may hold. */
@@ -62,10 +61,10 @@ export class Collector {
 
   /** Undefined for an item that has no key. */
   #read(item: string): Component | undefined {
-    const keyText = item.startsWith('{') ? memberText(item, KINDS[this.#kind].key) : undefined;
-    if (keyText?.startsWith('"') !== true) return undefined;
-    const key = JSON.parse(keyText) as string;
-    const { text, bad } = wellFormed(item, this.#kind);
+    if (!item.startsWith('{')) return undefined;
+    const { text, value, bad } = wellFormed(item, this.#kind);
+    const key = value[KINDS[this.#kind].key];
+    if (typeof key !== 'string') return undefined;
     if (bad.length > 0) this.#repaired.set(key, bad);
     return new Component(key, text);
   }

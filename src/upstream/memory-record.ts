@@ -1,89 +1,111 @@
 import type { Listing, SourceInfo } from '../gateway/index.ts';
-import { isJsonObject, KEPT_KINDS, KINDS, type JsonObject, type KeptKind } from '../protocol/index.ts';
-import { itemsOf, readObject, type Framing } from '../wire/index.ts';
+import { isJsonObject, KEPT_KINDS, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import { MAX_DEPTH, type Framing } from '../wire/index.ts';
 import { Collector } from './collector.ts';
 
 /** The largest record, in bytes. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
+/** What is kept for the facts; they need less. */
+const MAX_FACTS_BYTES = 100_000;
 const MAX_INSTRUCTIONS = 10_000;
-const VERSION = 1;
+const VERSION = 2;
 
 /**
- * What is remembered of one server. As text it has one line of JSON for the facts, and one for each list in the form of
- * the answer to the request that lists it: `{"tools":[…]}`. So the facts can be read without parsing the lists.
+ * What is remembered of one server. As text it has a line of JSON for the facts, which says how many lines each list has,
+ * and a line for each item of the lists. So the facts can be read without parsing the lists.
  */
 export interface ServerRecord {
   readonly about?: SourceInfo | undefined;
   /** The framing that the server turned out to speak; only an unusual one is kept. */
   readonly framing?: Framing | undefined;
-  /** Lines as they are written; `parseList` checks them. */
-  readonly lists: ReadonlyMap<KeptKind, string>;
+  readonly lists: ReadonlyMap<KeptKind, Lines>;
 }
+
+/** The items of a list as JSON texts, each on one line; `parseList` checks them. */
+export type Lines = readonly string[];
 
 /** Lists that do not fit are left out. */
 export function printRecord({ about, framing, lists }: ServerRecord): string {
-  const lines = [
-    JSON.stringify({ version: VERSION, about: about && bounded(about), framing: unusual(framing) }),
-  ];
-  let bytes = Buffer.byteLength(lines[0]!);
-  for (const kind of KEPT_KINDS) {
-    const line = lists.get(kind);
-    if (line === undefined) continue;
-    const more = Buffer.byteLength(line) + 1;
+  const counts: Partial<Record<KeptKind, number>> = {};
+  const items: string[] = [];
+  let bytes = MAX_FACTS_BYTES;
+  for (const [kind, lines] of lists) {
+    const more = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     if (bytes + more > MAX_RECORD_BYTES) continue;
-    lines.push(line);
     bytes += more;
+    counts[kind] = lines.length;
+    items.push(...lines);
   }
-  return lines.join('\n');
+  const facts = {
+    version: VERSION,
+    about: about && bounded(about),
+    framing: unusual(framing),
+    lists: counts,
+  };
+  return [JSON.stringify(facts), ...items].join('\n');
 }
 
 /** Undefined for a text that is no record. */
 export function parseRecord(text: string): ServerRecord | undefined {
-  const [head, ...lines] = text.split('\n', 1 + KEPT_KINDS.length);
-  if (readObject(head!) === undefined) return undefined;
-  const facts = JSON.parse(head!) as JsonObject;
-  if (facts.version !== VERSION) return undefined;
-  const lists = new Map<KeptKind, string>();
-  for (const line of lines) {
-    const kind = KEPT_KINDS.find((each) => line.startsWith(opening(each)));
-    if (kind !== undefined) lists.set(kind, line);
+  const [head, ...lines] = text.split('\n');
+  const facts = parsed(head!);
+  if (!isJsonObject(facts) || facts.version !== VERSION || !isJsonObject(facts.lists)) return undefined;
+  const lists = new Map<KeptKind, Lines>();
+  let at = 0;
+  for (const [kind, count] of Object.entries(facts.lists)) {
+    if (!isKind(kind) || !Number.isInteger(count)) return undefined;
+    const end = at + (count as number);
+    if (end < at || end > lines.length) return undefined;
+    lists.set(kind, lines.slice(at, end));
+    at = end;
   }
   const { about, framing } = facts;
-  return {
-    about: isJsonObject(about) ? infoIn(about) : undefined,
-    framing: unusual(framing),
-    lists,
-  };
+  return { about: isJsonObject(about) ? infoIn(about) : undefined, framing: unusual(framing), lists };
 }
 
-/** A list as a line of a record; undefined for one that is not worth remembering. */
-export function printList({ components, incomplete }: Listing, kind: KeptKind): string | undefined {
-  if (incomplete !== undefined) return undefined;
-  const line = `${opening(kind)}${components.map(({ text }) => text).join(',')}]}`;
-  return /[\n\r]/.test(line) ? undefined : line;
+/** A list as lines of a record; undefined for one that is not worth remembering. */
+export function printList({ components, incomplete }: Listing): Lines | undefined {
+  const lines = components.map(({ text }) => text);
+  return incomplete !== undefined || lines.some((line) => /[\n\r]/.test(line)) ? undefined : lines;
 }
 
-/** The list in a line of a record, checked like one that a server gives; undefined where the line holds none. */
-export function parseList(line: string, kind: KeptKind): Listing | undefined {
-  // A carriage return between two tokens would end a line for some readers.
-  if (!line.endsWith(']}') || line.includes('\r') || readObject(line) === undefined) return undefined;
+/** The list in lines of a record, checked like one that a server gives; undefined where one of them is damaged. */
+export function parseList(lines: Lines, kind: KeptKind): Listing | undefined {
+  if (!lines.every(isSound)) return undefined;
   const collector = new Collector(kind);
-  try {
-    collector.add(itemsOf(line.slice(opening(kind).length - 1, -1)));
-  } catch {
-    // There is more in the object than the list.
-    return undefined;
-  }
+  collector.add(lines);
   const { components, byKey } = collector;
   return { components, byKey, incomplete: undefined, remembered: true };
 }
 
-function unusual(framing: unknown): Framing | undefined {
-  return framing === 'content-length' ? framing : undefined;
+/** JSON on one line, nested no deeper than what comes over a wire. */
+function isSound(line: string): boolean {
+  // A carriage return between two tokens would end the line for some readers.
+  if (line.includes('\r')) return false;
+  const value = parsed(line);
+  return value !== undefined && (line.length < 2 * MAX_DEPTH || !isDeeper(value, MAX_DEPTH));
 }
 
-function opening(kind: KeptKind): string {
-  return `{"${KINDS[kind].member}":[`;
+function isDeeper(value: unknown, than: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return than === 0 || Object.values(value).some((each) => isDeeper(each, than - 1));
+}
+
+/** Undefined for a text that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isKind(kind: string): kind is KeptKind {
+  return KEPT_KINDS.some((each) => each === kind);
+}
+
+function unusual(framing: unknown): Framing | undefined {
+  return framing === 'content-length' ? framing : undefined;
 }
 
 /** What is worth keeping of what a server said, with a bound on each part. */

@@ -119,7 +119,11 @@ test('nothing is written where nothing was learned, nor again where nothing is n
   expect(Date.now() - fs.statSync(fileOf(KEY)).mtimeMs).toBeLessThan(DAY);
 });
 
-const HEAD = '{"version":1,"about":{"protocolVersion":"2025-11-25"}}';
+/** The text of a record with a list of tools. */
+const withTools = (...items: string[]): string => [head({ tools: items.length }), ...items].join('\n');
+const head = (lists: object): string =>
+  JSON.stringify({ version: 2, about: { protocolVersion: '2025-11-25' }, lists });
+const HEAD = head({});
 
 test('a damaged file counts as none and is written again', () => {
   const damages = [
@@ -127,12 +131,17 @@ test('a damaged file counts as none and is written again', () => {
     '{',
     '[]',
     '\n\n\n',
-    '{"version":9}',
-    '{"version":1,"version":2',
+    '{"version":1,"lists":{}}',
+    '{"version":2}',
+    head({ tools: 1 }),
+    head({ tools: -1 }),
+    head({ tools: 0.5 }),
+    head({ tools: '0' }),
+    head({ tasks: 0 }),
+    `${head({ tools: 1, prompts: 2 })}\n{"name":"a"}\n{"name":"b"}`,
     Buffer.from([0xff, 0xfe, 0]),
     HEAD.slice(0, -1),
     '['.repeat(100_000),
-    `{"version":1,"a":${'['.repeat(300)}${']'.repeat(300)}}`,
   ];
   for (const damage of damages) {
     const server = found(damage);
@@ -143,7 +152,7 @@ test('a damaged file counts as none and is written again', () => {
 
 test('facts of the wrong kind are left out', () => {
   const server = found(
-    '{"version":1,"about":{"protocolVersion":"1","serverInfo":[],"capabilities":"all","instructions":{}},"framing":"tin can"}',
+    '{"version":2,"lists":{},"about":{"protocolVersion":"1","serverInfo":[],"capabilities":"all","instructions":{}},"framing":"tin can"}',
   );
   expect(server.framing).toBeUndefined();
   expect(server.about).toEqual({
@@ -155,13 +164,13 @@ test('facts of the wrong kind are left out', () => {
 });
 
 test.each([
-  ['cut off', '{"tools":[{"name":"a"}'],
-  ['not a list', '{"tools":[]'],
-  ['more than a list', '{"tools":[{"name":"a"}],"more":[]}'],
-  ['a broken line inside', '{"tools":[{"name":"a",\r"description":"b"}]}'],
-  ['nested too deeply', `{"tools":[{"name":"a","x":${'['.repeat(300)}${']'.repeat(300)}}]}`],
-])('a list that is damaged (%s) is not used, and the facts are', (_how, line) => {
-  const server = found(`${HEAD}\n${line}`);
+  ['cut off', '{"name":"a"'],
+  ['empty', ''],
+  ['two items', '{"name":"a"},{"name":"b"}'],
+  ['a broken line inside', '{"name":"a",\r"description":"b"}'],
+  ['nested too deeply', `{"name":"a","x":${'['.repeat(300)}${']'.repeat(300)}}`],
+])('a list with a damaged item (%s) is not used, and the facts are', (_how, line) => {
+  const server = found(withTools('{"name":"good"}', line));
   expect(server.list('tools')).toBeUndefined();
   expect(server.about).toBeDefined();
 });
@@ -176,7 +185,7 @@ test('items are checked like those of a server that runs', () => {
     '"text"',
     ...Array.from({ length: 1500 }, (_, n) => `{"name":"n${n}","inputSchema":{"type":"object"}}`),
   ];
-  const list = found(`${HEAD}\n{"tools":[${items.join(',')}]}`).list('tools')!;
+  const list = found(withTools(...items)).list('tools')!;
   expect(list.components).toHaveLength(1000);
   expect(textsOf(list)!.slice(0, 3)).toEqual([
     '{"name":"a","inputSchema":{"type":"object"}}',

@@ -5,7 +5,14 @@ import type { Listing, SourceInfo } from '../gateway/index.ts';
 import type { KeptKind } from '../protocol/index.ts';
 import type { Framing } from '../wire/index.ts';
 import { MemoryFiles } from './memory-files.ts';
-import { parseList, parseRecord, printList, printRecord, type ServerRecord } from './memory-record.ts';
+import {
+  parseList,
+  parseRecord,
+  printList,
+  printRecord,
+  type Lines,
+  type ServerRecord,
+} from './memory-record.ts';
 
 /** What is remembered of one server: what it said last, in this run or an earlier one. */
 export interface ServerMemory {
@@ -70,9 +77,9 @@ export function createMemory(directory: string, log: Logger): Memory {
     const before = files.read(key);
     const record = before === undefined ? undefined : parseRecord(before);
     const lists = new Map(record?.lists);
-    for (const [kind, line] of learned.lists) {
-      if (line === undefined) lists.delete(kind);
-      else lists.set(kind, line);
+    for (const [kind, lines] of learned.lists) {
+      if (lines === undefined) lists.delete(kind);
+      else lists.set(kind, lines);
     }
     const text = printRecord({
       about: learned.about ?? record?.about,
@@ -129,8 +136,8 @@ export function createMemory(directory: string, log: Logger): Memory {
         },
         learnList(kind, listing) {
           mine().learnList(kind, listing);
-          const line = printList(listing, kind);
-          learned().lists.set(kind, line === undefined || holdsSecret(line) ? undefined : line);
+          const lines = printList(listing);
+          learned().lists.set(kind, lines === undefined || holdsSecret(lines.join('\n')) ? undefined : lines);
         },
       };
     },
@@ -147,8 +154,8 @@ export function memoryKey(...parts: readonly unknown[]): string {
 interface Learned {
   about?: SourceInfo;
   framing?: Framing;
-  /** As lines of a record; undefined for one that must not be kept. */
-  readonly lists: Map<KeptKind, string | undefined>;
+  /** Undefined for one that must not be kept. */
+  readonly lists: Map<KeptKind, Lines | undefined>;
 }
 
 /** What is known of one server by now. Lists are parsed when they are asked for. */
@@ -156,7 +163,7 @@ class Known {
   about: SourceInfo | undefined;
   framing: Framing | undefined;
   learned: Learned | undefined;
-  readonly #lines: Map<KeptKind, string>;
+  readonly #lines: Map<KeptKind, Lines>;
   readonly #lists = new Map<KeptKind, Listing | undefined>();
 
   constructor(record: ServerRecord | undefined) {
@@ -166,10 +173,10 @@ class Known {
   }
 
   list(kind: KeptKind): Listing | undefined {
-    const line = this.#lines.get(kind);
-    if (line !== undefined) {
+    const lines = this.#lines.get(kind);
+    if (lines !== undefined) {
       this.#lines.delete(kind);
-      this.#lists.set(kind, parseList(line, kind));
+      this.#lists.set(kind, parseList(lines, kind));
     }
     return this.#lists.get(kind);
   }

@@ -33,6 +33,8 @@ const CHECKS: Readonly<Record<Kind, Readonly<Record<string, Check>>>> = {
 
 export interface Repaired {
   readonly text: string;
+  /** The item as it was before. */
+  readonly value: JsonObject;
   /** The members that were not what they must be. */
   readonly bad: readonly string[];
 }
@@ -54,5 +56,5 @@ export function wellFormed(text: string, kind: Kind): Repaired {
     const name = value[kind === 'resources' ? 'uri' : 'uriTemplate'];
     if (!isText(value.name)) changes.set('name', JSON.stringify(name));
   }
-  return { text: changes.size === 0 ? text : withMembers(text, changes), bad };
+  return { text: changes.size === 0 ? text : withMembers(text, changes), value, bad };
 }

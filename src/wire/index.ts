@@ -7,4 +7,5 @@ export { idKey } from './ids.ts';
 export { itemsOf, membersOf, memberText, withMembers } from './json-text.ts';
 export { Message, readMessage, readObject } from './message.ts';
 export { callFault, Peer, refusalError, type AnswerListener, type Unanswered } from './peer.ts';
+export { MAX_DEPTH } from './scan.ts';
 export { defineShape } from './shape.ts';
