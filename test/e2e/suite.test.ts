@@ -166,6 +166,17 @@ describe('suites as configured', () => {
     const denied = await call('echo', 'slow_echo', { text: 'x' });
     expect(denied.result.isError).toBe(true);
     expect(textOf(denied)).toMatch(/^Subtool 'slow_echo' not allowed by Switchboard \(suite 'echo'\)\./);
+    expect(textOf(denied)).not.toContain('Did you mean');
+  });
+
+  test('a flat tool that is hidden is not allowed, and no other one is suggested', async () => {
+    const { client } = await startGateway({
+      echo: { ...nodeServer('echo'), exposure: 'flat', hiddenTools: ['slow_echo'] },
+    });
+    await client.call('echo__echo', { text: 'x' });
+    const { error } = await client.call('echo__slow_echo', { text: 'x' });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('is not allowed') });
+    expect(error!.message).not.toContain('Did you mean');
   });
 
   test('names that are no tool names become ones, and never meet', async () => {
@@ -196,6 +207,15 @@ describe('call', () => {
     expect(wrong.result.isError).toBe(true);
     expect(textOf(wrong)).toContain(`Server 'echo' has no subtool 'ehco'. Did you mean "echo"`);
     expect(textOf(await call('echo', 'received'))).not.toContain('ehco');
+  });
+
+  test('arguments beside args run nothing, and are answered with the call as it should be', async () => {
+    const { client, call } = await startGateway({ echo: nodeServer('echo') });
+    const misplaced = { action: 'call', subtool: 'echo', text: 'hello' };
+    const refused = await client.call('echo_suite', misplaced);
+    expect(refused.result.isError).toBe(true);
+    expect(textOf(refused)).toContain('{"action":"call","subtool":"echo","args":{"text":"hello"}}');
+    expect(textOf(await call('echo', 'received'))).not.toContain('hello');
   });
 
   test('what the server refuses comes back with its own error, untouched', async () => {

@@ -316,6 +316,15 @@ describe('a folder', () => {
     expect((await run(project, ['doctor', 'one'])).stdout).toContain('ANTHROPIC_API_KEY');
   });
 
+  test('keeps the purpose that its server is known for, and invites plain words', async () => {
+    const project = createProject({ [`${FOLDER}/.mcp.json`]: { name: 'memory', ...npmServer('memory') } });
+    expect((await run(project, ['wrap', 'memory', '--model', 'm'])).code).toBe(0);
+    const client = await gateway(project);
+    const [suite] = await client.listTools();
+    expect(suite!.description).toMatch(/^Use this tool for remembering facts .* subtool 'natural_language'/);
+    await client.close();
+  });
+
   test('is named by its path to unwrap it, also where nothing else can be', async () => {
     const project = createProject({ 'mcps/one/.mcp.json': { name: 'one', ...nodeServer('echo') } });
     const folder = project.path('mcps/one');

@@ -178,7 +178,7 @@ test('the commands of the gateway know that there is no process', async () => {
   expect((await run('call', 'yard', 'switchyard_brief', '--json')).json.structuredContent.project).toBe(
     'shop',
   );
-  expect((await run('call', 'yard', 'switchyard_where')).code).toBe(1);
+  expect((await run('call', 'yard', 'switchyard_where')).code).toBe(2);
   const cost = (await run('dry-run', 'yard', '--json')).json.servers[0];
   expect(cost.tools).toHaveLength(11);
   expect(cost.tokens.listed).toBeLessThan(cost.tokens.flat / 10);
