@@ -1,4 +1,5 @@
 import { editConfig, type ConfigScope, type EditedConfig } from '../config/index.ts';
+import { stateDirectory } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Arguments, Flag } from './arguments.ts';
 import type { Context } from './command.ts';
@@ -12,7 +13,7 @@ import { withoutValues } from './without-values.ts';
 export const CHANGE_FLAGS: readonly Flag[] = [
   ...TARGET_FLAGS,
   { name: 'dry-run', summary: 'show what would change in the file, and change nothing' },
-  { name: 'no-backup', summary: 'do not keep the old text as FILE.bak' },
+  { name: 'no-backup', summary: 'do not keep the old text in the state directory' },
   { name: 'no-reload', summary: 'do not tell running gateways to read the file again' },
 ];
 
@@ -33,7 +34,7 @@ export interface ConfigChange {
 export async function changeConfig(
   target: ConfigTarget,
   { flags }: Arguments,
-  { face }: Context,
+  { face, env }: Context,
   change: (text: string) => string,
 ): Promise<{ readonly done: ConfigChange; readonly preview: (style: Style) => string }> {
   const dryRun = flags.has('dry-run');
@@ -42,7 +43,7 @@ export async function changeConfig(
     directory: target.directory,
     change,
     dryRun,
-    backup: !flags.has('no-backup'),
+    backupsIn: flags.has('no-backup') ? undefined : stateDirectory(env),
     ownerOnly: target.scope === 'user',
     face: face.configFace,
   });
@@ -69,7 +70,7 @@ export function reasonNotToTell({ changed, dryRun }: ConfigChange, { flags }: Ar
   return flags.has('no-reload') ? '--no-reload' : cannotTell();
 }
 
-/** ` The old text is in FILE.bak.`, where it is. */
+/** ` The old text is in FILE.`, where it is. */
 export function backupText({ backup }: ConfigChange): string {
   return backup === null ? '' : ` The old text is in ${printableLine(backup)}.`;
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { configFileFor, editConfig, type EditedConfig, type Face } from '../config/index.ts';
 import type { HostServer } from '../hosts/index.ts';
-import { userConfigDirectory } from '../shared/paths.ts';
+import { stateDirectory, userConfigDirectory } from '../shared/paths.ts';
 import { planImport, type ImportOptions, type PlannedServer } from './import-plan.ts';
 
 /** Whose file it is: the person's own, that of everybody who works on a project, or one that was named. */
@@ -58,7 +58,7 @@ export async function planConfigImport(
         return more(isNew ? plan.after : text);
       },
       dryRun,
-      backup: true,
+      backupsIn: stateDirectory(where.env),
       // A new file may hold the secrets of the hosts.
       ownerOnly: !hidesSecrets || level === 'user',
       face,

@@ -70,12 +70,12 @@ test('one of another name is found, so that a new file does not hide it', async 
 
 test('a dry run and a change that changes nothing write nothing', async () => {
   const project = createProject({ [CONFIG]: before });
-  expect(await edit(project, { dryRun: true, backup: true })).toMatchObject({
+  expect(await edit(project, { dryRun: true, backupsIn: project.path('.state') })).toMatchObject({
     before,
     after: addB(before),
     backup: undefined,
   });
-  expect(await edit(project, { change: (text) => text, backup: true })).toMatchObject({
+  expect(await edit(project, { change: (text) => text, backupsIn: project.path('.state') })).toMatchObject({
     before,
     after: before,
     backup: undefined,
@@ -87,20 +87,20 @@ test('a dry run and a change that changes nothing write nothing', async () => {
 });
 
 test('the rights of the file are kept, for the backup too', async () => {
-  const project = createProject({ [CONFIG]: before, [`${CONFIG}.bak`]: 'older' });
+  const project = createProject({ [CONFIG]: before });
   chmodSync(project.path(CONFIG), 0o600);
-  const { backup } = await edit(project, { backup: true });
-  expect(backup).toBe(project.path(`${CONFIG}.bak`));
+  const { backup } = await edit(project, { backupsIn: project.path('.state') });
+  expect(backup?.startsWith(project.path('.state/backups/'))).toBe(true);
   expect([mode(project.path(CONFIG)), mode(backup!)]).toEqual(['600', '600']);
   expect([project.read(CONFIG), readFileSync(backup!, 'utf8')]).toEqual([addB(before), before]);
-  expect(readdirSync(project.dir)).toEqual([CONFIG, `${CONFIG}.bak`]);
+  expect(readdirSync(project.dir)).toEqual(['.state', CONFIG]);
 });
 
 test('a link stays a link, and the file behind it is changed', async () => {
   const project = createProject({ 'real/conf.json': before });
   symlinkSync('real/conf.json', project.path(CONFIG));
-  const { file, backup } = await edit(project, { backup: true });
-  expect([file, backup]).toEqual([project.path(CONFIG), project.path(`${CONFIG}.bak`)]);
+  const { file } = await edit(project, { backupsIn: project.path('.state') });
+  expect(file).toBe(project.path(CONFIG));
   expect(readlinkSync(project.path(CONFIG))).toBe('real/conf.json');
   expect(project.read('real/conf.json')).toBe(addB(before));
   expect(readdirSync(project.path('real'))).toEqual(['conf.json']);
@@ -121,7 +121,7 @@ describe('nothing is changed', () => {
     options: Partial<EditConfigOptions> = {},
   ): Promise<SwitchboardError> => {
     const project = createProject({ [CONFIG]: content });
-    const error = await failure(edit(project, { backup: true, ...options }));
+    const error = await failure(edit(project, { backupsIn: createProject().dir, ...options }));
     expect([project.read(CONFIG), readdirSync(project.dir)]).toEqual([content, [CONFIG]]);
     return error;
   };

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backupPath, pruneBackups } from '../shared/backups.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile, type ReadFile } from '../shared/replace-file.ts';
 import { allProblems, checkConfig, invalidConfig } from './check.ts';
@@ -17,8 +18,8 @@ export interface EditConfigOptions {
   readonly change: (text: string) => string;
   /** Whether nothing is written. Default false. */
   readonly dryRun?: boolean | undefined;
-  /** Whether the old text is kept in `<file>.bak`. Default false. */
-  readonly backup?: boolean | undefined;
+  /** The state directory, where the old text is kept. Default: it is not. */
+  readonly backupsIn?: string | undefined;
   /**
    * Whether a file that is new is for its owner only, because of what is written into it. Its directory is made then,
    * likewise. Default false.
@@ -43,7 +44,7 @@ export interface EditedConfig {
  * changed by a program (CONFIG_NOT_EDITABLE, CONFIG_NOT_WRITABLE) or changed all the time by others (CONFIG_BUSY).
  */
 export async function editConfig(options: EditConfigOptions): Promise<EditedConfig> {
-  const { change, dryRun = false, backup = false, ownerOnly = false, face = SWITCHBOARD } = options;
+  const { change, dryRun = false, backupsIn, ownerOnly = false, face = SWITCHBOARD } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const file = fileOf(options, face);
     const present = readPresent(file);
@@ -53,12 +54,15 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
     if (after === before) return { file, before, after, backup: undefined };
     await refuseWorse(file, after, problems, face);
     if (dryRun) return { file, before, after, backup: undefined };
-    const kept = backup && present !== undefined ? `${file}.bak` : undefined;
+    const kept = backupsIn === undefined || present === undefined ? undefined : backupPath(backupsIn, file);
     const how = { backup: kept, mode: ownerOnly ? 0o600 : undefined };
     const bytes = Buffer.from(after, 'utf8');
     if (ownerOnly) doing(file, 'written', () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }));
-    if (doing(file, 'written', () => replaceFile(file, present, bytes, how)))
+    if (doing(file, 'written', () => replaceFile(file, present, bytes, how))) {
+      if (backupsIn !== undefined) pruneBackups(backupsIn);
       return { file, before, after, backup: kept };
+    }
+    if (kept !== undefined) rmSync(kept, { force: true });
     // Not in step with whoever is at it, too.
     await sleep(Math.random() * PAUSE_MS);
   }

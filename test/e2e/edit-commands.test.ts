@@ -1,8 +1,9 @@
 /** add, remove and reload: the configuration file as it is left, and gateways that run with it. */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { allBackups } from '../../src/shared/backups.ts';
 import { ownState } from '../helpers/gateway.ts';
 import { alive, killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
 import { startClient, textOf, type Json, type RawClient } from '../helpers/raw-client.ts';
@@ -42,6 +43,12 @@ function cleanEnv(project: Project, env: Env = {}): Env {
     ...env,
   };
 }
+
+/** The texts that were kept of a configuration, the newest first. */
+const keptOf = (project: Project): { path: string; text: string }[] =>
+  allBackups(project.path('.state'))
+    .filter(({ file }) => file === project.path(CONFIG))
+    .map(({ path }) => ({ path, text: readFileSync(path, 'utf8') }));
 
 /** Runs a program to its end; nothing that it started may be left. */
 async function run(
@@ -131,7 +138,7 @@ describe('add', () => {
     ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
-      `Added "db" to ${project.path(CONFIG)}. The old text is in ${project.path(CONFIG)}.bak.\n` +
+      `Added "db" to ${project.path(CONFIG)}. The old text is in ${keptOf(project)[0]!.path}.\n` +
         `  node server.js --read-only --json -- 'a b'\n` +
         'No gateway runs with this configuration now; the next one reads it.\n',
     );
@@ -147,7 +154,7 @@ describe('add', () => {
         cwd: 'tools/db',
       },
     });
-    expect(project.read(`${CONFIG}.bak`)).toBe(COMMENTED);
+    expect(keptOf(project)).toMatchObject([{ text: COMMENTED }]);
     const { json } = await run(project, ['list', '--json']);
     expect(json.servers.map((server: Json) => server.name)).toEqual(['files', 'notes', 'db']);
     expect(json.servers[2].cwd).toBe(project.path('tools/db'));
@@ -338,13 +345,13 @@ describe('add', () => {
       bad: { command: 'new' },
       unset: { command: 'new' },
     });
-    const before = project.read(`${CONFIG}.bak`);
+    const before = keptOf(project);
     const again = await run(project, ['add', 'old', '--replace', 'new']);
     expect(again).toMatchObject({
       code: 0,
       stdout: `"old" is in ${project.path(CONFIG)} like this already.\n`,
     });
-    expect(project.read(`${CONFIG}.bak`)).toBe(before);
+    expect(keptOf(project)).toEqual(before);
     const secret = await run(project, ['add', 'old', '--replace', '--env', 'A=swordfish', 'new']);
     expect(secret.code).toBe(0);
     const hidden = await run(project, ['add', 'old', '--replace', '--dry-run', '--env', 'A=other', 'new']);
@@ -389,8 +396,10 @@ describe('add', () => {
     chmodSync(project.path(CONFIG), 0o600);
     await run(project, ['add', 'a', '--env', 'SECRET=1', '--', 'b']);
     await run(project, ['add', 'b', '--', 'b']);
-    for (const name of [CONFIG, `${CONFIG}.bak`])
-      expect(statSync(project.path(name)).mode & 0o777).toBe(0o600);
+    const [kept] = keptOf(project);
+    for (const path of [project.path(CONFIG), kept!.path]) expect(statSync(path).mode & 0o777).toBe(0o600);
+    // Nothing beside it that could be committed.
+    expect(readdirSync(project.dir).filter((name) => name.startsWith(CONFIG))).toEqual([CONFIG]);
   });
 });
 
@@ -450,15 +459,15 @@ describe('remove', () => {
       scope: 'project',
       changed: true,
       dryRun: false,
-      backup: `${project.path(CONFIG)}.bak`,
+      backup: keptOf(project)[0]!.path,
       gateways: [],
       mentions: [],
       successor: null,
     });
     expect(project.read(CONFIG)).toBe(COMMENTED.replace(/\n {4}\/\/ Notes\.\n {4}"notes"[^]*? {4}\},\n/, ''));
-    expect(project.read(`${CONFIG}.bak`)).toBe(COMMENTED);
+    expect(keptOf(project)).toMatchObject([{ text: COMMENTED }]);
     await run(project, ['remove', 'files', '--no-backup']);
-    expect(project.read(`${CONFIG}.bak`)).toBe(COMMENTED);
+    expect(keptOf(project)).toMatchObject([{ text: COMMENTED }]);
     expect((await run(project, ['list'])).stdout).toContain('No server is configured.');
   });
 

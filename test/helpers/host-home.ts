@@ -151,7 +151,7 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
     files: () =>
       Object.fromEntries(
         all()
-          .filter((file) => !file.endsWith('.bak') && !file.startsWith('.state'))
+          .filter((file) => !file.startsWith('.state'))
           .sort()
           .map((file) => [file, readFileSync(home.path(file), 'utf8')]),
       ),

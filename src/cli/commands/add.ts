@@ -37,7 +37,7 @@ export const add: Command = {
     'Writes a server into "mcpServers" of the configuration file: that of the project where there is one, else your own, ' +
       'which holds in every project. --project and --user say which, and `switchboard` makes the file where there is none; ' +
       'a file that is named with --config must be there. Comments, order and ' +
-      'all else in the file stay as they are, and the old text is kept beside it as FILE.bak. Then gateways that run ' +
+      'all else in the file stay as they are, and the old text is kept in the state directory. Then gateways that run ' +
       'with this configuration are told to read it again, so that the server can be used at once.',
     'What stands behind -- is the command by which the server is started, as you would type it. -- may be left out ' +
       'where no argument begins with a dash. The command is taken literally: ${NAME} stays these characters.',
