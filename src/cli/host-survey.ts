@@ -45,7 +45,7 @@ export function surveyHosts(where: Surroundings): SurveyedFile[] {
 export function surveyText(
   files: readonly SurveyedFile[],
   program: string,
-  { bold, bad, good }: Style,
+  { bold, bad, good, columns }: Style,
 ): string {
   if (files.length === 0) {
     return (
@@ -69,7 +69,7 @@ export function surveyText(
     [`${program} import`, 'bring the servers over that it has'],
   ];
   return [
-    table(titles, rows, bold),
+    table(titles, rows, bold, columns),
     ...problems.map((line) => `${line}\n`),
     '\n',
     ...next.map(([line, meaning]) => `  ${good(line!.padEnd(24))}  ${meaning!}\n`),

@@ -26,7 +26,7 @@ export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style)
   const notes = servers.flatMap(({ server, as, notes: own }) =>
     own.map((note) => `${printableLine(as)} (${whereabouts(server.place)}): ${printableLine(note)}\n`),
   );
-  return table(titles, rows, style.bold) + (notes.length === 0 ? '' : `\n${notes.join('')}`);
+  return table(titles, rows, style.bold, style.columns) + (notes.length === 0 ? '' : `\n${notes.join('')}`);
 }
 
 function whereabouts({ host, scope }: PlannedServer['server']['place']): string {

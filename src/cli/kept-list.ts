@@ -29,7 +29,7 @@ export function namesIn({ parts }: KeptRecord['record']): string[] {
   return parts.flatMap(({ removed }) => removed);
 }
 
-function takeoverText(records: readonly KeptRecord[], program: string, { bold }: Style): string {
+function takeoverText(records: readonly KeptRecord[], program: string, { bold, columns }: Style): string {
   if (records.length === 0) return 'No host has been taken over.\n';
   const rows = records.map(({ record }) => [
     findHost(record.host).name,
@@ -39,7 +39,7 @@ function takeoverText(records: readonly KeptRecord[], program: string, { bold }:
   ]);
   const titles = ['HOST', 'TAKEN OVER', 'SERVERS', 'FILE'].map((title) => ({ title }));
   return (
-    table(titles, rows, bold) +
+    table(titles, rows, bold, columns) +
     `\n\`${program} eject HOST\` puts them back; \`${program} eject HOST --drop\` forgets them.\n`
   );
 }

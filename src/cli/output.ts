@@ -12,7 +12,7 @@ const STDOUT = 1;
 export async function writeOutcome(outcome: Outcome, json: boolean): Promise<void> {
   const text = json
     ? `${safeJson(outcome.data)}\n`
-    : outcome.text(createStyle({ isTTY: isatty(STDOUT) }, process.env));
+    : outcome.text(createStyle(isatty(STDOUT) ? process.stdout : { isTTY: false }, process.env));
   if (outcome.remark !== undefined) writeStderr(outcome.remark);
   if (outcome.complaint !== undefined && !json) writeStderr(outcome.complaint);
   if (text !== '') await write(text);

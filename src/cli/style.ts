@@ -7,6 +7,8 @@ export interface Style {
   readonly good: Paint;
   readonly bad: Paint;
   readonly caution: Paint;
+  /** How many columns there are for text; Infinity where it is no terminal. */
+  readonly columns: number;
 }
 
 type Paint = (text: string) => string;
@@ -14,10 +16,20 @@ type Paint = (text: string) => string;
 const asItIs: Paint = (text) => text;
 
 /** No colours anywhere. */
-export const plainStyle: Style = { bold: asItIs, dim: asItIs, good: asItIs, bad: asItIs, caution: asItIs };
+export const plainStyle: Style = {
+  bold: asItIs,
+  dim: asItIs,
+  good: asItIs,
+  bad: asItIs,
+  caution: asItIs,
+  columns: Infinity,
+};
 
 /** Colours on a terminal whose user did not decline them (NO_COLOR), plain text everywhere else. */
-export function createStyle(stream: Pick<WriteStream, 'isTTY'>, env: NodeJS.ProcessEnv): Style {
+export function createStyle(
+  stream: Pick<WriteStream, 'isTTY'> & { readonly columns?: number },
+  env: NodeJS.ProcessEnv,
+): Style {
   const wanted = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
   const paint =
     (on: number, off: number): Paint =>
@@ -29,5 +41,7 @@ export function createStyle(stream: Pick<WriteStream, 'isTTY'>, env: NodeJS.Proc
     good: paint(32, 39),
     bad: paint(31, 39),
     caution: paint(33, 39),
+    // Some terminals say 0.
+    columns: (stream.isTTY && stream.columns) || Infinity,
   };
 }

@@ -436,6 +436,24 @@ describe('tools', () => {
   });
 });
 
+test.skipIf(!existsSync(SCRIPT))(
+  'on a terminal the table of servers is as wide as that, elsewhere it is whole',
+  async () => {
+    const project = echoProject({ long: { command: 'x', args: ['y'.repeat(200)] } });
+    const env = { ...process.env, NO_COLOR: '1', SWITCHBOARD_STATE_DIR: stateOf(project) };
+    const line = `stty cols 60; '${process.execPath}' '${PROGRAM}' list`;
+    const { stdout } = spawnSync(SCRIPT, ['-qec', line, '/dev/null'], {
+      cwd: project.dir,
+      env,
+      encoding: 'utf8',
+    });
+    const lines = stdout.split(/\r?\n/).filter((each) => each !== '');
+    expect(lines.some((each) => /^long .*yyy…/.test(each))).toBe(true);
+    for (const each of lines) expect(each.length).toBeLessThanOrEqual(60);
+    expect((await run(project, ['list'])).stdout).toContain('y'.repeat(200));
+  },
+);
+
 describe('call', () => {
   test('types key=value by the schema and prints text', async () => {
     const project = echoProject();

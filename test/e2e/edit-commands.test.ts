@@ -727,7 +727,7 @@ describe('mcp-proxy-server', () => {
     const env = { MCP_PROXY_CONFIG_PATH: 'my/own.json' };
     expect((await run(project, ['add', 'a', 'b'], { program, env })).code).toBe(0);
     expect(JSON.parse(project.read('my/own.json'))).toEqual({ mcpServers: { a: { command: 'b' } } });
-    const without = await run(project, ['add', 'a', 'b'], { program });
+    const without = await run(project, ['remove', 'a'], { program });
     expect(without.code).toBe(78);
     expect(without.stderr).toContain(`There is no configuration file ${project.path('config.json')}.`);
     const help = await run(project, ['help', 'add'], { program });

@@ -215,6 +215,7 @@ async function overview(config: LoadedConfig, context: Context): Promise<Outcome
         titles.map((title) => ({ title })),
         rows,
         style.bold,
+        style.columns,
       );
     },
   };

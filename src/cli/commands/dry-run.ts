@@ -282,6 +282,7 @@ function costTable(
     [{ title: 'TOKENS' }, right('TOOLS'), right('FLAT'), right('LISTED'), right('SAVED'), right('OPENED')],
     rows,
     style.bold,
+    style.columns,
   );
 }
 

@@ -100,7 +100,7 @@ export const list: Command = {
         const how = remote ? 'COMMAND OR ADDRESS' : 'COMMAND';
         const titles = ['SERVER', 'TOOLS', 'STATE', how, 'DEFINED IN'];
         return [
-          table(titles.map(column), rows, style.bold),
+          table(titles.map(column), rows, style.bold, style.columns),
           compoundTable(config, context.cwd, style),
           unusable.map(unusableText).join(''),
           gatewaysText(gateways),
@@ -167,7 +167,7 @@ function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): 
     printableLine(partsText(compound)),
     place(compound.origin.file, cwd),
   ]);
-  return table(['COMPOUND TOOL', 'CALLS', 'DEFINED IN'].map(column), rows, style.bold);
+  return table(['COMPOUND TOOL', 'CALLS', 'DEFINED IN'].map(column), rows, style.bold, style.columns);
 }
 
 /** Who told the states. */

@@ -45,7 +45,7 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
   ]);
   if (yard) rows.push(['yard', 'the services of switchyard.toml', '']);
   const titles = ['SERVER', 'WHAT', 'FROM'].map((title) => ({ title }));
-  return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim)}`;
+  return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim, style.columns)}`;
 }
 
 /** `Cursor; Codex has it with another env.API_KEY` */
@@ -191,6 +191,7 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
       [{ title: 'HOST' }, right('TOOLS BEFORE'), right('TOKENS'), right('TOOLS NOW'), right('TOKENS')],
       rows,
       style.bold,
+      style.columns,
     ) +
     notes.join('')
   );
