@@ -26,6 +26,8 @@ test('another program, database, account or policy is another server', () => {
   expect(near(npx('a'), npx('b'))).toBe(false);
   expect(near(npx('files', '/home'), npx('files', '/srv'))).toBe(false);
   expect(near(npx('a'), { command: 'uvx', args: ['a'] })).toBe(false);
+  expect(near({ ...npx('a'), cwd: '/x' }, { ...npx('a'), cwd: '/y' })).toBe(false);
+  expect(near({ ...npx('a'), cwd: '/x' }, npx('a'))).toBe(true);
   expect(near({ url: 'https://a.example/mcp' }, { url: 'https://b.example/mcp' })).toBe(false);
   const db = (host: string): OurEntry => ({
     ...npx('db'),

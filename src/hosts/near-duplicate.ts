@@ -15,6 +15,8 @@ export interface NamedEntry {
 export function isNearDuplicate(one: NamedEntry, other: NamedEntry): boolean {
   const [a, b] = [withoutKeys(one.entry), withoutKeys(other.entry)];
   if (!isDeepStrictEqual(programOf(a), programOf(b))) return false;
+  // Without a directory it starts wherever the host does.
+  if ((a.cwd ?? b.cwd) !== (b.cwd ?? a.cwd)) return false;
   // Who hides tools from a host means it.
   if (!isDeepStrictEqual(toolsOf(one.entry), toolsOf(other.entry))) return false;
   if (one.name.toLowerCase() === other.name.toLowerCase()) return agree(a.env, b.env);

@@ -138,6 +138,26 @@ describe('with --yes', () => {
     expect(existsSync(at.home.path('work/ran'))).toBe(false);
   });
 
+  test('a server of this project in Claude Code comes along, one of another project does not', async () => {
+    const at = createHostHome();
+    const server = (name: string): object => ({ [name]: { type: 'stdio', ...nodeServer('echo') } });
+    at.home.write(FILES['claude-code'], {
+      projects: { [at.project]: { mcpServers: server('here') }, '/other': { mcpServers: server('there') } },
+    });
+    const { code, stdout, stderr } = await at.run(['init', '--yes', '--no-start']);
+    expect(code, stderr).toBe(0);
+    expect(serversIn(at, OWN)).toEqual({ here: { ...nodeServer('echo'), cwd: at.project } });
+    const { mcpServers, projects } = JSON.parse(at.read(FILES['claude-code']));
+    expect(Object.keys(mcpServers)).toEqual(['switchboard']);
+    expect(projects).toMatchObject({
+      [at.project]: { mcpServers: {} },
+      '/other': { mcpServers: server('there') },
+    });
+    expect(stdout).toContain('Moved behind it: here.');
+    const none = await at.run(['init', '--yes', '--servers', 'none', '--hosts', 'none', '--no-start']);
+    expect(none.code, none.stderr).toBe(0);
+  });
+
   test('offers the services of a switchyard.toml as well', async () => {
     const at = createHostHome({ 'work/switchyard.toml': '[services.web]\ncommand = "node web.js"\n' });
     const { code, stderr } = await at.run(['init', '--yes', '--no-start']);

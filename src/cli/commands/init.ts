@@ -122,6 +122,8 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     return { ...nothingFound(found, program), remark };
   if (asker !== undefined && remark !== '') writeStderr(remark);
   const choices = await choose(found, { given, where, asker, hasYard });
+  if (choices.servers.length === 0 && !choices.yard && config.servers.length === 0)
+    return unchanged(Exit.ok, 'No server was chosen, and none is configured. ');
   const named = given.flags.get('config');
   const explicit = named === undefined ? undefined : resolve(context.cwd, named);
   const plan = await planInit(choices, {
@@ -155,8 +157,8 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
   return outcome({ done, counted, gateways, caution: cautionText(plan, where, program), remark }, context);
 }
 
-function unchanged(exitCode: number): Outcome {
-  return { exitCode, data: { cancelled: true }, text: () => 'Nothing was changed.\n' };
+function unchanged(exitCode: number, why = ''): Outcome {
+  return { exitCode, data: { cancelled: true }, text: () => `${why}Nothing was changed.\n` };
 }
 
 /** Whether this project has services that agents could see and run, and do not yet. */

@@ -126,7 +126,10 @@ async function chooseServers(
   }
   const isIn = ({ variants }: Offer, file: HostFile): boolean =>
     variants.some(({ server }) => server.place.file === file.place.file);
-  const usual = offers.filter((offer) => isOwnHere(offer, where) || files.some((file) => isIn(offer, file)));
+  const teamFiles = files.filter(({ place }) => place.scope === 'project');
+  const usual = offers.filter(
+    (offer) => isOwnHere(offer, where) || teamFiles.some((file) => isIn(offer, file)),
+  );
   if (asker === undefined || offers.length + (hasYard ? 1 : 0) === 0) return { offers: usual, yard: hasYard };
   const choices: Choice<Offer | typeof YARD>[] = [
     ...offers.map((offer) => ({

@@ -48,16 +48,16 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
   return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim, style.columns)}`;
 }
 
-/** `Cursor; Codex has it with another env.API_KEY` */
+/** `Cursor; Codex with another env.API_KEY` */
 function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
   const { offer } = chosen.find(({ variant }) => variant.server === server)!;
+  const { host, scope, project = '' } = server.place;
   const others = offer.variants.filter((variant) => variant.server !== server);
-  const titles = [...new Set(others.map((variant) => variant.server.place.host.title))].join(', ');
-  if (titles === '') return server.place.host.title;
-  const same = offer.differs.length === 0;
-  return same
-    ? `${server.place.host.title}, ${titles}`
-    : `${server.place.host.title}; ${titles} with another ${offer.differs.map(printableLine).join(', ')}`;
+  const titles = [...new Set(others.map((variant) => variant.server.place.host.title))];
+  const differ = offer.differs.length === 0 ? '' : ` with another ${offer.differs.join(', ')}`;
+  const rest = titles.length === 0 ? '' : `; ${titles.join(', ')}${differ}`;
+  const local = scope === 'local' ? `, so far only in ${project}` : '';
+  return printableLine(`${host.title}${local}${rest}`);
 }
 
 function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: string, style: Style): string {
@@ -125,29 +125,27 @@ function nextText(done: InitDone, style: Style): string {
 }
 
 function undoText({ hosts }: InitDone, program: string, style: Style): string {
-  const written = hosts.filter(
-    ({ change }) => !(change instanceof SwitchboardError) && change.before !== change.after,
+  const written = hosts.flatMap(({ plan, change }) =>
+    change instanceof SwitchboardError || change.before === change.after ? [] : [plan],
   );
-  const of = (moved: boolean): string[] => [
-    ...new Set(
-      written
-        .filter(({ plan }) => plan.moves.length > 0 === moved && (moved || plan.file.ours === undefined))
-        .map(
-          ({ plan: { file } }) =>
-            file.place.host.name + (file.place.scope === 'project' && !moved ? ' --scope project' : ''),
-        ),
-    ),
-  ];
+  const namesOf = (plans: readonly HostPlan[]): string =>
+    [...new Set(plans.map(({ file }) => file.place.host.name))].join(' ');
+  const added = written.filter(({ moves, file }) => moves.length === 0 && file.ours === undefined);
   const lines = [
-    ...of(true).map((host) => [
-      `${program} eject ${host}`,
-      'gives it its servers back, and takes our entry out',
-    ]),
-    ...of(false).map((host) => [`${program} uninstall ${host}`, 'takes our entry out']),
-  ];
+    [`${program} eject`, namesOf(written.filter(({ moves }) => moves.length > 0)), 'puts the servers back'],
+    [
+      `${program} uninstall`,
+      namesOf(added.filter(({ file }) => file.place.scope !== 'project')),
+      'removes our entry',
+    ],
+    [
+      `${program} uninstall --scope project`,
+      namesOf(added.filter(({ file }) => file.place.scope === 'project')),
+      'removes our entry',
+    ],
+  ].filter(([, named]) => named !== '');
   if (lines.length === 0) return '';
-  const widest = Math.max(...lines.map(([line]) => line!.length));
-  return `\n${style.bold('Undo')}\n${lines.map(([line, meaning]) => `  ${line!.padEnd(widest)}  ${meaning!}\n`).join('')}`;
+  return `\n${style.bold('Undo')}\n${lines.map(([line, named, does]) => `  ${line!} ${named!}   ${does!}\n`).join('')}`;
 }
 
 /** Variables to set, and secrets that others can read. */
