@@ -100,20 +100,11 @@ test('the switchyard.toml that the guide shows is accepted, and means what it sa
 test('every configuration the README shows is accepted without a warning', async () => {
   const blocks = [...text('README.md').matchAll(/```jsonc?\n([\s\S]*?)```/g)].map(([, block]) => block!);
   const configurations = blocks.filter((block) => /^\s*"(mcpServers|suites)"/m.test(block));
-  expect(configurations.length).toBeGreaterThanOrEqual(2);
+  expect(configurations.length).toBeGreaterThanOrEqual(1);
   for (const configuration of configurations) {
     const project = createProject({ 'switchboard.config.json': configuration });
     const { stderr, stdout } = await switchboard('list', '--config', project.path('switchboard.config.json'));
     expect(stderr).toBe('');
     expect(stdout).toContain('npx');
-  }
-});
-
-test('the defaults the README shows are the defaults', () => {
-  const [, block] = /"timeouts": \{\n([\s\S]*?)\n\s*\},\n\s*"introspection"/.exec(text('README.md'))!;
-  const schema = text('switchboard.config.schema.json');
-  for (const [, key, value] of block!.matchAll(/"(\w+)": (\d+)/g)) {
-    const { default: standard } = JSON.parse(schema).properties.timeouts.properties[key!];
-    expect(standard, key).toBe(Number(value));
   }
 });
