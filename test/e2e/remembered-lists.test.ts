@@ -163,6 +163,15 @@ describe('flat tools', () => {
     }
   });
 
+  test('that several gateways learn at the same time are kept whole', async () => {
+    const { run, project, starts } = shop('buy\nsell\n');
+    await Promise.all(Array.from({ length: 4 }, () => firstRun(run)));
+    const before = starts();
+    expect(await tools(await run())).toEqual(['shop__buy', 'shop__sell']);
+    expect(starts()).toBe(before);
+    expect(readdirSync(project.path('.state/servers'))).toHaveLength(1);
+  });
+
   test('that repeat a secret are not written down', async () => {
     const { run, project } = shop('key_hunter2hunter2\n', { env: { API_TOKEN: 'hunter2hunter2' } });
     const client = await run();
