@@ -7,6 +7,9 @@ process.env.SWITCHBOARD_STATE_DIR = join(tmpdir(), `switchboard-test-state-${pro
 // Nor is the user's own configuration read or changed.
 process.env.XDG_CONFIG_HOME = join(tmpdir(), `switchboard-test-config-${process.pid}`);
 
+// The projects of tests are their own; those about asking take it away again.
+process.env.SWITCHBOARD_ALLOW_PROJECT = '1';
+
 // Where it is set, every Node that a test starts reads all certificates of the machine first, which takes longer than
 // starting it. No test leaves the machine.
 delete process.env.NODE_EXTRA_CA_CERTS;

@@ -58,7 +58,7 @@ async function tell(entry, look, callOf, before = []) {
   const memory = { command: process.execPath, args: [MEMORY], env, ...look };
   writeFileSync(join(cwd, 'switchboard.config.json'), JSON.stringify({ mcpServers: { memory } }));
   const client = new Client({ name: 'bench', version: '1.0.0' });
-  const transport = { command: process.execPath, args: [entry], cwd, stderr: 'ignore' };
+  const transport = { command: process.execPath, args: [entry, '--allow-project'], cwd, stderr: 'ignore' };
   await client.connect(
     new StdioClientTransport({ ...transport, env: { ...process.env, SWITCHBOARD_STATE_DIR: STATE } }),
   );

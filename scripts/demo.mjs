@@ -73,7 +73,7 @@ async function demo(servers) {
   const since = performance.now();
   const host = await connect({
     command: process.execPath,
-    args: [PROGRAM, '--log-level', 'error'],
+    args: [PROGRAM, '--allow-project', '--log-level', 'error'],
     cwd: project,
   });
   const { tools: suites } = await host.listTools();

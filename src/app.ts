@@ -14,6 +14,7 @@ import {
   reachedBy,
   type ConfiguredServer,
   type LoadedConfig,
+  type NotAllowed,
   type ServerDefinition,
 } from './config/index.ts';
 import {
@@ -71,6 +72,8 @@ export interface AppOptions {
   readonly startHint?: string | undefined;
   /** Where servers of a configuration were looked for, one line for each place. Default: nothing is said of it. */
   readonly whereLooked?: (config: LoadedConfig) => string[];
+  /** Remembers that a project is allowed, and reads the configuration again. Default: nobody is asked. */
+  readonly allowProject?: (project: NotAllowed) => Promise<void>;
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
@@ -211,6 +214,7 @@ export function createApp(options: AppOptions): App {
       callerMs,
       config: () => current,
       whereLooked: options.whereLooked ?? (() => []),
+      allowProject: options.allowProject,
       onProblem: onStateChange,
       persisted: (name, definition) => {
         const others = current.servers.filter((server) => server.name !== name);

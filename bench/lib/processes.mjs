@@ -15,7 +15,7 @@ export function start(args, cwd) {
   const child = spawn(process.execPath, args, {
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, SWITCHBOARD_STATE_DIR: STATE },
+    env: { ...process.env, SWITCHBOARD_STATE_DIR: STATE, SWITCHBOARD_ALLOW_PROJECT: '1' },
   });
   running.add(child);
   child.said = '';

@@ -39,7 +39,10 @@ export async function startGateway({ era, trace }) {
   };
   writeFileSync(join(cwd, 'switchboard.config.json'), JSON.stringify(config));
   const env = { ...process.env, SWITCHBOARD_STATE_DIR: join(cwd, 'state') };
-  const child = start([PROGRAM, '--http', '0', '--json', '--log-level', 'error'], { cwd, env });
+  const child = start([PROGRAM, '--allow-project', '--http', '0', '--json', '--log-level', 'error'], {
+    cwd,
+    env,
+  });
   const stop = async () => {
     await child.stop();
     forwarder.close();

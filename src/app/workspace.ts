@@ -1,9 +1,10 @@
-import type { ConfiguredServer, LoadedConfig } from '../config/index.ts';
+import type { ConfiguredServer, LoadedConfig, NotAllowed } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
 import { compound } from '../exposure/index.ts';
 import { Gateway, type CatalogEntry, type OverallExposure } from '../gateway/index.ts';
 import { Control, type Applied } from '../management/index.ts';
 import type { Logger } from '../shared/log.ts';
+import { AskForProject } from './ask-for-project.ts';
 import { argumentsForLog } from './log-lines.ts';
 import { identityOf } from './identity.ts';
 import { adviceOnLoss, managementOf } from './management.ts';
@@ -23,6 +24,8 @@ export interface WorkspaceOptions {
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
   /** Where servers of a configuration were looked for, one line for each place. */
   readonly whereLooked: (config: LoadedConfig) => string[];
+  /** Remembers that a project is allowed, and applies its configuration; undefined: nobody is asked. */
+  readonly allowProject: ((project: NotAllowed) => Promise<void>) | undefined;
   /** Called when a server could not be listed. */
   readonly onProblem: () => void;
   /**
@@ -51,9 +54,20 @@ export interface Workspace {
 }
 
 export function openWorkspace(options: WorkspaceOptions): Workspace {
-  const { program, log, volatile, config, onProblem } = options;
+  const { program, log, volatile, config, onProblem, allowProject } = options;
+  const asking =
+    allowProject &&
+    new AskForProject({ config, allow: allowProject, handle: (call) => workspace.gateway.handle(call) });
+  /** A server of a project that is not allowed yet is there to ask for that. */
+  const askingFirst = (server: ConfiguredServer, entry: CatalogEntry): CatalogEntry =>
+    asking !== undefined && server.kind === 'unusable' && server.notAllowed === true
+      ? { ...entry, exposure: asking.before(entry.exposure) }
+      : entry;
   const build = (server: ConfiguredServer, after?: Promise<unknown>, anew = false): CatalogEntry =>
-    options.build(server, () => workspace, after, anew);
+    askingFirst(
+      server,
+      options.build(server, () => workspace, after, anew),
+    );
   const { settings } = config();
   const servers = [...config().servers, ...config().unusable];
   const gateway: Gateway = new Gateway({
@@ -71,7 +85,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     gateway,
     log,
     build,
-    reshow: (definition, source) => ({ ...lookOf(definition, volatile), source }),
+    reshow: (definition, source) => askingFirst(definition, { ...lookOf(definition, volatile), source }),
     definitions: servers,
   });
   const overallOf = (loaded: LoadedConfig): OverallExposure[] => {
@@ -110,7 +124,7 @@ function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): rea
     ...next.servers,
     ...next.unusable.map((server) => {
       const before = control.find(server.name);
-      if (before === undefined || before.kind === 'unusable') return server;
+      if (before === undefined || before.kind === 'unusable' || server.notAllowed === true) return server;
       log.warn('goes on as it was: its definition cannot be used', { server: server.name });
       return before;
     }),

@@ -44,6 +44,10 @@ export const COMMON_FLAGS: readonly Flag[] = [
     name: 'log-time',
     summary: 'begin log lines with the time on a terminal too; elsewhere they always do',
   },
+  {
+    name: 'allow-project',
+    summary: 'use the files of this project without asking; also SWITCHBOARD_ALLOW_PROJECT=1',
+  },
   { name: 'json', summary: 'print JSON for a program to read' },
   { name: 'help', short: 'h', summary: 'show this help' },
 ];

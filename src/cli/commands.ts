@@ -79,6 +79,20 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/enable.ts')).enable,
   },
   {
+    name: 'allow',
+    words: '[path]',
+    summary: "let this project's servers be used",
+    edits: true,
+    load: async () => (await import('./commands/allow.ts')).allow,
+  },
+  {
+    name: 'deny',
+    words: '[path]',
+    summary: 'take back what allow has allowed',
+    edits: true,
+    load: async () => (await import('./commands/deny.ts')).deny,
+  },
+  {
     name: 'reload',
     words: '',
     summary: 'let running gateways read the configuration again',

@@ -9,18 +9,22 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/**
- * Reads the configuration of a program: the file of the flag, else of its variable, else the usual ones. `strict`: all of
- * them must be usable.
- */
+interface ReadOptions {
+  /** Whether all files must be usable. Default false. */
+  readonly strict?: boolean;
+  /** Whether the files of a project are used without having been allowed. Default: as the environment says. */
+  readonly allowProject?: boolean | undefined;
+}
+
+/** Reads the configuration of a program: the file of the flag, else of its variable, else the usual ones. */
 export async function readConfiguration(
   flag: string | undefined,
   { cwd, env }: Surroundings,
   { configFace: face, variables }: CliFace,
-  strict?: 'strict',
+  { strict = false, allowProject }: ReadOptions = {},
 ): Promise<LoadedConfig> {
   const userDirectory = userConfigDirectory(env);
-  const options = { cwd, env, face, userDirectory, strict: strict !== undefined };
+  const options = { cwd, env, face, userDirectory, strict, allowProject };
   if (flag !== undefined || variables === undefined || !env[variables.config])
     return loadConfig({ ...options, configPath: flag });
   try {

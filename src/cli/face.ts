@@ -47,6 +47,12 @@ export const STATE_ROW: readonly [name: string, meaning: string] = [
     '%LOCALAPPDATA%\\switchboard',
 ];
 
+/** The row of the help about projects that need not be allowed. */
+export const ALLOW_ROW: readonly [name: string, meaning: string] = [
+  'SWITCHBOARD_ALLOW_PROJECT',
+  'set to 1, the files of every project are used without having been allowed',
+];
+
 /** Whether it has a configuration only where one is named on the command line. */
 export function namesItsConfig({ configFace }: CliFace): boolean {
   return configFace?.findsConfig === false;

@@ -49,6 +49,7 @@ function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof 
       configPath: flags.get('config'),
       logLevel: flags.get('log-level'),
       logTime: flags.has('log-time'),
+      allowProject: flags.has('allow-project'),
       ...(http === undefined
         ? {}
         : {
@@ -81,6 +82,6 @@ function isStartedByHost(): boolean {
   }
 }
 
-const SERVING = new Set(['config', 'log-level', 'log-time', 'stdio', 'http', 'sse']);
+const SERVING = new Set(['config', 'allow-project', 'log-level', 'log-time', 'stdio', 'http', 'sse']);
 /** What can only be said of clients that connect. */
 const SERVING_HTTP = new Set(['allow-remote', 'show-token', 'json']);

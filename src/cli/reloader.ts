@@ -18,6 +18,8 @@ export interface ReloaderOptions {
 /** Reads the configuration again and does what is new in it, one at a time; one that is wrong changes nothing. */
 export interface Reloader {
   readonly reload: () => void;
+  /** The same; resolves when it is done, whether it worked or not. */
+  readonly reloadNow: () => Promise<void>;
   /** Nothing changes any more, not even by what is being read. */
   readonly stop: () => void;
 }
@@ -48,9 +50,8 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
     }
   };
   return {
-    reload: () => {
-      last = last.then(reload);
-    },
+    reload: () => void (last = last.then(reload)),
+    reloadNow: () => (last = last.then(reload)),
     stop: () => {
       stopped = true;
     },

@@ -229,9 +229,11 @@ function createContext(
     status,
     stop: ending.signal,
     async loadConfig(how) {
-      const strict = how === 'strictly' ? 'strict' : undefined;
       const expected = how === 'or new' ? withoutFile(face) : face;
-      const config = await readConfiguration(given.flags.get('config'), { cwd, env }, expected, strict);
+      const config = await readConfiguration(given.flags.get('config'), { cwd, env }, expected, {
+        strict: how === 'strictly',
+        allowProject: given.flags.has('allow-project') ? true : undefined,
+      });
       if (how !== 'quietly') {
         for (const warning of config.warnings) log[warning.level](describeWarning(warning));
       }

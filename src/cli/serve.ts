@@ -1,6 +1,6 @@
 import { createApp, HOST_PATIENCE, hasNothingToShow, nestingDepth, type App } from '../app.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { describeWarning, whereLooked } from '../config/index.ts';
+import { allowFiles, describeWarning, whereLooked } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
 import { logDirectoryOf, readConfiguration } from './configuration.ts';
 import { namesItsConfig, type CliFace } from './face.ts';
@@ -14,6 +14,8 @@ import { onStop } from './stop.ts';
 export interface ServeRequest {
   readonly configPath: string | undefined;
   readonly logLevel: string | undefined;
+  /** Whether the files of the project are used without having been allowed. */
+  readonly allowProject: boolean;
   /** Whether log lines carry the time even on a terminal. */
   readonly logTime: boolean;
   /** How to serve clients that connect; default: the host that started this program is served. */
@@ -40,7 +42,8 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
   refuseTooDeep(env, program);
   const chosen = chosenLogLevel(logLevel, env, face);
   const surroundings = { cwd: process.cwd(), env };
-  const config = await readConfiguration(configPath, surroundings, face);
+  const allowProject = request.allowProject ? true : undefined;
+  const config = await readConfiguration(configPath, surroundings, face, { allowProject });
   const file = await openLog(logDirectoryOf(config, surroundings, face), program);
   const write = (line: string): void => {
     writeLogLine(line, logTime);
@@ -65,6 +68,10 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
     program,
     configPath,
     whereLooked: (loaded) => whereLooked(loaded, face.configFace),
+    allowProject: async (project) => {
+      allowFiles(project.files);
+      await reloader.reloadNow();
+    },
     volatile: face.volatile ?? false,
     callerMs: HOST_PATIENCE,
     ownVariables: http === undefined ? [] : Object.values(face.listens ?? {}),
@@ -73,7 +80,7 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
   const reloader = createReloader({
     app,
     log,
-    read: async () => readConfiguration(configPath, surroundings, face, 'strict'),
+    read: async () => readConfiguration(configPath, surroundings, face, { strict: true, allowProject }),
     again: namesItsConfig(face) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
     tooLate: async (read) => {
       const { changedForNextStart } = await import('./next-start.ts');

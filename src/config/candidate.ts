@@ -19,6 +19,8 @@ export interface Candidate {
   readonly startIn?: string | undefined;
   /** The part of the configuration that it belongs to. Default: none, it is in no file. */
   readonly scope?: ConfigScope | undefined;
+  /** Whether nothing of it may be used, because its file is not allowed yet. Default false. */
+  readonly notAllowed?: boolean | undefined;
   /** Whether its texts are taken as they stand, with nothing filled in. Default false. */
   readonly literal?: boolean | undefined;
   readonly definition: CandidateDefinition;

@@ -120,6 +120,8 @@ export interface UnusableServer extends CommonDefinition {
   readonly reason: string;
   /** What to do about it, as sentences. */
   readonly nextStep: string;
+  /** Whether nothing is wrong with it but that its file is not allowed yet. Default false. */
+  readonly notAllowed?: boolean | undefined;
 }
 
 /** What a definition says about logging in, filled in. */

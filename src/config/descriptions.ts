@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { messageOf } from '../shared/errors.ts';
 import type { Warn } from './candidate.ts';
 import { isObject } from './plain-data.ts';
+import type { Layer } from './layers.ts';
 import { keyPath, withConsequence } from './problem.ts';
 import { readJsonFile } from './read.ts';
 
@@ -21,16 +22,21 @@ export type Descriptions = ReadonlyMap<string, Described>;
  * Reads the mcp-descriptions.json of each directory, and the one in its `.switchboard`; the first that knows a server
  * holds for it. Such a file only adds words, so whatever is wrong in it is a warning.
  */
-export function readDescriptions(directories: readonly string[], warn: Warn): Descriptions {
+export function readDescriptions(
+  layers: readonly Pick<Layer, 'directory' | 'approval'>[],
+  warn: Warn,
+): Descriptions {
   const all = new Map<string, Described>();
-  for (const [directory, place] of directories.flatMap((each) => PLACES.map((at) => [each, at] as const))) {
-    const file = join(resolve(directory), ...place, FILE);
+  for (const [layer, place] of layers.flatMap((each) => PLACES.map((at) => [each, at] as const))) {
+    const file = join(resolve(layer.directory), ...place, DESCRIPTIONS_FILE);
+    // Its words go to a model, about anybody's servers.
+    if (layer.approval?.allows(file) === false) continue;
     for (const [name, described] of entriesOf(file, warn)) if (!all.has(name)) all.set(name, described);
   }
   return all;
 }
 
-const FILE = 'mcp-descriptions.json';
+export const DESCRIPTIONS_FILE = 'mcp-descriptions.json';
 const PLACES: readonly (readonly string[])[] = [[], ['.switchboard']];
 const MAX_BYTES = 4 * 1024 * 1024;
 /** No instructions have a reason to be longer, in UTF-16 units; a file with them may be as long. */

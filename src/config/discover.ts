@@ -6,6 +6,7 @@ import { ALWAYS_EXCLUDED } from './defaults.ts';
 import { findFiles } from './find-files.ts';
 import { isObject } from './plain-data.ts';
 import { withConsequence } from './problem.ts';
+import type { ProjectApproval } from './project-approval.ts';
 import { readJsonFile } from './read.ts';
 
 export interface DiscoverOptions {
@@ -14,12 +15,14 @@ export interface DiscoverOptions {
   /** Whether the `.mcp.json` of the directory itself is read too. */
   readonly rootFile: boolean;
   readonly warn: Warn;
+  /** Whether a file may be used. Of others, only the names of their servers are. Default: all may. */
+  readonly approval?: ProjectApproval | undefined;
 }
 
 /** The servers of the `.mcp.json` files that the patterns find, and of the one in the directory itself. */
 export async function discover(
   directory: string,
-  { globs, rootFile: wantsRootFile, warn }: DiscoverOptions,
+  { globs, rootFile: wantsRootFile, warn, approval }: DiscoverOptions,
 ): Promise<Candidate[]> {
   const found = findFiles(globs, {
     directory,
@@ -28,19 +31,33 @@ export async function discover(
       warn({ file, message: `cannot be searched for servers: ${messageOf(error)}`, level: 'warn' }),
   });
   const candidates: Candidate[] = [];
-  for (const file of found) candidates.push(...(await readCandidates(file, warn)));
+  for (const file of found)
+    candidates.push(...(await gated(file, approval, warn, (tell) => readCandidates(file, tell))));
 
   if (!wantsRootFile) return candidates;
   const rootFile = join(resolve(directory), '.mcp.json');
   if (!found.includes(rootFile) && statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true) {
-    const value = readOrWarn(rootFile, warn);
-    if (isObject(value) && 'mcpServers' in value) {
-      candidates.push(...(await mapCandidates(rootFile, value.mcpServers, warn)));
-    } else if (value !== undefined) {
-      warn({ file: rootFile, message: 'has no "mcpServers" and is not used', level: 'info' });
-    }
+    candidates.push(...(await gated(rootFile, approval, warn, (tell) => rootCandidates(rootFile, tell))));
   }
   return candidates;
+}
+
+/** What a file describes; where it is not allowed yet, marked as such, and what is wrong in it is not told. */
+async function gated(
+  file: string,
+  approval: ProjectApproval | undefined,
+  warn: Warn,
+  read: (warn: Warn) => Promise<Candidate[]>,
+): Promise<Candidate[]> {
+  if (approval === undefined || approval.allows(file)) return read(warn);
+  return (await read(() => undefined)).map((candidate) => ({ ...candidate, notAllowed: true }));
+}
+
+async function rootCandidates(file: string, warn: Warn): Promise<Candidate[]> {
+  const value = readOrWarn(file, warn);
+  if (isObject(value) && 'mcpServers' in value) return mapCandidates(file, value.mcpServers, warn);
+  if (value !== undefined) warn({ file, message: 'has no "mcpServers" and is not used', level: 'info' });
+  return [];
 }
 
 async function readCandidates(file: string, warn: Warn): Promise<Candidate[]> {

@@ -10,6 +10,8 @@ export interface Face {
     /** Default: off, and where it is turned on, a person is asked and nothing is written. */
     readonly management?: Management | undefined;
   };
+  /** What it is called on a command line. Default `switchboard`. */
+  readonly program?: string | undefined;
   /** The file used where none is named; it must exist. Default: the first `switchboard.config.*`, or none. */
   readonly configFile?: string | undefined;
   /** Whether that file may be missing, because it is about to be made. Default false. */

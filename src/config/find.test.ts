@@ -77,7 +77,7 @@ test('the other programs read neither', () => {
     findConfig({ cwd: place.path('app'), face: { defaults, ...face }, ...search }).files;
   expect(find({ findsConfig: false })).toEqual([]);
   expect(find({ configFile: 'config.json' })).toEqual([
-    { path: place.path('app/config.json'), scope: 'explicit' },
+    { path: place.path('app/config.json'), scope: 'project' },
   ]);
 });
 

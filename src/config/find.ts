@@ -47,18 +47,18 @@ export interface FoundConfig {
 /** The configuration files of a working directory, or the one asked for by name. */
 export function findConfig(options: FindConfigOptions): FoundConfig {
   const { cwd, configPath, face = SWITCHBOARD, userDirectory = userConfigDirectory() } = options;
-  const only = (path: string): FoundConfig => ({
-    files: [{ path, scope: 'explicit' }],
+  const only = (path: string, scope: ConfigScope): FoundConfig => ({
+    files: [{ path, scope }],
     unused: [],
     userDirectory: undefined,
   });
-  if (configPath !== undefined) return only(existingConfig(resolve(cwd, configPath), face));
+  if (configPath !== undefined) return only(existingConfig(resolve(cwd, configPath), face), 'explicit');
   if (face.configFile !== undefined) {
     const advice = (): string => face.configHint ?? 'Create it, or name another file.';
     const path = resolve(cwd, face.configFile);
     if (face.mayBeMissing === true && !exists(path))
       return { files: [], unused: [], userDirectory: undefined };
-    return only(existing(path, face.configFile, advice));
+    return only(existing(path, face.configFile, advice), 'project');
   }
   if (face.findsConfig === false) return { files: [], unused: [], userDirectory: undefined };
   const project = projectConfigs(cwd, userDirectory, options.home);

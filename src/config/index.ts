@@ -26,7 +26,8 @@ export {
 } from './find.ts';
 export { interpolate, whyNotFilled } from './interpolate.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
-export { loadConfig, type LoadedConfig } from './load.ts';
+export { loadConfig, type LoadedConfig, type NotAllowed } from './load.ts';
+export { allowedFiles, allowFiles, asOwner, denyFiles } from './project-approval.ts';
 export { concernsWrapped, loadWrapped } from './load-wrapped.ts';
 export { describeWarning } from './problem.ts';
 export { recursionGuard } from './recursion.ts';

@@ -1,12 +1,14 @@
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
-import { checkedCandidates, type Candidate, type Warn } from './candidate.ts';
+import { checkedCandidates, mapCandidates, type Candidate, type Warn } from './candidate.ts';
 import { allProblems, checkConfig, invalidConfig } from './check.ts';
 import { discover } from './discover.ts';
 import type { Face } from './face.ts';
 import type { ConfigFile, ConfigScope, FoundConfig } from './find.ts';
-import { keyPath } from './problem.ts';
-import { readConfigFile } from './read.ts';
+import { keyPath, type ConfigWarning } from './problem.ts';
+import { isObject } from './plain-data.ts';
+import { ProjectApproval } from './project-approval.ts';
+import { isModule, readConfigFile, readJsonFile } from './read.ts';
 import type { ConfigInput } from './schema/config.ts';
 import { globsOf } from './settings.ts';
 
@@ -20,6 +22,8 @@ export interface Layer {
   readonly config: ConfigInput;
   /** Its servers: those of the file, then those that were discovered. */
   readonly candidates: readonly Candidate[];
+  /** Which of its files may be used. Default: all. */
+  readonly approval?: ProjectApproval | undefined;
 }
 
 export interface ReadLayersOptions {
@@ -28,6 +32,8 @@ export interface ReadLayersOptions {
   readonly face: Face;
   /** Whether a file that cannot be used is an error even where another one can. */
   readonly strict: boolean;
+  /** Whether the files of a project are used without having been allowed. Default: as the environment says. */
+  readonly allowProject?: boolean | undefined;
   readonly warn: Warn;
 }
 
@@ -47,18 +53,23 @@ export interface ReadLayers {
 export async function readLayers(found: FoundConfig, options: ReadLayersOptions): Promise<ReadLayers> {
   const userFile = found.files.find(({ scope }) => scope === 'user');
   const projectFile = found.files.find((file) => file !== userFile);
-  const project = await readLayer(projectFile, options);
-  if (userFile === undefined || project.config.extends === false) {
+  // Read first, for it may allow the project; told of later, for the project may leave it out.
+  const ofUser: ConfigWarning[] = [];
+  const user =
+    userFile && (await readLayer(userFile, { ...options, warn: (each) => void ofUser.push(each) }));
+  const patterns = user?.config.allowProjects ?? [];
+  const isFound = (projectFile?.scope ?? 'project') === 'project';
+  const approval = isFound ? new ProjectApproval({ ...options, patterns }) : undefined;
+  const project = await readLayer(projectFile, options, approval);
+  warnAboutForeignKeys(project, ['allowProjects'], options.warn);
+  if (user === undefined || userFile === undefined || project.config.extends === false) {
     if (project.error !== undefined) throw project.error;
     const files = projectFile === undefined ? [] : [projectFile];
     const userDirectory = project.config.extends === false ? undefined : found.userDirectory;
     return { layers: [project], files, userDirectory };
   }
-  const user = startingIn(project.directory, await readLayer(userFile, options));
-  if (user.config.extends !== undefined) {
-    const message = 'is ignored here: only the file of a project can leave this one out';
-    options.warn({ file: userFile.path, key: 'extends', message, level: 'warn' });
-  }
+  ofUser.forEach(options.warn);
+  warnAboutForeignKeys(user, ['extends'], options.warn);
   const broken = [project, user].filter(({ error }) => error !== undefined);
   const othersUsable = projectFile !== undefined && broken.length === 1 && !options.strict;
   if (broken[0]?.error !== undefined && !othersUsable) throw broken[0].error;
@@ -66,7 +77,8 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
   const files = found.files.map((file) =>
     broken.some((layer) => layer.file === file.path) ? { ...file, leftOut: true } : file,
   );
-  return { layers: [project, user], files, userDirectory: found.userDirectory };
+  const layers = [project, startingIn(project.directory, user)];
+  return { layers, files, userDirectory: found.userDirectory };
 }
 
 interface ReadLayer extends Layer {
@@ -74,17 +86,26 @@ interface ReadLayer extends Layer {
   readonly error?: SwitchboardError;
 }
 
-async function readLayer(found: ConfigFile | undefined, options: ReadLayersOptions): Promise<ReadLayer> {
+async function readLayer(
+  found: ConfigFile | undefined,
+  options: ReadLayersOptions,
+  approval?: ProjectApproval,
+): Promise<ReadLayer> {
   const { cwd, face, warn } = options;
   const scope = found?.scope ?? 'project';
   const file = found?.path;
   const directory = file === undefined ? resolve(cwd) : dirname(file);
-  const place = { scope, file, directory };
+  const place = { scope, file, directory, approval };
   try {
-    const { config, own } = file === undefined ? NO_FILE : await readFile(file, options);
+    const { config, own } =
+      file === undefined
+        ? NO_FILE
+        : approval === undefined || approval.allows(file)
+          ? await readFile(file, options)
+          : { config: {}, own: await namesIn(file) };
     // In the user's own directory, nobody else's program looks for a .mcp.json.
     const rootFile = face.discovers !== false && scope !== 'user';
-    const discovered = await discover(directory, { globs: globsOf(config, face), rootFile, warn });
+    const discovered = await discover(directory, { globs: globsOf(config, face), rootFile, warn, approval });
     const candidates = [...own, ...discovered].map((candidate) => ({ ...candidate, scope }));
     return { ...place, config, candidates };
   } catch (error) {
@@ -105,6 +126,36 @@ async function readFile(file: string, { face, warn }: ReadLayersOptions): Promis
   if (checked.fatal.length > 0) throw invalidConfig(file, allProblems(checked));
   for (const { path, message, level } of checked.notes) warn({ file, key: keyPath(path), message, level });
   return { config: checked.config, own: checkedCandidates(file, checked.servers, warn) };
+}
+
+/** The servers of a file that is not allowed yet. One that is a program is not run, and stands for its servers. */
+async function namesIn(file: string): Promise<Candidate[]> {
+  const here = { file, directory: dirname(file), notAllowed: true };
+  if (isModule(file)) return [{ ...here, name: basename(file), path: [], definition: { kind: 'unusable' } }];
+  try {
+    const value = readJsonFile(file);
+    const map = isObject(value) ? value.mcpServers : undefined;
+    const found = isObject(map) ? await mapCandidates(file, map, () => undefined) : [];
+    return found.map((candidate) => ({ ...candidate, ...here }));
+  } catch {
+    // Nothing of it is used; what is wrong with it is told when it is allowed.
+    return [];
+  }
+}
+
+/** Keys that mean something in the other file only. */
+function warnAboutForeignKeys(
+  { file, scope, config }: Layer,
+  keys: readonly ('extends' | 'allowProjects')[],
+  warn: Warn,
+): void {
+  const why =
+    scope === 'user'
+      ? 'only the file of a project can leave this one out'
+      : "only the user's own file can allow projects";
+  for (const key of keys)
+    if (config[key] !== undefined && file !== undefined && scope !== 'explicit')
+      warn({ file, key, message: `is ignored here: ${why}`, level: 'warn' });
 }
 
 /** As hosts do with servers of a user: they are started where the work is, unless their definition says otherwise. */

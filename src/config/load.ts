@@ -1,16 +1,19 @@
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
-import type { Warn } from './candidate.ts';
+import { shellWord } from '../shared/shell-word.ts';
+import type { Candidate, Warn } from './candidate.ts';
 import { resolveCompounds, type CompoundDefinition } from './compound.ts';
 import type { ServerDefinition, UnusableServer } from './definition.ts';
-import { readDescriptions } from './descriptions.ts';
+import { DESCRIPTIONS_FILE, readDescriptions } from './descriptions.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 import { findConfig, type ConfigFile } from './find.ts';
 import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
 import { mergeConfigs, readLayers, type Layer } from './layers.ts';
 import { warnAboutNameClashes } from './name-clashes.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
+import type { ProjectFile } from './project-approval.ts';
 import { resolveServers } from './resolve.ts';
+import { whatRuns } from './what-runs.ts';
 import { applyDefaults, type Settings } from './settings.ts';
 
 export interface LoadConfigOptions {
@@ -24,6 +27,8 @@ export interface LoadConfigOptions {
   readonly userDirectory?: string | undefined;
   /** Whether every file must be usable, even where others are. Default false. */
   readonly strict?: boolean | undefined;
+  /** Whether a project's files are used without having been allowed. Default: where SWITCHBOARD_ALLOW_PROJECT is 1. */
+  readonly allowProject?: boolean | undefined;
   /** The script that runs now; an entry that starts it is left out. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
   /** The program we are started as. Default `switchboard`. */
@@ -55,10 +60,21 @@ export interface LoadedConfig {
   readonly disabled: readonly string[];
   /** Servers that are defined but cannot be used as they are written, and why; a warning says it too. */
   readonly unusable: readonly UnusableServer[];
+  /** What of the project is not allowed yet; undefined where nothing is left to allow. */
+  readonly notAllowed: NotAllowed | undefined;
   /** Tools made of tools of several servers, in the order written. */
   readonly compounds: readonly CompoundDefinition[];
   /** What was skipped or ignored, and why. Never holds a value of the environment. */
   readonly warnings: readonly ConfigWarning[];
+}
+
+/** Files of a project that nobody has allowed yet. */
+export interface NotAllowed {
+  /** Of the project. */
+  readonly directory: string;
+  readonly files: readonly ProjectFile[];
+  /** What they would start, a line for each server. */
+  readonly runs: readonly string[];
 }
 
 export interface ConfigSearch {
@@ -79,25 +95,37 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const found = findConfig(options);
   for (const { path, usedInstead } of found.unused)
     warn({ file: path, message: `is not used, because ${usedInstead} is there too`, level: 'warn' });
-  const { layers, files, userDirectory } = await readLayers(found, { cwd, face, strict, warn });
+  const { layers, files, userDirectory } = await readLayers(found, {
+    ...{ cwd, face, strict, warn },
+    allowProject: options.allowProject,
+  });
   const [first] = layers;
   const directory = first!.directory;
   const config = mergeConfigs(layers);
   const settings = applyDefaults({ ...config, discoverGlobs: first!.config.discoverGlobs }, face);
-  const candidates = layers.flatMap((layer) => layer.candidates);
+  const read = layers.flatMap((layer) => layer.candidates);
+  // What is not allowed takes nobody's place.
+  const candidates = [
+    ...read.filter(isAllowed),
+    ...read.filter((each) => !isAllowed(each)).slice(0, MOST_SHOWN),
+  ];
+  const howToAllow = `Look at it and run: ${face.program ?? 'switchboard'} allow ${shellWord(directory)}`;
   const suiteFiles = filesOf(layers, 'suites');
   const { servers, disabled, unusable } = resolveServers(candidates, {
     settings,
     suiteFiles,
     env,
-    descriptions: readDescriptions(
-      layers.map((layer) => layer.directory),
-      warn,
-    ),
+    descriptions: readDescriptions(layers, warn),
+    howToAllow,
     ourScript: options.ourScript ?? process.argv[1],
     warn,
     warnings,
   });
+  const notAllowed = notAllowedIn(first!, candidates, unusable);
+  if (notAllowed !== undefined) {
+    const message = `is not allowed yet: nothing of it is started or used. ${howToAllow}`;
+    warn({ file: directory, message, level: 'warn' });
+  }
   const defined = new Set(candidates.map((candidate) => candidate.name));
   for (const layer of layers) warnAboutUnusedSuites(layer, settings, defined, warn);
   const known = { servers, disabled, defined };
@@ -109,8 +137,30 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...{ settings, suiteFiles },
     logDirectory: logDirectoryOf(layers, env, warn),
     writtenHttpToken: httpTokenIn(layers),
-    ...{ servers, disabled, unusable, compounds, warnings },
+    ...{ servers, disabled, unusable, notAllowed, compounds, warnings },
   };
+}
+
+/** So many servers of a project that is not allowed yet are shown. */
+const MOST_SHOWN = 50;
+
+function isAllowed({ notAllowed }: Candidate): boolean {
+  return notAllowed !== true;
+}
+
+/** What there is to allow. A file in which nothing would be used, such as one that only starts us, is not worth asking. */
+function notAllowedIn(
+  { approval, directory, file }: Layer,
+  candidates: readonly Candidate[],
+  unusable: readonly UnusableServer[],
+): NotAllowed | undefined {
+  const names = new Set(unusable.filter((server) => server.notAllowed).map(({ origin }) => origin.file));
+  const files = (approval?.notAllowed ?? []).filter(
+    ({ path }) => path === file || names.has(path) || basename(path) === DESCRIPTIONS_FILE,
+  );
+  if (files.length === 0) return undefined;
+  const ours = candidates.filter((each) => !isAllowed(each) && names.has(each.file));
+  return { directory, files, runs: ours.map(whatRuns) };
 }
 
 /** Which file each entry of a map comes from. */

@@ -32,6 +32,8 @@ export interface ResolveOptions {
   /** The script that runs now; an entry that starts it is us. */
   readonly ourScript: string | undefined;
   readonly warn: Warn;
+  /** How to allow the project, as a sentence; for servers whose file is not allowed yet. */
+  readonly howToAllow?: string | undefined;
   /** What has been warned of so far, by `warn` too. */
   readonly warnings: readonly ConfigWarning[];
 }
@@ -58,8 +60,15 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
     if (first !== undefined) {
       const message = `"${name}" is already defined in ${place(first)}; this one is ignored`;
       // Turning off at home what a shared file defines is the reason to have both, as is a project's own version.
-      const meant = isDisabled(first.definition) || first.scope !== candidate.scope;
+      const meant =
+        isDisabled(first.definition) || first.scope !== candidate.scope || candidate.notAllowed === true;
       warn({ ...origin(candidate), message, level: meant ? 'info' : 'warn' });
+      continue;
+    }
+    if (candidate.notAllowed === true) {
+      if (isDisabled(definition) || isOurEntry(candidate, isOurselves)) continue;
+      taken.set(name, candidate);
+      unusable.push(notAllowedServer(candidate, options));
       continue;
     }
     taken.set(name, candidate);
@@ -152,6 +161,30 @@ function defineBuiltin(
     directory: filled === undefined ? (candidate.startIn ?? candidate.directory) : candidate.directory,
     written: { builtin, project },
   };
+}
+
+/** Of a server whose file is not allowed yet only the name is used, and it is shown as one tool that can ask. */
+function notAllowedServer(candidate: Candidate, options: ResolveOptions): UnusableServer {
+  const nothing = { ...candidate, definition: { kind: 'unusable' } } as const;
+  return {
+    ...unusableServer(nothing, { ...options, descriptions: undefined, warnings: [] }),
+    exposure: 'suite',
+    offer: ['tools'],
+    reason: `${candidate.file} is not allowed yet`,
+    nextStep: options.howToAllow ?? '',
+    notAllowed: true,
+  };
+}
+
+/** By what is written: nothing is filled in for a stranger. */
+function isOurEntry(
+  { definition, directory }: Candidate,
+  isOurselves: ReturnType<typeof recursionGuard>,
+): boolean {
+  if (definition.kind !== 'stdio') return false;
+  const { command, args = [] } = definition.server;
+  const [program, first] = typeof command === 'string' ? [command, []] : [command.cmd, command.args ?? []];
+  return isOurselves({ command: program, args: [...first, ...args], cwd: directory });
 }
 
 /** What a candidate that cannot be used becomes: how it would be shown, what is wrong, and what to do. */

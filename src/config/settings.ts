@@ -7,7 +7,10 @@ type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonl
 
 /** What the configuration says about everything but single servers and tools, with every default applied. */
 export type Settings = DeepReadonly<
-  Omit<ConfigOutput, '$schema' | 'extends' | 'mcpServers' | 'tools' | 'logDirectory' | 'management' | 'http'>
+  Omit<
+    ConfigOutput,
+    '$schema' | 'extends' | 'allowProjects' | 'mcpServers' | 'tools' | 'logDirectory' | 'management' | 'http'
+  >
 > & {
   /** Without the token, which httpTokenOf tells. */
   readonly http: DeepReadonly<Omit<ConfigOutput['http'], 'token'>>;

@@ -1,8 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Call } from '../gateway/index.ts';
-import { canElicit, isJsonObject, Server, SERVER_SHAPE } from '../protocol/index.ts';
-import { Message } from '../wire/index.ts';
+import { askPerson, canAsk } from './ask-person.ts';
 
 /** A program that somebody wants to be started. */
 export interface Proposal {
@@ -18,39 +17,14 @@ export interface Proposal {
  * Asks the person behind the client of a call whether a program may be started. Resolves when they agree; rejects when they do not,
  * or when their client cannot ask them.
  */
-export function approve(proposal: Proposal, call: Call): Promise<void> {
-  const { client } = call.session;
-  if (!canElicit(client.capabilities, undefined)) {
+export async function approve(proposal: Proposal, call: Call): Promise<void> {
+  if (!canAsk(call)) {
     const message = `Adding ${JSON.stringify(proposal.name)} needs a person's approval, and this client cannot ask for it.`;
-    return Promise.reject(
-      new SwitchboardError('APPROVAL_IMPOSSIBLE', message, {
-        hint: 'Its owner can allow it without asking: "management": {"approval": "auto"} in the configuration.',
-      }),
-    );
-  }
-  return new Promise((resolve, reject) => {
-    const request = {
-      jsonrpc: '2.0',
-      id: 0,
-      method: 'elicitation/create',
-      params: { message: question(proposal), requestedSchema: { type: 'object', properties: {} } },
-    };
-    const id = client.ask(Message.from(request, SERVER_SHAPE), {
-      answered: (answer) => {
-        const result = answer.value(Server.result);
-        if (isJsonObject(result) && result.action === 'accept') resolve();
-        else reject(refused(proposal));
-      },
-      unanswered: () => reject(refused(proposal)),
+    throw new SwitchboardError('APPROVAL_IMPOSSIBLE', message, {
+      hint: 'Its owner can allow it without asking: "management": {"approval": "auto"} in the configuration.',
     });
-    // Who gives up the call does not want an answer to the question.
-    call.runner = {
-      cancelled: () => {
-        client.withdraw(id, 'The request was cancelled.');
-        reject(refused(proposal));
-      },
-    };
-  });
+  }
+  if ((await askPerson(question(proposal), call)) !== true) throw refused(proposal);
 }
 
 function refused({ name }: Proposal): SwitchboardError {

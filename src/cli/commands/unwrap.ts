@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { withoutLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
+import { asOwner, withoutLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import { CONFIG_FILE, lookAt, refuseToUnwrap, unwrapFolder } from '../../language/wrap/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
@@ -115,12 +115,20 @@ async function unwrapEntry(
 }
 
 /** Puts the folder of a server back. */
-function unwrapInFolder(folder: string, given: Arguments, config: LoadedConfig, context: Context): Outcome {
+async function unwrapInFolder(
+  folder: string,
+  given: Arguments,
+  config: LoadedConfig,
+  context: Context,
+): Promise<Outcome> {
   const { kind, places } = lookAt(folder);
   const dryRun = given.flags.has('dry-run');
   const force = given.flags.has('force');
   if (dryRun && !force) refuseToUnwrap(folder);
-  const { kept } = kind === 'plain' || dryRun ? { kept: [] } : unwrapFolder(folder, { force });
+  const { kept } =
+    kind === 'plain' || dryRun
+      ? { kept: [] }
+      : await asOwner([places.config], () => unwrapFolder(folder, { force }));
   const done = { file: places.config, changed: kind !== 'plain' && !dryRun, dryRun, backup: null };
   const quiet = reasonNotToTell(done, given);
   const gateways = tellGateways(placesOf(config), context, quiet);

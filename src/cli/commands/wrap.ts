@@ -1,5 +1,5 @@
 import { dirname, relative, resolve } from 'node:path';
-import { withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
+import { asOwner, withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import {
   clearLeftovers,
   CONFIG_FILE,
@@ -152,7 +152,12 @@ async function wrapInFolder(
   const { hasOwn } = lookAt(folder);
   const plan = wrapPlan(server, choice, config, context);
   const found = await instructionsOf(asked, hasOwn, server, config, context, dryRun);
-  if (!dryRun) wrapFolder({ ...plan, instructions: found?.text });
+  // Whoever wraps an allowed server has allowed the wrapper.
+  if (!dryRun) {
+    await asOwner([origin.file], () => {
+      wrapFolder({ ...plan, instructions: found?.text });
+    });
+  }
   const done = { file: origin.file, changed: !dryRun, dryRun, backup: null };
   const quiet = reasonNotToTell(done, given);
   const gateways = tellGateways([readFor(server, config)], context, quiet);

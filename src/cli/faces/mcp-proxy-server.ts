@@ -1,4 +1,4 @@
-import { STATE_ROW, type CliFace } from '../face.ts';
+import { ALLOW_ROW, STATE_ROW, type CliFace } from '../face.ts';
 
 /** The coordinator: a configuration of its own, every tool on its own, under its own name. */
 export const mcpProxyServer: CliFace = {
@@ -6,6 +6,7 @@ export const mcpProxyServer: CliFace = {
   listens: { portVariable: 'PORT', stayVariable: 'KEEP_SERVER_OPEN' },
   configFace: {
     defaults: { exposure: 'flat', naming: 'plain' },
+    program: 'mcp-proxy-server',
     configFile: 'config.json',
     configHint: 'Create it, or name another file with --config or MCP_PROXY_CONFIG_PATH.',
     discovers: false,
@@ -34,6 +35,7 @@ export const mcpProxyServer: CliFace = {
     ],
     ['SWITCHBOARD_HTTP_TOKEN', 'over HTTP: what clients must send, where http.token is not set'],
     ['SWITCHBOARD_LOG_LEVEL', 'any level of --log-level, which wins'],
+    ALLOW_ROW,
     STATE_ROW,
     ['NO_COLOR', 'no colours'],
   ],

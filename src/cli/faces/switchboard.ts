@@ -1,4 +1,4 @@
-import { STATE_ROW, type CliFace } from '../face.ts';
+import { ALLOW_ROW, STATE_ROW, type CliFace } from '../face.ts';
 
 export const switchboard: CliFace = {
   program: 'switchboard',
@@ -12,6 +12,7 @@ export const switchboard: CliFace = {
       'XDG_CONFIG_HOME',
       'your own configuration is in its folder switchboard; default ~/.config, on Windows %APPDATA%',
     ],
+    ALLOW_ROW,
     STATE_ROW,
     ['NO_COLOR', 'no colours'],
   ],

@@ -136,6 +136,12 @@ export const config = z
     extends: yesOrNo
       .optional()
       .describe("In a project's file, false leaves out the user's own configuration. Default true."),
+    allowProjects: z
+      .array(filledText(), { error: 'must be a list of folders' })
+      .optional()
+      .describe(
+        'In the user\'s own file: folders whose projects are used without asking, for example "~/src/**". Default none.',
+      ),
     discoverGlobs: z
       .array(filledText(), { error: 'must be a list of patterns' })
       .default([...DEFAULTS.discoverGlobs])

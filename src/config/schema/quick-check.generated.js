@@ -117,7 +117,7 @@ const check77 = (v) => typeof v === 'string' && ["debug","info","warn","error","
 const check78 = (v) => Number.isInteger(v) && v >= 1024 && v <= 268435456;
 const properties106 = new Map([["messageBytes", check78], ["callsInFlight", check68], ["callsQueued", check27]]);
 const check79 = (v) => membersOf(v, properties106, [], isAny, undefined);
-const properties108 = new Map([["$schema", check0], ["extends", check1], ["discoverGlobs", check3], ["mcpServers", check52], ["suites", check54], ["exposure", check28], ["naming", check55], ["offer", check30], ["tools", check61], ["instructions", check63], ["isolation", check18], ["http", check69], ["management", check72], ["timeouts", check74], ["introspection", check76], ["inheritEnv", check13], ["logLevel", check77], ["logDirectory", check2], ["logArguments", check1], ["limits", check79]]);
+const properties108 = new Map([["$schema", check0], ["extends", check1], ["allowProjects", check3], ["discoverGlobs", check3], ["mcpServers", check52], ["suites", check54], ["exposure", check28], ["naming", check55], ["offer", check30], ["tools", check61], ["instructions", check63], ["isolation", check18], ["http", check69], ["management", check72], ["timeouts", check74], ["introspection", check76], ["inheritEnv", check13], ["logLevel", check77], ["logDirectory", check2], ["logArguments", check1], ["limits", check79]]);
 const check80 = (v) => membersOf(v, properties108, [], isAny, undefined);
 export const isConfig = check80;
 export const isServer = check50;

@@ -225,14 +225,23 @@ describe('the quick check and the schema agree', () => {
     if (!JSON.stringify(value).includes('__proto__')) expect(config.safeParse(value).success).toBe(valid);
     if (!quick.isConfig(value)) return;
     if (JSON.stringify(value).includes('__proto__')) return;
-    const { $schema, extends: extended, mcpServers, tools, logDirectory } = value;
+    const { $schema, extends: extended, allowProjects, mcpServers, tools, logDirectory } = value;
     const { flatIdleMs, remoteStartMs, ...settings } = applyDefaults(value);
     expect(settings.http).not.toHaveProperty('token');
     expect(flatIdleMs).toBe(value.timeouts?.idleMs ?? 'never');
     expect(remoteStartMs).toBe(value.timeouts?.childSpawnMs ?? 8000);
     const parsed = config.parse(value);
     const http = { ...settings.http, token: value.http?.token };
-    expect({ ...settings, http, $schema, extends: extended, mcpServers, tools, logDirectory }).toEqual({
+    expect({
+      ...settings,
+      http,
+      $schema,
+      extends: extended,
+      allowProjects,
+      mcpServers,
+      tools,
+      logDirectory,
+    }).toEqual({
       ...parsed,
       management: resolveManagement(parsed.management),
     });
@@ -261,6 +270,8 @@ describe('the quick check and the schema agree', () => {
     'text',
     { $schema: 'x' },
     { extends: false },
+    { allowProjects: ['~/src/**'] },
+    { allowProjects: '~/src/**' },
     { extends: 'other.json' },
     { mcpServers: { a: { command: 'npx', args: ['-y'], env: { A: 1, B: true, C: 'x' } } } },
     { mcpServers: { a: { command: { cmd: 'node', args: [], env: {} } } } },

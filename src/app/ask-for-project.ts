@@ -1,0 +1,96 @@
+import type { LoadedConfig, NotAllowed } from '../config/index.ts';
+import type { Call, Exposure } from '../gateway/index.ts';
+import { askPerson, canAsk } from '../management/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+
+export interface AskForProjectOptions {
+  readonly config: () => LoadedConfig;
+  /** Remembers that a project is allowed, and applies its configuration. */
+  readonly allow: (project: NotAllowed) => Promise<void>;
+  /** Takes a call to where it belongs now. */
+  readonly handle: (call: Call) => void;
+}
+
+/** Asks the person of a client, once, whether a project that is not allowed yet may be used. */
+export class AskForProject {
+  readonly #options: AskForProjectOptions;
+  /** What was asked, and the answer. */
+  #asked: { readonly about: NotAllowed; readonly answer: Promise<boolean | undefined> } | undefined;
+
+  constructor(options: AskForProjectOptions) {
+    this.#options = options;
+  }
+
+  /** The same tools, which ask before they do anything. */
+  before(exposure: Exposure): Exposure {
+    return {
+      needsTools: false,
+      present: (entry, selection) =>
+        exposure.present(entry, selection).map((tool) => ({
+          names: tool.names,
+          definition: (name) => tool.definition(name),
+          run: (call) => void this.#run(call, entry.source.problem!),
+        })),
+    };
+  }
+
+  async #run(call: Call, problem: SwitchboardError): Promise<void> {
+    try {
+      const about = this.#options.config().notAllowed;
+      // A yes is about the very content that the person was shown.
+      if (
+        about === undefined ||
+        !canAsk(call) ||
+        (this.#asked !== undefined && !isSame(this.#asked.about, about))
+      ) {
+        call.fail(problem);
+        return;
+      }
+      this.#asked ??= { about, answer: askPerson(question(about), call) };
+      const answer = await this.#asked.answer;
+      if (answer === undefined) this.#asked = undefined;
+      if (answer !== true) {
+        call.fail(declined(problem));
+        return;
+      }
+      await this.#options.allow(about);
+      if (this.#options.config().notAllowed === undefined) this.#options.handle(call);
+      else call.fail(problem);
+    } catch (error) {
+      call.fail(
+        error instanceof SwitchboardError
+          ? error
+          : new SwitchboardError('INTERNAL', 'The project could not be allowed.', { cause: error }),
+      );
+    }
+  }
+}
+
+function isSame(one: NotAllowed, other: NotAllowed): boolean {
+  const content = ({ files }: NotAllowed): string => JSON.stringify(files);
+  return content(one) === content(other);
+}
+
+function declined(problem: SwitchboardError): SwitchboardError {
+  return new SwitchboardError('PROJECT_NOT_ALLOWED', `${problem.message} The person did not allow it.`, {
+    hint: problem.hint,
+  });
+}
+
+/** On one line each, made printable: what is shown must be what will run. */
+function question({ directory, files, runs }: NotAllowed): string {
+  const listed = (lines: readonly string[]): string[] => [
+    ...lines.slice(0, MOST_LINES).map((line) => `- ${printableLine(line)}`),
+    ...(lines.length > MOST_LINES ? [`- and ${lines.length - MOST_LINES} more`] : []),
+  ];
+  return [
+    `Allow the MCP servers of the project ${printableLine(directory)}? Say yes only if you trust it.`,
+    'They would run:',
+    ...listed(runs),
+    'Defined in:',
+    ...listed(files.map(({ path }) => path)),
+  ].join('\n');
+}
+
+const MOST_LINES = 20;

@@ -1,0 +1,120 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { allowedFiles, allowFiles, type NotAllowed } from '../../config/index.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { usage } from '../arguments.ts';
+import type { Command, Context, Outcome } from '../command.ts';
+import { readConfiguration } from '../configuration.ts';
+import { confirm } from '../confirm.ts';
+import { Exit } from '../failure.ts';
+import { cannotTell, placesOf, tellGateways, toldText } from '../tell-gateways.ts';
+
+export const allow: Command = {
+  name: 'allow',
+  words: '[path]',
+  summary: "let this project's servers be used; shows them and asks",
+  about: [
+    'A project may come from a stranger, and its configuration names programs to start. So its files, which are ' +
+      '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json, do nothing until you allow them: their servers ' +
+      'are listed as "not allowed yet". This command shows what they would run and asks for a yes.',
+    'Remembered is each file with its content. After a change by somebody else it has to be allowed again; what ' +
+      '`$0 add` and the other commands write for you stays allowed. Programs that the files start are not looked into.',
+    'Folders of your own can be allowed once and for all: "allowProjects": ["~/src/**"] in your user file. ' +
+      '--allow-project and SWITCHBOARD_ALLOW_PROJECT=1 allow whatever is found, for one run. `$0 deny` takes it back.',
+  ],
+  flags: [
+    { name: 'yes', short: 'y', summary: 'do not ask' },
+    { name: 'list', summary: 'show what is allowed, everywhere' },
+  ],
+  examples: [
+    ['$0 allow', 'the project of this folder'],
+    ['$0 allow ~/src/app --yes', 'another one, from a script'],
+    ['$0 allow --list', 'what is allowed'],
+    ["$0 allow --json </dev/null | jq '.runs'", 'what would run; allows nothing'],
+  ],
+  exits: [[Exit.failed, 'nothing was allowed']],
+  async run({ flags, words }, context) {
+    if (flags.has('list')) return listOf();
+    const directory = directoryOf(words, 'allow', context);
+    const config = await readConfiguration(
+      flags.get('config'),
+      { cwd: directory, env: context.env },
+      context.face,
+      { allowProject: false },
+    );
+    const { notAllowed } = config;
+    if (notAllowed === undefined) return nothingToAllow(config.directory);
+    const agreed = flags.has('yes') || (await agrees(notAllowed, flags.has('json'), context));
+    if (!agreed) return notDone(notAllowed, context);
+    allowFiles(notAllowed.files);
+    const gateways = tellGateways(placesOf(config), context, cannotTell());
+    const names = notAllowed.files.map(({ path }) => path);
+    return {
+      exitCode: Exit.ok,
+      data: { directory: notAllowed.directory, allowed: names, runs: notAllowed.runs, gateways },
+      text: () =>
+        `${flags.has('yes') ? described(notAllowed) : ''}Allowed ${printableLine(notAllowed.directory)}.\n` +
+        (gateways.length === 0 ? '' : toldText(gateways)),
+    };
+  },
+};
+
+/** The project that is meant: a folder, or that of a file. */
+export function directoryOf(words: readonly string[], command: string, { cwd, face }: Context): string {
+  const [word = '.', ...more] = words;
+  if (more.length > 0) throw usage(`${command} takes one path.`, `For example: ${face.program} ${command} .`);
+  const path = resolve(cwd, word);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw usage(`There is no ${path}.`, 'Check the path.');
+  return found.isDirectory() ? path : dirname(path);
+}
+
+async function agrees(project: NotAllowed, json: boolean, { stop }: Context): Promise<boolean> {
+  if (json || !process.stdin.isTTY) return false;
+  process.stderr.write(described(project));
+  return confirm('Allow it?', { input: process.stdin, output: process.stderr, signal: stop });
+}
+
+function described({ directory, files, runs }: NotAllowed): string {
+  const lines = (texts: readonly string[]): string[] => texts.map((text) => `  ${printableLine(text)}\n`);
+  return [
+    `The project ${printableLine(directory)} would run:\n`,
+    ...(runs.length === 0 ? ['  nothing\n'] : lines(runs)),
+    'Defined in:\n',
+    ...lines(files.map(({ path }) => path)),
+  ].join('');
+}
+
+function nothingToAllow(directory: string): Outcome {
+  return {
+    exitCode: Exit.ok,
+    data: { directory, allowed: [], runs: [] },
+    text: () => `Nothing is left to allow in ${printableLine(directory)}.\n`,
+  };
+}
+
+function notDone(project: NotAllowed, { face }: Context): Outcome {
+  const { directory, files, runs } = project;
+  return {
+    exitCode: Exit.failed,
+    data: { directory, allowed: [], notAllowed: files.map(({ path }) => path), runs },
+    text: () => (process.stdin.isTTY ? '' : described(project)),
+    remark: `${face.program}: nothing was allowed.${process.stdin.isTTY ? '' : ' Add --yes to allow it.'}\n`,
+  };
+}
+
+function listOf(): Outcome {
+  const files = allowedFiles();
+  return {
+    exitCode: Exit.ok,
+    data: { files },
+    text: () =>
+      files.length === 0
+        ? 'Nothing is allowed yet.\n'
+        : files
+            .map(
+              ({ path, changed }) => `${printableLine(path)}${changed ? ' (changed since, or gone)' : ''}\n`,
+            )
+            .join(''),
+  };
+}

@@ -1,0 +1,326 @@
+/** The files of a project do nothing until their owner allows them, with the built programs. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startClient, textOf, type RawClient } from '../helpers/raw-client.ts';
+import { createProject, nodeServer, ROOT, serverPath, type Project } from '../helpers/temp-project.ts';
+
+/** A repository that somebody has cloned. Whatever runs of it leaves a mark. */
+interface Clone {
+  readonly project: Project;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether anything of it has run. */
+  ran(): boolean;
+  forget(): void;
+  /** An entry of it that starts a server. */
+  readonly entry: object;
+}
+
+function clone(files: (entry: object, mark: string) => Readonly<Record<string, string | object>>): Clone {
+  const project = createProject();
+  const home = createProject();
+  const mark = home.path('it-ran');
+  const leave = `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(mark)}, '');\n`;
+  project.write(
+    'repo/server.mjs',
+    `${leave}await import(${JSON.stringify(`file://${serverPath('echo')}`)});\n`,
+  );
+  const entry = { command: process.execPath, args: [project.path('repo/server.mjs')] };
+  for (const [name, content] of Object.entries(files(entry, leave))) project.write(`repo/${name}`, content);
+  mkdirSync(project.path('repo/.git'), { recursive: true });
+  return {
+    project,
+    entry,
+    env: {
+      SWITCHBOARD_ALLOW_PROJECT: undefined,
+      SWITCHBOARD_STATE_DIR: home.path('state'),
+      XDG_CONFIG_HOME: home.path('config'),
+      HOME: home.dir,
+    },
+    ran: () => existsSync(mark),
+    forget: () => rmSync(mark, { force: true }),
+  };
+}
+
+const KINDS: Record<string, (entry: object, leave: string) => Readonly<Record<string, string | object>>> = {
+  '.mcp.json': (evil) => ({ '.mcp.json': { mcpServers: { evil } } }),
+  'mcps/evil/.mcp.json': (evil) => ({ 'mcps/evil/.mcp.json': { name: 'evil', ...evil } }),
+  'switchboard.config.json': (evil) => ({ 'switchboard.config.json': { mcpServers: { evil } } }),
+  'switchboard.config.mjs': (evil, leave) => ({
+    'switchboard.config.mjs': `${leave}export default ${JSON.stringify({ mcpServers: { evil } })};\n`,
+  }),
+};
+
+function start({ project, env }: Clone, args: readonly string[] = []): RawClient {
+  return startClient({ cwd: project.path('repo'), env, args });
+}
+
+async function toolNames(client: RawClient): Promise<string[]> {
+  const { result } = await client.request('tools/list');
+  return (result.tools as { name: string }[]).map(({ name }) => name);
+}
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run({ project, env }: Clone, args: readonly string[], program = 'index.js'): Promise<Ran> {
+  const all = { ...process.env, ...env };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [join(ROOT, 'dist', program), ...args],
+      { cwd: project.path('repo'), env: all, timeout: 50_000 },
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+}
+
+describe.each(Object.keys(KINDS))('a clone with %s', (kind) => {
+  test('runs nothing for a host or a command until it is allowed, and again after a change', async () => {
+    const repo = clone(KINDS[kind]!);
+    const [name] = Object.keys(KINDS[kind]!({}, ''));
+    const client = start(repo);
+    await client.initialize();
+    const [tool] = await toolNames(client);
+    expect(tool).toMatch(/_suite$|_suite_|^switchboard_config/);
+    await client.request('resources/list');
+    await client.request('resources/templates/list');
+    await client.request('prompts/list');
+    for (const args of [{ action: 'introspect' }, { action: 'call', subtool: 'echo', args: { text: 'x' } }]) {
+      const answer = await client.call(tool!, args);
+      expect(answer.result).toMatchObject({ isError: true });
+      expect(textOf(answer)).toContain('is not allowed yet');
+      expect(textOf(answer)).toContain(`switchboard allow ${repo.project.path('repo')}`);
+    }
+    const commands = [
+      ['list'],
+      ['doctor'],
+      ['doctor', '--start'],
+      ['tools'],
+      ['tools', 'evil'],
+      ['call', 'evil', 'echo', 'text=x'],
+      ['auth'],
+      ['auth', 'evil'],
+      ['dry-run'],
+      ['allow'],
+    ];
+    for (const said of await Promise.all(commands.map((args) => run(repo, args))))
+      expect(said.stdout + said.stderr).toMatch(/not allowed|would run/);
+    expect(repo.ran()).toBe(false);
+    // It would read the configuration again.
+    await client.close();
+
+    expect(await run(repo, ['allow', '--yes'])).toMatchObject({ code: 0 });
+    expect(repo.ran()).toBe(false);
+    const second = start(repo);
+    await second.initialize();
+    expect(await toolNames(second)).toEqual(['evil_suite']);
+    const call = { action: 'call', subtool: 'echo', args: { text: 'allowed' } };
+    expect(textOf(await second.call('evil_suite', call))).toBe('allowed');
+    expect(repo.ran()).toBe(true);
+    await second.close();
+
+    repo.forget();
+    repo.project.write(`repo/${name!}`, `${repo.project.read(`repo/${name!}`)}\n`);
+    expect((await run(repo, ['tools'])).stderr).toContain('is not allowed yet');
+    expect(repo.ran()).toBe(false);
+  });
+});
+
+describe('ways to allow', () => {
+  const inFile = KINDS['switchboard.config.json']!;
+  const works = async (repo: Clone, args: readonly string[] = []): Promise<string> => {
+    const { stdout, stderr } = await run(repo, ['call', 'evil', 'echo', 'text=well', ...args]);
+    return stdout.includes('well') ? 'works' : stderr;
+  };
+
+  test('the flag, the variable, and a file that is named', async () => {
+    const repo = clone(inFile);
+    expect(await works(repo)).toContain('is not allowed yet');
+    expect(await works(repo, ['--allow-project'])).toBe('works');
+    expect(await works(repo, ['--config', 'switchboard.config.json'])).toBe('works');
+    expect(await works({ ...repo, env: { ...repo.env, SWITCHBOARD_ALLOW_PROJECT: '1' } })).toBe('works');
+    expect(await works(repo)).toContain('is not allowed yet');
+    const client = start(repo, ['--allow-project']);
+    await client.initialize();
+    expect(textOf(await client.call('evil_suite', { action: 'introspect' }))).toContain('echo');
+  });
+
+  test('allowProjects in the user file, and nowhere else', async () => {
+    const repo = clone((evil) => ({
+      'switchboard.config.json': { allowProjects: ['/**'], mcpServers: { evil } },
+    }));
+    expect(await works(repo)).toContain('is not allowed yet');
+    const user = join(repo.env.XDG_CONFIG_HOME!, 'switchboard');
+    mkdirSync(user, { recursive: true });
+    const home = createProject();
+    const write = (pattern: string): void => {
+      home.write('user.json', { allowProjects: [pattern] });
+      rmSync(join(user, 'switchboard.config.json'), { force: true });
+      symlinkSync(home.path('user.json'), join(user, 'switchboard.config.json'));
+    };
+    write('/somewhere/else/**');
+    expect(await works(repo)).toContain('is not allowed yet');
+    write(`${repo.project.dir}/**`);
+    expect(await works(repo)).toBe('works');
+  });
+
+  test('what our own commands write is allowed, unless it was a stranger’s before', async () => {
+    const repo = clone(() => ({}));
+    const { command, args } = nodeServer('echo');
+    expect(await run(repo, ['add', 'evil', '--project', '--', command, ...args])).toMatchObject({
+      code: 0,
+    });
+    expect(await works(repo)).toBe('works');
+    expect((await run(repo, ['add', 'more', '--project', '--', command, ...args])).code).toBe(0);
+    expect(await works(repo)).toBe('works');
+    repo.project.write('repo/switchboard.config.json', { mcpServers: { evil: repo.entry } });
+    expect((await run(repo, ['add', 'other', '--project', '--', command, ...args])).code).toBe(0);
+    expect(await works(repo)).toContain('is not allowed yet');
+    expect(repo.ran()).toBe(false);
+  });
+
+  test('deny takes it back, and the record is for its owner only', async () => {
+    const repo = clone(inFile);
+    await run(repo, ['allow', '--yes']);
+    expect(await works(repo)).toBe('works');
+    const record = join(repo.env.SWITCHBOARD_STATE_DIR!, 'allowed-files.json');
+    if (process.platform !== 'win32') expect(statSync(record).mode & 0o077).toBe(0);
+    const listed = JSON.parse((await run(repo, ['allow', '--list', '--json'])).stdout) as unknown;
+    expect(listed).toEqual({
+      files: [{ path: repo.project.path('repo/switchboard.config.json'), changed: false }],
+    });
+    expect((await run(repo, ['deny'])).stdout).toContain('Not allowed any more');
+    expect(await works(repo)).toContain('is not allowed yet');
+  });
+
+  test('allow shows what would run, and without a terminal needs --yes', async () => {
+    const repo = clone(inFile);
+    const { code, stdout, stderr } = await run(repo, ['allow']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('evil: ');
+    expect(stdout).toContain('server.mjs');
+    expect(stderr).toContain('--yes');
+    expect(await works(repo)).toContain('is not allowed yet');
+  });
+});
+
+describe('a person is asked', () => {
+  const asking = async (action: string): Promise<{ client: RawClient; repo: Clone; questions: string[] }> => {
+    const repo = clone(KINDS['switchboard.config.json']!);
+    const client = start(repo);
+    const questions: string[] = [];
+    client.handle('elicitation/create', ({ message }: { message: string }) => {
+      questions.push(message);
+      return { result: { action, ...(action === 'accept' ? { content: {} } : {}) } };
+    });
+    await client.initialize('2025-06-18', { elicitation: {} });
+    return { client, repo, questions };
+  };
+
+  test('and a yes is remembered and holds at once', async () => {
+    const { client, repo, questions } = await asking('accept');
+    const call = { action: 'call', subtool: 'echo', args: { text: 'yes' } };
+    expect(textOf(await client.call('evil_suite', call))).toBe('yes');
+    expect(questions).toHaveLength(1);
+    expect(questions[0]).toContain(repo.project.path('repo'));
+    expect(questions[0]).toContain('server.mjs');
+    expect((await run(repo, ['tools', 'evil'])).code).toBe(0);
+  });
+
+  test('and a no is told, and nobody is asked again', async () => {
+    const { client, repo, questions } = await asking('decline');
+    for (const action of ['introspect', 'call']) {
+      const answer = await client.call('evil_suite', { action, subtool: 'echo' });
+      expect(answer.result).toMatchObject({ isError: true });
+      expect(textOf(answer)).toContain('The person did not allow it');
+    }
+    expect(questions).toHaveLength(1);
+    expect(repo.ran()).toBe(false);
+  });
+
+  test('about the content that they were shown, and no other', async () => {
+    const repo = clone(KINDS['switchboard.config.json']!);
+    const client = start(repo);
+    client.handle('elicitation/create', () => {
+      repo.project.write('repo/switchboard.config.json', {
+        mcpServers: { evil: repo.entry, worse: repo.entry },
+      });
+      return { result: { action: 'accept', content: {} } };
+    });
+    await client.initialize('2025-06-18', { elicitation: {} });
+    const answer = await client.call('evil_suite', { action: 'introspect' });
+    expect(textOf(answer)).toContain('is not allowed yet');
+    expect(repo.ran()).toBe(false);
+  });
+});
+
+describe('until it is allowed, a project', () => {
+  test('changes nothing about the user’s own servers, and sets nothing', async () => {
+    const repo = clone((evil) => ({
+      'switchboard.config.json': {
+        extends: false,
+        logDirectory: 'logs',
+        management: { enabled: true, approval: 'auto' },
+        mcpServers: { mine: evil, evil },
+        suites: { mine: { description: 'hijacked', suiteName: 'other_name' } },
+      },
+      'mcp-descriptions.json': { mcps: { mine: { switchboard: 'hijacked too' } } },
+    }));
+    const user = join(repo.env.XDG_CONFIG_HOME!, 'switchboard');
+    mkdirSync(user, { recursive: true });
+    const home = createProject({ 'user.json': { mcpServers: { mine: nodeServer('echo') } } });
+    symlinkSync(home.path('user.json'), join(user, 'switchboard.config.json'));
+    const client = start(repo);
+    await client.initialize();
+    const { result } = await client.request('tools/list');
+    const tools = result.tools as { name: string; description: string }[];
+    expect(tools.map(({ name }) => name)).toEqual(['mine_suite', 'evil_suite']);
+    expect(JSON.stringify(tools)).not.toContain('hijacked');
+    const call = { action: 'call', subtool: 'echo', args: { text: 'mine' } };
+    expect(textOf(await client.call('mine_suite', call))).toBe('mine');
+    expect(existsSync(repo.project.path('repo/logs'))).toBe(false);
+    expect(repo.ran()).toBe(false);
+  });
+
+  test('cannot borrow what another one was allowed', async () => {
+    const allowed = clone((evil) => ({
+      'switchboard.config.json': { mcpServers: { evil } },
+    }));
+    await run(allowed, ['allow', '--yes']);
+    const repo = clone(() => ({}));
+    symlinkSync(
+      allowed.project.path('repo/switchboard.config.json'),
+      repo.project.path('repo/switchboard.config.json'),
+    );
+    const borrowed = { ...repo, env: { ...allowed.env } };
+    expect((await run(borrowed, ['tools'])).stderr).toContain('is not allowed yet');
+    expect(repo.ran()).toBe(false);
+  });
+
+  test('that only names Switchboard itself is not asked about', async () => {
+    const repo = clone(() => ({
+      '.mcp.json': { mcpServers: { switchboard: { command: 'npx', args: ['-y', 'mcp-switchboard'] } } },
+    }));
+    const client = start(repo);
+    await client.initialize();
+    expect(await toolNames(client)).toEqual(['switchboard_setup']);
+    expect((await run(repo, ['list'])).stderr).not.toContain('not allowed');
+  });
+
+  test('is not run by mcp-proxy-server either, unless its file is named', async () => {
+    const repo = clone((evil) => ({ 'config.json': { mcpServers: { evil } } }));
+    const call = ['call', 'evil', 'echo', 'text=well'];
+    const refused = await run(repo, call, 'mcp-proxy-server.js');
+    expect(refused.stderr).toContain('mcp-proxy-server allow');
+    expect(repo.ran()).toBe(false);
+    const named = { ...repo, env: { ...repo.env, MCP_PROXY_CONFIG_PATH: 'config.json' } };
+    expect((await run(named, call, 'mcp-proxy-server.js')).stdout).toContain('well');
+  });
+});
