@@ -585,6 +585,27 @@ describe('a takeover', () => {
     expect(at.read('work/.mcp.json')).toBe(team);
   });
 
+  test.each(['zed', 'cline', 'copilot', 'opencode'] as const)(
+    'of %s brings over what it has, in its own shapes, and gives it back to the byte',
+    async (host) => {
+      const golden = readFileSync(join(ROOT, 'src/hosts/golden', host, 'other-servers.before.txt'), 'utf8');
+      const at = createHostHome({ [FILES[host]]: golden });
+      const { code, json } = await at.run(['import', host, '--takeover', '--yes', '--json']);
+      expect(code).toBe(0);
+      const moved = json.servers
+        .filter(({ state }: Json) => state !== 'unusable')
+        .map(({ name }: Json) => name);
+      expect(moved).not.toEqual([]);
+      expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).toEqual(moved);
+      expect(json.takeover).toMatchObject([{ host, removed: moved }]);
+      expect(at.read(FILES[host])).toContain('"switchboard"');
+      for (const name of moved) expect(at.read(FILES[host])).not.toContain(`"${name}": {\n`);
+      expect((await at.run(['list'])).code).toBe(0);
+      expect((await at.run(['eject', host])).stdout).toContain('is as it was before the takeover');
+      expect(at.read(FILES[host])).toBe(golden);
+    },
+  );
+
   test('passes on what the servers need, and lists itself where only listed servers are used', async () => {
     const at = createHostHome({
       [FILES.gemini]: {

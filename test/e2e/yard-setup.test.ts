@@ -225,6 +225,19 @@ describe('mcp install', () => {
     expect((await json('mcp', 'uninstall', '--client', 'cursor', '--name', 'shop')).action).toBe('removed');
     expect(existsSync(path)).toBe(false);
   });
+
+  test('also those that write an entry in a way of their own', async () => {
+    const { json } = agent();
+    const flags = ['--client', 'opencode', '--name', 'shop'];
+    const { config_path: path } = await json('mcp', 'install', ...flags);
+    const { shop } = JSON.parse(readFileSync(path, 'utf8')).mcp;
+    expect(shop).toMatchObject({ type: 'local', command: expect.any(Array) });
+    expect(shop.command.slice(-3)).toEqual(['mcp', '--project', 'shop']);
+    expect(Object.keys(shop.environment ?? {})).toEqual(['SWITCHYARD_HOME']);
+    expect((await json('mcp', 'install', ...flags)).action).toBe('unchanged');
+    expect((await json('mcp', 'uninstall', ...flags)).action).toBe('removed');
+    expect(existsSync(path)).toBe(false);
+  });
 });
 
 test('the help of each says what it is for, and hides what is for programs', async () => {

@@ -19,7 +19,8 @@ export const vscode: Host = {
   passes: 'everything',
   names: USUAL_NAMES,
   next: {
-    user: 'VS Code has seen it; start it with "MCP: List Servers" and say that you trust it.',
-    project: 'VS Code has seen it; start it with "MCP: List Servers" and say that you trust it.',
+    user: 'VS Code reads the file by itself; start the server with "MCP: List Servers" and say that you trust it.',
+    project:
+      'VS Code reads the file by itself; start the server with "MCP: List Servers" and say that you trust it.',
   },
 };
