@@ -17,7 +17,8 @@ export function statusLines(services: readonly ServiceStatus[], style: Style): r
     notes[at]!,
   ]);
   const noted = notes.some((note) => note !== '');
-  return yardTable(['status', 'branch', 'service', 'port', 'url', 'pid', ...(noted ? ['note'] : [])], rows);
+  const titles = ['status', 'branch', 'service', 'port', 'url', 'pid', ...(noted ? ['note'] : [])];
+  return yardTable(titles, rows, style.columns);
 }
 
 /** A word for how something is doing, in the colour of it. */

@@ -59,3 +59,8 @@ test('a painted line that fits stays as it is', () => {
   const line = style.good('ready');
   expect(cutLine(line, 5)).toBe(line);
 });
+
+test('lines are cut where a terminal ends', () => {
+  const lines = yardTable(['name', 'path'], [['a', '/very/long/path']], 10);
+  expect(lines).toEqual(['name  path', '----  ---…', 'a     /ve…']);
+});

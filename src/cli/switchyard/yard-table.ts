@@ -1,9 +1,10 @@
 import { width } from '../table.ts';
 
-/** Rows under their titles and a line of dashes, in columns two blanks apart. Cells may be painted. */
+/** Rows under their titles and a line of dashes, in columns two blanks apart, cut after `limit`. Cells may be painted. */
 export function yardTable(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
+  limit = Infinity,
 ): readonly string[] {
   const widths = titles.map((_, at) =>
     Math.max(...[titles, ...rows].map((row) => shownWidth(row[at] ?? ''))),
@@ -16,7 +17,8 @@ export function yardTable(
       })
       .join('  ')
       .trimEnd();
-  return [line(titles), line(widths.map((columns) => '-'.repeat(columns))), ...rows.map(line)];
+  const dashes = widths.map((columns) => '-'.repeat(columns));
+  return [titles, dashes, ...rows].map((row) => cutLine(line(row), limit));
 }
 
 /** How many columns of a terminal a text takes; its colours take none. */

@@ -26,7 +26,7 @@ export const list: YardCommand = {
             printableLine(branch),
             printableLine(path) + (missing === true ? ` ${style.bad('(missing)')}` : ''),
           ]);
-          return yardTable(['branch', 'path'], rows)
+          return yardTable(['branch', 'path'], rows, style.columns)
             .map((line) => `${line}\n`)
             .join('');
         },

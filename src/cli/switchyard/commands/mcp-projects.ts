@@ -13,9 +13,11 @@ export const mcpProjects: YardCommand = {
     return {
       exitCode: 0,
       data: found,
-      text: () => {
+      text: ({ columns }) => {
         const lines =
-          rows.length === 0 ? ['no registered MCP projects'] : yardTable(['name', 'status', 'root'], rows);
+          rows.length === 0
+            ? ['no registered MCP projects']
+            : yardTable(['name', 'status', 'root'], rows, columns);
         return [`state home: ${found.home}`, ...lines].map((line) => `${line}\n`).join('');
       },
     };
