@@ -126,6 +126,14 @@ describe('with --yes', () => {
     expect(existsSync(other.home.path(OWN))).toBe(false);
   });
 
+  test('says so where the project leaves the own file out', async () => {
+    const at = twoHosts();
+    at.home.write('work/switchboard.config.json', { extends: false });
+    const { code, stdout, stderr } = await at.run(['init', '--yes', '--no-start']);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('"extends": false');
+  });
+
   test('starts nothing of a project that nobody has chosen', async () => {
     const at = createHostHome({
       [FILES.cursor]: { mcpServers: { echo: nodeServer('echo') } },
@@ -230,6 +238,16 @@ describe.skipIf(!CAN_PRESS)('in a terminal', () => {
     expect(Object.keys(serversIn(at, FILES.cursor))).toEqual(['pages', 'switchboard']);
     expect(at.read(FILES.codex)).toContain('mcp_servers.echo');
     expect(existsSync(at.home.path('ran'))).toBe(false);
+  });
+
+  test('shows which server is waited for, and for how long', async () => {
+    const at = createHostHome({
+      [FILES.cursor]: { mcpServers: { slow: nodeServer('slow', '--start-ms=2200') } },
+    });
+    const { code, stdout } = await at.press(['init', '--yes'], []);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toMatch(/0 of 1 done, waiting for slow (?!0\.)[\d.]+ s/);
+    expect(stdout).toMatch(/✓ slow: \d+ tools?, [\d.]+ s/);
   });
 
   test.each(QUESTIONS.map((question, at) => [question, at] as const))(

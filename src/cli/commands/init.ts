@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
 import { refuseContradictions, usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
@@ -138,9 +139,10 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     name: nameIn(given),
     entryMaker: (configs) => entryMaker(config, configs, context, explicit),
   });
+  const caution = leftOutText(config, plan) + cautionText(plan, where, program);
   if (dryRun) return { ...preview(plan, choices, program), remark };
   if (asker !== undefined) {
-    writeStderr(`\n${planText(plan, program, style)}\n${cautionText(plan, where, program)}`);
+    writeStderr(`\n${planText(plan, program, style)}\n${caution}`);
     if (!(await asker.confirm('Do this?'))) return unchanged(Exit.ok);
   }
   const done = await applyPlan(plan);
@@ -154,7 +156,14 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
         onAnswer: (answer) => writeStderr(answerText(answer, style)),
       })
     : undefined;
-  return outcome({ done, counted, gateways, caution: cautionText(plan, where, program), remark }, context);
+  return outcome({ done, counted, gateways, caution, remark }, context);
+}
+
+/** A project can do without the person's own servers. */
+function leftOutText({ search, file }: LoadedConfig, { configs }: InitPlan): string {
+  const isLeftOut = search !== undefined && search.userDirectory === undefined;
+  if (!isLeftOut || !configs.some(({ level }) => level === 'user')) return '';
+  return `In this project your own servers are not used: ${printableLine(file ?? '')} has "extends": false.\n`;
 }
 
 function unchanged(exitCode: number, why = ''): Outcome {
