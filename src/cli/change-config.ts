@@ -26,6 +26,8 @@ export interface ConfigChange {
   readonly dryRun: boolean;
   /** Where the old text is; null: nowhere. */
   readonly backup: string | null;
+  /** A description for editors that was written beside the file. Default: none. */
+  readonly schema?: string;
   /** With --dry-run: what would change. */
   readonly diff?: string;
 }
@@ -45,9 +47,10 @@ export async function changeConfig(
     dryRun,
     backupsIn: flags.has('no-backup') ? undefined : stateDirectory(env),
     ownerOnly: target.scope === 'user',
+    scope: target.scope === 'explicit' ? undefined : target.scope,
     face: face.configFace,
   });
-  const { file, before, after, backup } = edited;
+  const { file, before, after, backup, schema } = edited;
   const changed = before !== after;
   const preview = (style: Style): string => (dryRun && changed ? previewOf(edited, style) : '');
   return {
@@ -57,6 +60,7 @@ export async function changeConfig(
       changed: changed && !dryRun,
       dryRun,
       backup: backup ?? null,
+      ...(schema === undefined ? {} : { schema }),
       ...(dryRun ? { diff: preview(plainStyle) } : {}),
     },
     preview,
@@ -70,9 +74,10 @@ export function reasonNotToTell({ changed, dryRun }: ConfigChange, { flags }: Ar
   return flags.has('no-reload') ? '--no-reload' : cannotTell();
 }
 
-/** ` The old text is in FILE.`, where it is. */
-export function backupText({ backup }: ConfigChange): string {
-  return backup === null ? '' : ` The old text is in ${printableLine(backup)}.`;
+/** ` The old text is in FILE.`, where it is, and likewise what else was written. */
+export function backupText({ backup, schema }: ConfigChange): string {
+  const old = backup === null ? '' : ` The old text is in ${printableLine(backup)}.`;
+  return old + (schema === undefined ? '' : ` Editors know its keys by ${printableLine(schema)}.`);
 }
 
 function previewOf({ file, before, after }: EditedConfig, style: Style): string {

@@ -61,6 +61,7 @@ export async function planConfigImport(
       backupsIn: stateDirectory(where.env),
       // A new file may hold the secrets of the hosts.
       ownerOnly: !hidesSecrets || level === 'user',
+      scope: level === 'explicit' ? undefined : level,
       face,
     });
   const edited = await edit(true);

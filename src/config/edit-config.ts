@@ -10,6 +10,7 @@ import { CONFIG_NAMES, configsIn, existingConfig } from './find.ts';
 import { describeWarning, keyPath, type Problem } from './problem.ts';
 import { asOwner } from './project-approval.ts';
 import { isModule, parseJsonFile } from './read.ts';
+import { keepSchemaCopy, schemaReference } from './schema-copy.ts';
 
 export interface EditConfigOptions {
   /** The configuration to change. Default: that of the directory, which is made where there is none. */
@@ -26,6 +27,8 @@ export interface EditConfigOptions {
    * likewise. Default false.
    */
   readonly ownerOnly?: boolean | undefined;
+  /** Whose file it is: then a new one tells editors where its description is. Default: it does not. */
+  readonly scope?: 'user' | 'project' | undefined;
   /** The program whose configuration it is. Default `switchboard`. */
   readonly face?: Face | undefined;
 }
@@ -37,6 +40,8 @@ export interface EditedConfig {
   readonly after: string;
   /** Where the old text was kept; undefined: nowhere. */
   readonly backup: string | undefined;
+  /** A description for editors that was written beside it; undefined: none. */
+  readonly schema?: string | undefined;
 }
 
 /**
@@ -45,13 +50,13 @@ export interface EditedConfig {
  * changed by a program (CONFIG_NOT_EDITABLE, CONFIG_NOT_WRITABLE) or changed all the time by others (CONFIG_BUSY).
  */
 export async function editConfig(options: EditConfigOptions): Promise<EditedConfig> {
-  const { change, dryRun = false, backupsIn, ownerOnly = false, face = SWITCHBOARD } = options;
+  const { change, dryRun = false, backupsIn, ownerOnly = false, scope, face = SWITCHBOARD } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const file = fileOf(options, face);
     const present = readPresent(file);
     const before = present && textOf(file, present.bytes);
     const problems = before === undefined ? [] : await problemsBefore(file, before, face);
-    const after = change(before ?? '{}\n');
+    const after = before === undefined ? created(dirname(file), options) : change(before);
     if (after === before) return { file, before, after, backup: undefined };
     await refuseWorse(file, after, problems, face);
     if (dryRun) return { file, before, after, backup: undefined };
@@ -65,7 +70,7 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
     );
     if (written) {
       if (backupsIn !== undefined) pruneBackups(backupsIn);
-      return { file, before, after, backup: kept };
+      return { file, before, after, backup: kept, schema: schemaBeside(file, after, scope) };
     }
     if (kept !== undefined) rmSync(kept, { force: true });
     // Not in step with whoever is at it, too.
@@ -74,6 +79,19 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
   throw new SwitchboardError('CONFIG_BUSY', `${whatOf(options)} is being changed by another program.`, {
     hint: 'Nothing was changed. Try again when it is done.',
   });
+}
+
+/** The text of a file that is new. */
+function created(directory: string, { change, scope }: EditConfigOptions): string {
+  const schema = scope && schemaReference(scope, directory);
+  const start = `${JSON.stringify({ $schema: schema }, null, 2)}\n`;
+  const text = change(start);
+  // Where there is nothing to write, there is nothing to describe.
+  return text === start ? '{}\n' : text;
+}
+
+function schemaBeside(file: string, text: string, scope: EditConfigOptions['scope']): string | undefined {
+  return scope && keepSchemaCopy(scope, dirname(file), parseJsonFile(file, text));
 }
 
 /** How often we start again when somebody else changes the file meanwhile. */

@@ -16,14 +16,7 @@ export { withLanguage, withoutLanguage } from './edit-language.ts';
 export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-config.ts';
 export { composeEnv, envNames } from './environment.ts';
 export type { Face } from './face.ts';
-export {
-  CONFIG_NAMES,
-  configFileFor,
-  findConfig,
-  type ConfigFile,
-  type ConfigPlace,
-  type ConfigScope,
-} from './find.ts';
+export { CONFIG_NAMES, configFileFor, type ConfigScope } from './find.ts';
 export { interpolate, whyNotFilled } from './interpolate.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig, type NotAllowed } from './load.ts';

@@ -173,14 +173,16 @@ describe('add', () => {
       changed: true,
       dryRun: false,
       backup: null,
+      schema: project.path('.switchboard/switchboard.config.schema.json'),
       gateways: [],
     });
     expect(JSON.parse(project.read(CONFIG))).toEqual({
+      $schema: './.switchboard/switchboard.config.schema.json',
       mcpServers: { memory: { command: 'memory-server', args: ['a'] } },
     });
-    expect(readdirSync(project.dir)).toEqual([CONFIG]);
+    expect(readdirSync(project.dir)).toEqual(['.switchboard', CONFIG]);
     await run(project, ['add', 'more', '--no-backup', 'x']);
-    expect(readdirSync(project.dir)).toEqual([CONFIG]);
+    expect(readdirSync(project.dir)).toEqual(['.switchboard', CONFIG]);
   });
 
   test('takes the command literally and says so, fills in --env, and a gateway starts exactly that', async () => {

@@ -1,7 +1,8 @@
 /** The user's own configuration beside that of a project: what is read where, which file is changed, and who is told. */
 import { spawn } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { killAll, marker } from '../helpers/processes.ts';
 import { startClient, textOf, type Json, type RawClient } from '../helpers/raw-client.ts';
@@ -9,6 +10,7 @@ import { createProject, nodeServer, ROOT, type Project } from '../helpers/temp-p
 import { until } from '../helpers/until.ts';
 
 const NAME = 'switchboard.config.json';
+const SCHEMA = 'switchboard.config.schema.json';
 const USER = `home/.config/switchboard/${NAME}`;
 const OTHER = { mcpServers: { named: nodeServer('echo') } };
 const ECHO = ['--', process.execPath, join(ROOT, 'test/servers/echo.mjs')];
@@ -17,6 +19,8 @@ const ECHO = ['--', process.execPath, join(ROOT, 'test/servers/echo.mjs')];
 interface Person {
   readonly place: Project;
   readonly run: (cwd: string, ...args: string[]) => Promise<Finished>;
+  /** The same with another installation of the program. */
+  readonly runFrom: (dist: string, cwd: string, ...args: string[]) => Promise<Finished>;
   /** A gateway that others can see. */
   readonly gateway: (cwd: string, ...args: string[]) => Promise<RawClient>;
 }
@@ -44,23 +48,25 @@ function person(files: Record<string, string | object> = {}): Person {
     SWITCHBOARD_STATE_DIR: place.path('state'),
     SWITCHBOARD_LOG_LEVEL: undefined,
   };
+  const runFrom: Person['runFrom'] = async (dist, cwd, ...args) => {
+    const mark = marker();
+    onTestFinished(() => killAll(mark));
+    const child = spawn(process.execPath, [join(dist, 'index.js'), ...args], {
+      cwd: place.path('home', cwd),
+      env: { ...process.env, ...env, ...mark.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { code, stdout, stderr, json: args.includes('--json') ? JSON.parse(stdout) : undefined };
+  };
   return {
     place,
-    async run(cwd, ...args) {
-      const mark = marker();
-      onTestFinished(() => killAll(mark));
-      const child = spawn(process.execPath, [join(ROOT, 'dist/index.js'), ...args], {
-        cwd: place.path('home', cwd),
-        env: { ...process.env, ...env, ...mark.env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      let stdout = '';
-      let stderr = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-      const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-      return { code, stdout, stderr, json: args.includes('--json') ? JSON.parse(stdout) : undefined };
-    },
+    run: (cwd, ...args) => runFrom(join(ROOT, 'dist'), cwd, ...args),
+    runFrom,
     async gateway(cwd, ...args) {
       const client = startClient({ cwd: place.path('home', cwd), env, args });
       await client.initialize();
@@ -319,4 +325,42 @@ test('the error of a server that does not start names its file', async () => {
   const client = await gateway('a');
   const answer = await client.call('bad_suite', { action: 'introspect' });
   expect(JSON.stringify(answer)).toContain(`It is defined in ${place.path(USER)}.`);
+});
+
+test('$schema of a new file resolves, whatever becomes of the installation that made it', async () => {
+  const { run, runFrom, place } = person();
+  // As npx has it, until its cache is cleaned.
+  const cache = place.path('npx/node_modules/mcp-switchboard');
+  cpSync(join(ROOT, 'dist'), join(cache, 'dist'), { recursive: true });
+  cpSync(join(ROOT, SCHEMA), join(cache, SCHEMA));
+  const user = await runFrom(join(cache, 'dist'), 'notes', 'add', 'mine', ...ECHO);
+  expect(user.stdout).toContain(place.path('home/.config/switchboard', SCHEMA));
+  expect((await runFrom(join(cache, 'dist'), 'a', 'add', 'ours', '--project', ...ECHO)).code).toBe(0);
+  rmSync(place.path('npx'), { recursive: true });
+  const described = (file: string): unknown => {
+    const config = JSON.parse(place.read(file));
+    expect(Object.keys(config)[0]).toBe('$schema');
+    const schema = JSON.parse(readFileSync(resolve(dirname(place.path(file)), config.$schema), 'utf8'));
+    expect(new Ajv2020({ strict: false }).validate(schema, config)).toBe(true);
+    return config.$schema;
+  };
+  expect(described(USER)).toBe(`./${SCHEMA}`);
+  expect(described(`home/a/${NAME}`)).toBe(`./.switchboard/${SCHEMA}`);
+  // Where colleagues have the package in the project, that is the one to refer to.
+  place.write(`home/b/node_modules/mcp-switchboard/${SCHEMA}`, readFileSync(join(ROOT, SCHEMA), 'utf8'));
+  await run('b', 'add', 'theirs', '--project', ...ECHO);
+  expect(described(`home/b/${NAME}`)).toBe(`./node_modules/mcp-switchboard/${SCHEMA}`);
+  expect(existsSync(place.path('home/b/.switchboard'))).toBe(false);
+});
+
+test("the user's copy of the schema is kept up to date, and a project's stays as it is", async () => {
+  const { run, place } = person();
+  await run('a', 'add', 'one', '--user', ...ECHO);
+  await run('a', 'add', 'one', '--project', ...ECHO);
+  const users = place.write(`home/.config/switchboard/${SCHEMA}`, '{}');
+  const projects = place.write(`home/a/.switchboard/${SCHEMA}`, '{}');
+  await run('a', 'add', 'two', '--user', ...ECHO);
+  await run('a', 'add', 'two', '--project', ...ECHO);
+  expect(readFileSync(users)).toEqual(readFileSync(join(ROOT, SCHEMA)));
+  expect(readFileSync(projects, 'utf8')).toBe('{}');
 });

@@ -721,7 +721,6 @@ describe('SIGHUP', () => {
     const file = project.path('switchboard.config.json');
     const wrong: [string | object, RegExp][] = [
       ['{ "mcpServers": { "a": ', /switchboard\.config\.json:1:\d+: /],
-      [{ mcpServers: {}, timeoutz: {} }, /timeoutz.*timeouts/s],
       [{ mcpServers: {}, timeouts: { rpcMs: 'soon' } }, /timeouts\.rpcMs.*must be a whole number/s],
       [{ mcpServers: [] }, /mcpServers/],
       ['[]', /switchboard\.config\.json/],

@@ -151,7 +151,8 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
     files: () =>
       Object.fromEntries(
         all()
-          .filter((file) => !file.startsWith('.state'))
+          // A copy of the schema is as good as a part of the program.
+          .filter((file) => !/^\.state|switchboard\.config\.schema\.json$/.test(file))
           .sort()
           .map((file) => [file, readFileSync(home.path(file), 'utf8')]),
       ),

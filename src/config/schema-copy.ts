@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { isObject } from './plain-data.ts';
+
+/** The description of a configuration that editors read, in our package and wherever it is copied to. */
+const SCHEMA_NAME = 'switchboard.config.schema.json';
+const PACKAGE = 'mcp-switchboard';
+/** In a project, out of the way. */
+const FOLDER = '.switchboard';
+
+/**
+ * What a new configuration file says as `$schema`. A path into our own installation would not do: the next clean-up of
+ * npx removes it, and a colleague has another one. So it is the package in the project's own node_modules, where it is a
+ * dependency, or else a copy: beside the user's own file, in `.switchboard` of a project.
+ */
+export function schemaReference(scope: 'user' | 'project', directory: string): string | undefined {
+  if (scope === 'user') return ownSchema() === undefined ? undefined : `./${SCHEMA_NAME}`;
+  const installed = schemaInProject(directory);
+  if (installed !== undefined) return asReference(relative(directory, installed));
+  return ownSchema() === undefined ? undefined : `./${FOLDER}/${SCHEMA_NAME}`;
+}
+
+/**
+ * Makes the copy that a configuration refers to, where there is none. That of the user is also kept up to date; a project's
+ * is not, or colleagues with different versions would change it back and forth. Returns its path where it was written.
+ */
+export function keepSchemaCopy(
+  scope: 'user' | 'project',
+  directory: string,
+  config: unknown,
+): string | undefined {
+  const reference = isObject(config) ? config.$schema : undefined;
+  const folder = scope === 'user' ? directory : join(directory, FOLDER);
+  const copy = join(folder, SCHEMA_NAME);
+  if (typeof reference !== 'string' || resolve(directory, reference) !== copy) return undefined;
+  const schema = ownSchema();
+  if (schema === undefined) return undefined;
+  try {
+    if (existsSync(copy) && (scope === 'project' || readFileSync(copy).equals(readFileSync(schema))))
+      return undefined;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(copy, readFileSync(schema));
+    return copy;
+  } catch {
+    // Only hints in an editor are missing without it.
+    return undefined;
+  }
+}
+
+/** That of the program that runs now. */
+function ownSchema(): string | undefined {
+  const script = process.argv[1];
+  if (script === undefined) return undefined;
+  try {
+    return above(dirname(realpathSync(script)), (directory) => join(directory, SCHEMA_NAME));
+  } catch {
+    return undefined;
+  }
+}
+
+/** In node_modules of the project or of the repository that it is a part of. */
+function schemaInProject(directory: string): string | undefined {
+  const inPackage = (parent: string): string => join(parent, 'node_modules', PACKAGE, SCHEMA_NAME);
+  return above(resolve(directory), inPackage, (parent) => existsSync(join(parent, '.git')));
+}
+
+/** The first of these paths that exists, from a directory upwards. */
+function above(
+  start: string,
+  pathIn: (directory: string) => string,
+  isLast: (directory: string) => boolean = () => false,
+): string | undefined {
+  for (let directory = start; ; directory = dirname(directory)) {
+    if (existsSync(pathIn(directory))) return pathIn(directory);
+    if (isLast(directory) || dirname(directory) === directory) return undefined;
+  }
+}
+
+function asReference(path: string): string {
+  const posix = path.split(sep).join('/');
+  return posix.startsWith('.') ? posix : `./${posix}`;
+}
