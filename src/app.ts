@@ -431,7 +431,7 @@ function statesOf(workspaces: readonly Workspace[]): ServerState[] {
 
 export { nestingDepth } from './app/nesting.ts';
 export { hasNothingToShow } from './app/setup-tool.ts';
-export { introspection, matches, toolRules, toolSettingWarnings } from './exposure/index.ts';
+export { introspection, matches, ownSentence, toolRules, toolSettingWarnings } from './exposure/index.ts';
 export {
   select,
   ServerError,

@@ -6,15 +6,19 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { messageOf } from '../shared/errors.ts';
 import { usage } from './arguments.ts';
 import type { Context } from './command.ts';
-import { survey } from './survey.ts';
+import { survey, type Surveyed } from './survey.ts';
 
 /** What the model of a server is to be told, and where that comes from. */
 export interface FoundInstructions {
   readonly text: string;
   readonly from: 'file' | 'descriptions' | 'library' | 'draft';
+  /** What the server said of itself, where it was started for that. */
+  readonly about?: Answered['about'];
   /** Why the draft knows nothing of the server's tools. */
   readonly problem?: SwitchboardError | undefined;
 }
+
+type Answered = Extract<Surveyed, { kind: 'answered' }>;
 
 /** What no instructions have a reason to be longer than, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -48,7 +52,7 @@ export async function findInstructions(
   const tools = surveyed?.kind === 'answered' ? surveyed.tools.flatMap(({ offered }) => offered ?? []) : [];
   const about = surveyed?.kind === 'answered' ? surveyed.about : undefined;
   const text = await instructionsFor({ ...known, about, tools });
-  return { from, text, problem: surveyed?.kind === 'failed' ? surveyed.error : undefined };
+  return { from, text, about, problem: surveyed?.kind === 'failed' ? surveyed.error : undefined };
 }
 
 /** Whether it has to be started to be described. */

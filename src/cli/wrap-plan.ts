@@ -30,6 +30,8 @@ export function wrapPlan(
   choice: LanguageChoice,
   config: LoadedConfig,
   context: Context,
+  /** What the server says it does, in a sentence, where it is not one that is known anyway. */
+  said: string | undefined,
 ): WrapPlan {
   const { name, origin } = server;
   const original = readFileSync(origin.file);
@@ -43,7 +45,7 @@ export function wrapPlan(
     original,
     config: outerConfig(definition, {
       server: name,
-      purpose: purposeOf(server),
+      purpose: purposeOf(server) ?? (said && `${name} (${JSON.stringify(said.slice(0, MAX_SAID))})`),
       command: nodeOf(context),
       args: [scriptName(name), ...languageArguments(choice), ...settingsFrom(config, origin.scope, folder)],
       env: config.settings.inheritEnv === true ? {} : neededBy(text, context),
@@ -54,6 +56,7 @@ export function wrapPlan(
   };
 }
 
+const MAX_SAID = 200;
 const START_MS = 30_000;
 /** The longest time a timer can wait. */
 const LONGEST_MS = 2_147_483_647;

@@ -325,6 +325,18 @@ describe('a folder', () => {
     await client.close();
   });
 
+  test('keeps what its server says it does', async () => {
+    const echo = nodeServer('echo', '--instructions=Keeps an inventory of things. Ask it first.');
+    const project = createProject({ [`${FOLDER}/.mcp.json`]: { name: 'memory', ...echo } });
+    expect((await run(project, ['wrap', 'memory', '--model', 'm'])).code).toBe(0);
+    const client = await gateway(project);
+    const [suite] = await client.listTools();
+    expect(suite!.description).toMatch(
+      /^Use this tool for memory \("Keeps an inventory of things\."\)\. .* subtool 'natural_language'/,
+    );
+    await client.close();
+  });
+
   test('is named by its path to unwrap it, also where nothing else can be', async () => {
     const project = createProject({ 'mcps/one/.mcp.json': { name: 'one', ...nodeServer('echo') } });
     const folder = project.path('mcps/one');

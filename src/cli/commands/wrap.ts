@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from 'node:path';
+import { ownSentence } from '../../app.ts';
 import { asOwner, withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import {
   clearLeftovers,
@@ -150,8 +151,14 @@ async function wrapInFolder(
   // What stands there now must be the folder's own before it is looked at.
   if (!dryRun) clearLeftovers(folder);
   const { hasOwn } = lookAt(folder);
-  const plan = wrapPlan(server, choice, config, context);
   const found = await instructionsOf(asked, hasOwn, server, config, context, dryRun);
+  const about =
+    found?.about ??
+    context
+      .open({ ...config, servers: [server], compounds: [] })
+      .source(name)
+      .about();
+  const plan = wrapPlan(server, choice, config, context, ownSentence(about));
   // Whoever wraps an allowed server has allowed the wrapper.
   if (!dryRun) {
     await asOwner([origin.file], () => {

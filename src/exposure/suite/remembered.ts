@@ -21,8 +21,8 @@ export interface Remembered {
  * stranger's, so they are quoted, cut to one clean line, and left out where they order the model around.
  */
 export function remembered({ name, about, bySentence, subtools, known }: Remembered): string | undefined {
-  const { description, title, name: ownName } = about?.serverInfo ?? {};
-  const said = firstSentence(description) ?? firstSentence(about?.instructions);
+  const { title, name: ownName } = about?.serverInfo ?? {};
+  const said = ownSentence(about);
   const label = name.length <= MAX_LABEL ? name : 'This server';
   const names = bySentence ? [] : subtools.filter((each) => PLAIN_NAME.test(each));
   if (said === undefined && bySentence) return undefined;
@@ -33,6 +33,11 @@ export function remembered({ name, about, bySentence, subtools, known }: Remembe
   if (titled === undefined && names.length === 0) return undefined;
   const alone = titled === undefined ? `${label}.` : quoted(label, titled);
   return withNames(known() ?? alone, names);
+}
+
+/** What a server says it does, in one sentence; undefined where it does not say it. */
+export function ownSentence(about: SourceInfo | undefined): string | undefined {
+  return firstSentence(about?.serverInfo.description) ?? firstSentence(about?.instructions);
 }
 
 /** By our estimate, which may be a seventh too low. */
