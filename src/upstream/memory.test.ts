@@ -285,6 +285,15 @@ test('a directory that cannot be written costs nothing but the memory', () => {
   expect(afterLearning((server) => server.learn({ about: info('x') })).about).toBeUndefined();
 });
 
+test('a file that cannot be written costs no other server its own', () => {
+  fs.mkdirSync(fileOf(KEY), { recursive: true });
+  const memory = openMemory();
+  serverIn(memory).learn({ about: info('A') });
+  serverIn(memory, 'b').learn({ about: info('B') });
+  memory.save();
+  expect(serverIn(openMemory(), 'b').about).toEqual(info('B'));
+});
+
 test('a key tells definitions apart and says nothing of them', () => {
   expect(memoryKey('a', ['--token=secret'])).toMatch(/^[0-9a-f]{32}$/);
   expect(memoryKey('a', ['x'])).not.toBe(memoryKey('a', ['y']));

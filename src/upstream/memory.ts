@@ -89,21 +89,24 @@ export function createMemory(directory: string, log: Logger): Memory {
     if (text === before) files.confirm(key);
     else files.write(key, text);
   };
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      log.debug('could not remember what the servers offer', { directory, reason: messageOf(error) });
+    }
+  };
   const save = (): void => {
     if (saving === undefined) return;
     clearTimeout(saving);
     saving = undefined;
-    try {
-      for (const [key, each] of known) {
-        const { learned } = each;
-        each.learned = undefined;
-        if (learned !== undefined) saveOne(key, learned);
-      }
-      if (!pruned) files.prune();
-      pruned = true;
-    } catch (error) {
-      log.debug('could not remember what the servers offer', { directory, reason: messageOf(error) });
+    for (const [key, each] of known) {
+      const { learned } = each;
+      each.learned = undefined;
+      if (learned !== undefined) attempt(() => saveOne(key, learned));
     }
+    if (!pruned) attempt(() => files.prune());
+    pruned = true;
   };
 
   return {
