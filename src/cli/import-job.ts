@@ -69,10 +69,15 @@ export async function prepareImport(given: Arguments, context: Context): Promise
     face: context.face.configFace,
   };
   const level = levelIn(given);
+  // What others have, too, changes only when it is asked for, and only where they get the servers back from our file.
+  const asksForShared = scopeIn(given) === 'project' && level !== 'user';
   const configs: ConfigImport[] = [];
   for (const each of ['user', 'project', 'explicit'] as const) {
     const belonging = servers.filter((server) => (level ?? levelOf(server)) === each);
-    if (belonging.length > 0) configs.push(await planConfigImport(each, belonging, options));
+    // What stays in a file of the project that we read anyway need not be copied.
+    const leaves = takesOver && (each !== 'project' || asksForShared);
+    if (belonging.length > 0)
+      configs.push(await planConfigImport(each, belonging, { ...options, takesOver: leaves }));
   }
   const planned = servers.map((server) =>
     configs.flatMap((each) => each.planned).find((each) => each.server === server)!,
@@ -85,8 +90,6 @@ export async function prepareImport(given: Arguments, context: Context): Promise
     );
   const name = nameIn(given);
   const taken = takesOver ? planned : [];
-  // What others have, too, changes only when it is asked for, and only where they get the servers back from our file.
-  const asksForShared = scopeIn(given) === 'project' && level !== 'user';
   const isSpared = ({ server }: PlannedServer): boolean => server.place.scope === 'project' && !asksForShared;
   const moved = taken.filter((each) => !isSpared(each));
   const files = planTakeover({ planned: moved, ours, name, entryFor });

@@ -572,6 +572,8 @@ describe('a takeover', () => {
       expect(all.stdout).toContain(`${at.home.path(file)} keeps its servers`);
       expect(all.stdout).not.toContain(`our entry in ${at.home.path(file)}`);
     }
+    // What is read from there anyway is not copied.
+    expect(all.stdout).toMatch(/claude-code \(project\)\s+team\s+same/);
     const asked = await at.run(['import', 'claude-code', '--scope', 'project', '--takeover', '--yes']);
     expect(asked.stdout).toContain(
       `Replaced 1 server of Claude Code with our entry in ${at.home.path('work/.mcp.json')}`,
