@@ -302,7 +302,7 @@ export class Connection {
     const words = this.#starter.words();
     return new SwitchboardError(
       'STILL_STARTING',
-      `Server '${name}' is still starting after ${passed}${turn ? ', waiting for others that start' : ''}.` +
+      `Server '${name}' is still starting after ${passed}${turn ? ', waiting for its turn' : ''}.` +
         (words && ` ${words}`),
       { hint: 'It goes on starting: ask again.' },
     );

@@ -196,9 +196,12 @@ export class Starter {
     const framing = peer.heard ?? 'newline';
     const isNews = framing === 'content-length' && target.kind === 'process' && target.framing === 'auto';
     if (isNews && (findings.framing ?? surroundings.memory.framing) !== framing)
-      log.warn('speaks Content-Length framing; "framing": "content-length" in its entry spares the search', {
-        server: name,
-      });
+      log.warn(
+        'speaks Content-Length framing; set "framing": "content-length" in its entry to skip the search',
+        {
+          server: name,
+        },
+      );
     findings.framing = framing;
     surroundings.memory.learn({ about, framing });
     log.info('running', { server: name, pid: link.pid, version: about.protocolVersion });
