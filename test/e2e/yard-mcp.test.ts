@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { envelope, type Era } from '../helpers/eras.ts';
 import { alive } from '../helpers/processes.ts';
 import type { RawClient, RpcMessage } from '../helpers/raw-client.ts';
-import { createYard } from '../helpers/yard.ts';
+import { createYard, SWITCHYARD } from '../helpers/yard.ts';
 import { agentYard, Schemas, type AgentYard } from '../helpers/yard-agent.ts';
 import { until } from '../helpers/until.ts';
 
@@ -309,4 +309,22 @@ test('a server that is killed leaves the services running, and the next one find
   expect(alive(pid)).toBe(true);
   await yard.ask('down');
   await until(() => !alive(pid), { what: 'the service to end' });
+});
+
+test('services are started only in a project that it was installed for', async () => {
+  const yard = await agentYard();
+  const env = { SWITCHBOARD_ALLOW_PROJECT: undefined };
+  const up = async (args: readonly string[] = []): Promise<any> => {
+    const client = yard.agent({ env, args: [SWITCHYARD, 'mcp', ...args] });
+    await client.initialize();
+    const { result } = await client.call('switchyard_up', {}, { deadline: 40_000 });
+    await client.close();
+    return result;
+  };
+  const refused = await up();
+  expect(refused.isError).toBe(true);
+  expect(refused.content[0].text).toContain('switchyard mcp install');
+  expect((await yard.run(['mcp', 'install', '--name', 'shop'])).code).toBe(0);
+  expect((await up()).isError).toBe(false);
+  expect((await up(['--project', 'shop'])).isError).toBe(false);
 });

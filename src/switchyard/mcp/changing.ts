@@ -53,6 +53,7 @@ export const createTool: YardTool = {
 
 export const upTool: YardTool = {
   name: 'switchyard_up',
+  runsCommands: true,
   title: 'Start services',
   description:
     'Start services of a branch with the commands of switchyard.toml, and wait until they answer. What runs already is left alone. ' +

@@ -6,7 +6,14 @@ import type { YardContext } from '../context.ts';
 import { readArguments, schemaOf, type Arguments } from './arguments.ts';
 import { checkoutTool, createTool, downTool, uncheckoutTool, upTool } from './changing.ts';
 import { briefTool, doctorTool, listTool, logsTool, statusTool, whereTool } from './looking.ts';
-import { openPinned, pinProject, type Pin, type PinnedCall, type YardPlace } from './pinning.ts';
+import {
+  openPinned,
+  pinProject,
+  refuseUnregistered,
+  type Pin,
+  type PinnedCall,
+  type YardPlace,
+} from './pinning.ts';
 import { getPrompt, PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 import { sortedText } from './sorted-text.ts';
@@ -83,6 +90,7 @@ export class Offer {
       // Before anything is looked for: what was asked wrongly is not asked of any project.
       const given = readArguments(args, argumentsOf(tool));
       const yard = this.#open({ cwd: given.text('cwd'), orRecorded: tool.orRecorded });
+      if (tool.runsCommands === true) refuseUnregistered(this.#place, this.#pin!, this.#env);
       return resultOf(await tool.run(yard, given, course), warningsOf(yard));
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;

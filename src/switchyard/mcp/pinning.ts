@@ -32,6 +32,29 @@ export interface YardPlace {
   readonly alias?: string | undefined;
   /** A path, relative to the directory, or such a name. What is there in the file system comes first. */
   readonly project?: string | undefined;
+  /**
+   * Whether commands of the project's file are run only where somebody has registered the project. A host may have started
+   * us in a repository that was only just cloned. Default false.
+   */
+  readonly onlyRegistered?: boolean | undefined;
+}
+
+/** Throws where commands of a project must not be run for an agent: nobody has registered the project. */
+export function refuseUnregistered(
+  { onlyRegistered }: YardPlace,
+  { root }: Pin,
+  env: NodeJS.ProcessEnv,
+): void {
+  if (onlyRegistered !== true) return;
+  const { project_aliases: aliases } = openRegistry(homeOf(env)).read();
+  if (Object.values(aliases).some((registered) => realPath(registered) === root)) return;
+  throw new SwitchboardError(
+    'PROJECT_NOT_INSTALLED',
+    `No service of ${root} is started: this MCP server was not installed for that project.`,
+    {
+      hint: 'If its owner trusts it, they run `switchyard mcp install` there, or start the services themselves with `switchyard up`.',
+    },
+  );
 }
 
 /**

@@ -15,6 +15,8 @@ export interface YardTool {
   readonly output: JsonObject;
   /** Whether it does its work also where the file of the project is broken or gone. Default false. */
   readonly orRecorded?: true;
+  /** Whether it runs commands of the project's file. Default false. */
+  readonly runsCommands?: true;
   run(yard: YardContext, given: Given, course: Course): Promise<Done>;
 }
 

@@ -13,7 +13,8 @@ export const mcp: YardCommand = {
       'stdout, for the agent that started it, and opens no port.',
     'It can be run inside a project: it serves that one and no other, and in a worktree of the project it means its branch. ' +
       'Looking never writes anything.',
-    '`switchyard mcp install` tells an agent about it.',
+    '`switchyard mcp install` tells an agent about it, and registers the project. Services are started only for a ' +
+      'project that is registered: a host may have started this in a repository that was only just cloned.',
   ],
   flags: [
     {
@@ -32,7 +33,11 @@ export const mcp: YardCommand = {
     const start = flags.get('cwd');
     if (alias !== undefined && start !== undefined) throw usage('use either --cwd or --project, not both');
     if (json) throw usage('mcp answers in JSON to requests only.', 'Leave out --json.');
-    const place = { directory: start === undefined ? cwd : resolve(cwd, start), alias };
+    const place = {
+      directory: start === undefined ? cwd : resolve(cwd, start),
+      alias,
+      onlyRegistered: alias === undefined && env.SWITCHBOARD_ALLOW_PROJECT !== '1',
+    };
     // What is wrong with it is known now, and not with the first call.
     const pin = pinProject(place, env);
     process.chdir(pin.cwd);
