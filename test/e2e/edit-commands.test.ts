@@ -273,7 +273,7 @@ describe('add', () => {
     expect(json).toMatchObject({ changed: false, dryRun: true, backup: null, diff: stdout });
     for (const shown of [stdout, JSON.stringify(json)]) expect(shown).not.toMatch(/hunter2|swordfish/);
     expect(project.read(CONFIG)).toBe(COMMENTED);
-    expect(readdirSync(project.dir)).toEqual([CONFIG]);
+    expect(readdirSync(project.dir).filter((name) => name !== '.state')).toEqual([CONFIG]);
     const fresh = createProject();
     const made = await run(fresh, ['add', 'a', '--project', '--dry-run', 'b']);
     expect(made.stdout).toContain(`--- (no file)\n+++ ${fresh.path(CONFIG)}\n@@ -0,0 +1,`);
@@ -316,7 +316,7 @@ describe('add', () => {
     expect(json.error).toMatchObject({ code: expect.any(String), message: expect.any(String) });
     expect(text.stderr + JSON.stringify(json)).not.toContain('swordfish');
     expect(project.read(CONFIG)).toBe(COMMENTED);
-    expect(readdirSync(project.dir)).toEqual([CONFIG]);
+    expect(readdirSync(project.dir).filter((name) => name !== '.state')).toEqual([CONFIG]);
   });
 
   test('--replace writes over an entry, also over one that is off or cannot be used', async () => {
