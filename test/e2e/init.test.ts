@@ -186,6 +186,10 @@ test('without a terminal, and where there is nothing, it changes nothing and say
   expect(looked.stdout).not.toContain('cursor-key');
   expect(at.files()).toEqual(before);
 
+  const team = createHostHome({ 'work/.mcp.json': { mcpServers: { shop: nodeServer('echo') } } });
+  expect((await team.run(['init', '--yes'])).stdout).toContain('switchboard init --hosts .mcp.json\n');
+  expect(Object.keys(team.files())).toEqual(['work/.mcp.json']);
+
   const bare = createHostHome({ [FILES.cursor]: { mcpServers: {} } });
   const nothing = await bare.run(['init', '--yes']);
   expect(nothing.code).toBe(0);

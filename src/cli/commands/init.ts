@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/index.ts';
+import type { Surroundings } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { refuseContradictions, usage, type Arguments } from '../arguments.ts';
@@ -11,7 +12,7 @@ import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
 import { discovered, entryMaker, hidesSecrets, levelIn } from '../import-job.ts';
 import { applyPlan, type InitDone } from '../init/apply.ts';
 import { Cancelled, createAsker, type Asker } from '../init/ask.ts';
-import { choose, YARD, type Choices } from '../init/choices.ts';
+import { choose, fileLabel, YARD, type Choices } from '../init/choices.ts';
 import { countLoads, type CountedLoads } from '../init/host-load.ts';
 import { findServers, type FoundServers } from '../init/offers.ts';
 import { planInit, type ConfigPlan, type InitPlan } from '../init/plan.ts';
@@ -123,8 +124,9 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     return { ...nothingFound(found, program), remark };
   if (asker !== undefined && remark !== '') writeStderr(remark);
   const choices = await choose(found, { given, where, asker, hasYard });
-  if (choices.servers.length === 0 && !choices.yard && config.servers.length === 0)
-    return unchanged(Exit.ok, 'No server was chosen, and none is configured. ');
+  const isNothing = choices.servers.length === 0 && !choices.yard;
+  if (isNothing && (config.servers.length === 0 || choices.files.length === 0))
+    return unchanged(Exit.ok, noneChosen(found, where, program));
   const named = given.flags.get('config');
   const explicit = named === undefined ? undefined : resolve(context.cwd, named);
   const plan = await planInit(choices, {
@@ -157,6 +159,15 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
       })
     : undefined;
   return outcome({ done, counted, gateways, caution, remark }, context);
+}
+
+function noneChosen({ teamFiles }: FoundServers, where: Surroundings, program: string): string {
+  const paths = teamFiles.filter(({ servers }) => servers.length > 0).map((file) => fileLabel(file, where));
+  const next =
+    paths.length === 0
+      ? ''
+      : `This project has servers in ${paths.join(', ')}, which are chosen by name: ${program} init --hosts ${paths.join(',')}\n`;
+  return `${next}No server was chosen. `;
 }
 
 /** A project can do without the person's own servers. */
