@@ -11,6 +11,8 @@ export interface Flag {
   readonly optional?: boolean;
   /** Whether it is about clients that connect, which not every program serves. Default false. */
   readonly forHttp?: boolean;
+  /** Whether it chooses between the user's file and the project's, which only `switchboard` has. Default false. */
+  readonly forLayers?: boolean;
   /** Whether it may be given several times, each with a value of its own. Default false: a second one is refused. */
   readonly many?: boolean;
   /** Whether the help leaves it out. Default false. */

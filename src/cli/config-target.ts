@@ -14,8 +14,12 @@ export interface ConfigTarget {
 }
 
 export const TARGET_FLAGS: readonly Flag[] = [
-  { name: 'user', summary: 'change your own configuration, which holds in every project' },
-  { name: 'project', summary: "change the project's configuration (default where there is one)" },
+  { name: 'user', forLayers: true, summary: 'change your own configuration, which holds in every project' },
+  {
+    name: 'project',
+    forLayers: true,
+    summary: "change the project's configuration (default where there is one)",
+  },
 ];
 
 /** The file that the flags ask for; without one, the project's where there is one, else the user's. */

@@ -1,4 +1,4 @@
-import { COMMON_FLAGS, TOP_FLAGS } from './arguments.ts';
+import { COMMON_FLAGS, TOP_FLAGS, type Flag } from './arguments.ts';
 import type { Command } from './command.ts';
 import { commandsOf } from './commands.ts';
 import { inWordsOf, namesItsConfig, type CliFace, type Listening } from './face.ts';
@@ -54,7 +54,7 @@ function examplesOf(face: CliFace): (readonly [string, string])[] {
   if (namesItsConfig(face)) return [launch, ['$0 --config FILE', 'begin with the servers of a file']];
   return [
     launch,
-    ['$0 add files -- npx -y @modelcontextprotocol/server-filesystem .', 'add a server to this project'],
+    ['$0 add files -- npx -y @modelcontextprotocol/server-filesystem .', 'add a server'],
     ['$0 --dry-run', 'see what a host would see'],
     ['$0 call files list_directory path=.', 'use a server without a host'],
     ['$0 --http 3006', 'serve many clients, and print what to paste into them'],
@@ -78,13 +78,18 @@ export function commandHelp(
     ),
     '',
     'Flags:',
-    ...columns([...flags, ...COMMON_FLAGS].map(flagRow)),
+    ...columns([...flags.filter((flag) => isFor(face, flag)), ...COMMON_FLAGS].map(flagRow)),
     '',
     'Exit codes:',
     ...columns(exitRows(exits ?? [])),
     '',
   ];
   return inWordsOf(face, lines.join('\n'));
+}
+
+/** The other programs have one configuration. */
+function isFor({ configFace }: CliFace, { forLayers }: Flag): boolean {
+  return forLayers !== true || configFace === undefined;
 }
 
 function usageOf(name: string, words = ''): string {

@@ -180,9 +180,11 @@ describe('add', () => {
       $schema: './.switchboard/switchboard.config.schema.json',
       mcpServers: { memory: { command: 'memory-server', args: ['a'] } },
     });
-    expect(readdirSync(project.dir)).toEqual(['.switchboard', CONFIG]);
+    // Beside the state directory, which is elsewhere for everybody else.
+    expect(readdirSync(project.dir)).toEqual(['.state', '.switchboard', CONFIG]);
     await run(project, ['add', 'more', '--no-backup', 'x']);
-    expect(readdirSync(project.dir)).toEqual(['.switchboard', CONFIG]);
+    // Beside the state directory, which is elsewhere for everybody else.
+    expect(readdirSync(project.dir)).toEqual(['.state', '.switchboard', CONFIG]);
   });
 
   test('takes the command literally and says so, fills in --env, and a gateway starts exactly that', async () => {
@@ -733,6 +735,7 @@ describe('mcp-proxy-server', () => {
     expect(without.code).toBe(78);
     expect(without.stderr).toContain(`There is no configuration file ${project.path('config.json')}.`);
     const help = await run(project, ['help', 'add'], { program });
+    expect(help.stdout).not.toMatch(/^ +--user/m);
     expect(help.stdout).toContain('Usage: mcp-proxy-server add <name> [flags] -- <command> [args…]');
   });
 });
