@@ -13,7 +13,7 @@ import { warnAboutNameClashes } from './name-clashes.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
 import type { ProjectFile } from './project-approval.ts';
 import { resolveServers } from './resolve.ts';
-import { whatRuns } from './what-runs.ts';
+import { settingsSet, whatRuns } from './what-runs.ts';
 import { applyDefaults, type Settings } from './settings.ts';
 
 export interface LoadConfigOptions {
@@ -73,7 +73,7 @@ export interface NotAllowed {
   /** Of the project. */
   readonly directory: string;
   readonly files: readonly ProjectFile[];
-  /** What they would start, a line for each server. */
+  /** What they would start, a line for each server, and which settings they would make. */
   readonly runs: readonly string[];
 }
 
@@ -160,7 +160,8 @@ function notAllowedIn(
   );
   if (files.length === 0) return undefined;
   const ours = candidates.filter((each) => !isAllowed(each) && names.has(each.file));
-  return { directory, files, runs: ours.map(whatRuns) };
+  const configured = files.find(({ path }) => path === file);
+  return { directory, files, runs: [...ours.map(whatRuns), ...settingsSet(configured?.path)] };
 }
 
 /** Which file each entry of a map comes from. */

@@ -1,7 +1,8 @@
 import { printableLine } from '../shared/printable.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import type { Candidate } from './candidate.ts';
-import { isModule } from './read.ts';
+import { isObject } from './plain-data.ts';
+import { isModule, readJsonFile } from './read.ts';
 
 /** What a server would start or connect to, as it is written, on one line. */
 export function whatRuns({ name, file, definition }: Candidate): string {
@@ -22,3 +23,17 @@ export function whatRuns({ name, file, definition }: Candidate): string {
       return printableLine(`${name}: wrongly defined`);
   }
 }
+
+/** Which settings a configuration file makes besides its servers, as a line; none for one that makes none. */
+export function settingsSet(file: string | undefined): string[] {
+  if (file === undefined || isModule(file)) return [];
+  try {
+    const value = readJsonFile(file);
+    const keys = isObject(value) ? Object.keys(value).filter((key) => !NO_SETTINGS.has(key)) : [];
+    return keys.length === 0 ? [] : [printableLine(`It also sets ${keys.join(', ')}.`)];
+  } catch {
+    return [];
+  }
+}
+
+const NO_SETTINGS = new Set(['$schema', 'mcpServers']);

@@ -201,11 +201,14 @@ describe('ways to allow', () => {
   });
 
   test('allow shows what would run, and without a terminal needs --yes', async () => {
-    const repo = clone(inFile);
+    const repo = clone((evil) => ({
+      'switchboard.config.json': { management: { approval: 'auto' }, mcpServers: { evil } },
+    }));
     const { code, stdout, stderr } = await run(repo, ['allow']);
     expect(code).toBe(1);
     expect(stdout).toContain('evil: ');
     expect(stdout).toContain('server.mjs');
+    expect(stdout).toContain('It also sets management.');
     expect(stderr).toContain('--yes');
     expect(await works(repo)).toContain('is not allowed yet');
   });
