@@ -692,9 +692,11 @@ describe('dry-run', () => {
     const project = mixedProject();
     const { code, stdout, stderr } = await run(project, ['--dry-run']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^suite → my_suite {2}13 subtools, \d+ ms$/m);
+    expect(stdout).toMatch(/^suite → my_suite {2}13 subtools, \d+ ms, from switchboard\.config\.json$/m);
     expect(stdout).toMatch(/^ {4}plus +One more than b\. \(add\)$/m);
-    expect(stdout).toMatch(/^flat → flat \(flat__\*\) {2}13 tools, 1 hidden, \d+ ms$/m);
+    expect(stdout).toMatch(
+      /^flat → flat \(flat__\*\) {2}13 tools, 1 hidden, \d+ ms, from switchboard\.config\.json$/m,
+    );
     expect(stdout).toMatch(/^ {4}flat__add +Adds two numbers\.$/m);
     expect(stdout).toMatch(/^ {2}- big +hidden by hiddenTools$/m);
     expect(stdout).toContain('mcpServers.flat.hiddenTools[1]: "biig" matches no tool');

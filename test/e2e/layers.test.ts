@@ -130,6 +130,12 @@ test('list says which file each server is from, in two projects, below them and 
   expect(text).toMatch(new RegExp(`^ours .* ${NAME}$`, 'm'));
   expect(text).toMatch(new RegExp(`^mine .*\\.config/switchboard/${NAME}$`, 'm'));
   expect((await run('a', 'doctor')).stdout).toContain(`✓ configuration ${user} (your own)`);
+  const dry = (await run('a', '--dry-run', '--json')).json;
+  expect(dry.servers.map(({ name, source }: Json) => [name, source.file])).toEqual([
+    ['ours', a],
+    ['both', a],
+    ['mine', user],
+  ]);
   expect((await run('a', 'list', '--config', b, '--json')).json).toMatchObject({
     files: [{ path: b, scope: 'explicit' }],
     servers: [{ name: 'theirs' }],

@@ -3,6 +3,7 @@ import {
   MANAGEMENT_TOOLS,
   type CompoundDefinition,
   type LoadedConfig,
+  type ServerDefinition,
 } from '../../config/index.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
@@ -14,6 +15,7 @@ import type { HidingSetting } from '../hidden-by.ts';
 import { lastWords } from '../last-words.ts';
 import { noServer } from '../no-server.ts';
 import { lookOf, shownAs, type Look } from '../shown-as.ts';
+import { shortPath } from '../short-path.ts';
 import type { Style } from '../style.ts';
 import {
   selected,
@@ -39,6 +41,8 @@ interface ToolReport {
 
 interface ServerReport extends Look {
   readonly name: string;
+  /** Where it is defined. */
+  readonly source: ServerDefinition['origin'];
   readonly ok: boolean;
   /** From the start of its process to its list of tools, in milliseconds. */
   readonly ms: number;
@@ -124,7 +128,7 @@ export const dryRun: Command = {
       text: (style) => {
         if (servers.length === 0 && management === undefined) return noServer(context.face, config);
         const parts = servers.map((server, at) =>
-          serverText(server, shownAs(surveyed[at]!.server, server), style),
+          serverText(server, shownAs(surveyed[at]!.server, server), context.cwd, style),
         );
         if (compounds.length > 0) parts.push(compoundsText(compounds, style));
         if (management !== undefined)
@@ -139,7 +143,7 @@ export const dryRun: Command = {
 
 function reportOf(surveyed: Surveyed, look: Look): ServerReport {
   const { server, ms } = surveyed;
-  const head = { name: server.name, ...look, ms };
+  const head = { name: server.name, ...look, ms, source: server.origin };
   if (surveyed.kind === 'failed') return { ...head, ok: false, error: failureData(surveyed.error) };
   const { tools, behind, slips, incomplete } = surveyed;
   const report = ({ name, own, offered, exposed, hiddenBy }: SurveyedTool): ToolReport => ({
@@ -196,7 +200,7 @@ function sum(costs: readonly TokenCost[]): TokenCost {
   return { flat: add('flat'), listed: add('listed'), introspect: add('introspect') };
 }
 
-function serverText(server: ServerReport, look: string, style: Style): string {
+function serverText(server: ServerReport, look: string, cwd: string, style: Style): string {
   const head = `${style.bold(printableLine(server.name))} → ${style.bold(look)}`;
   if (server.error !== undefined) {
     const { message, hint } = server.error;
@@ -208,7 +212,7 @@ function serverText(server: ServerReport, look: string, style: Style): string {
   const hidden = tools.filter((tool) => tool.hidden).length;
   const what = server.exposure === 'suite' ? 'subtool' : 'tool';
   const own = count(tools.length - behind.length, what);
-  const counted = `${own}${behind.length === 0 ? '' : `, ${behind.length} for its model`}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms`;
+  const counted = `${own}${behind.length === 0 ? '' : `, ${behind.length} for its model`}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms, from ${shortPath(server.source.file, cwd)}`;
   const shown = (tool: ToolReport): string => printableLine(tool.exposed ?? tool.name);
   const widest = Math.min(32, Math.max(0, ...tools.map((tool) => width(shown(tool)))));
   const lines = tools.map((tool) => {

@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { LoadedConfig } from '../../config/index.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
@@ -11,6 +10,7 @@ import { noServer } from '../no-server.ts';
 import type { PublishedState, RunFile } from '../run-file.ts';
 import { isSameProject, runningGateways } from '../running-gateways.ts';
 import { lookOf, shownAs } from '../shown-as.ts';
+import { shortPath } from '../short-path.ts';
 import type { Style } from '../style.ts';
 import { table } from '../table.ts';
 import { unusableData } from '../unusable.ts';
@@ -77,7 +77,7 @@ export const list: Command = {
           shownAs(config.servers[at]!, server),
           stateText(server.state),
           commandText(server),
-          place(server.source.file, context.cwd),
+          shortPath(server.source.file, context.cwd),
         ]);
         rows.push(
           ...unusable.map(({ name, reason, origin }) => [
@@ -85,7 +85,7 @@ export const list: Command = {
             '(cannot be used)',
             shortened(printableLine(reason)),
             '–',
-            place(origin.file, context.cwd),
+            shortPath(origin.file, context.cwd),
           ]),
         );
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
@@ -165,7 +165,7 @@ function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): 
   const rows = compounds.map((compound) => [
     compound.name,
     printableLine(partsText(compound)),
-    place(compound.origin.file, cwd),
+    shortPath(compound.origin.file, cwd),
   ]);
   return table(['COMPOUND TOOL', 'CALLS', 'DEFINED IN'].map(column), rows, style.bold, style.columns);
 }
@@ -180,10 +180,4 @@ function gatewaysText([newest, ...others]: readonly RunFile[]): string {
 
 function column(title: string): { title: string } {
   return { title };
-}
-
-/** Relative where that is shorter: most files are in the project. */
-function place(file: string, cwd: string): string {
-  const short = relative(cwd, file);
-  return printableLine(short.length < file.length ? short : file);
 }
