@@ -70,6 +70,7 @@ export function createYard({
     ...mark.env,
     SWITCHYARD_HOME: join(home, 'state'),
     HOME: home,
+    SWITCHBOARD_ALLOW_PROJECT: '1',
     GIT_AUTHOR_NAME: 'Test',
     GIT_AUTHOR_EMAIL: 'test@example.invalid',
     GIT_COMMITTER_NAME: 'Test',
