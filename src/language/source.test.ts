@@ -330,11 +330,16 @@ describe('a server with a language model before it', () => {
     );
     const client = connect();
     await client.greet();
+    // Its server is not started for a list; once it runs, they are there.
+    const result = await client.say('link it');
+    const names = async (method: string, kind: string): Promise<Json[]> =>
+      (await client.request(method)).result[kind];
+    await until(async () => (await names('resources/list', 'resources')).length > 0);
+    await until(async () => (await names('prompts/list', 'prompts')).length > 0);
     const listed = await client.request('resources/list');
     expect(listed.result.resources.map(({ uri }: Json) => uri)).toEqual(['x://r']);
     const prompt = await client.request('prompts/list');
     expect(prompt.result.prompts).toHaveLength(1);
-    const result = await client.say('link it');
     expect(result.content[1]).toMatchObject({ type: 'resource_link', uri: 'x://hidden' });
     const read = await client.request('resources/read', { uri: 'x://hidden' });
     expect(JSON.stringify(read.result)).toContain('offering has x://hidden');

@@ -36,6 +36,7 @@ function hangingSource(name: string): Source {
   const start = new Promise<void>((_, reject) => {
     stop = () => reject(new Error('closed'));
   });
+  start.catch(() => undefined);
   return {
     ...idleSource(name),
     state: { kind: 'starting', attempt: 1 },

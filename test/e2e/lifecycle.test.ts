@@ -298,7 +298,9 @@ test('env is given as configured and never appears in a log', async () => {
     'closed_suite',
     'program_suite',
     'place_suite',
+    'unset_suite',
   ]);
+  expect(said(await call('unset', 'x'))).toContain('NOT_SET_ANYWHERE');
   expect(said(await call('program', 'x'))).toContain('${INNER}/program');
   expect(said(await call('place', 'x'))).toContain('${INNER}/folder');
   await client.waitForStderr(/NOT_SET_ANYWHERE/);

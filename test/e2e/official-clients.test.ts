@@ -98,7 +98,9 @@ describe('the official inspector', () => {
   const { bin } = require(manifest) as { bin: Record<string, string> };
   const inspect = async (cwd: string, env: Record<string, string>, ...args: string[]): Promise<any> => {
     const program = join(dirname(manifest), bin['mcp-inspector']!);
-    const command = [program, '--cli', process.execPath, PROGRAM, ...args];
+    // It gives its server a clean environment.
+    const allow = ['-e', 'SWITCHBOARD_ALLOW_PROJECT=1'];
+    const command = [program, '--cli', ...allow, process.execPath, PROGRAM, ...args];
     const { stdout } = await promisify(execFile)(process.execPath, command, {
       cwd,
       env: { ...process.env, ...env },

@@ -331,7 +331,7 @@ describe('headers and addresses', () => {
       expect(result.content[0].text).not.toContain(SECRET);
     }
     await client.waitForStderr(/NOT_SET_ANYWHERE/);
-    expect((await client.listTools()).map(({ name }) => name)).toEqual(['odd_suite']);
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['odd_suite', 'unset_suite']);
     expect((await client.close()).code).toBe(0);
     expect(client.stderr).not.toContain(SECRET);
     await until(() => server.requests.some(({ method }) => method === 'DELETE'), { what: 'our farewell' });
@@ -461,7 +461,9 @@ describe('commands', () => {
     expect(textOf(answer)).toBe('ran added');
     expect(server.requests.at(-1)?.headers['x-key']).toBe('k-5353');
     expect((await switchboard(project, ['remove', 'odd'])).code).toBe(0);
-    await until(async () => (await client.listTools()).length === 0, { what: 'it to be gone' });
+    await until(async () => !(await client.listTools()).some(({ name }) => name === 'odd_suite'), {
+      what: 'it to be gone',
+    });
     await until(() => server.sessions() === 0, { what: 'the session to be ended' });
   });
 
