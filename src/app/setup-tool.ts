@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../config/index.ts';
+import { describeWarning, type LoadedConfig } from '../config/index.ts';
 import type { OverallExposure } from '../gateway/index.ts';
 import { printable, printableLine } from '../shared/printable.ts';
 
@@ -11,7 +11,7 @@ export function hasNothingToShow({ servers, unusable, compounds, settings }: Loa
 /** The one tool of a gateway without servers: it says what to do. */
 export function setupTool(
   program: string,
-  { unusable }: LoadedConfig,
+  { unusable, warnings }: LoadedConfig,
   looked: () => string[],
 ): OverallExposure {
   const add = `${program} add NAME -- COMMAND`;
@@ -19,11 +19,17 @@ export function setupTool(
     program === 'switchboard'
       ? `In a terminal, \`switchboard init\` takes over the servers of your hosts, and \`${add}\` adds one.`
       : `In a terminal, \`${add}\` adds one.`;
-  const problems = unusable.map(({ name, reason, nextStep }) => `${name}: ${reason}. ${nextStep}`);
+  const said = warnings.filter(({ level }) => level === 'warn').map(describeWarning);
+  const problems = [
+    ...said,
+    ...unusable.map(({ name, reason, nextStep }) => `${name}: ${reason}. ${nextStep}`),
+  ];
   const what =
-    unusable.length === 0
-      ? `No MCP server is configured here. ${next}`
-      : `No MCP server can be used here: ${unusable.map(({ name }) => name).join(', ')}.`;
+    unusable.length > 0
+      ? `No MCP server can be used here: ${unusable.map(({ name }) => name).join(', ')}.`
+      : said.length > 0
+        ? 'No MCP server can be used here: the configuration has a mistake.'
+        : `No MCP server is configured here. ${next}`;
   const description = printableLine(`${what} Call this tool for details.`);
   const presented = {
     names: ['switchboard_setup'],

@@ -12,6 +12,8 @@ interface Surroundings {
 interface ReadOptions {
   /** Whether all files must be usable. Default false. */
   readonly strict?: boolean;
+  /** Whether a broken file found by looking is left out with a warning, even if it is the only one. Default false. */
+  readonly keepGoing?: boolean;
   /** Whether the files of a project are used without having been allowed. Default: as the environment says. */
   readonly allowProject?: boolean | undefined;
 }
@@ -21,10 +23,10 @@ export async function readConfiguration(
   flag: string | undefined,
   { cwd, env }: Surroundings,
   { configFace: face, variables }: CliFace,
-  { strict = false, allowProject }: ReadOptions = {},
+  { strict = false, keepGoing = false, allowProject }: ReadOptions = {},
 ): Promise<LoadedConfig> {
   const userDirectory = userConfigDirectory(env);
-  const options = { cwd, env, face, userDirectory, strict, allowProject };
+  const options = { cwd, env, face, userDirectory, strict, keepGoing, allowProject };
   if (flag !== undefined || variables === undefined || !env[variables.config])
     return loadConfig({ ...options, configPath: flag });
   try {

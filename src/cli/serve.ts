@@ -43,7 +43,9 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
   const chosen = chosenLogLevel(logLevel, env, face);
   const surroundings = { cwd: process.cwd(), env };
   const allowProject = request.allowProject ? true : undefined;
-  const config = await readConfiguration(configPath, surroundings, face, { allowProject });
+  // A host hides our stderr: where the configuration is broken, the one tool that is left says so.
+  const keepGoing = http === undefined;
+  const config = await readConfiguration(configPath, surroundings, face, { keepGoing, allowProject });
   const file = await openLog(logDirectoryOf(config, surroundings, face), program);
   const write = (line: string): void => {
     writeLogLine(line, logTime);

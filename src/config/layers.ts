@@ -32,6 +32,8 @@ export interface ReadLayersOptions {
   readonly face: Face;
   /** Whether a file that cannot be used is an error even where another one can. */
   readonly strict: boolean;
+  /** Whether a file found by looking that cannot be used is left out even where no other one is there. */
+  readonly keepGoing: boolean;
   /** Whether the files of a project are used without having been allowed. Default: as the environment says. */
   readonly allowProject?: boolean | undefined;
   readonly warn: Warn;
@@ -63,7 +65,10 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
   const project = await readLayer(projectFile, options, approval);
   warnAboutForeignKeys(project, ['allowProjects'], options.warn);
   if (user === undefined || userFile === undefined || project.config.extends === false) {
-    if (project.error !== undefined) throw project.error;
+    if (project.error !== undefined) {
+      if (!options.keepGoing || !isFound) throw project.error;
+      warnAboutLeftOut(project.file!, project.error, options.warn);
+    }
     const files = projectFile === undefined ? [] : [projectFile];
     const userDirectory = project.config.extends === false ? undefined : found.userDirectory;
     return { layers: [project], files, userDirectory };
@@ -72,7 +77,7 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
   warnAboutForeignKeys(user, ['extends'], options.warn);
   const broken = [project, user].filter(({ error }) => error !== undefined);
   const othersUsable = projectFile !== undefined && broken.length === 1 && !options.strict;
-  if (broken[0]?.error !== undefined && !othersUsable) throw broken[0].error;
+  if (broken[0]?.error !== undefined && !othersUsable && !options.keepGoing) throw broken[0].error;
   for (const { file, error } of broken) warnAboutLeftOut(file!, error!, options.warn);
   const files = found.files.map((file) =>
     broken.some((layer) => layer.file === file.path) ? { ...file, leftOut: true } : file,

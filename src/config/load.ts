@@ -27,6 +27,8 @@ export interface LoadConfigOptions {
   readonly userDirectory?: string | undefined;
   /** Whether every file must be usable, even where others are. Default false. */
   readonly strict?: boolean | undefined;
+  /** Whether a file found by looking that cannot be used is a warning and no error, even if it is the only one. Default false. */
+  readonly keepGoing?: boolean | undefined;
   /** Whether a project's files are used without having been allowed. Default: where SWITCHBOARD_ALLOW_PROJECT is 1. */
   readonly allowProject?: boolean | undefined;
   /** The script that runs now; an entry that starts it is left out. Default `process.argv[1]`. */
@@ -89,14 +91,14 @@ export interface ConfigSearch {
  * two files is left out with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const { cwd, env, face = SWITCHBOARD, strict = false } = options;
+  const { cwd, env, face = SWITCHBOARD, strict = false, keepGoing = false } = options;
   const warnings: ConfigWarning[] = [];
   const warn: Warn = (warning) => void warnings.push(warning);
   const found = findConfig(options);
   for (const { path, usedInstead } of found.unused)
     warn({ file: path, message: `is not used, because ${usedInstead} is there too`, level: 'warn' });
   const { layers, files, userDirectory } = await readLayers(found, {
-    ...{ cwd, face, strict, warn },
+    ...{ cwd, face, strict, keepGoing, warn },
     allowProject: options.allowProject,
   });
   const [first] = layers;

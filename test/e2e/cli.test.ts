@@ -165,9 +165,9 @@ describe('help and mistakes', () => {
     expect((await run(echoProject(), ['--josn', '--json'])).json.error.code).toBe('USAGE');
   });
 
-  test('a configuration that cannot be used ends with 78, also when serving, and says where', async () => {
+  test('a configuration that cannot be used ends with 78 and says where', async () => {
     const project = createProject({ 'switchboard.config.json': { mcpServers: [] } });
-    for (const args of [['list'], []]) {
+    for (const args of [['list'], ['--config', 'switchboard.config.json']]) {
       const { code, stdout, stderr } = await run(project, args);
       expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
       expect(stderr).toContain(project.path('switchboard.config.json'));

@@ -142,6 +142,24 @@ describe('without a server', () => {
     expect((await toolsOf({ client })).map(({ name }) => name)).toEqual(['echo_suite']);
   });
 
+  test('where the configuration is broken, the tool names the mistake; corrected, the servers are there', async () => {
+    const project = createProject({ 'switchboard.config.json': '{"mcpServers": {"echo": }' });
+    const client = startClient({ cwd: project.dir, env: ownState(project) });
+    await client.initialize();
+    const [tool] = await toolsOf({ client });
+    expect(tool).toMatchObject({
+      name: 'switchboard_setup',
+      description: expect.stringContaining('a mistake'),
+    });
+    const place = /switchboard\.config\.json:1:\d+: expected a value/;
+    expect(textOf(await client.call('switchboard_setup'))).toMatch(place);
+    expect(client.stderr).toMatch(place);
+    project.write('switchboard.config.json', { mcpServers: { echo: nodeServer('echo') } });
+    client.signal('SIGHUP');
+    await client.waitFor(changed);
+    expect((await toolsOf({ client })).map(({ name }) => name)).toEqual(['echo_suite']);
+  });
+
   test('where all are flat and none can be used, the tool names them', async () => {
     const bad = { ...nodeServer('echo'), env: { T: '${NOT_SET_ANYWHERE}' } };
     const gateway = await startGateway({ bad }, { config: { exposure: 'flat' } });
