@@ -42,6 +42,8 @@ export class AskForProject {
       if (
         about === undefined ||
         !canAsk(call) ||
+        // A yes to what was not shown is none.
+        about.runs.length > MOST_LINES ||
         (this.#asked !== undefined && !isSame(this.#asked.about, about))
       ) {
         call.fail(problem);
@@ -80,10 +82,7 @@ function declined(problem: SwitchboardError): SwitchboardError {
 
 /** On one line each, made printable: what is shown must be what will run. */
 function question({ directory, files, runs }: NotAllowed): string {
-  const listed = (lines: readonly string[]): string[] => [
-    ...lines.slice(0, MOST_LINES).map((line) => `- ${printableLine(line)}`),
-    ...(lines.length > MOST_LINES ? [`- and ${lines.length - MOST_LINES} more`] : []),
-  ];
+  const listed = (lines: readonly string[]): string[] => lines.map((line) => `- ${printableLine(line)}`);
   return [
     `Allow the MCP servers of the project ${printableLine(directory)}? Say yes only if you trust it.`,
     'They would run:',

@@ -38,6 +38,10 @@ export function targetOf(
   }
   const scope = asked ?? (config.files.some((file) => file.scope === 'project') ? 'project' : 'user');
   const { file, directory } = configFileFor(scope, { cwd, userDirectory: userConfigDirectory(env) });
+  if (asked === undefined && config.notAllowed?.files.some(({ path }) => path === file))
+    throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it is not changed.`, {
+      hint: `Look at it with \`${face.program} allow\` first, or change your own file with --user.`,
+    });
   return { scope, file, directory };
 }
 

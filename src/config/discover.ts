@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../shared/errors.ts';
 import { childCandidate, mapCandidates, type Candidate, type Warn } from './candidate.ts';
@@ -49,7 +49,10 @@ async function gated(
   warn: Warn,
   read: (warn: Warn) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
-  if (approval === undefined || approval.allows(file)) return read(warn);
+  if (approval === undefined) return read(warn);
+  // Allowed is the file at its real place: through a link, `..` in it would lead somewhere else.
+  if (approval.allows(file))
+    return (await read(warn)).map((each) => ({ ...each, directory: realpathSync(each.directory) }));
   return (await read(() => undefined)).map((candidate) => ({ ...candidate, notAllowed: true }));
 }
 

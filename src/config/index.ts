@@ -23,6 +23,7 @@ export { loadConfig, type LoadedConfig, type NotAllowed } from './load.ts';
 export { allowedFiles, allowFiles, asOwner, denyFiles } from './project-approval.ts';
 export { concernsWrapped, loadWrapped } from './load-wrapped.ts';
 export { describeWarning } from './problem.ts';
+export { refuseBroken } from './read.ts';
 export { recursionGuard } from './recursion.ts';
 export { remoteSecrets } from './remote-secrets.ts';
 export { defineRemoteServer, type RemoteEntry } from './remote-server.ts';

@@ -14,6 +14,7 @@ import { keyPath, type ConfigWarning } from './problem.ts';
 import type { ProjectFile } from './project-approval.ts';
 import { resolveServers } from './resolve.ts';
 import { settingsSet, whatRuns } from './what-runs.ts';
+import { isServerName } from './schema/quick-check.generated.js';
 import { applyDefaults, type Settings } from './settings.ts';
 
 export interface LoadConfigOptions {
@@ -109,7 +110,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   // What is not allowed takes nobody's place.
   const candidates = [
     ...read.filter(isAllowed),
-    ...read.filter((each) => !isAllowed(each)).slice(0, MOST_SHOWN),
+    // Their names go to a model: one that no server may have is not shown.
+    ...read.filter((each) => !isAllowed(each) && isServerName(each.name)).slice(0, MOST_SHOWN),
   ];
   const howToAllow = `Look at it and run: ${face.program ?? 'switchboard'} allow ${shellWord(directory)}`;
   const suiteFiles = filesOf(layers, 'suites');
@@ -123,7 +125,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     warn,
     warnings,
   });
-  const notAllowed = notAllowedIn(first!, candidates, unusable);
+  const notAllowed = notAllowedIn(first!, read, unusable);
   if (notAllowed !== undefined) {
     const message = `is not allowed yet: nothing of it is started or used. ${howToAllow}`;
     warn({ file: directory, message, level: 'warn' });
@@ -156,14 +158,23 @@ function notAllowedIn(
   candidates: readonly Candidate[],
   unusable: readonly UnusableServer[],
 ): NotAllowed | undefined {
-  const names = new Set(unusable.filter((server) => server.notAllowed).map(({ origin }) => origin.file));
+  const own = new Set(candidates.filter(isAllowed).map(({ name }) => name));
+  const replaces = ({ name }: Candidate): boolean => own.has(name);
+  const waiting = candidates.filter((each) => !isAllowed(each));
+  const used = new Set([
+    ...unusable.filter((server) => server.notAllowed).map(({ origin }) => origin.file),
+    ...waiting.filter(replaces).map((each) => each.file),
+  ]);
   const files = (approval?.notAllowed ?? []).filter(
-    ({ path }) => path === file || names.has(path) || basename(path) === DESCRIPTIONS_FILE,
+    ({ path }) => path === file || used.has(path) || basename(path) === DESCRIPTIONS_FILE,
   );
   if (files.length === 0) return undefined;
-  const ours = candidates.filter((each) => !isAllowed(each) && names.has(each.file));
+  // All of it, however long: a yes is for the whole file.
+  const runs = waiting
+    .filter((each) => files.some(({ path }) => path === each.file))
+    .map((each) => `${whatRuns(each)}${replaces(each) ? ', in place of your own' : ''}`);
   const configured = files.find(({ path }) => path === file);
-  return { directory, files, runs: [...ours.map(whatRuns), ...settingsSet(configured?.path)] };
+  return { directory, files, runs: [...runs, ...settingsSet(configured?.path)] };
 }
 
 /** Which file each entry of a map comes from. */

@@ -42,11 +42,13 @@ export class ProjectApproval {
     this.#patterns = patterns.map(withHome);
   }
 
-  /** Whether a file may be used. What cannot be read is not used anyway; whoever reads it says why. */
+  /** Whether a file may be used. One that is there and cannot be read is not used anyway; whoever reads it says why. */
   allows(path: string): boolean {
     if (this.#everything) return true;
     const directory = dirname(placeOf(path));
     if (this.#patterns.some((pattern) => isBelow(pattern, directory))) return true;
+    // What is not a regular file now may be one when it is read.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
     const hash = hashOfFile(path);
     if (hash === undefined) return true;
     if (hash === TOO_LARGE) return false;

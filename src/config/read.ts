@@ -45,6 +45,11 @@ export function parseJsonFile(file: string, text: string, warn?: Warn): unknown 
   }
 }
 
+/** Throws where a JSON file cannot be read; a program is not run to find out. */
+export function refuseBroken(file: string): void {
+  if (!isModule(file)) readJsonFile(file);
+}
+
 async function readModule(file: string): Promise<unknown> {
   try {
     // With the time of the last change in the address, a configuration read again is the current one.

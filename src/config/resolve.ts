@@ -205,7 +205,9 @@ function unusableServer(candidate: Candidate, options: ResolveOptions): Unusable
       said
         .flatMap(({ why }) => why ?? [])
         .slice(0, MOST_PLACES)
-        .join('; ') || 'its definition is wrong',
+        .join('; ')
+        // A sentence of ours follows.
+        .replace(/\.$/, '') || 'its definition is wrong',
     nextStep:
       unset.length > 0
         ? `Set ${unset.join(', ')} in the environment of the program that starts this one, or change ${where}.`

@@ -327,3 +327,50 @@ describe('until it is allowed, a project', () => {
     expect((await run(named, call, 'mcp-proxy-server.js')).stdout).toContain('well');
   });
 });
+
+test('a file that is broken cannot be allowed, and one that is not allowed is not added to', async () => {
+  const repo = clone(KINDS['switchboard.config.json']!);
+  const file = repo.project.path('repo/switchboard.config.json');
+  const before = repo.project.read('repo/switchboard.config.json');
+  const added = await run(repo, ['add', 'mine', '--', 'node', 'x.js']);
+  expect(added.code).not.toBe(0);
+  expect(added.stderr).toContain(`${file} is not allowed yet`);
+  expect(added.stderr).toContain('--user');
+  expect(repo.project.read('repo/switchboard.config.json')).toBe(before);
+  repo.project.write('repo/switchboard.config.json', '{"mcpServers": ');
+  const allowed = await run(repo, ['allow', '--yes']);
+  expect(allowed.code).toBe(78);
+  expect(allowed.stderr).toContain(`${file}:1:`);
+});
+
+test('allow shows everything that a yes is for: what replaces your own, and the fifty-first', async () => {
+  const repo = clone((evil) => ({
+    '.mcp.json': {
+      mcpServers: Object.fromEntries(
+        Array.from({ length: 60 }, (_, at) => [`server${at}`, { ...evil, cwd: 'deep' }]),
+      ),
+    },
+  }));
+  repo.project.write('repo/switchboard.config.json', { mcpServers: { memory: repo.entry } });
+  const added = await run(repo, ['add', 'memory', '--user', '--', 'memory-server']);
+  expect(added.code).toBe(0);
+  const { stdout } = await run(repo, ['allow', '--json']);
+  const { runs } = JSON.parse(stdout) as { runs: string[] };
+  expect(runs.find((line) => line.startsWith('memory: '))).toMatch(/server\.mjs, in place of your own$/);
+  expect(runs.find((line) => line.startsWith('server59: '))).toContain('(in deep)');
+});
+
+test('a link to a folder that is allowed does not lend its approval to what lies beside the link', async () => {
+  const repo = clone(() => ({}));
+  const server = `await import(${JSON.stringify(`file://${serverPath('echo')}`)});\n`;
+  repo.project.write('good/dist/server.mjs', server);
+  const x = { command: process.execPath, args: ['dist/server.mjs'], cwd: '../..' };
+  repo.project.write('good/mcps/x/.mcp.json', { mcpServers: { x } });
+  mkdirSync(repo.project.path('good/.git'));
+  mkdirSync(repo.project.path('repo/mcps'));
+  symlinkSync('../../good/mcps/x', repo.project.path('repo/mcps/x'));
+  repo.project.write('repo/dist/server.mjs', repo.project.read('repo/server.mjs'));
+  expect((await run(repo, ['allow', '../good', '--yes'])).code).toBe(0);
+  const { code, stderr } = await run(repo, ['tools', 'x']);
+  expect([code, stderr, repo.ran()]).toEqual([0, '', false]);
+});

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { allowedFiles, allowFiles, type NotAllowed } from '../../config/index.ts';
+import { allowedFiles, allowFiles, refuseBroken, type NotAllowed } from '../../config/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
@@ -17,7 +17,7 @@ export const allow: Command = {
     'A project may come from a stranger, and its configuration names programs to start. So its files, which are ' +
       '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json, do nothing until you allow them: their servers ' +
       'are listed as "not allowed yet". This command shows what they would run and asks for a yes.',
-    'Remembered is each file with its content. After a change by somebody else it has to be allowed again; what ' +
+    'Each file is remembered with its content. After a change by somebody else it has to be allowed again; what ' +
       '`$0 add` and the other commands write for you stays allowed. Programs that the files start are not looked into.',
     'Folders of your own can be allowed once and for all: "allowProjects": ["~/src/**"] in your user file. ' +
       '--allow-project and SWITCHBOARD_ALLOW_PROJECT=1 allow whatever is found, for one run. `$0 deny` takes it back.',
@@ -44,6 +44,8 @@ export const allow: Command = {
     );
     const { notAllowed } = config;
     if (notAllowed === undefined) return nothingToAllow(config.directory);
+    // Nobody can say what a broken file would run.
+    for (const { path } of notAllowed.files) refuseBroken(path);
     const agreed = flags.has('yes') || (await agrees(notAllowed, flags.has('json'), context));
     if (!agreed) return notDone(notAllowed, context);
     allowFiles(notAllowed.files);
