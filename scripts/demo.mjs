@@ -152,11 +152,19 @@ function official(name, ...args) {
 }
 
 async function connect({ command, args, env = {}, cwd = project }) {
+  // Your own servers are none of the demo's.
+  const own = { XDG_CONFIG_HOME: join(project, '.config'), APPDATA: join(project, '.config') };
   const client = new Client({ name: 'switchboard-demo', version: '1.0.0' });
   open.add(client);
   // The servers greet on stderr, which is of no interest here.
   await client.connect(
-    new StdioClientTransport({ command, args, cwd, env: { ...process.env, ...env }, stderr: 'ignore' }),
+    new StdioClientTransport({
+      command,
+      args,
+      cwd,
+      env: { ...process.env, ...own, ...env },
+      stderr: 'ignore',
+    }),
   );
   return client;
 }

@@ -141,7 +141,7 @@ function unusableRemark(define: () => unknown, program: string): string {
     define();
     return '';
   } catch (error) {
-    return `${program}: here and now it could not be used: ${messageOf(error)}\n`;
+    return `${program}: it cannot be used as things are now: ${messageOf(error)}\n`;
   }
 }
 

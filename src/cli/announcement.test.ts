@@ -60,7 +60,9 @@ test('it names both addresses alike, the configuration and its servers, and wher
 test('without any server it says so, with the next step', async () => {
   const { file, text, remark } = await announced({});
   expect(text).toContain(`configuration: ${file} (no servers)\n`);
-  expect(remark).toMatch(/^switchboard: No server is configured\. `switchboard add NAME/);
+  expect(remark).toMatch(
+    /^switchboard: No server is configured\. `switchboard init` .*; `switchboard add NAME/,
+  );
 });
 
 test('mcp-proxy-server says when it ends', async () => {

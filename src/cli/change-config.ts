@@ -74,10 +74,10 @@ export function reasonNotToTell({ changed, dryRun }: ConfigChange, { flags }: Ar
   return flags.has('no-reload') ? '--no-reload' : cannotTell();
 }
 
-/** ` The old text is in FILE.`, where it is, and likewise what else was written. */
+/** ` A backup is in FILE.`, where it is, and likewise what else was written. */
 export function backupText({ backup, schema }: ConfigChange): string {
-  const old = backup === null ? '' : ` The old text is in ${printableLine(backup)}.`;
-  return old + (schema === undefined ? '' : ` Editors know its keys by ${printableLine(schema)}.`);
+  const old = backup === null ? '' : ` A backup is in ${printableLine(backup)}.`;
+  return old + (schema === undefined ? '' : ` Editors complete its keys from ${printableLine(schema)}.`);
 }
 
 function previewOf({ file, before, after }: EditedConfig, style: Style): string {

@@ -143,8 +143,8 @@ test('secrets stay, or become variables, of which each stands for one value', ()
   const text = variablesText(needed);
   expect(text).toBe(
     'These variables must be set where the gateway is started:\n' +
-      '  API_KEY_CODEX: for b, whose value stood in the file of the host\n' +
-      '  A_TOKEN: for a, whose value stood in the file of the host (it is set to something else here)\n' +
+      '  API_KEY_CODEX: for b, whose value was in the file of the host\n' +
+      '  A_TOKEN: for a, whose value was in the file of the host (it is set to something else here)\n' +
       '  Y: for c\n',
   );
   expect(JSON.stringify(needed)).not.toMatch(/k1|k2|"one"/);

@@ -36,7 +36,7 @@ export function variablesText(variables: readonly VariableState[]): string {
   const missing = variables.filter(({ state }) => state !== 'set');
   if (missing.length === 0) return '';
   const lines = missing.map(({ name, servers, secret, state }) => {
-    const from = secret ? ', whose value stood in the file of the host' : '';
+    const from = secret ? ', whose value was in the file of the host' : '';
     const now = state === 'other' ? ' (it is set to something else here)' : '';
     return `  ${name}: for ${servers.map(printableLine).join(', ')}${from}${now}\n`;
   });

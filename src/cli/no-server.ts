@@ -13,6 +13,6 @@ export function noServer(face: CliFace, config?: Pick<LoadedConfig, 'unusable'>)
   if (namesItsConfig(face)) return `No server is configured. ${face.servers ?? ''}`.trimEnd() + '\n';
   return inWordsOf(
     face,
-    'No server is configured. `$0 add NAME -- COMMAND` (or `--url URL`) adds one; `$0 doctor` says where they are looked for.\n',
+    'No server is configured. `$0 init` takes over the servers of your hosts; `$0 add NAME -- COMMAND` (or `--url URL`) adds one.\n',
   );
 }

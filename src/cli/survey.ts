@@ -125,7 +125,7 @@ export function selected(config: LoadedConfig, names: readonly string[]): readon
     if (config.disabled.includes(name)) {
       throw usage(
         `The server ${JSON.stringify(name)} is turned off.`,
-        'Remove "disabled" from its definition to use it.',
+        `\`switchboard enable ${name}\` turns it on, or remove "disabled" from its definition.`,
       );
     }
     refuseUnusable(config, name);
@@ -143,7 +143,7 @@ function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): voi
   const reasons = warnings.filter(({ server }) => server === name).map(describeWarning);
   const found = unusable.find((server) => server.name === name);
   if (found === undefined && reasons.length === 0) return;
-  const why = reasons.length === 0 ? (found?.reason ?? '') : `\n${reasons.join('\n')}`;
+  const why = reasons.length === 0 ? ` ${found?.reason ?? ''}` : `\n${reasons.join('\n')}`;
   throw new SwitchboardError('SERVER_UNUSABLE', `The server ${JSON.stringify(name)} cannot be used:${why}`, {
     hint: found?.nextStep,
   });

@@ -116,7 +116,7 @@ describe('mistakes are refused, with the next step', () => {
   test('arguments that are no JSON object', () => {
     expect(readJsonArguments('{"a":1}', 'stdin')).toEqual({ a: 1 });
     expect(explained(() => readJsonArguments('{a}', 'stdin'))).toContain(
-      'The arguments in stdin are no JSON',
+      'The arguments in stdin are not JSON',
     );
     expect(explained(() => readJsonArguments('[1]', '--args'))).toContain('must be a JSON object');
   });

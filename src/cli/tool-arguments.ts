@@ -41,7 +41,7 @@ export function readJsonArguments(text: string, source: string): JsonObject {
     value = JSON.parse(text);
   } catch (error) {
     throw usage(
-      `The arguments in ${source} are no JSON: ${error instanceof Error ? error.message : ''}`,
+      `The arguments in ${source} are not JSON: ${error instanceof Error ? error.message : ''}`,
       EXAMPLE,
     );
   }

@@ -43,7 +43,7 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
         : because(
             'COMMAND_NOT_FOUND',
             `there is no command ${command}`,
-            'Install it, or write its full path as "command"; arguments belong into "args".',
+            'Install it, or write its full path as "command"; put arguments into "args".',
           );
     case 'EACCES':
     case 'EPERM':

@@ -146,7 +146,7 @@ describe('help and mistakes', () => {
     [['--http', 'http://127.0.0.1:3006'], '--http takes the address without "http://".'],
     [['--config', 'a', 'list', '--config', 'b'], '--config is given twice.'],
     [['--http', '0', '--http', '0'], '--http is given twice.'],
-    [['list', 'echo'], 'list takes no words.'],
+    [['list', 'echo'], 'list takes no arguments.'],
     [['list', '--log-level', 'loud'], 'There is no log level "loud".'],
     [['--log-level', 'wran'], 'Did you mean "warn"?'],
   ])('%j is refused with the next step', async (args, message) => {
@@ -764,10 +764,10 @@ describe('dry-run', () => {
     expect(advice).toHaveLength(1);
   });
 
-  test('without any server it says where to look', async () => {
+  test('without any server it says what to do', async () => {
     const { code, stdout } = await run(createProject(), ['--dry-run']);
     expect(code).toBe(0);
-    expect(stdout).toContain('switchboard doctor');
+    expect(stdout).toContain('switchboard init');
   });
 });
 

@@ -138,7 +138,7 @@ describe('add', () => {
     ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
-      `Added "db" to ${project.path(CONFIG)}. The old text is in ${keptOf(project)[0]!.path}.\n` +
+      `Added "db" to ${project.path(CONFIG)}. A backup is in ${keptOf(project)[0]!.path}.\n` +
         `  node server.js --read-only --json -- 'a b'\n` +
         'No gateway runs with this configuration now; the next one reads it.\n',
     );
@@ -307,7 +307,7 @@ describe('add', () => {
     [['remove', 'a', 'b'], 2, 'remove needs the name of one server.'],
     [['remove', 'file'], 2, 'No server named "file".\n  Did you mean "files"?'],
     [['remove', 'quite-another'], 2, 'There are: files, notes.'],
-    [['reload', 'files'], 2, 'reload takes no words.'],
+    [['reload', 'files'], 2, 'reload takes no arguments.'],
   ])('%j is refused, and nothing is changed', async (args, code, message) => {
     const project = createProject({ [CONFIG]: COMMENTED });
     const text = await run(project, args);

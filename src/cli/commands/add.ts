@@ -39,14 +39,14 @@ export const add: Command = {
       'a file that is named with --config must be there. Comments, order and ' +
       'all else in the file stay as they are, and the old text is kept in the state directory. Then gateways that run ' +
       'with this configuration are told to read it again, so that the server can be used at once.',
-    'What stands behind -- is the command by which the server is started, as you would type it. -- may be left out ' +
+    'What follows -- is the command that starts the server, as you would type it. -- may be left out ' +
       'where no argument begins with a dash. The command is taken literally: ${NAME} stays these characters.',
     'With --url the server is one that runs elsewhere and is reached over HTTP. A server that asks for a login needs no ' +
       'header: see `$0 help auth`.',
     'In --env, --header and --url, ${NAME} is a reference to the environment and is written as such, so that no secret ' +
       'ends up in the file. Put it in single quotes, or your shell fills it in.',
-    'The name of an npm package or an address alone is enough: a package is started with npx -y, and the server is named ' +
-      'after it. A line for another program, such as `claude mcp add …`, can be pasted as it is.',
+    'The name of an npm package with a scope or "mcp" in it, or an address, is enough: a package is started with npx -y, ' +
+      'and the server is named after it. A line for another program, such as `claude mcp add …`, can be pasted as it is.',
     'With --start the server is also started once, before running gateways are told, and its tools are listed, so ' +
       'that a slip shows at once. If it does not start, the entry stays, and the exit code is 1.',
   ],

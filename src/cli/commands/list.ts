@@ -36,7 +36,8 @@ export const list: Command = {
   ],
   async run({ words }, context) {
     const { program } = context.face;
-    if (words.length > 0) throw usage('list takes no words.', `${program} tools SERVER shows one server.`);
+    if (words.length > 0)
+      throw usage('list takes no arguments.', `${program} tools SERVER shows one server.`);
     const config = await context.loadConfig();
     const app = context.open(config);
     const gateways = runningGateways(stateDirectory(context.env), config);

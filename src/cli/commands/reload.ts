@@ -26,7 +26,7 @@ export const reload: Command = {
   exits: [[Exit.failed, 'no gateway is running with this configuration, or one could not be told']],
   async run({ words }, context) {
     if (words.length > 0)
-      throw usage('reload takes no words.', 'It is about all servers of a configuration.');
+      throw usage('reload takes no arguments.', 'It is about all servers of a configuration.');
     const unable = cannotTell();
     if (unable !== undefined) {
       throw new SwitchboardError('RELOAD_UNAVAILABLE', `reload is not available: ${unable}.`, {

@@ -51,6 +51,13 @@ test('a server that several hosts have with other keys or time limits is offered
   ]);
 });
 
+test('one whose variables are set comes before one whose are not', () => {
+  const servers = [at('cursor', 'github', github('${env:GH}')), at('codex', 'github', github('literal'))];
+  const first = (env: Surroundings['env']): string =>
+    offersOf(servers, { ...where, env }).offers[0]!.variants[0].server.place.host.name;
+  expect([first({}), first({ GH: 'set' })]).toEqual(['codex', 'cursor']);
+});
+
 test("two of one host stay two, and a project's own stays the project's", () => {
   const { offers } = offersOf(
     [

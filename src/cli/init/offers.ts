@@ -99,7 +99,7 @@ export function offersOf(
     if (group === undefined) groups.push([variant]);
     else group.push(variant);
   }
-  return { offers: groups.map(offerOf), unusable };
+  return { offers: groups.map((variants) => offerOf(variants, where)), unusable };
 }
 
 /** Whether an offer is one of the person's own that is used here: everywhere, or in this project. */
@@ -124,10 +124,12 @@ function belongTogether(one: Variant, other: Variant): boolean {
   );
 }
 
-function offerOf(variants: [Variant, ...Variant[]]): Offer {
-  // One that is switched off, or meant for one project, is the last to be used.
+function offerOf(variants: [Variant, ...Variant[]], { env }: Surroundings): Offer {
+  // The last to be used is one that is switched off, then one whose variables are not set, then one for one project.
   const rank = ({ server, entry }: Variant): number =>
-    (entry.disabled === true ? 2 : 0) + (server.place.scope === 'local' ? 1 : 0);
+    (entry.disabled === true ? 4 : 0) +
+    (needsUnset(entry, env) ? 2 : 0) +
+    (server.place.scope === 'local' ? 1 : 0);
   const [first, ...rest] = variants.toSorted((a, b) => rank(a) - rank(b)) as [Variant, ...Variant[]];
   const differs = new Set(rest.flatMap((each) => differences(first.entry, each.entry)));
   return {
@@ -136,4 +138,9 @@ function offerOf(variants: [Variant, ...Variant[]]): Offer {
     variants: [first, ...rest],
     differs: [...differs],
   };
+}
+
+function needsUnset(entry: OurEntry, env: Surroundings['env']): boolean {
+  const references = JSON.stringify(entry).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g);
+  return [...references].some(([, name]) => env[name!] === undefined);
 }

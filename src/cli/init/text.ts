@@ -48,13 +48,13 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
   return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim, style.columns)}`;
 }
 
-/** `Cursor; Codex with another env.API_KEY` */
+/** `Cursor; Codex with other env.API_KEY` */
 function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
   const { offer } = chosen.find(({ variant }) => variant.server === server)!;
   const { host, scope, project = '' } = server.place;
   const others = offer.variants.filter((variant) => variant.server !== server);
   const titles = [...new Set(others.map((variant) => variant.server.place.host.title))];
-  const differ = offer.differs.length === 0 ? '' : ` with another ${offer.differs.join(', ')}`;
+  const differ = offer.differs.length === 0 ? '' : ` with other ${offer.differs.join(', ')}`;
   const rest = titles.length === 0 ? '' : `; ${titles.join(', ')}${differ}`;
   const local = scope === 'local' ? `, so far only in ${project}` : '';
   return printableLine(`${host.title}${local}${rest}`);
