@@ -120,6 +120,13 @@ test('a command is ended when the caller gives up, or not started if it gave up 
   await expect(node('0', { signal: caller.signal })).rejects.toMatchObject({ code: 'STOPPED' });
 });
 
+test('a command is ended when the caller gives up while it is starting', async () => {
+  const caller = new AbortController();
+  const running = node('setInterval(() => {}, 1000)', { signal: caller.signal });
+  caller.abort();
+  await expect(running).rejects.toMatchObject({ code: 'STOPPED' });
+});
+
 test('a command that says too much is ended', async () => {
   await expect(
     node(`setInterval(() => process.stdout.write('x'.repeat(10_000)), 1)`, { maxBytes: 50_000 }),

@@ -44,7 +44,8 @@ export async function run(command: string, args: readonly string[], options: Run
   const { cwd, env = process.env, timeout = 30_000, maxBytes = 8 * 1024 * 1024, signal, input } = options;
   const { ignoresErrors = false, grace = 1000 } = options;
   const shown = `"${printableLine(command)}"`;
-  if (signal?.aborted === true) throw stopped(shown);
+  const gaveUp = (): boolean => signal?.aborted === true;
+  if (gaveUp()) throw stopped(shown);
   const child = await start(command, args, { cwd, env, hasInput: input !== undefined, ignoresErrors });
 
   let refusal: SwitchboardError | undefined;
@@ -59,6 +60,8 @@ export async function run(command: string, args: readonly string[], options: Run
   };
   const abort = (): void => refuse(stopped(shown));
   signal?.addEventListener('abort', abort);
+  // It may have come while the command was starting.
+  if (gaveUp()) abort();
   const clock = setTimeout(() => refuse(tooLong(shown, timeout)), timeout);
 
   const stdout = gather(child.stdout, maxBytes, () => refuse(tooMuch(shown, maxBytes)));
