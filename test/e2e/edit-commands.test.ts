@@ -1,12 +1,12 @@
 /** add, remove and reload: the configuration file as it is left, and gateways that run with it. */
-import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allBackups } from '../../src/shared/backups.ts';
 import { ownState } from '../helpers/gateway.ts';
-import { alive, killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
+import { alive, processesWith, waitUntilGone } from '../helpers/processes.ts';
 import { startClient, textOf, type Json, type RawClient } from '../helpers/raw-client.ts';
+import { runProgram, type Finished, type RunOptions } from '../helpers/run-program.ts';
 import { createProject, nodeServer, ROOT, serverPath, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -14,22 +14,7 @@ const CONFIG = 'switchboard.config.json';
 const NODE = process.execPath;
 const ECHO = ['--', NODE, serverPath('echo')];
 
-type Program = 'index' | 'mcp-proxy-server' | 'mcpmux';
 type Env = Readonly<Record<string, string | undefined>>;
-
-interface RunOptions {
-  readonly program?: Program;
-  readonly env?: Env;
-  /** Default that of the project. */
-  readonly cwd?: string;
-}
-
-interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly json: Json;
-}
 
 /** What a test sets is all that counts. */
 function cleanEnv(project: Project, env: Env = {}): Env {
@@ -51,32 +36,8 @@ const keptOf = (project: Project): { path: string; text: string }[] =>
     .map(({ path }) => ({ path, text: readFileSync(path, 'utf8') }));
 
 /** Runs a program to its end; nothing that it started may be left. */
-async function run(
-  project: Project,
-  args: readonly string[],
-  { program = 'index', env, cwd = project.dir }: RunOptions = {},
-): Promise<Finished> {
-  const mark = marker();
-  onTestFinished(() => killAll(mark));
-  const child = spawn(NODE, [join(ROOT, 'dist', `${program}.js`), ...args], {
-    cwd,
-    env: { ...process.env, ...cleanEnv(project, env), ...mark.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  expect(processesWith(mark)).toEqual([]);
-  return {
-    code,
-    stdout,
-    stderr,
-    get json() {
-      return JSON.parse(stdout);
-    },
-  };
+function run(project: Project, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  return runProgram(project, args, { ...options, env: cleanEnv(project, options.env) });
 }
 
 /** A gateway that others can see. */

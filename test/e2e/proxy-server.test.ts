@@ -1,10 +1,10 @@
 /** The program mcp-proxy-server: the coordinator of several servers, as its specification describes it. */
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
+import { describe, expect, test } from 'vitest';
+import { processesWith, waitUntilGone } from '../helpers/processes.ts';
 import { startClient, textOf, type Json, type RawClient } from '../helpers/raw-client.ts';
+import { runProgram, type Finished } from '../helpers/run-program.ts';
 import { createProject, nodeServer, npmServer, ROOT, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 import { PROXY_EXAMPLE } from '../helpers/proxy-example.ts';
@@ -41,21 +41,8 @@ async function leave(client: RawClient): Promise<void> {
 }
 
 /** Runs it to its end. */
-async function run(project: Project, args: readonly string[], env: Env = {}) {
-  const mark = marker();
-  onTestFinished(() => killAll(mark));
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
-    cwd: project.dir,
-    env: { ...process.env, ...cleanEnv(project, env), ...mark.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  expect(processesWith(mark)).toEqual([]);
-  return { code, stdout, stderr };
+function run(project: Project, args: readonly string[], env: Env = {}): Promise<Finished> {
+  return runProgram(project, args, { program: 'mcp-proxy-server', env: cleanEnv(project, env) });
 }
 
 test('the example of the specification: what is there is served, what is not is reported by name', async () => {
