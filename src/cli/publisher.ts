@@ -11,27 +11,28 @@ export interface PublisherOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly states: App['states'];
+  /** Called where a configuration file has changed since the start, but nobody could tell the gateway. */
+  readonly missedChange: () => void;
 }
 
 /** Tells other programs of this user how the servers of this gateway are doing, as `switchboard list` shows it. */
 export interface Publisher {
   /** A state has changed. What changes close together is written once. */
   readonly changed: () => void;
-  /** Clients can connect now, at this address. */
-  readonly listening: (url: string) => void;
+  /** From now on a signal reaches the gateway, and clients, where they connect, this address. */
+  readonly open: (url?: string) => void;
   /** Nothing is said any more. */
   close(): Promise<void>;
 }
 
-/** How long after a change it is written, in milliseconds. */
+/** How long after a change it is written, in milliseconds. At the start a host is answered meanwhile. */
 const DELAY = 100;
-/** How long after the start it is written where nothing changes: a host waits for us to start, and asks much at first. */
-const START_DELAY = 2000;
 
-export function createPublisher({ config, program, env, log, states }: PublisherOptions): Publisher {
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { config, program, env, log, states, missedChange } = options;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
-  let closed = false;
+  let isOpen = false;
   let listensAt: string | undefined;
   let withdraw: (() => Promise<void>) | undefined;
 
@@ -40,32 +41,33 @@ export function createPublisher({ config, program, env, log, states }: Publisher
       // Not before it is needed: a host waits for us to start.
       const { publish, withdraw: remove } = await import('./run-file.ts');
       const directory = stateDirectory(env);
+      const isFirst = withdraw === undefined;
       withdraw = () => remove(directory);
       await publish(directory, { config: config(), program, url: listensAt, servers: states() });
+      if (!isFirst) return;
+      const { changedSinceStart } = await import('./missed-change.ts');
+      if (isOpen && changedSinceStart(config())) missedChange();
     } catch (error) {
       log.debug('could not write down how the servers are doing', { reason: messageOf(error) });
     }
   };
-  const writeAfter = (delay: number): NodeJS.Timeout =>
-    setTimeout(() => {
-      timer = undefined;
-      clearTimeout(first);
-      writing = writing.then(write);
-    }, delay).unref();
-  const first = writeAfter(START_DELAY);
   const changed = (): void => {
-    if (!closed) timer ??= writeAfter(DELAY);
+    if (!isOpen) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      writing = writing.then(write);
+    }, DELAY).unref();
   };
   return {
     changed,
-    listening(url) {
+    open(url) {
+      isOpen = true;
       listensAt = url;
       changed();
     },
     async close() {
-      closed = true;
+      isOpen = false;
       clearTimeout(timer);
-      clearTimeout(first);
       await writing;
       // What stays is ignored by readers, who see that its writer is gone.
       await withdraw?.().catch(() => undefined);

@@ -62,7 +62,11 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
   const publisher =
     config.file === undefined && namesItsConfig(face)
       ? undefined
-      : createPublisher({ config: () => current, program, env, log, states: () => app.states() });
+      : createPublisher({
+          ...{ config: () => current, program, env, log },
+          states: () => app.states(),
+          missedChange: () => reloader.reload(),
+        });
   const app = createApp({
     config,
     log,
@@ -100,9 +104,12 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
     },
   });
   try {
-    if (http === undefined) return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
+    if (http === undefined) {
+      publisher?.open();
+      return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
+    }
     const { serveHttp } = await import('./serve-http.ts');
-    return await serveHttp(http, { app, log, config, face, reloader, opened: publisher?.listening });
+    return await serveHttp(http, { app, log, config, face, reloader, opened: publisher?.open });
   } finally {
     await Promise.all([publisher?.close(), file?.close()]);
   }

@@ -67,7 +67,7 @@ export function toldText(gateways: readonly Told[]): string {
 export function noGateway({ file, directory }: LoadedConfig): SwitchboardError {
   const what = file ?? `the servers of ${directory}`;
   return new SwitchboardError('NO_GATEWAY', `No gateway is running with ${what}.`, {
-    hint: 'A host starts one, and it reads the configuration then. One that has just started is seen after two seconds.',
+    hint: 'A host starts one, and it reads the configuration then.',
   });
 }
 

@@ -52,7 +52,7 @@ export class ProjectApproval {
     const hash = hashOfFile(path);
     if (hash === undefined) return true;
     if (hash === TOO_LARGE) return false;
-    this.#record ??= readRecord(recordFile());
+    this.#record ??= readRecord(approvalRecordFile());
     if (this.#record.get(placeOf(path)) === hash) return true;
     this.notAllowed.push({ path, hash });
     return false;
@@ -85,7 +85,7 @@ export function denyFiles(path: string): string[] {
 
 /** The files that are allowed, and whether they still have the content that was. */
 export function allowedFiles(): { readonly path: string; readonly changed: boolean }[] {
-  return [...readRecord(recordFile())].map(([path, hash]) => ({
+  return [...readRecord(approvalRecordFile())].map(([path, hash]) => ({
     path,
     changed: hashOfFile(path) !== hash,
   }));
@@ -93,7 +93,7 @@ export function allowedFiles(): { readonly path: string; readonly changed: boole
 
 /** Runs what changes files on behalf of their owner: those that were allowed before, or new, are allowed afterwards. */
 export async function asOwner<T>(paths: readonly string[], change: () => T | Promise<T>): Promise<T> {
-  const record = readRecord(recordFile());
+  const record = readRecord(approvalRecordFile());
   const before = paths.map((path) => ({ path, hash: hashOfFile(path) }));
   const owned = before.filter(({ path, hash }) => hash === undefined || record.get(placeOf(path)) === hash);
   const result = await change();
@@ -116,7 +116,8 @@ const ATTEMPTS = 20;
 const MAX_CONFIG_BYTES = 16 * 1024 * 1024;
 const TOO_LARGE = 'too large';
 
-function recordFile(): string {
+/** Where is remembered what is allowed. */
+export function approvalRecordFile(): string {
   return join(stateDirectory(), 'allowed-files.json');
 }
 
@@ -161,7 +162,7 @@ function parseRecord(bytes: Buffer): ApprovalRecord {
 }
 
 function changeRecord(change: (record: ApprovalRecord) => void): void {
-  const file = recordFile();
+  const file = approvalRecordFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const present = readForReplacing(file);

@@ -1,0 +1,25 @@
+import { statSync } from 'node:fs';
+import { approvalRecordFile, configFileFor, type LoadedConfig } from '../config/index.ts';
+
+/**
+ * Whether a file that our commands change was written since this program started. A gateway reads its configuration
+ * before others can find and tell it, so what they write in between would go unnoticed.
+ */
+export function changedSinceStart(config: LoadedConfig): boolean {
+  const { files, search, servers, unusable } = config;
+  const places = new Set([
+    ...files.map(({ path }) => path),
+    ...[...servers, ...unusable].map(({ origin }) => origin.file),
+    ...(search === undefined ? [] : [configFileFor('project', search).path, approvalRecordFile()]),
+    ...(search?.userDirectory === undefined ? [] : [configFileFor('user', search).path]),
+  ]);
+  return [...places].some((path) => writtenAt(path) > performance.timeOrigin);
+}
+
+function writtenAt(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  } catch {
+    return 0;
+  }
+}
