@@ -77,18 +77,12 @@ function send(
   body: boolean,
   reuse: boolean,
 ): ClientRequest {
-  const { method = 'GET', headers } = request;
-  const passed = withOrigin(endToEnd(request.rawHeaders), route, host);
-  if (headers['transfer-encoding'] !== undefined) passed.push('Transfer-Encoding', 'chunked');
-  // Without a word about it, Node would announce a body.
-  else if (!body && ['POST', 'PUT', 'PATCH'].includes(method)) passed.push('Content-Length', '0');
-  if (String(headers.te).trim().toLowerCase() === 'trailers') passed.push('TE', 'trailers');
   const outgoing = ask({
     host: route.backend_host,
     port: route.port,
-    method,
+    method: request.method ?? 'GET',
     path: target,
-    headers: passed,
+    headers: [...withOrigin(endToEnd(request.rawHeaders), route, host), ...framing(request)],
     agent: reuse ? agents.kept : agents.fresh,
   });
   if (!body) {
@@ -103,6 +97,22 @@ function send(
     outgoing.end();
   });
   return outgoing;
+}
+
+/** Methods for which Node's client sends no body unless a header announces one. */
+const BODILESS = ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'];
+
+/** What has to be said about the body besides the client's own Content-Length, which is passed on like other headers. */
+function framing({ method = 'GET', headers }: IncomingMessage): string[] {
+  const { te, trailer, 'transfer-encoding': encoding, 'content-length': length } = headers;
+  const wanted = String(te).trim().toLowerCase() === 'trailers' ? ['TE', 'trailers'] : [];
+  if (encoding !== undefined) {
+    const announced = trailer === undefined ? [] : ['Trailer', trailer];
+    return [...wanted, 'Transfer-Encoding', 'chunked', ...announced];
+  }
+  // Node would send an empty chunked body, which many servers treat differently from none.
+  if (length === undefined && !BODILESS.includes(method)) return [...wanted, 'Content-Length', '0'];
+  return wanted;
 }
 
 function passAnswer(

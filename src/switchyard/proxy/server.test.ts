@@ -1,43 +1,13 @@
-import { writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
-import {
-  createServer,
-  request as ask,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-} from 'node:http';
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as ask, type IncomingMessage, type RequestListener } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
-import { freePort, testYard, type TestYard } from '../../../test/helpers/yard-home.ts';
-import { openRoutes } from './routes.ts';
-import { createProxyServer } from './server.ts';
-
-interface Proxy {
-  readonly yard: TestYard;
-  readonly port: number;
-}
-
-async function openProxy(): Promise<Proxy> {
-  const yard = await testYard();
-  const { registry, home } = yard.context;
-  const proxy = createProxyServer(openRoutes(registry), home.root);
-  onTestFinished(() => proxy.close());
-  return { yard, port: await listening(proxy.http, '127.0.0.1') };
-}
-
-async function listening(
-  server: Server | ReturnType<typeof createTcpServer>,
-  host = '127.0.0.1',
-): Promise<number> {
-  server.listen(0, host);
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}
+import { freePort } from '../../../test/helpers/yard-home.ts';
+import { listening, openProxy } from '../../../test/helpers/yard-proxy.ts';
 
 /** A backend; its port. */
 async function backend(listener: RequestListener, host = '127.0.0.1'): Promise<number> {
@@ -336,29 +306,6 @@ test('an answer to HEAD keeps its length and has no body; other lengths, codes a
   expect(answer.statusMessage).toBe('Fine by me');
   expect(await text(answer)).toBe('body');
   expect(answer.trailers).toEqual({ 'x-sum': '4' });
-});
-
-test('every method passes, with a body of known length, in chunks, or without one', async () => {
-  const { yard, port } = await openProxy();
-  const at = await backend((request, response) => {
-    void text(request).then((body) => {
-      const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-      response.end(JSON.stringify({ method: request.method, body, length, encoding }));
-    });
-  });
-  await yard.record({ port: at });
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    const known = await get(port, { method, body: 'abc', headers: { 'content-length': '3' } });
-    expect(JSON.parse(known.body)).toEqual({ method, body: 'abc', length: '3' });
-    const chunked = await get(port, { method, body: 'abc', headers: { 'transfer-encoding': 'chunked' } });
-    expect(JSON.parse(chunked.body)).toEqual({ method, body: 'abc', encoding: 'chunked' });
-    const none = await raw(
-      port,
-      `${method} / HTTP/1.1\r\nHost: web.main.shop.localhost\r\nConnection: close\r\n\r\n`,
-    );
-    expect(none).toContain('"body":""');
-    expect(none).not.toContain('chunked"');
-  }
 });
 
 test('a client that waits for "100 Continue" gets it from the service, or its refusal', async () => {
