@@ -247,8 +247,12 @@ describe('for a person', () => {
     };
     const service_ = 'There is no service "wbe". Did you mean "web"?';
     const branch = 'There is no worktree of branch "mian". Did you mean "main"?';
-    expect(await text('logs wbe')).toBe(`error: no matching logs\nhint: ${service_}\n`);
-    expect(await text('down wbe')).toBe(`no matching running services\n${service_}\n`);
+    const neither =
+      'error: There is neither a service nor a worktree called "wbe".\n' +
+      'hint: Did you mean "web"? Services: web. Branches: main.\n';
+    for (const command of ['logs', 'down', 'restart']) expect(await text(`${command} wbe`)).toBe(neither);
+    expect(await text('logs main wbe')).toBe(`error: no matching logs\nhint: ${service_}\n`);
+    expect(await text('down main wbe')).toBe(`no matching running services\n${service_}\n`);
     expect(await text('uncheckout wbe')).toBe(`no matching checkouts\n${service_}\n`);
     expect(await text('checkout main wbe')).toBe(`wbe is not running for main\n${service_}\n`);
     expect(await text('checkout mian')).toBe(`no matching running services to checkout\n${branch}\n`);

@@ -43,7 +43,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   },
   {
     name: 'logs',
-    words: '[service]',
+    words: '[branch] [service]',
     summary: 'what services have written',
     load: async () => (await import('./commands/logs.ts')).logs,
   },
@@ -61,13 +61,13 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   },
   {
     name: 'down',
-    words: '[service…]',
+    words: '[branch] [service…]',
     summary: 'stop services',
     load: async () => (await import('./commands/down.ts')).down,
   },
   {
     name: 'restart',
-    words: '[service…]',
+    words: '[branch] [service…]',
     summary: 'stop services and start them again',
     load: async () => (await import('./commands/restart.ts')).restart,
   },

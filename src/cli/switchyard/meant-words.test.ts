@@ -7,31 +7,33 @@ const known = {
   branches: () => Promise.resolve(['feature/x', 'web']),
 };
 
+const up = (words: string[], branch?: string) => ({ command: 'up', words, branch });
+
 test('without words everything of the branch we stand in is meant', async () => {
-  expect(await meantBy([], undefined, known)).toEqual({ branch: undefined, services: [] });
+  expect(await meantBy(up([]), known)).toEqual({ branch: undefined, services: [] });
 });
 
 test('a first word that is a service is no branch', async () => {
-  expect(await meantBy(['api'], undefined, known)).toEqual({ branch: undefined, services: ['api'] });
-  expect(await meantBy(['API', 'web'], undefined, known)).toEqual({
+  expect(await meantBy(up(['api']), known)).toEqual({ branch: undefined, services: ['api'] });
+  expect(await meantBy(up(['API', 'web']), known)).toEqual({
     branch: undefined,
     services: ['API', 'web'],
   });
 });
 
 test('a first word that is a branch leaves the services to the others', async () => {
-  expect(await meantBy(['feature/x', 'web'], undefined, known)).toEqual({
+  expect(await meantBy(up(['feature/x', 'web']), known)).toEqual({
     branch: 'feature/x',
     services: ['web'],
   });
 });
 
 test('with --branch every word is a service', async () => {
-  expect(await meantBy(['web'], 'feature/x', known)).toEqual({ branch: 'feature/x', services: ['web'] });
+  expect(await meantBy(up(['web'], 'feature/x'), known)).toEqual({ branch: 'feature/x', services: ['web'] });
 });
 
 test('a word that is both is refused, and --branch is named', async () => {
-  await expect(meantBy(['web', 'api'], undefined, known)).rejects.toMatchObject({
+  await expect(meantBy(up(['web', 'api']), known)).rejects.toMatchObject({
     code: 'USAGE',
     message: '"web" is a branch and a service.',
     hint: expect.stringContaining('up --branch BRANCH web api'),
@@ -39,14 +41,14 @@ test('a word that is both is refused, and --branch is named', async () => {
 });
 
 test('a slip of the finger is not taken for a branch', async () => {
-  await expect(meantBy(['wbe'], undefined, known)).rejects.toMatchObject({
+  await expect(meantBy(up(['wbe']), known)).rejects.toMatchObject({
     code: 'USAGE',
     hint: expect.stringContaining('"web"'),
   });
 });
 
 test('a word that is like nothing is a branch, about which others say more', async () => {
-  expect(await meantBy(['something-else'], undefined, known)).toEqual({
+  expect(await meantBy(up(['something-else']), known)).toEqual({
     branch: 'something-else',
     services: [],
   });
@@ -55,5 +57,17 @@ test('a word that is like nothing is a branch, about which others say more', asy
 test('a branch whose worktree was deleted is that branch, not a slip of the finger', async () => {
   const gone = { ...known, hasBranch: () => Promise.resolve(false) };
   for (const [branch = ''] of [await known.branches()])
-    expect(await meantBy([branch], undefined, gone)).toEqual({ branch, services: [] });
+    expect(await meantBy(up([branch]), gone)).toEqual({ branch, services: [] });
+});
+
+test('commands other than up refuse a word that nobody knows, and list the names there are', async () => {
+  for (const [word, guess] of [
+    ['wbe', 'Did you mean "web"? '],
+    ['something-else', ''],
+  ] as const)
+    await expect(meantBy({ ...up([word]), command: 'down' }, known)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: `There is neither a service nor a worktree called "${word}".`,
+      hint: `${guess}Services: api, web. Branches: feature/x, web.`,
+    });
 });

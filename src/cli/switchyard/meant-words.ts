@@ -1,13 +1,13 @@
 import { shellWord } from '../../shared/shell-word.ts';
-import { nearest } from '../../shared/nearest.ts';
+import { didYouMean, nearest } from '../../shared/nearest.ts';
 import { slug } from '../../switchyard/index.ts';
 import { usage } from '../arguments.ts';
 
 export interface KnownNames {
   readonly services: readonly string[];
-  /** Whether there is a worktree of this branch, which may be given as a slug. */
+  /** Whether a branch has a worktree or something on record; it may be given as a slug. */
   hasBranch(name: string): Promise<boolean>;
-  /** The branches that have one, for a suggestion. */
+  /** All such branches, for a suggestion. */
   branches(): Promise<readonly string[]>;
 }
 
@@ -16,15 +16,19 @@ export interface Meant {
   readonly services: readonly string[];
 }
 
+export interface Typed {
+  /** The name of the command, for its errors. */
+  readonly command: string;
+  readonly words: readonly string[];
+  /** The value of --branch. With it, every word is a service. */
+  readonly branch: string | undefined;
+}
+
 /**
- * What `up` was asked for. Its first word may be a branch or a service, and in a worktree `up api` nearly always means
- * the service. Where it could be both, somebody has to say which.
+ * The branch and the services that a command was asked for. The first word may be either: `up api` in a worktree nearly
+ * always means the service. A name that is both needs --branch.
  */
-export async function meantBy(
-  words: readonly string[],
-  branch: string | undefined,
-  known: KnownNames,
-): Promise<Meant> {
+export async function meantBy({ command, words, branch }: Typed, known: KnownNames): Promise<Meant> {
   const [first, ...rest] = words;
   if (branch !== undefined || first === undefined) return { branch, services: words };
   const isService = known.services.includes(slug(first));
@@ -32,20 +36,29 @@ export async function meantBy(
   if (isService && isBranch)
     throw usage(
       `${JSON.stringify(first)} is a branch and a service.`,
-      `Write up --branch ${shellWord(first)} for the branch, or up --branch BRANCH ${words.map(shellWord).join(' ')} for the service.`,
+      `Write ${command} --branch ${shellWord(first)} for the branch, or ` +
+        `${command} --branch BRANCH ${words.map(shellWord).join(' ')} for the service.`,
     );
   if (isService) return { branch: undefined, services: words };
-  if (!isBranch) await refuseTypo(first, known);
+  if (!isBranch) await refuseUnknown(command, first, known);
   return { branch: first, services: rest };
 }
 
-/** A branch that has no worktree yet is refused later, with the way to make one; a slip of the finger needs another. */
-async function refuseTypo(word: string, known: KnownNames): Promise<void> {
-  const [guess] = nearest(word, [...known.services, ...(await known.branches())]);
-  // The very same is a worktree that somebody has deleted.
-  if (guess === undefined || slug(guess) === slug(word)) return;
+async function refuseUnknown(command: string, word: string, known: KnownNames): Promise<void> {
+  const branches = await known.branches();
+  const names = new Set([...known.services, ...branches]);
+  // `up` itself refuses a branch without a worktree, or one whose worktree was deleted, and says how to make one.
+  if (command === 'up') {
+    const [guess] = nearest(word, names);
+    if (guess === undefined || slug(guess) === slug(word)) return;
+  }
+  const guess = didYouMean(word, names);
+  const next =
+    command === 'up'
+      ? `To make a worktree for a branch: switchyard create ${shellWord(word)}`
+      : `Services: ${known.services.join(', ')}. Branches: ${branches.join(', ')}.`;
   throw usage(
     `There is neither a service nor a worktree called ${JSON.stringify(word)}.`,
-    `Did you mean ${JSON.stringify(guess)}? A worktree of a branch is made with: switchyard create ${shellWord(word)}`,
+    guess === undefined ? next : `${guess} ${next}`,
   );
 }

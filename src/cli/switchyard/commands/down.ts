@@ -1,16 +1,18 @@
 import { down as stop } from '../../../switchyard/index.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
+import { meantIn } from '../known-names.ts';
 import { showProgress } from '../progress.ts';
 
 export const down: YardCommand = {
   about: [
-    'In a worktree: the services of its branch. From the root of the repository: those of all branches. Their whole ' +
-      'families of processes end, also what npm or a shell has started for them; a process that is not provably ours ' +
+    'Without words, in a worktree: the services of its branch; from the root of the repository: those of all branches. ' +
+      'The first word may be a branch or a service; --branch says which where a name is both.',
+    'Whole process trees end, also what npm or a shell has started for them; a process that is not provably ours ' +
       'is never touched. Usual ports that lead to them are given back. The proxy runs on.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'only those of this branch' },
+    { name: 'branch', value: 'BRANCH', summary: 'only those of this branch; all words are services then' },
     {
       name: 'force',
       short: 'f',
@@ -20,16 +22,17 @@ export const down: YardCommand = {
   examples: [
     ['$0 down', 'everything of this branch; from the root, of all branches'],
     ['$0 down web', 'one service'],
-    ['$0 down --branch feature-x', 'everything of another branch'],
+    ['$0 down feature-x', 'everything of another branch'],
+    ['$0 down feature-x web', 'one service of another branch'],
   ],
-  run: ({ words, flags }, place) =>
+  run: (given, place) =>
     place.inRecordedYard(async (yard) => {
+      const meant = await meantIn(yard, 'down', given);
       const progress = showProgress(place);
       try {
         const done = await stop(yard, {
-          branch: flags.get('branch'),
-          services: words,
-          force: flags.has('force'),
+          ...meant,
+          force: given.flags.has('force'),
           onEvent: progress.onEvent,
         });
         return actionOutcome(done);

@@ -1,8 +1,15 @@
-import { AGENT_BYTES, logs as read, type LogsOptions, type LogsResult } from '../../../switchyard/index.ts';
+import {
+  AGENT_BYTES,
+  logs as read,
+  type LogsOptions,
+  type LogsResult,
+  type YardContext,
+} from '../../../switchyard/index.ts';
 import { printable, printableLine } from '../../../shared/printable.ts';
 import { usage, type Arguments } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
+import { meantIn } from '../known-names.ts';
 
 export const logs: YardCommand = {
   about: [
@@ -10,9 +17,10 @@ export const logs: YardCommand = {
       'runs are kept too: --run 1 is the one before.',
     '--grep takes a regular expression, or plain text where it is none; capitals count only where it has some. --since ' +
       'goes by the times that the lines themselves begin with, and by when the run began.',
+    'The first word may be a branch or a service; --branch says which where a name is both.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'the branch (default: the one you stand in)' },
+    { name: 'branch', value: 'BRANCH', summary: 'the branch; the word is a service then' },
     { name: 'lines', short: 'n', value: 'N', summary: 'how many lines of each service (default 80)' },
     { name: 'follow', short: 'f', summary: 'go on with what is written from now on; Ctrl-C ends it' },
     { name: 'grep', value: 'TEXT', summary: 'only lines in which this is found' },
@@ -27,14 +35,17 @@ export const logs: YardCommand = {
   ],
   examples: [
     ['$0 logs', 'all services of the branch you stand in'],
+    ['$0 logs feature-x', 'all services of another branch'],
+    ['$0 logs feature-x web', 'one of them'],
     ['$0 logs web -f', 'one service, and what it writes next'],
     ['$0 logs api --grep error --since 10m', 'what went wrong just now'],
     ['$0 logs api --run 1 -n 20', 'how the run before ended'],
   ],
   run(given, place) {
-    const options = optionsOf(given);
+    const limits = limitsOf(given);
     if (!given.flags.has('follow'))
       return place.inRecordedYard(async (yard) => {
+        const options = { ...(await meantLogs(yard, given)), ...limits };
         const found = await read(yard, place.json ? { maxBytes: AGENT_BYTES, ...options } : options);
         return {
           exitCode: Exit.ok,
@@ -50,13 +61,27 @@ export const logs: YardCommand = {
         throw usage(`--${flag} cannot be used with --follow.`, 'Leave one of them out.');
     return place.inRecordedYard(async (yard) => {
       const { follow } = await import('../follow.ts');
-      await follow(yard, options);
+      await follow(yard, { ...(await meantLogs(yard, given)), ...limits });
       return { exitCode: Exit.ok, data: undefined, text: () => '' };
     });
   },
 };
 
-function optionsOf({ words: [service], flags }: Arguments): LogsOptions {
+async function meantLogs(
+  yard: YardContext,
+  given: Arguments,
+): Promise<Pick<LogsOptions, 'branch' | 'service'>> {
+  const { branch, services } = await meantIn(yard, 'logs', given);
+  const [service, another] = services;
+  if (another !== undefined)
+    throw usage(
+      `logs shows one service, and ${JSON.stringify(another)} is one too many.`,
+      'Without a service it shows all of the branch.',
+    );
+  return { branch, service };
+}
+
+function limitsOf({ flags }: Arguments): Omit<LogsOptions, 'branch' | 'service'> {
   const number = (name: string, least: number): number | undefined => {
     const text = flags.get(name);
     if (text === undefined) return undefined;
@@ -68,8 +93,6 @@ function optionsOf({ words: [service], flags }: Arguments): LogsOptions {
   const maxBytes = number('max-bytes', 1);
   const run = number('run', 0);
   return {
-    service,
-    branch: flags.get('branch'),
     grep: flags.get('grep'),
     fixed: flags.has('fixed'),
     since: flags.get('since'),

@@ -1,14 +1,16 @@
 import { restart as startAnew } from '../../../switchyard/index.ts';
 import { bringUp } from '../bring-up.ts';
 import type { YardCommand } from '../command.ts';
+import { meantIn } from '../known-names.ts';
 
 export const restart: YardCommand = {
   about: [
-    'Stops services of one branch and starts them again, on the ports they had. Without words: all that were started ' +
-      'for it, whether they still run or not. Usual ports that lead to them go on doing so.',
+    'Stops services of one branch and starts them again, on the ports they had. Without services: all that were ' +
+      'started for it, whether they still run or not. Usual ports that lead to them go on doing so. The first word may be ' +
+      'a branch or a service; --branch says which where a name is both.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'the branch (default: the one you stand in)' },
+    { name: 'branch', value: 'BRANCH', summary: 'the branch; all words are services then' },
     {
       name: 'profile',
       value: 'PROFILE',
@@ -19,18 +21,20 @@ export const restart: YardCommand = {
   examples: [
     ['$0 restart', 'everything of this branch'],
     ['$0 restart api', 'one service'],
-    ['$0 restart api --branch feature-x', 'one service of another branch'],
+    ['$0 restart feature-x', 'everything of another branch'],
+    ['$0 restart feature-x api', 'one service of another branch'],
   ],
-  run: ({ words, flags }, place) =>
-    place.inYard((yard) =>
-      bringUp(place, (hooks) =>
+  run: (given, place) =>
+    place.inYard(async (yard) => {
+      const meant = await meantIn(yard, 'restart', given);
+      const { flags } = given;
+      return bringUp(place, (hooks) =>
         startAnew(yard, {
+          ...meant,
           ...hooks,
-          branch: flags.get('branch'),
-          services: words,
           profile: flags.get('profile'),
           wait: !flags.has('no-wait'),
         }),
-      ),
-    ),
+      );
+    }),
 };

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { listWorktrees, resolveBranch, up as start, type YardContext } from '../../../switchyard/index.ts';
-import { SwitchboardError } from '../../../shared/errors.ts';
+import { up as start, type YardContext } from '../../../switchyard/index.ts';
 import type { Arguments } from '../../arguments.ts';
 import type { Outcome } from '../../command.ts';
 import { bringUp } from '../bring-up.ts';
 import type { Place, YardCommand } from '../command.ts';
-import { meantBy } from '../meant-words.ts';
+import { meantIn } from '../known-names.ts';
 
 export const up: YardCommand = {
   about: [
@@ -27,7 +25,7 @@ export const up: YardCommand = {
     ['$0 up', 'everything, for the branch you stand in'],
     ['$0 up feature-x', 'everything, for a branch that has a worktree'],
     ['$0 up api', 'one service, for the branch you stand in'],
-    ['$0 up --branch feature-x web api', 'two services of another branch'],
+    ['$0 up feature-x web api', 'two services of another branch'],
     ['$0 up --checkout', 'and on the usual ports'],
   ],
   run: (given, place) => {
@@ -36,12 +34,9 @@ export const up: YardCommand = {
   },
 };
 
-async function run({ words, flags }: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
-  const meant = await meantBy(words, flags.get('branch'), {
-    services: yard.config.services.map(({ name }) => name),
-    hasBranch: (name) => hasWorktree(yard, name),
-    branches: async () => (await listWorktrees(yard)).map(({ branch }) => branch),
-  });
+async function run(given: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
+  const meant = await meantIn(yard, 'up', given);
+  const { flags } = given;
   return bringUp(place, (hooks) =>
     start(yard, {
       ...meant,
@@ -51,14 +46,4 @@ async function run({ words, flags }: Arguments, place: Place, yard: YardContext)
       checkout: flags.has('checkout'),
     }),
   );
-}
-
-async function hasWorktree(yard: YardContext, branch: string): Promise<boolean> {
-  try {
-    return existsSync((await resolveBranch(yard, branch)).worktree);
-  } catch (error) {
-    // Where there is no git, the project itself is all there is.
-    if (error instanceof SwitchboardError && /^(?:NO_WORKTREE|GIT_MISSING)$/.test(error.code)) return false;
-    throw error;
-  }
 }
