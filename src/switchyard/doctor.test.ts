@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -32,7 +33,9 @@ async function ask({ root, env }: YardRepository, more: NodeJS.ProcessEnv = {}):
 
 /** What was found, without what the machine of the test is to blame for. */
 function told({ findings }: Diagnosis): string[] {
-  return findings.filter(({ what }) => !what.includes('IPv6')).map(({ level, what }) => `${level}: ${what}`);
+  return findings
+    .filter(({ what }) => !/IPv6|localhost does not resolve/.test(what))
+    .map(({ level, what }) => `${level}: ${what}`);
 }
 
 async function listenOn(port: number): Promise<void> {
@@ -42,6 +45,28 @@ async function listenOn(port: number): Promise<void> {
 }
 
 describe('doctor', () => {
+  test('tells whether names resolve, as other programs on this machine find it', async () => {
+    const shop = await yard(PLAIN);
+    const resolves = await lookup('web.main.shop.localhost').then(
+      () => true,
+      () => false,
+    );
+    const { ok, findings } = await ask(shop);
+    const found = findings.filter(({ what }) => what.startsWith('web.main.shop.localhost does not resolve'));
+    expect(ok).toBe(true);
+    expect(found).toEqual(
+      resolves ? [] : [{ level: 'note', what: expect.any(String), next: expect.stringContaining('where') }],
+    );
+  });
+
+  test('warns of names that not even a browser can open', async () => {
+    // RFC 6761: nothing below .invalid ever resolves.
+    const shop = await yard(PLAIN, 'tld = "yard.invalid"');
+    expect(told(await ask(shop))).toEqual([
+      expect.stringMatching(/^warning: web\.main\.shop\.yard\.invalid does not resolve .* browser\.$/),
+    ]);
+  });
+
   test('tells what it found of a sound project, and makes nothing', async () => {
     const shop = await yard(
       `${PLAIN}[services.api]\ncommand = "node api.js"\n[profiles.small]\nservices = ["web"]\n`,

@@ -6,6 +6,7 @@ import { examineListening } from './doctor/listening.ts';
 import { examineMachine, examineNeeds } from './doctor/machine.ts';
 import { examineProject, examineWorktrees } from './doctor/project.ts';
 import { examineRecords } from './doctor/records.ts';
+import { examineResolving } from './doctor/resolving.ts';
 import { urlOf } from './names.ts';
 import { homeOf } from './state/home.ts';
 import { envWarnings } from './worktrees/env.ts';
@@ -65,7 +66,14 @@ export async function doctor(options: {
 /** The same for a project that is open already. */
 export async function examine(context: YardContext): Promise<Diagnosis> {
   const { config, home } = context;
-  const checks = [examineNeeds, examineProject, examineWorktrees, examineRecords, examineListening];
+  const checks = [
+    examineNeeds,
+    examineProject,
+    examineWorktrees,
+    examineRecords,
+    examineListening,
+    examineResolving,
+  ];
   const found = await Promise.all(checks.map((check) => attempt(check, context)));
   const findings = bySeverity([...examineMachine(home), ...found.flat()]);
   const { name, slug, root, file, proxy } = config;
@@ -73,7 +81,7 @@ export async function examine(context: YardContext): Promise<Diagnosis> {
     ok: !findings.some(({ level }) => level === 'error'),
     ...programs(home.root),
     project: { name, slug, root, config: file },
-    proxy: { ...proxy, url: urlOf(proxy.host === '::1' ? '[::1]' : proxy.host, proxy.port) },
+    proxy: { ...proxy, url: urlOf(proxy.host, proxy.port) },
     services: config.services.map((service) => service.name).sort(),
     profiles: config.profiles.map((profile) => profile.name).sort(),
     env_warnings: envWarnings(config),

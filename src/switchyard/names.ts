@@ -20,9 +20,8 @@ export function hostName(service: string, branch: string, project: string, tld: 
   return [label(slug(service)), label(slug(branch)), label(slug(project)), tld].join('.').toLowerCase();
 }
 
-/** The address of a service of a branch: always by the proxy, so that it stays the same when the port changes. */
-export function urlOf(host: string, proxyPort: number): string {
-  return `http://${host}:${proxyPort}`;
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** The directory of a project below logs/ and worktrees/. Projects of one name do not share it. */

@@ -36,10 +36,11 @@ describe('with --json', () => {
       services: ['api', 'web'],
       profiles: ['backend'],
       env_warnings: [],
-      findings: [],
       project: { name: 'shop', slug: 'shop', root: yard.dir, config: yard.path('switchyard.toml') },
       proxy: { host: '127.0.0.1', port: yard.proxyPort, tld: 'localhost' },
     });
+    // Whether names below localhost resolve differs between machines.
+    expect(doctor.findings.filter(({ level }: { level: string }) => level !== 'note')).toEqual([]);
     expect(doctor.node).toBe(process.versions.node);
 
     const create = await ask('create', 'feature/x');

@@ -16,10 +16,12 @@ describe('the environment of a service', () => {
   });
 
   test('knows where its peers are', () => {
-    const peers = [{ service: 'db-main', url: 'http://db', port: 5 }];
+    const peers = [{ service: 'db-main', host: '::1', port: 5, publicUrl: 'http://db' }] as const;
     expect(composeEnvironment({ ...nothing, peers })).toEqual({
-      SWITCHYARD_DB_MAIN_URL: 'http://db',
+      SWITCHYARD_DB_MAIN_URL: 'http://[::1]:5',
+      SWITCHYARD_DB_MAIN_HOST: '::1',
       SWITCHYARD_DB_MAIN_PORT: '5',
+      SWITCHYARD_DB_MAIN_PUBLIC_URL: 'http://db',
     });
   });
 

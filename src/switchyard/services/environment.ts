@@ -1,4 +1,4 @@
-import type { Peer } from './template.ts';
+import { peerFacts, type Peer } from './peers.ts';
 
 export interface ServiceEnvironment {
   /** Of the command that starts it. */
@@ -24,10 +24,8 @@ export function composeEnvironment({
     if (value !== undefined && !isOfAnotherRun(name)) env[name] = value;
   }
   Object.assign(env, profile, service);
-  for (const peer of peers) {
-    const name = peer.service.toUpperCase().replaceAll('-', '_');
-    env[`SWITCHYARD_${name}_URL`] = peer.url;
-    env[`SWITCHYARD_${name}_PORT`] = String(peer.port);
+  for (const [service, fact, value] of peerFacts(peers)) {
+    env[`SWITCHYARD_${service}_${fact}`.toUpperCase().replaceAll('-', '_')] = value;
   }
   return Object.assign(env, own);
 }

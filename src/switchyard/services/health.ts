@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { urlOf } from '../names.ts';
 
 export interface HealthAnswer {
   readonly healthy: boolean;
@@ -17,8 +18,7 @@ export interface HealthQuestion {
 
 /** Asks a service how it is. A status below 400 is healthy. */
 export function askHealth({ health, host, port, timeout }: HealthQuestion): Promise<HealthAnswer> {
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const url = health.startsWith('/') ? `http://${authority}${health}` : health;
+  const url = health.startsWith('/') ? `${urlOf(host, port)}${health}` : health;
   return new Promise((resolve) => {
     const finish = (healthy: boolean, outcome: string): void => {
       clearTimeout(timer);

@@ -9,7 +9,8 @@ import { composeEnvironment } from './environment.ts';
 import { withInterpreter } from './interpreter.ts';
 import { ourPlace } from './reconcile.ts';
 import type { Reservation } from './reserve.ts';
-import { placeholders, renderCommand, type Peer } from './template.ts';
+import type { Peer } from './peers.ts';
+import { placeholders, renderCommand } from './template.ts';
 import { joinWords } from './words.ts';
 
 /** A start as it is written down before anything is started. */

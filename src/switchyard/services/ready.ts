@@ -1,12 +1,11 @@
-import { connect } from 'node:net';
 import type { DetachedEnd, PortHolder } from '../../process/index.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
-import { connectHost } from '../config/loopback.ts';
 import { now } from './clock.ts';
 import type { HealthAnswer, HealthQuestion } from './health.ts';
 import { watchLife, type Started } from './life.ts';
 import type { Lookout, Waiting } from './lookout.ts';
 import type { OwnershipJudge } from './ownership.ts';
+import { addressesOf, firstToAccept, type Address } from './reach.ts';
 
 export type Readiness =
   | { readonly kind: 'ready' }
@@ -42,7 +41,6 @@ const OTHER_FAMILY_AFTER = 300;
 /** Between two tries where we are told, in milliseconds: of one that comes while another goes we may not hear. */
 const TOLD_POLL = 500;
 /** In milliseconds. */
-const CONNECT_TIMEOUT = 500;
 const HEALTH_TIMEOUT = 2000;
 
 /**
@@ -67,7 +65,7 @@ async function waitFor(
   waiting: Waiting,
 ): Promise<Readiness> {
   const { port } = started.record;
-  const [usual, other] = familiesOf(definition);
+  const [usual, other] = addressesOf(definition.host);
   const life = watchLife(started);
   void life.news()?.then(() => waiting.wake());
   const began = now();
@@ -115,12 +113,6 @@ function pollAfter(elapsed: number, present: number): number {
   return elapsed < 1500 ? 10 + present : elapsed < 5000 ? 40 : 100;
 }
 
-type Address = '127.0.0.1' | '::1';
-
-function familiesOf({ host }: ServiceDefinition): readonly [Address, Address] {
-  return connectHost(host) === '::1' ? ['::1', '127.0.0.1'] : ['127.0.0.1', '::1'];
-}
-
 /**
  * Where one who listens on this address accepts a connection, which the kernel does for it. Undefined where that has to
  * be tried: one that listens for both families may also listen for IPv6 alone.
@@ -128,25 +120,6 @@ function familiesOf({ host }: ServiceDefinition): readonly [Address, Address] {
 function accepting(address: string | undefined): Address | undefined {
   if (address === '127.0.0.1' || address === '0.0.0.0') return '127.0.0.1';
   return address === '::1' ? '::1' : undefined;
-}
-
-async function firstToAccept(port: number, hosts: readonly Address[]): Promise<Address | undefined> {
-  for (const host of hosts) if (await accepts(port, host)) return host;
-  return undefined;
-}
-
-function accepts(port: number, host: Address): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host });
-    const finish = (accepted: boolean): void => {
-      socket.destroy();
-      resolve(accepted);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('error', () => finish(false));
-    // On loopback only a listener that is overrun lets one wait.
-    socket.setTimeout(CONNECT_TIMEOUT, () => finish(false));
-  });
 }
 
 /** Few services say how to ask them, and HTTP takes its time to load. */

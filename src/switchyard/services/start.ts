@@ -12,11 +12,11 @@ import { openLookout, type Lookout } from './lookout.ts';
 import type { Observed } from './observe.ts';
 import { factsOf, isGood, notStarted, type ServiceOutcome } from './outcome.ts';
 import { createOwnershipJudge, type OwnershipJudge } from './ownership.ts';
+import { runningPeer, type Peer } from './peers.ts';
 import { prepareService, serviceUrl } from './prepare.ts';
 import { awaitReady } from './ready.ts';
 import { reconcile } from './reconcile.ts';
 import { giveBack, reserve, type Reservation } from './reserve.ts';
-import type { Peer } from './template.ts';
 
 export interface StartPlan {
   readonly context: YardContext;
@@ -140,20 +140,19 @@ async function startUnderLock(
   const missing = absent.filter((each) => !reserved.has(each));
   for (const [each, reservation] of await reserve(context, missing)) reserved.set(each, reservation);
 
-  const peers = peersOf(course, [...alive.values()]);
+  const starting = due.filter(({ name }) => !alive.has(name));
+  const peers = starting.length === 0 ? [] : await peersOf(course, [...alive.values()]);
   const inherited = { ...context.env };
-  const prepared = due
-    .filter(({ name }) => !alive.has(name))
-    .map((definition) =>
-      prepareService(definition, {
-        context,
-        place,
-        profile: course.profileOf(definition.name),
-        reservation: reserved.get(key(definition))!,
-        inherited,
-        peers,
-      }),
-    );
+  const prepared = starting.map((definition) =>
+    prepareService(definition, {
+      context,
+      place,
+      profile: course.profileOf(definition.name),
+      reservation: reserved.get(key(definition))!,
+      inherited,
+      peers,
+    }),
+  );
   // Not before: it has been asked whether it is there, and its answer takes as long as all of this.
   await course.proxy;
   for (const { record } of prepared) {
@@ -228,12 +227,12 @@ function isWaitedFor({ wait, levels }: Course, { name, readyTimeout }: ServiceDe
   return wait || levels.flat().some(({ dependsOn }) => dependsOn.includes(name));
 }
 
-function peersOf(course: Course, alive: readonly Observed[]): readonly Peer[] {
-  const running = alive.map(({ record: { service, url, port } }): Peer => ({ service, url, port }));
-  const coming = course.levels.flat().flatMap(({ name }): Peer[] => {
+async function peersOf(course: Course, alive: readonly Observed[]): Promise<readonly Peer[]> {
+  const running = await Promise.all(alive.map(({ record }) => runningPeer(record)));
+  const coming = course.levels.flat().flatMap(({ name, host }): Peer[] => {
     const reservation = course.reserved.get(serviceKey(course.place.branch, name));
     if (reservation === undefined || running.some(({ service }) => service === name)) return [];
-    return [{ service: name, url: serviceUrl(course, name), port: reservation.port }];
+    return [{ service: name, host, port: reservation.port, publicUrl: serviceUrl(course, name) }];
   });
   return [...running, ...coming];
 }

@@ -42,17 +42,31 @@ describe('the command of a service', () => {
 
 describe('placeholders', () => {
   const base = { port: '1', branch: 'main' };
-  const db = { service: 'db-main', url: 'http://db', port: 5 };
+  const db = { service: 'db-main', host: '127.0.0.1', port: 5, publicUrl: 'http://db' } as const;
 
   test('know peers with dashes and with underscores', () => {
     const values = placeholders({ base, profile: {}, peers: [db] });
+    const facts = { url: 'http://127.0.0.1:5', host: '127.0.0.1', port: '5', public_url: 'http://db' };
+    const named = (name: string) => Object.entries(facts).map(([fact, value]) => [`${name}_${fact}`, value]);
     expect(Object.fromEntries(values)).toEqual({
       ...base,
-      'db-main_url': 'http://db',
-      'db-main_port': '5',
-      db_main_url: 'http://db',
-      db_main_port: '5',
+      ...Object.fromEntries([...named('db-main'), ...named('db_main')]),
     });
+  });
+
+  test('of a service called like the public address of another are its own', () => {
+    const other = {
+      service: 'db-main-public',
+      host: '127.0.0.1',
+      port: 6,
+      publicUrl: 'http://other',
+    } as const;
+    for (const peers of [
+      [db, other],
+      [other, db],
+    ]) {
+      expect(placeholders({ base, profile: {}, peers }).get('db_main_public_url')).toBe('http://127.0.0.1:6');
+    }
   });
 
   test('know the variables of the profile in lower case', () => {
@@ -63,6 +77,6 @@ describe('placeholders', () => {
   test('of one name: the peer counts before the profile, the profile before the base', () => {
     const values = placeholders({ base, profile: { PORT: '2', DB_MAIN_URL: 'x' }, peers: [db] });
     expect(values.get('port')).toBe('2');
-    expect(values.get('db_main_url')).toBe('http://db');
+    expect(values.get('db_main_url')).toBe('http://127.0.0.1:5');
   });
 });

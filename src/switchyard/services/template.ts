@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../../shared/errors.ts';
+import { peerFacts, type Peer } from './peers.ts';
 import { splitWords } from './words.ts';
 
 export interface Rendered {
@@ -60,22 +61,12 @@ export interface PlaceholderSources {
   readonly peers: readonly Peer[];
 }
 
-/** A service of the same branch that runs or is being started, as the others may need to know it. */
-export interface Peer {
-  readonly service: string;
-  readonly url: string;
-  readonly port: number;
-}
-
 /** All placeholders of a command. Of two with one name, a peer counts before the profile, and that before the rest. */
 export function placeholders({ base, profile, peers }: PlaceholderSources): ReadonlyMap<string, string> {
   const values = new Map(Object.entries(base));
   for (const [name, value] of Object.entries(profile)) values.set(name.toLowerCase(), value);
-  for (const { service, url, port } of peers) {
-    for (const name of new Set([service, service.replaceAll('-', '_')])) {
-      values.set(`${name}_url`, url);
-      values.set(`${name}_port`, String(port));
-    }
+  for (const [service, fact, value] of peerFacts(peers)) {
+    for (const name of [service, service.replaceAll('-', '_')]) values.set(`${name}_${fact}`, value);
   }
   return values;
 }

@@ -122,9 +122,16 @@ command = "node server.mjs"
     const result = await yard.up({ services: ['web'] });
     const web = await ask(outcomeOf(result, 'web').port);
     const api = outcomeOf(result, 'api');
-    expect(web.argv).toEqual([db.url, String(db.port), String(api.port), 'current', '{missing}']);
+    expect(web.argv).toEqual([
+      `http://127.0.0.1:${db.port}`,
+      String(db.port),
+      String(api.port),
+      'current',
+      '{missing}',
+    ]);
     expect(web.env).toMatchObject({
-      SWITCHYARD_DB_MAIN_URL: db.url,
+      SWITCHYARD_DB_MAIN_URL: `http://127.0.0.1:${db.port}`,
+      SWITCHYARD_DB_MAIN_PUBLIC_URL: db.url,
       SWITCHYARD_API_PORT: String(api.port),
     });
     const early = await ask(api.port);

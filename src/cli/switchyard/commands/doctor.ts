@@ -6,7 +6,7 @@ import type { YardCommand } from '../command.ts';
 
 export const doctor: YardCommand = {
   about: [
-    'Looks at the file, the programs it names, git, the records, the ports and the processes. Says what is wrong, what ' +
+    'Looks at the file, the programs it names, git, the records, the ports, the processes and whether names resolve. Says what is wrong, what ' +
       'will surprise, and the next step for each. Only looks. The exit code is 1 where something is wrong.',
   ],
   flags: [],
@@ -35,8 +35,9 @@ function textOf(found: Diagnosis | FailedDiagnosis, style: Style): string {
     `${painted(level, style)}: ${printableLine(what)}`,
     `  ${printableLine(next)}`,
   ]);
-  const verdict = found.findings.length === 0 ? [style.good('nothing is wrong')] : findings;
-  return [...lines, ...verdict].map((line) => `${line}\n`).join('');
+  const isSound = found.findings.every(({ level }) => level === 'note');
+  const verdict = isSound ? [style.good('nothing is wrong')] : [];
+  return [...lines, ...verdict, ...findings].map((line) => `${line}\n`).join('');
 }
 
 function projectLines({ project, proxy, services, profiles, env_warnings }: Diagnosis): string[] {

@@ -1,0 +1,35 @@
+import type { LoopbackHost } from '../config/definition.ts';
+import { asLoopback } from '../config/loopback.ts';
+import { urlOf } from '../names.ts';
+import type { ServiceRecord } from '../state/records.ts';
+import { addressesOf, firstToAccept } from './reach.ts';
+
+/** A service of the same branch that runs or is being started, as the others may need to know it. */
+export interface Peer {
+  readonly service: string;
+  /** Where to connect. Not its name behind the proxy: few programs but browsers resolve names below localhost. */
+  readonly host: LoopbackHost;
+  readonly port: number;
+  /** Its name behind the proxy, for browsers. */
+  readonly publicUrl: string;
+}
+
+/** A running service. It may listen on another loopback address than it was told; many dev servers choose `::1`. */
+export async function runningPeer(record: ServiceRecord): Promise<Peer> {
+  const { service, port, url } = record;
+  const host = asLoopback(record.backend_host) ?? '127.0.0.1';
+  return { service, port, publicUrl: url, host: (await firstToAccept(port, addressesOf(host))) ?? host };
+}
+
+/** What others are told about these services: the name of a service, of the fact, and its value. */
+export function peerFacts(peers: readonly Peer[]): readonly (readonly [string, string, string])[] {
+  return [
+    // First, so that a service called "api-public" keeps its own address.
+    ...peers.map(({ service, publicUrl }) => [service, 'public_url', publicUrl] as const),
+    ...peers.flatMap(({ service, host, port }) => [
+      [service, 'url', urlOf(host, port)] as const,
+      [service, 'host', host] as const,
+      [service, 'port', String(port)] as const,
+    ]),
+  ];
+}
