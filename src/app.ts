@@ -29,7 +29,7 @@ import {
 } from './doors/index.ts';
 import {
   LocalClient,
-  StartGate,
+  StartLimiter,
   type Gateway,
   type Listing,
   type LocalCallOptions,
@@ -140,7 +140,7 @@ export function createApp(options: AppOptions): App {
   const memory = createMemory(join(directory, 'servers'), log);
   const deadlines = new Deadlines();
   // Each that starts gets a processor to itself, or nearly so: fewer at a time are all there sooner.
-  const gate = new StartGate({ atOnce: Math.max(2, availableParallelism()) });
+  const gate = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
   let current = options.config;
   /** Processes that may run at one time; one client alone is not bounded. */
   let mostProcesses = Infinity;
@@ -159,7 +159,7 @@ export function createApp(options: AppOptions): App {
     }`,
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
-    inTurn: (start) => gate.enter(start),
+    inTurn: (start) => gate.run(start),
     callerMs,
     memory: memory.of({
       key: () => memoryKey(server.kind, reachedBy(server)),
@@ -433,9 +433,9 @@ export { nestingDepth } from './app/nesting.ts';
 export { hasNothingToShow } from './app/setup-tool.ts';
 export { introspection, matches, ownSentence, toolRules, toolSettingWarnings } from './exposure/index.ts';
 export {
-  select,
+  filterTools,
   ServerError,
-  shownInstructions,
+  printableInstructions,
   type Component,
   type Listing,
   type OfferedTool,

@@ -30,7 +30,7 @@ export function openYardServer({ place, env, input, output, log }: YardServerOpt
     entries: [
       {
         source,
-        rules: { admits: () => true, shapes: new Map() },
+        rules: { allows: () => true, overrides: new Map() },
         exposure: flat('own'),
         offers: new Set(['tools', 'resources', 'prompts'] as const),
         naming: 'own',

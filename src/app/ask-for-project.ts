@@ -26,8 +26,8 @@ export class AskForProject {
   before(exposure: Exposure): Exposure {
     return {
       needsTools: false,
-      present: (entry, selection) =>
-        exposure.present(entry, selection).map((tool) => ({
+      present: (entry, filtered) =>
+        exposure.present(entry, filtered).map((tool) => ({
           names: tool.names,
           definition: (name) => tool.definition(name),
           run: (call) => void this.#run(call, entry.source.problem!),

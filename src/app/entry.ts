@@ -17,7 +17,7 @@ import {
   purposeOf,
   type SpokenServer,
 } from '../language/index.ts';
-import type { KeptKind } from '../protocol/index.ts';
+import type { CatalogKind } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { createYardSource } from '../switchyard/mcp/index.ts';
@@ -62,7 +62,7 @@ export function lookOf(server: ConfiguredServer, volatile: boolean): Omit<Catalo
   return look;
 }
 
-const EVERYTHING: ToolRules = { admits: () => true, shapes: new Map() };
+const EVERYTHING: ToolRules = { allows: () => true, overrides: new Map() };
 
 /** There is no time at which a part of this program does not run, and a model waits for its server. */
 function isAlwaysThere({ kind, language }: ConfiguredServer): boolean {
@@ -146,7 +146,7 @@ function remoteOf(server: RemoteDefinition, context: ServerContext): RemoteTarge
   };
 }
 
-const KINDS_OFFERED: Readonly<Record<ServerDefinition['offer'][number], readonly KeptKind[]>> = {
+const KINDS_OFFERED: Readonly<Record<ServerDefinition['offer'][number], readonly CatalogKind[]>> = {
   tools: ['tools'],
   resources: ['resources', 'resourceTemplates'],
   prompts: ['prompts'],

@@ -10,7 +10,7 @@ import {
   type RuntimeEntry,
   type Settings,
 } from '../config/index.ts';
-import type { Loss, OverallExposure } from '../gateway/index.ts';
+import type { RemovalReason, OverallExposure } from '../gateway/index.ts';
 import { managementTools, type Control } from '../management/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 
@@ -82,7 +82,7 @@ function withoutTaken(text: string, name: string): string {
 }
 
 /** What a client can do that calls a tool which is no longer there. */
-export function adviceOnLoss(server: string, why: Loss): string {
+export function adviceOnRemoval(server: string, why: RemovalReason): string {
   const named = `{"name":${JSON.stringify(server)}}`;
   switch (why) {
     case 'removed':

@@ -20,10 +20,10 @@ export function unusableSource({ name, reason, nextStep }: UnusableServer): Sour
     request: (_edits, call) => call.fail(problem),
     start: refuse,
     ask: refuse,
-    tell: () => undefined,
+    notify: () => undefined,
     listen: () => undefined,
-    keepFor: () => undefined,
-    giveUp: () => Promise.resolve(),
+    setIdleTimeout: () => undefined,
+    fail: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }

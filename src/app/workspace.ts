@@ -7,7 +7,7 @@ import type { Logger } from '../shared/log.ts';
 import { AskForProject } from './ask-for-project.ts';
 import { argumentsForLog } from './log-lines.ts';
 import { identityOf } from './identity.ts';
-import { adviceOnLoss, managementOf } from './management.ts';
+import { adviceOnRemoval, managementOf } from './management.ts';
 import { lookOf } from './entry.ts';
 import { hasNothingToShow, setupTool } from './setup-tool.ts';
 
@@ -74,10 +74,10 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     entries: servers.map((server) => build(server)),
     log,
     firstListMs: () => config().settings.timeouts.firstListMs,
-    mayGrow: settings.management.enabled,
+    allowsNewSources: settings.management.enabled,
     onProblem,
-    adviseOnLoss: (server, why) =>
-      config().settings.management.enabled ? adviceOnLoss(server, why) : undefined,
+    adviseOnRemoval: (server, why) =>
+      config().settings.management.enabled ? adviceOnRemoval(server, why) : undefined,
     loggedArguments: (call, server) =>
       config().settings.logArguments ? argumentsForLog(call, server, control) : undefined,
   });

@@ -1,5 +1,5 @@
 import {
-  select,
+  filterTools,
   toolRules,
   toolSettingWarnings,
   type App,
@@ -164,7 +164,7 @@ export function listedOf(app: App, { name }: ServerDefinition): readonly Exposed
 /** The tools of a list, and what clients make of each. */
 export function toolsIn(app: App, server: ServerDefinition, listing: Listing): readonly SurveyedTool[] {
   const { rules } = app.gateway.catalog.entries.find((entry) => entry.source.name === server.name)!;
-  const { tools: offers } = select(listing, rules);
+  const { tools: offers } = filterTools(listing, rules);
   const listed = listedOf(app, server);
   const nameOf = (offer: OfferedTool, at: number): string | undefined => {
     if (server.exposure === 'suite') return listed.length > 0 ? offer.name : undefined;
@@ -177,7 +177,7 @@ export function toolsIn(app: App, server: ServerDefinition, listing: Listing): r
 
 /** The tools of a server that a model stands before, as that sees them. No client can call them. */
 function toolsBehind(server: ServerDefinition, listing: Listing): readonly SurveyedTool[] {
-  const { tools: offers } = select(listing, toolRules(server.tools));
+  const { tools: offers } = filterTools(listing, toolRules(server.tools));
   const offered = new Map(offers.map((offer) => [offer.original, { offer, name: undefined }]));
   return looked(listing, server, (tool) => offered.get(tool));
 }

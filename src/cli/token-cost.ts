@@ -1,4 +1,4 @@
-import { introspection, shownInstructions } from '../app.ts';
+import { introspection, printableInstructions } from '../app.ts';
 import { estimateTokens } from '../shared/tokens.ts';
 import type { ExposedTool, Surveyed } from './survey.ts';
 
@@ -26,7 +26,7 @@ export function tokenCost({
     tools: offered,
     mode,
     summaryMaxChars,
-    instructions: shownInstructions(about?.instructions, instructionsMaxChars),
+    instructions: printableInstructions(about?.instructions, instructionsMaxChars),
     note: incomplete,
     offersMore: true,
   }).structuredContent;
@@ -46,7 +46,7 @@ export function costWhenFlat({ tools, server, about }: Extract<Surveyed, { kind:
   const named = tools.flatMap(({ offered }) =>
     offered === undefined ? [] : [{ ...offered.component.value, name: `${server.name}__${offered.name}` }],
   );
-  const said = shownInstructions(about?.instructions, server.suite.instructionsMaxChars);
+  const said = printableInstructions(about?.instructions, server.suite.instructionsMaxChars);
   return (
     estimateTokens(promptText(named)) + (said === undefined ? 0 : estimateTokens(`[${server.name}] ${said}`))
   );

@@ -61,7 +61,7 @@ export class DualClient {
 
   /** The client is gone: what it asked for is nobody's business any more. */
   leave(): void {
-    this.#legacy.session.abandonAll();
+    this.#legacy.session.cancelAll();
     this.#legacy.leave();
     this.#modern?.leave();
     this.#home?.close();

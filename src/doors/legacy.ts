@@ -10,7 +10,7 @@ import {
   LATEST_LEGACY_VERSION,
   Server,
   type JsonObject,
-  type KeptKind,
+  type CatalogKind,
 } from '../protocol/index.ts';
 import { RpcCode, type AnswerListener, type Edit, type Message, type Peer } from '../wire/index.ts';
 
@@ -210,7 +210,7 @@ export class LegacyClient implements ClientLink {
  * What we declare. The servers are not asked first (that would hold up the client), so it is everything that one of
  * them may have; a list of something nobody has is empty.
  */
-function capabilitiesOf(kinds: ReadonlySet<KeptKind>): JsonObject {
+function capabilitiesOf(kinds: ReadonlySet<CatalogKind>): JsonObject {
   return {
     tools: { listChanged: true },
     ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
@@ -223,7 +223,7 @@ function capabilitiesOf(kinds: ReadonlySet<KeptKind>): JsonObject {
 }
 
 /** The same where nothing changes and nobody is asked anything. */
-export function fixedCapabilities(kinds: ReadonlySet<KeptKind>): JsonObject {
+export function fixedCapabilities(kinds: ReadonlySet<CatalogKind>): JsonObject {
   return {
     ...(kinds.has('tools') ? { tools: { listChanged: false } } : {}),
     ...(kinds.has('resources') ? { resources: { subscribe: false, listChanged: false } } : {}),

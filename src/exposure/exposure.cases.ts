@@ -37,7 +37,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
     const source = notingSource('files', TOOLS);
     const gateway = each.gateway({
       source,
-      rules: { admits: () => true, shapes: new Map(), ...rules },
+      rules: { allows: () => true, overrides: new Map(), ...rules },
       offers: new Set(['tools']),
     });
     return { gateway, source };
@@ -74,7 +74,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
 
   test(`${name}: a renamed tool goes by its new name, and is what its server knows`, async () => {
     const { gateway, source } = open({
-      shapes: new Map([['read', { exposed: 'load', description: 'Loads it.' }]]),
+      overrides: new Map([['read', { exposed: 'load', description: 'Loads it.' }]]),
     });
     if (!supportsRenames(each)) return;
     const told = await each.told(gateway);
@@ -88,7 +88,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
 
   test(`${name}: a preset argument is filled in, whatever the client sends`, async () => {
     for (const args of ['{"path":"x"}', '{"key":"theirs","path":"x"}', 'null']) {
-      const { gateway, source } = open({ shapes: new Map([['read', { presets: { key: 'ours' } }]]) });
+      const { gateway, source } = open({ overrides: new Map([['read', { presets: { key: 'ours' } }]]) });
       await each.told(gateway);
       await callTool(gateway, each.call('read', args));
       expect(sent(source)?.params).toMatchObject({ name: 'read', arguments: { key: 'ours' } });
@@ -104,7 +104,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
   });
 
   test(`${name}: what the user hides is not told`, async () => {
-    const { gateway } = open({ admits: (tool) => tool !== 'write' });
+    const { gateway } = open({ allows: (tool) => tool !== 'write' });
     if (!supportsRenames(each)) return;
     const told = await each.told(gateway);
     expect(told).toContain('read');
@@ -169,10 +169,10 @@ export function notingSource(name: string, tools: readonly string[]): NotingSour
     },
     start: () => Promise.resolve(),
     ask: () => Promise.reject(new Error('asked nothing')),
-    tell: () => undefined,
+    notify: () => undefined,
     listen: () => undefined,
-    keepFor: () => undefined,
-    giveUp: () => Promise.resolve(),
+    setIdleTimeout: () => undefined,
+    fail: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }

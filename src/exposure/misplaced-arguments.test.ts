@@ -12,7 +12,7 @@ function gatewayOf() {
     entries: [
       {
         source,
-        rules: { admits: () => true, shapes: new Map() },
+        rules: { allows: () => true, overrides: new Map() },
         offers: new Set(['tools'] as const),
         naming: 'prefixed',
         exposure: suite({

@@ -17,12 +17,12 @@ test('exposed and not hidden: patterns, and names taken literally', () => {
     deny: [pattern('*_secret')],
     shapes: new Map(),
   });
-  expect(['read_file', 'read_secret', 'write', 'a*', 'ab'].filter((tool) => rules.admits(tool))).toEqual([
+  expect(['read_file', 'read_secret', 'write', 'a*', 'ab'].filter((tool) => rules.allows(tool))).toEqual([
     'read_file',
     'a*',
   ]);
-  expect(toolRules({ allow: undefined, deny: [], shapes: new Map() }).admits('anything')).toBe(true);
-  expect(toolRules({ allow: [], deny: [], shapes: new Map() }).admits('anything')).toBe(false);
+  expect(toolRules({ allow: undefined, deny: [], shapes: new Map() }).allows('anything')).toBe(true);
+  expect(toolRules({ allow: [], deny: [], shapes: new Map() }).allows('anything')).toBe(false);
 });
 
 test('an entry that matches nothing is told with where it stands and the nearest name', () => {

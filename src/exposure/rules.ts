@@ -7,12 +7,12 @@ import type { Listing, ToolRules } from '../gateway/index.ts';
 export function toolRules({ allow, deny, shapes }: ToolSettings): ToolRules {
   const all = allow === undefined && deny.length === 0;
   return {
-    admits: all
+    allows: all
       ? () => true
       : (tool) =>
           (allow === undefined || allow.some((pattern) => matches(pattern, tool))) &&
           !deny.some((pattern) => matches(pattern, tool)),
-    shapes,
+    overrides: shapes,
   };
 }
 
@@ -50,10 +50,10 @@ function unmatched({ allow = [], deny, shapes }: ToolSettings, listing: Listing)
 function renameClashes(settings: ToolSettings, listing: Listing): SettingWarning[] {
   const rules = toolRules(settings);
   return [...settings.shapes].flatMap(([tool, { exposed, origin }]) => {
-    if (exposed === undefined || exposed === tool || !listing.byKey.has(tool) || !rules.admits(tool))
+    if (exposed === undefined || exposed === tool || !listing.byKey.has(tool) || !rules.allows(tool))
       return [];
     const keepsItsName = settings.shapes.get(exposed)?.exposed === undefined;
-    const taken = listing.byKey.has(exposed) && rules.admits(exposed) && keepsItsName;
+    const taken = listing.byKey.has(exposed) && rules.allows(exposed) && keepsItsName;
     if (!taken) return [];
     const message = `"${tool}" is renamed to "${exposed}", but the server has a tool of that name too, which is offered under another one. Choose another name`;
     return [{ ...origin, message }];

@@ -9,7 +9,7 @@ import type { Source } from './source.ts';
 export interface Runner {
   cancelled(reason: string | undefined): void;
   /** The client has been asked something and is away with it, or is back: nobody works at the call meanwhile. */
-  waits?(away: boolean): void;
+  suspended?(away: boolean): void;
 }
 
 /**
@@ -64,7 +64,7 @@ export class Call {
       if (more.length > 0) edits = more;
     }
     if (this.source !== undefined && this.method === 'tools/call')
-      this.session.learnLinks(answer, this.source);
+      this.session.recordLinks(answer, this.source);
     if (answer.has(Server.task)) this.session.claimTask(answer.string(Server.taskId), this.source);
     else if (this.session.client.modern === true && isModernTask(answer))
       this.session.claimTask(answer.string(Server.modernTaskId), this.source);

@@ -1,6 +1,6 @@
-import type { KeptKind } from '../protocol/index.ts';
+import type { CatalogKind } from '../protocol/index.ts';
 import type { Exposure } from './exposure.ts';
-import type { ToolRules } from './selection.ts';
+import type { ToolRules } from './tool-filter.ts';
 import type { Source } from './source.ts';
 
 /** An immutable snapshot of all sources and how each is shown. A change builds a new one. */
@@ -16,7 +16,7 @@ export interface CatalogEntry {
   readonly rules: ToolRules;
   readonly exposure: Exposure;
   /** The kinds of things of the source that clients get to see. */
-  readonly offers: ReadonlySet<KeptKind>;
+  readonly offers: ReadonlySet<CatalogKind>;
   /**
    * True for a source that is there only while it runs: what it offers goes with it, and whoever added it starts it.
    * Default false.

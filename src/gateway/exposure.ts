@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 import type { CatalogEntry } from './catalog.ts';
-import type { Selection } from './selection.ts';
+import type { FilteredTools } from './tool-filter.ts';
 import type { Source } from './source.ts';
 
 /**
@@ -11,19 +11,19 @@ import type { Source } from './source.ts';
 export interface Exposure {
   /** Whether it shows the source's own tools, so that the source is started to learn them. */
   readonly needsTools: boolean;
-  /** `selection` is what the source offers; undefined as long as that is not known. */
-  present(entry: CatalogEntry, selection: Selection | undefined): readonly PresentedTool[];
+  /** `filtered` is what the source offers; undefined as long as that is not known. */
+  present(entry: CatalogEntry, filtered: FilteredTools | undefined): readonly PresentedTool[];
 }
 
 /** A way to show tools that looks at the whole catalog. */
 export interface OverallExposure {
-  present(find: (source: string) => Shown | undefined): readonly PresentedTool[];
+  present(find: (source: string) => FilteredEntry | undefined): readonly PresentedTool[];
 }
 
 /** An entry and what is known of its tools. */
-export interface Shown {
+export interface FilteredEntry {
   readonly entry: CatalogEntry;
-  readonly selection: Selection | undefined;
+  readonly filtered: FilteredTools | undefined;
 }
 
 export interface PresentedTool {

@@ -14,7 +14,7 @@ function entry(source: string, ...names: string[]): CatalogEntry {
       state: { kind: 'idle' },
       listen: () => undefined,
     } as unknown as CatalogEntry['source'],
-    rules: { admits: () => true, shapes: new Map() },
+    rules: { allows: () => true, overrides: new Map() },
     offers: new Set(['tools']),
     naming: 'plain',
     exposure: {
@@ -102,7 +102,7 @@ test('a request in the clothes of a notification reaches no source', () => {
     entries: [
       {
         ...only,
-        source: { ...only.source, tell: (message: Message) => void told.push(message.toString()) },
+        source: { ...only.source, notify: (message: Message) => void told.push(message.toString()) },
         exposure: { ...only.exposure, needsTools: true },
       },
     ],

@@ -1,24 +1,29 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { silentLogger, type Logger } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import { KEPT_KINDS, KINDS, Server, type KeptKind } from '../protocol/index.ts';
+import { CATALOG_KINDS, LIST_KINDS, Server, type CatalogKind } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
-import { Arrivals } from './arrivals.ts';
+import { ListWait } from './list-wait.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import { Claims } from './claims.ts';
+import { NameReservations } from './name-reservations.ts';
 import { EMPTY_LISTING } from './component.ts';
-import { Departed, type Loss } from './departed.ts';
+import { RemovedTools, type RemovalReason } from './removed-tools.ts';
 import type { OverallExposure } from './exposure.ts';
 import { logMessage, passLogLevel } from './log-level.ts';
-import { onlyRoute, Router, type Board } from './router.ts';
+import { onlyRoute, Router, type RouterContext } from './router.ts';
 import type { Session } from './session.ts';
-import { Shelf } from './shelf.ts';
+import { SourceCache } from './source-cache.ts';
 import type { Source, SourceListener } from './source.ts';
-import { refusalOfHidden } from './hidden-tool.ts';
-import type { ExposedTool } from './table.ts';
-import { namesIn, viewOf, type View } from './view.ts';
-import { clientMeant, forwardNotification, forwardUpdate, relayQuestion } from './way-back.ts';
+import { hiddenToolError } from './hidden-tool.ts';
+import type { ExposedTool } from './tool-names.ts';
+import { listedNames, takeSnapshot, type Snapshot } from './snapshot.ts';
+import {
+  targetSession,
+  forwardNotification,
+  forwardResourceUpdate,
+  relayServerRequest,
+} from './server-requests.ts';
 
 export interface GatewayOptions {
   readonly entries: readonly CatalogEntry[];
@@ -28,41 +33,41 @@ export interface GatewayOptions {
   /** How long the first list waits for sources that are still starting, in milliseconds. Default 10 000. */
   readonly firstListMs?: () => number;
   /** Whether sources may be added that nobody knows of yet. Default false. */
-  readonly mayGrow?: boolean;
+  readonly allowsNewSources?: boolean;
   /** Called when a source could not be listed. */
   readonly onProblem?: () => void;
   /** What a client can do that calls a tool which is no longer there. Default: list the tools. */
-  readonly adviseOnLoss?: (server: string, why: Loss) => string | undefined;
+  readonly adviseOnRemoval?: (server: string, why: RemovalReason) => string | undefined;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
-  readonly loggedArguments?: Board['loggedArguments'];
+  readonly loggedArguments?: RouterContext['loggedArguments'];
 }
 
 /** Changes within so many milliseconds are told to clients as one. */
-const COALESCE = 10;
+const COALESCE_MS = 10;
 
 /** The core: a catalog, shown through the exposures of its entries, and every call taken to the source it belongs to. */
 export class Gateway {
   readonly #log: Logger;
-  readonly #adviseOnLoss: GatewayOptions['adviseOnLoss'];
-  readonly #mayGrow: boolean;
+  readonly #adviseOnRemoval: GatewayOptions['adviseOnRemoval'];
+  readonly #allowsNewSources: boolean;
   readonly #onProblem: (() => void) | undefined;
-  readonly #departed = new Departed();
-  readonly #claims: Readonly<Record<KeptKind, Claims>> = {
-    tools: new Claims(),
-    resources: new Claims(),
-    resourceTemplates: new Claims(),
-    prompts: new Claims(),
+  readonly #removedTools = new RemovedTools();
+  readonly #reservations: Readonly<Record<CatalogKind, NameReservations>> = {
+    tools: new NameReservations(),
+    resources: new NameReservations(),
+    resourceTemplates: new NameReservations(),
+    prompts: new NameReservations(),
   };
   readonly #router: Router;
-  readonly #arrivals: Arrivals;
+  readonly #listWait: ListWait;
   readonly #sessions = new Set<Session>();
   /** Those whose source could not be started last. */
-  readonly #failing = new WeakSet<Shelf>();
+  readonly #failing = new WeakSet<SourceCache>();
   #overall: readonly OverallExposure[];
   #catalog: Catalog;
-  #shelves: ReadonlyMap<Source, Shelf> = new Map();
+  #caches: ReadonlyMap<Source, SourceCache> = new Map();
   /** Made when it is first looked at. */
-  #view: View | undefined;
+  #snapshot: Snapshot | undefined;
   #outdated = false;
   #closed = false;
   #announcing: NodeJS.Timeout | undefined;
@@ -72,20 +77,20 @@ export class Gateway {
     overall = [],
     log = silentLogger,
     loggedArguments,
-    adviseOnLoss,
+    adviseOnRemoval,
     onProblem,
-    mayGrow = false,
+    allowsNewSources = false,
     firstListMs = () => 10_000,
   }: GatewayOptions) {
-    this.#arrivals = new Arrivals(firstListMs);
+    this.#listWait = new ListWait(firstListMs);
     this.#log = log;
-    this.#adviseOnLoss = adviseOnLoss;
+    this.#adviseOnRemoval = adviseOnRemoval;
     this.#onProblem = onProblem;
-    this.#mayGrow = mayGrow;
+    this.#allowsNewSources = allowsNewSources;
     this.#overall = overall;
     this.#catalog = { generation: 1, entries };
-    this.#shelves = this.#shelvesFor(entries);
-    this.#router = new Router(this.#boardFor(loggedArguments));
+    this.#caches = this.#cachesFor(entries);
+    this.#router = new Router(this.#routerContext(loggedArguments));
   }
 
   get catalog(): Catalog {
@@ -103,9 +108,9 @@ export class Gateway {
   }
 
   /** How long a client may keep a list of ours, in milliseconds: as long as the server that says least. */
-  freshFor(kind: KeptKind): number {
+  freshFor(kind: CatalogKind): number {
     let shortest = Infinity;
-    for (const { entry, listings } of this.#shelves.values()) {
+    for (const { entry, listings } of this.#caches.values()) {
       // What we say of a whole server changes only with the configuration.
       const counts = entry.offers.has(kind) && (kind !== 'tools' || entry.exposure.needsTools);
       if (!counts || listings[kind] === EMPTY_LISTING) continue;
@@ -119,9 +124,9 @@ export class Gateway {
   }
 
   /** What a client may expect of us: everything that some source may have, for they are not asked before. */
-  get kinds(): ReadonlySet<KeptKind> {
-    return this.#mayGrow
-      ? new Set(KEPT_KINDS)
+  get kinds(): ReadonlySet<CatalogKind> {
+    return this.#allowsNewSources
+      ? new Set(CATALOG_KINDS)
       : new Set(this.#catalog.entries.flatMap((entry) => [...entry.offers]));
   }
 
@@ -142,32 +147,37 @@ export class Gateway {
       throw new SwitchboardError('STOPPING', 'The client has left.');
     }
     const catalog = { generation: this.#catalog.generation + 1, entries };
-    const shelves = this.#shelvesFor(entries);
-    const view = viewOf(catalog, overall, (entry) => shelves.get(entry.source)!.listings, this.#claims);
-    for (const [source, shelf] of this.#shelves) if (!shelves.has(source)) shelf.close();
+    const caches = this.#cachesFor(entries);
+    const snapshot = takeSnapshot(
+      catalog,
+      overall,
+      (entry) => caches.get(entry.source)!.listings,
+      this.#reservations,
+    );
+    for (const [source, cache] of this.#caches) if (!caches.has(source)) cache.close();
     this.#catalog = catalog;
     this.#overall = overall;
-    this.#shelves = shelves;
-    this.#show(view);
+    this.#caches = caches;
+    this.#show(snapshot);
     if (this.#sessions.size > 0) this.#startWanted();
     if (!quiet) this.#announce();
   }
 
   /** Lists the tools of a source that was added, and starts it for that. Rejects where that fails. */
   async listNow(source: Source): Promise<void> {
-    const shelf = this.#shelves.get(source);
-    if (shelf === undefined) return;
-    await shelf.refresh('tools').done;
-    const { tools } = shelf.listings;
+    const cache = this.#caches.get(source);
+    if (cache === undefined) return;
+    await cache.refresh('tools').done;
+    const { tools } = cache.listings;
     if (tools === undefined || tools.remembered === true)
-      throw shelf.problem ?? new Error('It was stopped meanwhile.');
+      throw cache.problem ?? new Error('It was stopped meanwhile.');
   }
 
   /** Why a source that runs shows nothing: it could not be listed. */
   problemOf(source: Source): Error | undefined {
-    const shelf = this.#shelves.get(source);
-    return shelf?.entry.exposure.needsTools === true && shelf.listings.tools === undefined
-      ? shelf.problem
+    const cache = this.#caches.get(source);
+    return cache?.entry.exposure.needsTools === true && cache.listings.tools === undefined
+      ? cache.problem
       : undefined;
   }
 
@@ -180,17 +190,17 @@ export class Gateway {
   /** A client is there: servers whose tools are listed one by one start now, in the background. */
   join(session: Session): void {
     const { texts } = this.#current();
-    for (const kind of KEPT_KINDS) session.seen.set(kind, texts[kind]);
+    for (const kind of CATALOG_KINDS) session.seen.set(kind, texts[kind]);
     this.#sessions.add(session);
-    for (const shelf of this.#shelves.values()) this.#tellProblem(shelf, session);
+    for (const cache of this.#caches.values()) this.#reportProblem(cache, session);
     this.#startWanted();
   }
 
   leave(session: Session): void {
     this.#sessions.delete(session);
-    for (const shelf of this.#shelves.values()) {
-      for (const uri of shelf.subscriptions.leave(session)) {
-        if (shelf.source.state.kind === 'running') shelf.askQuietly('resources/unsubscribe', { uri });
+    for (const cache of this.#caches.values()) {
+      for (const uri of cache.subscriptions.leave(session)) {
+        if (cache.source.state.kind === 'running') cache.askQuietly('resources/unsubscribe', { uri });
       }
     }
   }
@@ -202,8 +212,8 @@ export class Gateway {
 
   /** A client wants to hear more or less than before; sources that run are told. */
   logLevelChanged(): void {
-    for (const shelf of this.#shelves.values())
-      if (shelf.source.state.kind === 'running') passLogLevel(shelf, this.#sessions);
+    for (const cache of this.#caches.values())
+      if (cache.source.state.kind === 'running') passLogLevel(cache, this.#sessions);
   }
 
   /** A client's notification that belongs to no call: all sources that run hear of it, where that makes sense. */
@@ -212,95 +222,95 @@ export class Gateway {
     if (!method.startsWith('notifications/')) return;
     const everyone = method === 'notifications/roots/list_changed';
     if (!everyone && onlyRoute(this.#catalog) === undefined) return;
-    for (const { source } of this.#shelves.values()) source.tell(notification);
+    for (const { source } of this.#caches.values()) source.notify(notification);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#announcing);
-    for (const shelf of this.#shelves.values()) shelf.close();
+    for (const cache of this.#caches.values()) cache.close();
     await Promise.all(this.#catalog.entries.map((entry) => entry.source.close()));
   }
 
   /** What the router sees of us: always the present. */
-  #boardFor(loggedArguments: Board['loggedArguments']): Board {
-    const view = (): View => this.#current();
-    const shelves = (): ReadonlyMap<Source, Shelf> => this.#shelves;
+  #routerContext(loggedArguments: RouterContext['loggedArguments']): RouterContext {
+    const snapshot = (): Snapshot => this.#current();
+    const caches = (): ReadonlyMap<Source, SourceCache> => this.#caches;
     return {
-      get view() {
-        return view();
+      get snapshot() {
+        return snapshot();
       },
-      get shelves() {
-        return shelves();
+      get caches() {
+        return caches();
       },
       sessions: this.#sessions,
-      arrivals: this.#arrivals,
+      listWait: this.#listWait,
       log: this.#log,
       loggedArguments,
-      missing: (tool) => this.#missing(tool),
+      unknownTool: (tool) => this.#unknownTool(tool),
       announce: () => this.#announce(),
-      seen: (kind) => this.#claims[kind].note(namesIn(this.#current(), kind)),
+      reserveNames: (kind) => this.#reservations[kind].reserve(listedNames(this.#current(), kind)),
     };
   }
 
-  #shelvesFor(entries: readonly CatalogEntry[]): Map<Source, Shelf> {
-    const shelves = new Map<Source, Shelf>();
+  #cachesFor(entries: readonly CatalogEntry[]): Map<Source, SourceCache> {
+    const caches = new Map<Source, SourceCache>();
     for (const entry of entries) {
-      const shelf = this.#shelves.get(entry.source) ?? this.#newShelf(entry);
-      shelf.entry = entry;
-      shelves.set(entry.source, shelf);
+      const cache = this.#caches.get(entry.source) ?? this.#newCache(entry);
+      cache.entry = entry;
+      caches.set(entry.source, cache);
     }
-    return shelves;
+    return caches;
   }
 
-  #newShelf(entry: CatalogEntry): Shelf {
-    const shelf = new Shelf(entry, {
+  #newCache(entry: CatalogEntry): SourceCache {
+    const cache = new SourceCache(entry, {
       log: this.#log,
-      restocked: () => this.#changed(),
-      tried: (kind, listed) => {
-        this.#arrivals.arrived();
+      changed: () => this.#changed(),
+      attempted: (kind, listed) => {
+        this.#listWait.recheck();
         if (listed) return;
         this.#onProblem?.();
         if (kind === 'tools' && entry.exposure.needsTools)
-          for (const session of this.#sessions) this.#tellProblem(shelf, session);
+          for (const session of this.#sessions) this.#reportProblem(cache, session);
       },
     });
-    for (const old of this.#shelves.values()) {
-      if (old.source.name === entry.source.name && old.subscriptions !== shelf.subscriptions)
-        shelf.subscriptions.adopt(old.subscriptions, this.#sessions);
+    for (const old of this.#caches.values()) {
+      if (old.source.name === entry.source.name && old.subscriptions !== cache.subscriptions)
+        cache.subscriptions.adopt(old.subscriptions, this.#sessions);
     }
-    entry.source.listen(this.#listenerFor(shelf));
-    return shelf;
+    entry.source.listen(this.#listenerFor(cache));
+    return cache;
   }
 
-  #listenerFor(shelf: Shelf): SourceListener {
+  #listenerFor(cache: SourceCache): SourceListener {
     return {
       started: () => {
         // Its suite said that it was not available.
-        if (this.#failing.delete(shelf)) this.#changed();
-        shelf.restart();
-        passLogLevel(shelf, this.#sessions);
+        if (this.#failing.delete(cache)) this.#changed();
+        cache.restart();
+        passLogLevel(cache, this.#sessions);
         // A source that several gateways use sees to that itself, once for all of them.
-        if (shelf.source.subscriptions !== undefined) return;
-        for (const uri of shelf.subscriptions.uris()) shelf.askQuietly('resources/subscribe', { uri });
+        if (cache.source.subscriptions !== undefined) return;
+        for (const uri of cache.subscriptions.uris()) cache.askQuietly('resources/subscribe', { uri });
       },
       failed: () => {
-        this.#failing.add(shelf);
+        this.#failing.add(cache);
         this.#changed();
       },
-      gone: () => shelf.gone(),
-      changed: (kind) => shelf.changed(kind),
-      asked: (question) => relayQuestion(question, this.#sessions),
+      stopped: () => cache.gone(),
+      changed: (kind) => cache.listChanged(kind),
+      requested: (serverRequest) => relayServerRequest(serverRequest, this.#sessions),
       notified: (notification, callers) =>
         notification.string(Server.method) === 'notifications/resources/updated'
-          ? forwardUpdate(notification, shelf.subscriptions)
-          : forwardNotification(notification, clientMeant(callers(), this.#sessions)),
-      inUse: () => shelf.subscriptions.size > 0,
+          ? forwardResourceUpdate(notification, cache.subscriptions)
+          : forwardNotification(notification, targetSession(callers(), this.#sessions)),
+      inUse: () => cache.subscriptions.size > 0,
     };
   }
 
   #startWanted(): void {
-    const wanted = [...this.#shelves.values()].filter(
+    const wanted = [...this.#caches.values()].filter(
       ({ entry, listings }) =>
         entry.exposure.needsTools &&
         entry.offers.has('tools') &&
@@ -309,11 +319,11 @@ export class Gateway {
         // One that is there only while it runs is started once.
         (entry.volatile !== true || entry.source.state.kind === 'idle'),
     );
-    for (const shelf of wanted) shelf.keep();
+    for (const cache of wanted) cache.startWithRetries();
   }
 
   /** Tells a client of a server whose tools are missing from its list, and why: a suite would say so itself. */
-  #tellProblem({ source, entry, problem: unlisted }: Shelf, session: Session): void {
+  #reportProblem({ source, entry, problem: unlisted }: SourceCache, session: Session): void {
     const problem = source.problem ?? unlisted;
     if (problem === undefined || !entry.exposure.needsTools || !entry.offers.has('tools')) return;
     session.whenReady(() => {
@@ -322,39 +332,39 @@ export class Gateway {
     });
   }
 
-  #viewNow(): View {
-    return viewOf(
+  #takeSnapshot(): Snapshot {
+    return takeSnapshot(
       this.#catalog,
       this.#overall,
-      (entry) => this.#shelves.get(entry.source)!.listings,
-      this.#claims,
+      (entry) => this.#caches.get(entry.source)!.listings,
+      this.#reservations,
     );
   }
 
   /** The view, made anew where something has changed since. */
-  #current(): View {
-    if (this.#view !== undefined && !this.#outdated) return this.#view;
-    return this.#show(this.#viewNow());
+  #current(): Snapshot {
+    if (this.#snapshot !== undefined && !this.#outdated) return this.#snapshot;
+    return this.#show(this.#takeSnapshot());
   }
 
-  #show(view: View): View {
-    if (this.#view) this.#departed.note(this.#view, view);
-    this.#view = view;
+  #show(snapshot: Snapshot): Snapshot {
+    if (this.#snapshot) this.#removedTools.record(this.#snapshot, snapshot);
+    this.#snapshot = snapshot;
     this.#outdated = false;
-    return view;
+    return snapshot;
   }
 
-  #missing(name: string): SwitchboardError {
+  #unknownTool(name: string): SwitchboardError {
     const gone =
-      refusalOfHidden(name, [...this.#shelves.values()]) ??
-      this.#departed.explain(name, this.#catalog, this.#adviseOnLoss);
+      hiddenToolError(name, [...this.#caches.values()]) ??
+      this.#removedTools.explain(name, this.#catalog, this.#adviseOnRemoval);
     if (gone) return gone;
-    const absent = this.#absent();
+    const absent = this.#unlisted();
     const owner = absent.find(({ source }) => name.startsWith(`${source.name}__`));
     const hint =
-      (owner && whyAbsent([owner])) ??
+      (owner && whyUnlisted([owner])) ??
       didYouMean(name, this.#current().tools.keys()) ??
-      whyAbsent(absent) ??
+      whyUnlisted(absent) ??
       'tools/list names the tools there are.';
     return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${JSON.stringify(name.slice(0, 200))}.`, {
       hint,
@@ -362,8 +372,8 @@ export class Gateway {
   }
 
   /** Whose tools are not known, so that a name that is missing may be one of theirs. */
-  #absent(): Shelf[] {
-    return [...this.#shelves.values()].filter(
+  #unlisted(): SourceCache[] {
+    return [...this.#caches.values()].filter(
       ({ entry, listings }) =>
         entry.exposure.needsTools && entry.offers.has('tools') && listings.tools === undefined,
     );
@@ -380,18 +390,19 @@ export class Gateway {
       this.#announcing = undefined;
       const { texts } = this.#current();
       for (const session of this.#sessions) {
-        const stale = KEPT_KINDS.filter(
+        const stale = CATALOG_KINDS.filter(
           (kind) => !session.awaiting.has(kind) && session.seen.get(kind) !== texts[kind],
         );
         for (const kind of stale) session.seen.set(kind, texts[kind]);
-        for (const method of new Set(stale.map((kind) => KINDS[kind].changed))) session.client.notify(method);
+        for (const method of new Set(stale.map((kind) => LIST_KINDS[kind].changed)))
+          session.client.notify(method);
       }
-    }, COALESCE);
+    }, COALESCE_MS);
   }
 }
 
 /** Why a tool may be missing: its server is not listed. Undefined where all are. */
-function whyAbsent([first, ...others]: readonly Shelf[]): string | undefined {
+function whyUnlisted([first, ...others]: readonly SourceCache[]): string | undefined {
   if (first === undefined) return undefined;
   const problem = first.source.problem ?? first.problem;
   const why = problem ? messageOf(problem) : 'It is still starting.';

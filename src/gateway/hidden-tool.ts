@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { Listing } from './component.ts';
-import { toolName } from './names.ts';
+import { validToolName } from './valid-tool-name.ts';
 
 interface Known {
   readonly entry: CatalogEntry;
@@ -12,14 +12,15 @@ interface Known {
  * The refusal of a tool that its server has, and that the configuration keeps from clients which would see it under this
  * name otherwise; undefined for every other name. Another tool is no replacement for it, so none is suggested.
  */
-export function refusalOfHidden(name: string, servers: readonly Known[]): SwitchboardError | undefined {
+export function hiddenToolError(name: string, servers: readonly Known[]): SwitchboardError | undefined {
   const owner = servers.find(({ entry, listings }) => {
     if (!entry.exposure.needsTools || !entry.offers.has('tools')) return false;
-    const hidden = (listings.tools?.components ?? []).filter(({ key }) => !entry.rules.admits(key));
+    const hidden = (listings.tools?.components ?? []).filter(({ key }) => !entry.rules.allows(key));
     const { source, naming } = entry;
     return hidden.some(
       ({ key }) =>
-        toolName(`${source.name}__${key}`) === name || (naming !== 'prefixed' && toolName(key) === name),
+        validToolName(`${source.name}__${key}`) === name ||
+        (naming !== 'prefixed' && validToolName(key) === name),
     );
   });
   if (owner === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { plain } from '../shared/printable.ts';
 
-export interface Said {
+export interface ServerInstructions {
   readonly server: string;
   readonly instructions: string;
 }
@@ -9,8 +9,12 @@ export interface Said {
  * Our own instructions, then what each server says of itself under its name, in no more than so many characters. The
  * budget is shared: a server that needs less than its share leaves the rest to those that need more.
  */
-export function combineInstructions(own: string, said: readonly Said[], maxChars: number): string {
-  const parts = said
+export function combineInstructions(
+  own: string,
+  servers: readonly ServerInstructions[],
+  maxChars: number,
+): string {
+  const parts = servers
     .map(({ server, instructions }) => ({
       head: `[${server}] `,
       text: indented(plain(instructions.trim())),
@@ -21,17 +25,20 @@ export function combineInstructions(own: string, said: readonly Said[], maxChars
     parts.map(({ text }) => text.length),
     maxChars - heads,
   );
-  const told = parts.flatMap(({ head, text }, at) => {
+  const sections = parts.flatMap(({ head, text }, at) => {
     const room = shares[at]!;
     if (text.length <= room) return [head + text];
     // A few words cut off help nobody.
     return room < 40 ? [] : [`${head}${cut(text, room - 1)}…`];
   });
-  return [own, ...told].filter((part) => part !== '').join('\n\n');
+  return [own, ...sections].filter((part) => part !== '').join('\n\n');
 }
 
 /** What one server says of itself, made printable, in no more than so many characters; undefined where that is nothing. */
-export function shownInstructions(instructions: string | undefined, maxChars: number): string | undefined {
+export function printableInstructions(
+  instructions: string | undefined,
+  maxChars: number,
+): string | undefined {
   const text = plain(instructions?.trim() ?? '');
   if (text === '' || maxChars === 0) return undefined;
   return text.length <= maxChars ? text : `${cut(text, maxChars - 1)}…`;

@@ -23,7 +23,7 @@ export interface LocalCallOptions {
   readonly signal?: AbortSignal;
 }
 
-interface Asked {
+interface PendingCall {
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
   readonly onProgress: ((params: JsonObject) => void) | undefined;
@@ -34,7 +34,7 @@ export class LocalClient implements ClientLink {
   readonly congested = false;
   readonly capabilities: JsonObject = {};
   readonly #session = new Session(this);
-  readonly #asked = new Map<string, Asked>();
+  readonly #pending = new Map<string, PendingCall>();
   #lastId = 0;
 
   constructor() {
@@ -54,7 +54,7 @@ export class LocalClient implements ClientLink {
       : params._meta;
     const message = Message.from({ jsonrpc: '2.0', id, method, params: { ...params, _meta } }, CLIENT_SHAPE);
     return new Promise((resolve, reject) => {
-      this.#asked.set(String(id), { resolve, reject, onProgress: options.onProgress });
+      this.#pending.set(String(id), { resolve, reject, onProgress: options.onProgress });
       const call = this.#session.open(message, method);
       const subject = `${typeof params.name === 'string' ? `Tool '${params.name}'` : method} of server '${source.name}'`;
       call.subject = () => subject;
@@ -67,19 +67,19 @@ export class LocalClient implements ClientLink {
   }
 
   forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void {
-    const asked = this.#take(call.id);
+    const pending = this.#take(call.id);
     const { result, error } = JSON.parse(editedText(answer, edits)) as {
       result: JsonObject;
       error?: unknown;
     };
-    if (error === undefined) asked?.resolve(result);
-    else asked?.reject(serverError(error));
+    if (error === undefined) pending?.resolve(result);
+    else pending?.reject(serverError(error));
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
     if (call === undefined) return;
     const { params } = JSON.parse(editedText(notification, edits)) as { params: JsonObject };
-    this.#asked.get(call.id)?.onProgress?.(params);
+    this.#pending.get(call.id)?.onProgress?.(params);
   }
 
   answer(call: Call, result: JsonObject): void {
@@ -112,16 +112,16 @@ export class LocalClient implements ClientLink {
     listener();
   }
 
-  #take(id: string): Asked | undefined {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    return asked;
+  #take(id: string): PendingCall | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
   }
 }
 
 /** What the other side said in place of a result. */
-export function serverError(said: unknown): ServerError {
-  if (!isJsonObject(said)) return new ServerError(String(said), 0, undefined);
-  const message = typeof said.message === 'string' ? said.message : JSON.stringify(said);
-  return new ServerError(message, typeof said.code === 'number' ? said.code : 0, said.data);
+export function serverError(error: unknown): ServerError {
+  if (!isJsonObject(error)) return new ServerError(String(error), 0, undefined);
+  const message = typeof error.message === 'string' ? error.message : JSON.stringify(error);
+  return new ServerError(message, typeof error.code === 'number' ? error.code : 0, error.data);
 }

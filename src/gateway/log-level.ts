@@ -2,13 +2,13 @@ import { LOG_MESSAGE_LEVELS, SERVER_SHAPE, severity } from '../protocol/index.ts
 import { printable } from '../shared/printable.ts';
 import { Message } from '../wire/index.ts';
 import type { Session } from './session.ts';
-import type { Shelf } from './shelf.ts';
+import type { SourceCache } from './source-cache.ts';
 
 /** Tells a source how much its clients want to hear; of several, the one that wants most decides. */
-export function passLogLevel(shelf: Shelf, sessions: ReadonlySet<Session>): void {
+export function passLogLevel(cache: SourceCache, sessions: ReadonlySet<Session>): void {
   const asked = [...sessions].map((session) => severity(session.logLevel)).filter((at) => at >= 0);
-  if (asked.length === 0 || shelf.source.about()?.capabilities.logging === undefined) return;
-  shelf.askQuietly('logging/setLevel', { level: LOG_MESSAGE_LEVELS[Math.min(...asked)] });
+  if (asked.length === 0 || cache.source.about()?.capabilities.logging === undefined) return;
+  cache.askQuietly('logging/setLevel', { level: LOG_MESSAGE_LEVELS[Math.min(...asked)] });
 }
 
 /** A log message of our own for a client. */

@@ -7,44 +7,44 @@ import {
   kindListedBy,
   Server,
   LOG_MESSAGE_LEVELS,
-  type KeptKind,
+  type CatalogKind,
 } from '../protocol/index.ts';
 import { itemsOf, memberText, withMembers, type Edit, type Message } from '../wire/index.ts';
-import type { Arrivals, Awaited } from './arrivals.ts';
+import type { ListWait, PendingList } from './list-wait.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import { findTemplate, type Owned } from './directory.ts';
+import { findTemplate, type OwnedComponent } from './component-names.ts';
 import { passLogLevel } from './log-level.ts';
 import type { Session } from './session.ts';
-import type { Shelf } from './shelf.ts';
+import type { SourceCache } from './source-cache.ts';
 import type { Source } from './source.ts';
-import type { ExposedTool } from './table.ts';
-import type { View } from './view.ts';
+import type { ExposedTool } from './tool-names.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What requests are answered from. */
-export interface Board {
+export interface RouterContext {
   /** Everything that is shown now. */
-  readonly view: View;
-  readonly shelves: ReadonlyMap<Source, Shelf>;
+  readonly snapshot: Snapshot;
+  readonly caches: ReadonlyMap<Source, SourceCache>;
   readonly sessions: ReadonlySet<Session>;
-  readonly arrivals: Arrivals;
+  readonly listWait: ListWait;
   readonly log: Logger;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
   readonly loggedArguments: ((call: Call, source: string | undefined) => string | undefined) | undefined;
   /** What to say to a client that calls a tool which is not there. */
-  missing(tool: string): SwitchboardError;
+  unknownTool(tool: string): SwitchboardError;
   /** A client has seen the list of a kind: from now on its names mean what they mean. */
-  seen(kind: KeptKind): void;
+  reserveNames(kind: CatalogKind): void;
   /** Tells clients of lists that have changed since they saw them. */
   announce(): void;
 }
 
 /** Takes each request of a client to where it is answered: by us, or by the source it belongs to. */
 export class Router {
-  readonly #board: Board;
+  readonly #context: RouterContext;
 
-  constructor(board: Board) {
-    this.#board = board;
+  constructor(context: RouterContext) {
+    this.#context = context;
   }
 
   handle(call: Call): void {
@@ -97,31 +97,31 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', 'tools/call needs the name of a tool, as a string.'));
       return;
     }
-    const tool = this.#board.view.tools.get(name);
+    const tool = this.#context.snapshot.tools.get(name);
     if (tool !== undefined) {
-      const shelf = tool.owner && this.#board.shelves.get(tool.owner);
-      if (shelf?.listings.tools?.remembered === true) this.#runRemembered(call, name, shelf);
+      const cache = tool.owner && this.#context.caches.get(tool.owner);
+      if (cache?.listings.tools?.remembered === true) this.#runRemembered(call, name, cache);
       else this.#runTool(call, tool);
     } else {
       this.#whenListed(
         call,
         ['tools'],
-        () => this.#board.view.tools.get(name),
+        () => this.#context.snapshot.tools.get(name),
         (late) => this.#runTool(call, late),
-        () => this.#board.missing(name),
+        () => this.#context.unknownTool(name),
       );
     }
   }
 
   /** The tool is from an earlier run: its server is started and asked whether it still has it. */
-  #runRemembered(call: Call, name: string, shelf: Shelf): void {
-    void this.#board.arrivals
-      .found([shelf.refresh('tools')], () => !call.open)
+  #runRemembered(call: Call, name: string, cache: SourceCache): void {
+    void this.#context.listWait
+      .forName([cache.refresh('tools')], () => !call.open)
       .then(() => {
         if (!call.open) return;
-        const tool = this.#board.view.tools.get(name);
-        const { state } = shelf.source;
-        if (tool === undefined) call.fail(this.#board.missing(name));
+        const tool = this.#context.snapshot.tools.get(name);
+        const { state } = cache.source;
+        if (tool === undefined) call.fail(this.#context.unknownTool(name));
         else if (state.kind === 'crashed') call.fail(asFailure(state.error, tool));
         // A server that cannot list its tools in time may still run this one.
         else this.#runTool(call, tool);
@@ -131,18 +131,18 @@ export class Router {
   /** Something that is not there may stand in a list that nobody has seen yet: clients remember names from an earlier run. */
   #whenListed<T>(
     call: Call,
-    kinds: readonly KeptKind[],
+    kinds: readonly CatalogKind[],
     find: () => T | undefined,
     use: (found: T) => void,
     refuse: () => SwitchboardError,
   ): void {
-    const awaited = [...this.#board.shelves.values()].flatMap((shelf) => shelf.sought(...kinds));
-    if (awaited.length === 0) {
+    const pending = [...this.#context.caches.values()].flatMap((cache) => cache.missing(...kinds));
+    if (pending.length === 0) {
       call.fail(refuse());
       return;
     }
-    void this.#board.arrivals
-      .found(awaited, () => !call.open || find() !== undefined)
+    void this.#context.listWait
+      .forName(pending, () => !call.open || find() !== undefined)
       .then(() => {
         const found = find();
         if (!call.open) return;
@@ -159,16 +159,16 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', `The arguments of ${name} must be an object.`));
       return;
     }
-    if (this.#board.log.enabled('debug')) {
-      this.#board.log.debug('call', {
+    if (this.#context.log.enabled('debug')) {
+      this.#context.log.debug('call', {
         tool: name,
         server: tool.source,
         bytes: call.request.length,
-        arguments: this.#board.loggedArguments?.(call, tool.source),
+        arguments: this.#context.loggedArguments?.(call, tool.source),
       });
       const since = performance.now();
       call.onEnd = (outcome, bytes) =>
-        this.#board.log.debug('finished', {
+        this.#context.log.debug('finished', {
           tool: name,
           server: tool.source ?? call.source?.name,
           subtool: call.subtool,
@@ -180,7 +180,7 @@ export class Router {
     tool.run(call);
   }
 
-  #list(call: Call, kind: KeptKind): void {
+  #list(call: Call, kind: CatalogKind): void {
     // Everything fits one page, so every cursor is one we never gave.
     const params = call.request.value(Client.params);
     if (isJsonObject(params) && params.cursor !== undefined && params.cursor !== null) {
@@ -189,19 +189,19 @@ export class Router {
     }
     const { session } = call;
     const answer = (): void => {
-      const text = this.#board.view.texts[kind];
+      const text = this.#context.snapshot.texts[kind];
       if (call.open) {
         session.seen.set(kind, text);
-        this.#board.seen(kind);
+        this.#context.reserveNames(kind);
       }
       call.succeedWith(text);
     };
-    const awaited: Awaited[] = [];
-    for (const shelf of this.#board.shelves.values()) {
-      const missing = shelf.awaited(kind);
-      if (missing) awaited.push(missing);
+    const pending: PendingList[] = [];
+    for (const cache of this.#context.caches.values()) {
+      const missing = cache.pending(kind);
+      if (missing) pending.push(missing);
     }
-    const settled = this.#board.arrivals.settled(kind, awaited);
+    const settled = this.#context.listWait.forList(kind, pending);
     if (settled === undefined) answer();
     else {
       session.awaiting.add(kind);
@@ -209,7 +209,7 @@ export class Router {
         session.awaiting.delete(kind);
         answer();
         // Nobody was told anything meanwhile; who gave the list up has still to hear of it.
-        this.#board.announce();
+        this.#context.announce();
       });
     }
   }
@@ -221,12 +221,12 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', message));
       return;
     }
-    const find = (): Owned | undefined => this.#board.view.prompts.get(name);
-    const use = ({ entry, original }: Owned): void =>
+    const find = (): OwnedComponent | undefined => this.#context.snapshot.prompts.get(name);
+    const use = ({ entry, original }: OwnedComponent): void =>
       this.#send(
         call,
         entry,
-        [replaced(call.request, Client.name, original, name)],
+        [renameEdit(call.request, Client.name, original, name)],
         () => `Prompt '${name}'`,
       );
     const found = find();
@@ -236,7 +236,9 @@ export class Router {
 
   #unknownPrompt(name: string): SwitchboardError {
     return new SwitchboardError('PROMPT_UNKNOWN', `Unknown prompt: ${JSON.stringify(name.slice(0, 200))}.`, {
-      hint: didYouMean(name, this.#board.view.prompts.keys()) ?? 'prompts/list names the prompts there are.',
+      hint:
+        didYouMean(name, this.#context.snapshot.prompts.keys()) ??
+        'prompts/list names the prompts there are.',
     });
   }
 
@@ -247,28 +249,30 @@ export class Router {
       return;
     }
     // Who linked to it knows it better than whoever has a template that fits.
-    const find = (): Place | undefined =>
-      this.#board.view.resources.get(uri) ?? this.#findLink(call.session, uri) ?? this.#findResource(uri);
-    const use = (place: Place): void => this.#useResource(call, uri, place);
+    const find = (): ResourceOwner | undefined =>
+      this.#context.snapshot.resources.get(uri) ??
+      this.#findLink(call.session, uri) ??
+      this.#findResource(uri);
+    const use = (place: ResourceOwner): void => this.#useResource(call, uri, place);
     const found = find();
     if (found) use(found);
     else this.#whenListed(call, ['resources', 'resourceTemplates'], find, use, () => unknownResource(uri));
   }
 
-  #findResource(uri: string): Place | undefined {
-    const { resources, templates } = this.#board.view;
+  #findResource(uri: string): ResourceOwner | undefined {
+    const { resources, templates } = this.#context.snapshot;
     return resources.get(uri) ?? findTemplate(uri, templates.values());
   }
 
-  #findLink(session: Session, uri: string): Place | undefined {
+  #findLink(session: Session, uri: string): ResourceOwner | undefined {
     const owner = session.linkOwner(uri);
-    const shelf = owner && this.#board.shelves.get(owner);
-    return shelf?.entry.offers.has('resources') === true ? { entry: shelf.entry, original: uri } : undefined;
+    const cache = owner && this.#context.caches.get(owner);
+    return cache?.entry.offers.has('resources') === true ? { entry: cache.entry, original: uri } : undefined;
   }
 
-  #useResource(call: Call, uri: string, { entry, original }: Place): void {
+  #useResource(call: Call, uri: string, { entry, original }: ResourceOwner): void {
     const { method, request, session } = call;
-    const { subscriptions } = this.#board.shelves.get(entry.source)!;
+    const { subscriptions } = this.#context.caches.get(entry.source)!;
     if (method === 'resources/subscribe') {
       // An update may follow its answer at once.
       if (!subscriptions.has(original, session)) {
@@ -285,7 +289,7 @@ export class Router {
     this.#send(
       call,
       entry,
-      [replaced(request, Client.uri, original, uri)],
+      [renameEdit(request, Client.uri, original, uri)],
       () => `Resource ${JSON.stringify(uri)}`,
     );
   }
@@ -302,18 +306,18 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', message));
       return;
     }
-    const find = (): Place | undefined => {
-      const { prompts, templates } = this.#board.view;
+    const find = (): ResourceOwner | undefined => {
+      const { prompts, templates } = this.#context.snapshot;
       return byName ? prompts.get(ref) : (templates.get(ref) ?? this.#findResource(ref));
     };
-    const use = ({ entry, original }: Place): void => {
-      const edits = [replaced(request, slot, original, ref)];
+    const use = ({ entry, original }: ResourceOwner): void => {
+      const edits = [renameEdit(request, slot, original, ref)];
       this.#send(call, entry, edits, () => `Completion for ${JSON.stringify(ref)}`);
     };
     const found = find();
     if (found) use(found);
     else {
-      const kinds: KeptKind[] = byName ? ['prompts'] : ['resources', 'resourceTemplates'];
+      const kinds: CatalogKind[] = byName ? ['prompts'] : ['resources', 'resourceTemplates'];
       this.#whenListed(call, kinds, find, use, () =>
         byName ? this.#unknownPrompt(ref) : unknownResource(ref),
       );
@@ -329,16 +333,16 @@ export class Router {
       return;
     }
     call.session.logLevel = level as string;
-    for (const shelf of this.#board.shelves.values())
-      if (shelf.source.state.kind === 'running') passLogLevel(shelf, this.#board.sessions);
+    for (const cache of this.#context.caches.values())
+      if (cache.source.state.kind === 'running') passLogLevel(cache, this.#context.sessions);
     call.succeed({});
   }
 
   #task(call: Call): void {
     const task = call.request.string(Client.taskId);
     const owner = task === undefined ? undefined : call.session.taskOwner(task);
-    const shelf = owner && this.#board.shelves.get(owner);
-    if (shelf) this.#send(call, shelf.entry, [], () => `Task '${task}'`);
+    const cache = owner && this.#context.caches.get(owner);
+    if (cache) this.#send(call, cache.entry, [], () => `Task '${task}'`);
     else {
       const message =
         task === undefined
@@ -350,14 +354,14 @@ export class Router {
 
   /** The tasks of all sources that run and can list theirs; what is not running has none. */
   #listTasks(call: Call): void {
-    const sources = [...this.#board.shelves.values()]
-      .map((shelf) => shelf.source)
+    const sources = [...this.#context.caches.values()]
+      .map((cache) => cache.source)
       .filter((source) => {
         const tasks = source.about()?.capabilities.tasks;
         return source.state.kind === 'running' && isJsonObject(tasks) && tasks.list !== undefined;
       });
     const lists = sources.map(async (source) => {
-      const { components } = await within(TASKS_PATIENCE, source.list('tasks'));
+      const { components } = await within(TASKS_TIMEOUT_MS, source.list('tasks'));
       return (
         components
           // Of a server that others use too, a client sees the tasks that it has made itself.
@@ -377,7 +381,7 @@ export class Router {
 
   /** A method nobody told us about goes where everything goes, if that is one place. */
   #unknownMethod(call: Call): void {
-    const entry = onlyRoute(this.#board.view.catalog);
+    const entry = onlyRoute(this.#context.snapshot.catalog);
     if (entry) this.#send(call, entry, [], () => call.method);
     else call.fail(new SwitchboardError('METHOD_UNKNOWN', `Method not found: ${call.method.slice(0, 200)}`));
   }
@@ -398,7 +402,7 @@ export function onlyRoute({ entries }: Catalog): CatalogEntry | undefined {
 }
 
 /** How long a server may take to list its tasks before the others' are given without them, in milliseconds. */
-const TASKS_PATIENCE = 5000;
+const TASKS_TIMEOUT_MS = 5000;
 
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -416,7 +420,7 @@ function asFailure(error: Error, { name, source }: ExposedTool): SwitchboardErro
   return new SwitchboardError(code, message, { hint, cause: error });
 }
 
-interface Place {
+interface ResourceOwner {
   readonly entry: CatalogEntry;
   readonly original: string;
 }
@@ -428,7 +432,7 @@ function unknownResource(uri: string): SwitchboardError {
 }
 
 /** The edit that puts the source's own name in the place of the client's; undefined where they are the same. */
-function replaced(request: Message, slot: number, original: string, exposed: string): Edit | undefined {
+function renameEdit(request: Message, slot: number, original: string, exposed: string): Edit | undefined {
   if (original === exposed) return undefined;
   return { start: request.start(slot), end: request.end(slot), with: JSON.stringify(original) };
 }

@@ -28,9 +28,9 @@ test('a task stays with the source that named it first', () => {
 test('so does a link, and only a source with resources has any', () => {
   const [good, evil, bare] = [source('good'), source('evil'), source('bare', {})];
   const client = session();
-  client.learnLinks(linking('mem://bare'), bare);
-  client.learnLinks(linking('mem://1'), good);
-  client.learnLinks(linking('mem://1', 'mem://2'), evil);
+  client.recordLinks(linking('mem://bare'), bare);
+  client.recordLinks(linking('mem://1'), good);
+  client.recordLinks(linking('mem://1', 'mem://2'), evil);
   expect(['mem://bare', 'mem://1', 'mem://2'].map((uri) => client.linkOwner(uri))).toEqual([
     undefined,
     good,

@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { isJsonObject, Server, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import { isJsonObject, Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import type { AnswerListener, Edit, Message } from '../wire/index.ts';
 import { Call } from './call.ts';
 import type { Source } from './source.ts';
@@ -22,7 +22,7 @@ export interface ClientLink {
   /** What the client said it can do, as it said it. */
   readonly capabilities: JsonObject;
   /** Who it is for, where requests of one person come over several links. Default: nobody else. */
-  readonly person?: object;
+  readonly principal?: object;
   /** Whether it speaks the version without a handshake, and so takes answers that ask it for something. Default false. */
   readonly modern?: boolean;
   fail(call: Call, error: SwitchboardError): void;
@@ -31,14 +31,14 @@ export interface ClientLink {
   whenDrained(listener: () => void): void;
 }
 
-const NOBODY: readonly (() => void)[] = [];
+const NO_LISTENERS: readonly (() => void)[] = [];
 
 /** Tasks remembered for one client; the oldest are forgotten first. */
 const MAX_TASKS = 10_000;
 /** The same for links to resources. */
 const MAX_LINKS = 10_000;
 /** No task id and no URI that is remembered is longer. */
-const LONGEST = 4096;
+const MAX_KEY_CHARS = 4096;
 
 /** One client: its link, its running calls, and what it has been told. */
 export class Session {
@@ -46,37 +46,37 @@ export class Session {
   /** The least severe log messages it wants; undefined where it has not said. */
   logLevel: string | undefined;
   /** Who it is for, where that is more than one session: questions to any of them reach the same person. */
-  readonly person: object;
+  readonly principal: object;
   // Made when they are needed: a client of the modern era has a session for every request.
-  #seen: Map<KeptKind, string> | undefined;
-  #awaiting: Set<KeptKind> | undefined;
+  #seen: Map<CatalogKind, string> | undefined;
+  #awaiting: Set<CatalogKind> | undefined;
   readonly #tasks: Map<string, Source>;
   readonly #links: Map<string, Source>;
   /** What waits for the client to be ready; undefined once it is. */
-  #waitingForReady: readonly (() => void)[] | undefined = NOBODY;
+  #waitingForReady: readonly (() => void)[] | undefined = NO_LISTENERS;
   // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
   // with one id, which the protocol forbids, are two calls; a cancellation then means the newer one.
   #newest: Call | undefined;
   /** The calls by their id, from the first cancellation until none is running. */
   #byId: Map<string, Call> | undefined;
   #running = 0;
-  #onIdle: readonly (() => void)[] = NOBODY;
+  #onIdle: readonly (() => void)[] = NO_LISTENERS;
 
   /** With a `home`, what it learns of tasks and links is known there and to all others of that home. */
-  constructor(client: ClientLink, home?: Session, person?: object) {
+  constructor(client: ClientLink, shared?: Session, principal?: object) {
     this.client = client;
-    this.#tasks = home ? home.#tasks : new Map<string, Source>();
-    this.#links = home ? home.#links : new Map<string, Source>();
-    this.person = person ?? this;
+    this.#tasks = shared ? shared.#tasks : new Map<string, Source>();
+    this.#links = shared ? shared.#links : new Map<string, Source>();
+    this.principal = principal ?? this;
   }
 
   /** The list it saw last of each kind, as JSON text; lists are told to have changed only when they differ from it. */
-  get seen(): Map<KeptKind, string> {
+  get seen(): Map<CatalogKind, string> {
     return (this.#seen ??= new Map());
   }
 
   /** The kinds it has asked for and not been given yet. */
-  get awaiting(): Set<KeptKind> {
+  get awaiting(): Set<CatalogKind> {
     return (this.#awaiting ??= new Set());
   }
 
@@ -110,12 +110,12 @@ export class Session {
   ready(): void {
     const waiting = this.#waitingForReady;
     this.#waitingForReady = undefined;
-    if (waiting === undefined || waiting === NOBODY) return;
+    if (waiting === undefined || waiting === NO_LISTENERS) return;
     for (const then of waiting) then();
   }
 
   /** The resources that a tool's result links to can be read, though no list need have them. */
-  learnLinks(answer: Message, source: Source): void {
+  recordLinks(answer: Message, source: Source): void {
     if (source.about()?.capabilities.resources === undefined || !answer.mentions('"resource_link"')) return;
     for (const uri of linksIn(answer.value(Server.content))) {
       claim(this.#links, uri, source, MAX_LINKS);
@@ -153,7 +153,7 @@ export class Session {
   }
 
   /** The client has left: what it asked for is nobody's business any more. */
-  abandonAll(): void {
+  cancelAll(): void {
     while (this.#newest) this.#newest.cancel('The client has left.');
   }
 
@@ -166,9 +166,9 @@ export class Session {
     call.before = call.after = undefined;
     this.#running--;
     if (this.#byId) this.#forget(call, this.#byId);
-    if (this.#running > 0 || this.#onIdle === NOBODY) return;
+    if (this.#running > 0 || this.#onIdle === NO_LISTENERS) return;
     const listeners = this.#onIdle;
-    this.#onIdle = NOBODY;
+    this.#onIdle = NO_LISTENERS;
     for (const listener of listeners) listener();
   }
 
@@ -192,7 +192,7 @@ export class Session {
  * to answer for it. Returns whether it is this source's.
  */
 function claim(owners: Map<string, Source>, what: string, source: Source, most: number): boolean {
-  if (what.length > LONGEST) return false;
+  if (what.length > MAX_KEY_CHARS) return false;
   const owner = owners.get(what);
   if (owner !== undefined && owner !== source) return false;
   owners.delete(what);

@@ -3,7 +3,7 @@ import { CLIENT_SHAPE, SERVER_SHAPE, type JsonObject } from '../protocol/index.t
 import { Message } from '../wire/index.ts';
 import { Session, type ClientLink } from './session.ts';
 import { SharedSource } from './shared-source.ts';
-import type { Question, Source, SourceListener } from './source.ts';
+import type { ServerRequest, Source, SourceListener } from './source.ts';
 
 /** The source behind it: what it was told and asked, and the way to let it speak. */
 function behind() {
@@ -20,7 +20,7 @@ function behind() {
       asked.push([method, params]);
       return Promise.resolve(Message.from({ jsonrpc: '2.0', id: 1, result: {} }, SERVER_SHAPE));
     },
-    tell: (message: Message) => void told.push(message.toString()),
+    notify: (message: Message) => void told.push(message.toString()),
     listen: (given: SourceListener) => {
       listener = given;
     },
@@ -39,13 +39,13 @@ function user(shared: SharedSource) {
   source.listen({
     started: () => void heard.push('started'),
     failed: () => undefined,
-    gone: () => void heard.push('gone'),
+    stopped: () => void heard.push('gone'),
     changed: (kind) => void heard.push(`changed ${kind}`),
     notified: (notification) => {
       heard.push(notification.toString());
       return undefined;
     },
-    asked: () => void heard.push('asked'),
+    requested: () => void heard.push('asked'),
     inUse: () => false,
   });
   const session = new Session({ capabilities: {} } as unknown as ClientLink);
@@ -62,7 +62,7 @@ function user(shared: SharedSource) {
 
 function question(callers: readonly Session[]) {
   const refused: string[] = [];
-  const asks: Question = {
+  const asks: ServerRequest = {
     method: 'elicitation/create',
     request: Message.from({ jsonrpc: '2.0', id: 1, method: 'elicitation/create' }, SERVER_SHAPE),
     callers: () => new Set(callers),
@@ -80,13 +80,13 @@ test('a question goes to the gateway whose client has a call running, and is ref
   const [one, two] = [user(shared), user(shared)];
   one.call();
   two.call();
-  says().asked(question([two.session]).asks);
+  says().requested(question([two.session]).asks);
   expect([one.heard, two.heard]).toEqual([[], ['asked']]);
   const ambiguous = question([one.session, two.session]);
-  says().asked(ambiguous.asks);
+  says().requested(ambiguous.asks);
   expect(ambiguous.refused[0]).toMatch(/several clients share this server/);
   const unknown = question([]);
-  says().asked(unknown.asks);
+  says().requested(unknown.asks);
   expect(unknown.refused).toHaveLength(1);
   expect([one.heard, two.heard]).toEqual([[], ['asked']]);
 });
@@ -96,11 +96,11 @@ test('with one gateway left it is asked though no call runs, and with none it is
   const shared = new SharedSource(source);
   const [one, two] = [user(shared), user(shared)];
   await two.source.close();
-  says().asked(question([]).asks);
+  says().requested(question([]).asks);
   expect(one.heard).toEqual(['asked']);
   await one.source.close();
   const { asks, refused } = question([]);
-  says().asked(asks);
+  says().requested(asks);
   expect(refused[0]).toContain('no client is connected');
 });
 
@@ -121,7 +121,7 @@ test('start, end and changed lists reach all; an update of a resource is passed 
   const [one, two] = [user(shared), user(shared)];
   says().started();
   says().changed('tools');
-  says().gone();
+  says().stopped();
   for (const { heard } of [one, two]) expect(heard.splice(0)).toEqual(['started', 'changed tools', 'gone']);
   const update = { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:b' } };
   says().notified(Message.from(update, SERVER_SHAPE), () => new Set());
@@ -152,10 +152,10 @@ test('a notification of a client is passed on only where it is the only one', as
   const { source, told } = behind();
   const shared = new SharedSource(source);
   const [one, two] = [user(shared), user(shared)];
-  one.source.tell(log);
+  one.source.notify(log);
   expect(told).toEqual([]);
   await two.source.close();
-  one.source.tell(log);
+  one.source.notify(log);
   expect(told).toHaveLength(1);
 });
 
@@ -196,7 +196,7 @@ test('what a task asks and tells goes to the client it was made for, whoever els
   says().notified(Message.from(status, SERVER_SHAPE), () => new Set([two.session]));
   const related = { _meta: { 'io.modelcontextprotocol/related-task': { taskId: 't1' } } };
   const request = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: related };
-  says().asked({ ...question([two.session]).asks, request: Message.from(request, SERVER_SHAPE) });
+  says().requested({ ...question([two.session]).asks, request: Message.from(request, SERVER_SHAPE) });
   expect(one.heard).toEqual([JSON.stringify(status), 'asked']);
   expect(two.heard).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { isJsonObject, LOG_MESSAGE_LEVELS, Server, severity } from '../protocol/index.ts';
 import { RpcCode, type Message } from '../wire/index.ts';
 import type { Session } from './session.ts';
-import type { Ending, Question, Source, SourceListener } from './source.ts';
+import type { CloseOptions, ServerRequest, Source, SourceListener } from './source.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /**
@@ -12,7 +12,7 @@ export class SharedSource {
   readonly #subscriptions = new Subscriptions();
   readonly #members = new Set<Member>();
   /** Which gateway a client belongs to, learnt from its calls. */
-  readonly #homes = new WeakMap<Session, Member>();
+  readonly #memberOf = new WeakMap<Session, Member>();
   #source: Source;
 
   constructor(source: Source) {
@@ -23,7 +23,7 @@ export class SharedSource {
   /** A source for one more gateway. Closing it leaves the others theirs. */
   join(): Source {
     const source = (): Source => this.#source;
-    const own: Source = {
+    const shared: Source = {
       get name() {
         return source().name;
       },
@@ -42,31 +42,31 @@ export class SharedSource {
       known: (kind) => source().known(kind),
       remembered: (kind) => source().remembered(kind),
       request: (edits, call) => {
-        this.#homes.set(call.session, member);
+        this.#memberOf.set(call.session, member);
         member.sessions.add(call.session);
         source().request(edits, call);
         // What the answer names, a task or a link, is asked for where the gateway knows the source.
-        call.source = own;
+        call.source = shared;
       },
       start: () => source().start(),
       ask: (method, params) => {
         if (method !== 'logging/setLevel') return source().ask(method, params);
         member.level = typeof params?.level === 'string' ? params.level : undefined;
-        return source().ask(method, { level: this.#mostWanted() });
+        return source().ask(method, { level: this.#lowestLevel() });
       },
       // With several clients it could not know whose it is.
-      tell: (notification) => {
-        if (this.#members.size === 1) source().tell(notification);
+      notify: (notification) => {
+        if (this.#members.size === 1) source().notify(notification);
       },
       listen: (listener) => {
         member.listener = listener;
       },
-      keepFor: (idleMs) => source().keepFor(idleMs),
-      giveUp: (error) => source().giveUp(error),
+      setIdleTimeout: (idleMs) => source().setIdleTimeout(idleMs),
+      fail: (error) => source().fail(error),
       close: () => {
-        const most = this.#mostWanted();
+        const most = this.#lowestLevel();
         this.#members.delete(member);
-        const level = this.#mostWanted();
+        const level = this.#lowestLevel();
         // Nobody wants to hear as much any more.
         if (level !== undefined && level !== most)
           source()
@@ -75,21 +75,21 @@ export class SharedSource {
         return Promise.resolve();
       },
     };
-    const member: Member = { source: own, sessions: new Set(), listener: undefined, level: undefined };
+    const member: Member = { source: shared, sessions: new Set(), listener: undefined, level: undefined };
     this.#members.add(member);
-    return own;
+    return shared;
   }
 
   /** Puts another source in the place of the one there is, for all. Resolves when the old one is gone. */
-  async replace(make: (after: Promise<unknown>) => Source, ending: Ending): Promise<void> {
-    const closed = this.#source.close(ending);
+  async replace(make: (after: Promise<unknown>) => Source, options: CloseOptions): Promise<void> {
+    const closed = this.#source.close(options);
     this.#source = make(closed.catch(() => undefined));
     this.#source.listen(this.#listener());
     await closed;
   }
 
-  close(ending?: Ending): Promise<void> {
-    return this.#source.close(ending);
+  close(options?: CloseOptions): Promise<void> {
+    return this.#source.close(options);
   }
 
   #listener(): SourceListener {
@@ -100,30 +100,31 @@ export class SharedSource {
           this.#source.ask('resources/subscribe', { uri }).catch(() => undefined);
       },
       failed: () => this.#each((listener) => listener.failed()),
-      gone: () => this.#each((listener) => listener.gone()),
+      stopped: () => this.#each((listener) => listener.stopped()),
       changed: (kind) => this.#each((listener) => listener.changed(kind)),
       notified: (notification, callers) => {
         const task = taskNamedIn(notification);
         if (task !== undefined) {
-          const owner = this.#ownerOf(task);
+          const owner = this.#taskOwner(task);
           return owner?.member.listener?.notified(notification, () => new Set([owner.session]));
         }
         // Subscriptions are kept for all together, so that one gateway can tell everybody's clients.
         const member =
           notification.string(Server.method) === 'notifications/resources/updated'
             ? this.#members.values().next().value
-            : this.#meant(callers());
+            : this.#targetMember(callers());
         return member?.listener?.notified(notification, callers);
       },
-      asked: (question) => {
-        const task = taskNamedIn(question.request);
-        const owner = task === undefined ? undefined : this.#ownerOf(task);
-        const member = task === undefined ? this.#meant(question.callers()) : owner?.member;
-        if (member?.listener) member.listener.asked(owner ? meantFor(owner.session, question) : question);
+      requested: (serverRequest) => {
+        const task = taskNamedIn(serverRequest.request);
+        const owner = task === undefined ? undefined : this.#taskOwner(task);
+        const member = task === undefined ? this.#targetMember(serverRequest.callers()) : owner?.member;
+        if (member?.listener)
+          member.listener.requested(owner ? withCaller(owner.session, serverRequest) : serverRequest);
         else
-          question.refuse(
+          serverRequest.refuse(
             RpcCode.serverError,
-            `${question.method} was not passed on: ${
+            `${serverRequest.method} was not passed on: ${
               this.#members.size === 0
                 ? 'no client is connected'
                 : 'several clients share this server, and it does not say which of them it is meant for'
@@ -135,7 +136,7 @@ export class SharedSource {
   }
 
   /** The client that a task was made for. */
-  #ownerOf(task: string): { readonly member: Member; readonly session: Session } | undefined {
+  #taskOwner(task: string): { readonly member: Member; readonly session: Session } | undefined {
     for (const member of this.#members) {
       for (const session of member.sessions)
         if (session.taskOwner(task) === member.source) return { member, session };
@@ -148,15 +149,15 @@ export class SharedSource {
   }
 
   /** The gateway of the one client that has calls running, or the only gateway there is. */
-  #meant(callers: ReadonlySet<Session>): Member | undefined {
+  #targetMember(callers: ReadonlySet<Session>): Member | undefined {
     if (callers.size > 1) return undefined;
     const [caller] = callers;
-    if (caller !== undefined) return this.#homes.get(caller);
+    if (caller !== undefined) return this.#memberOf.get(caller);
     return this.#members.size === 1 ? this.#members.values().next().value : undefined;
   }
 
   /** Of what all clients want to hear, the most. */
-  #mostWanted(): string | undefined {
+  #lowestLevel(): string | undefined {
     const wanted = [...this.#members].map(({ level }) => severity(level)).filter((at) => at >= 0);
     return LOG_MESSAGE_LEVELS[Math.min(...wanted)];
   }
@@ -184,12 +185,12 @@ function taskNamedIn(message: Message): string | undefined {
 
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
-function meantFor(session: Session, question: Question): Question {
+function withCaller(session: Session, serverRequest: ServerRequest): ServerRequest {
   return {
-    method: question.method,
-    request: question.request,
+    method: serverRequest.method,
+    request: serverRequest.request,
     callers: () => new Set([session]),
-    relayTo: (client) => question.relayTo(client),
-    refuse: (code, message) => question.refuse(code, message),
+    relayTo: (client) => serverRequest.relayTo(client),
+    refuse: (code, message) => serverRequest.refuse(code, message),
   };
 }

@@ -1,5 +1,5 @@
 import type { SwitchboardError } from '../shared/errors.ts';
-import type { JsonObject, KeptKind, Kind } from '../protocol/index.ts';
+import type { JsonObject, CatalogKind, ListKind } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
 import type { Call } from './call.ts';
 import type { Listing } from './component.ts';
@@ -19,11 +19,11 @@ export interface Source {
   /** What the source said of itself, now or when it last ran; undefined where it never has. */
   about(): SourceInfo | undefined;
   /** Everything it offers of one kind, in its own order, as it described it. Starts it. */
-  list(kind: Kind): Promise<Listing>;
+  list(kind: ListKind): Promise<Listing>;
   /** The same where it is known already and has not changed since; asks nobody. */
-  known(kind: KeptKind): Listing | undefined;
+  known(kind: CatalogKind): Listing | undefined;
   /** What it listed last, in this run of the program or an earlier one; asks nobody and starts nothing. */
-  remembered(kind: KeptKind): Listing | undefined;
+  remembered(kind: CatalogKind): Listing | undefined;
   /**
    * The one way in for every method: the client's own request, with what the exposure rewrites in it.
    * The answer goes to the call, exactly once, now or later.
@@ -34,18 +34,18 @@ export interface Source {
   /** A request of our own. Resolves with the answer, whatever it says. Starts it. */
   ask(method: string, params?: JsonObject): Promise<Message>;
   /** Passes a client's notification on, where the source runs. */
-  tell(notification: Message): void;
+  notify(notification: Message): void;
   /** Who hears what the source says on its own account. There is one listener. */
   listen(listener: SourceListener): void;
   /** How long it may be unused before it is stopped, in milliseconds, from now on. */
-  keepFor(idleMs: number | 'never'): void;
+  setIdleTimeout(idleMs: number | 'never'): void;
   /** Stops it and counts it as crashed, for a reason that only its user can see. */
-  giveUp(error: Error): Promise<void>;
+  fail(error: Error): Promise<void>;
   /** Ends it, for good. Resolves when nothing of it is left. */
-  close(ending?: Ending): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
 
-export interface Ending {
+export interface CloseOptions {
   /** Why, as a sentence; calls that it costs are told. Default that Switchboard is stopping. */
   readonly reason?: string;
   /** How long running calls may still finish, in milliseconds. Default 0. */
@@ -58,22 +58,22 @@ export interface SourceListener {
   /** It could not be started. */
   failed(): void;
   /** It runs no more, wanted or not. */
-  gone(): void;
+  stopped(): void;
   /** It says that a list of its has changed. */
-  changed(kind: KeptKind): void;
+  changed(kind: CatalogKind): void;
   /**
    * Any other notification that belongs to no single call. Returns a client that takes messages more slowly than they
    * come; the source is not listened to until it has caught up.
    */
   notified(notification: Message, callers: () => ReadonlySet<Session>): ClientLink | undefined;
   /** It wants something of a client. */
-  asked(question: Question): void;
+  requested(serverRequest: ServerRequest): void;
   /** Whether somebody waits to hear from it, so that it must not be stopped for being idle. */
   inUse(): boolean;
 }
 
 /** A request of a source to a client. It is relayed or refused, exactly once. */
-export interface Question {
+export interface ServerRequest {
   readonly method: string;
   readonly request: Message;
   /** The clients that have calls running at the source: one of them is meant. */

@@ -8,18 +8,18 @@ test('a change is told to those who subscribed, under the URI each knows', () =>
   const subscriptions = new Subscriptions();
   subscriptions.add('x://1', one, 'x://1');
   subscriptions.add('x://1', two, 'switchboard://B/x://1');
-  expect([...subscriptions.interestedIn('x://1')]).toEqual([
+  expect([...subscriptions.subscribersOf('x://1')]).toEqual([
     [one, 'x://1'],
     [two, 'switchboard://B/x://1'],
   ]);
-  expect(subscriptions.interestedIn('x://2').size).toBe(0);
-  expect(subscriptions.interestedIn('x://11').size).toBe(0);
+  expect(subscriptions.subscribersOf('x://2').size).toBe(0);
+  expect(subscriptions.subscribersOf('x://11').size).toBe(0);
 });
 
 test('a change below what was subscribed to is told too', () => {
   const subscriptions = new Subscriptions();
   subscriptions.add('x://dir', one, 'switchboard://B/x://dir');
-  expect([...subscriptions.interestedIn('x://dir/file')]).toEqual([[one, 'switchboard://B/x://dir/file']]);
+  expect([...subscriptions.subscribersOf('x://dir/file')]).toEqual([[one, 'switchboard://B/x://dir/file']]);
 });
 
 test('the last one to leave is known, and a client that goes takes all of its own along', () => {

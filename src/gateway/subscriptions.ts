@@ -44,7 +44,7 @@ export class Subscriptions {
   }
 
   /** The clients that want to hear of a change to this URI, each with the URI it knows it by. */
-  interestedIn(uri: string): ReadonlyMap<Session, string> {
+  subscribersOf(uri: string): ReadonlyMap<Session, string> {
     const exact = this.#byUri.get(uri);
     if (exact) return exact;
     const clients = new Map<Session, string>();

@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { select, type OfferedTool } from '../gateway/index.ts';
+import { filterTools, type OfferedTool } from '../gateway/index.ts';
 import { canElicit, type JsonObject } from '../protocol/index.ts';
 import { converse } from './converse.ts';
 import { instructionsFor } from './descriptions/instructions.ts';
@@ -21,7 +21,7 @@ export async function answerQuery(
   // First: without a model nothing need be started.
   const model = await chooseModel(language, env, canSample(capabilities) ? client.askClient : undefined);
   if (inner.state.kind !== 'running') client.tell(`Starting ${name}`);
-  const { tools } = select(await untilAborted(inner.list('tools'), signal), rules);
+  const { tools } = filterTools(await untilAborted(inner.list('tools'), signal), rules);
   if (tools.length === 0) throw noTools(server);
   const instructions = await instructionsFor({
     server: name,
@@ -40,7 +40,7 @@ export async function answerQuery(
     tools,
     // One that has ended is not started for this: the next call does that.
     listTools: async () =>
-      inner.state.kind === 'running' ? select(await inner.list('tools'), rules).tools : tools,
+      inner.state.kind === 'running' ? filterTools(await inner.list('tools'), rules).tools : tools,
     limits: language,
     run: (tool: OfferedTool, args, stop) => client.run(tool, args, stop),
     ask: client.askClient,

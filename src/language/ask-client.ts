@@ -1,7 +1,7 @@
 import { serverError, type Session } from '../gateway/index.ts';
 import {
   canElicit,
-  capabilityAsked,
+  requiredCapability,
   isJsonObject,
   SERVER_SHAPE,
   type JsonObject,
@@ -40,7 +40,7 @@ export function askClient(session: Session, capabilities: JsonObject): AskClient
 }
 
 function refuseWhatItCannot(method: string, capabilities: JsonObject): void {
-  const needed = capabilityAsked(method);
+  const needed = requiredCapability(method);
   const can =
     needed === 'elicitation'
       ? canElicit(capabilities, undefined)

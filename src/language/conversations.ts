@@ -1,5 +1,5 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { Call, ClientLink, Ending, Listing, Question, Session } from '../gateway/index.ts';
+import type { Call, ClientLink, CloseOptions, Listing, ServerRequest, Session } from '../gateway/index.ts';
 import { SERVER_SHAPE } from '../protocol/index.ts';
 import { editedText, Message, type Edit } from '../wire/index.ts';
 import { answerQuery } from './answer.ts';
@@ -46,7 +46,7 @@ export class Conversations {
     this.#clients.set(client.session, client);
     call.runner = {
       cancelled: (reason = 'The client cancelled the request.') => controller.abort(new Error(reason)),
-      waits: (away) => client.waits(away),
+      suspended: (away) => client.waits(away),
     };
     this.#running.set(call, controller);
     void this.#run(edits, call, client, controller.signal).finally(() => {
@@ -61,7 +61,7 @@ export class Conversations {
   }
 
   /** A question of the server as it is put to a client: to the one whose words are being dealt with. */
-  passedOn(question: Question): Question {
+  passedOn(question: ServerRequest): ServerRequest {
     const { method, request } = question;
     const standIn = (client: ClientLink): ClientLink | undefined =>
       [...question.callers()]
@@ -77,7 +77,10 @@ export class Conversations {
   }
 
   /** Ends what still runs, after the time it may take to finish. Returns how the server itself is to be ended. */
-  async close({ reason = 'Switchboard is stopping.', drainMs = 0 }: Ending = {}): Promise<Ending> {
+  async close({
+    reason = 'Switchboard is stopping.',
+    drainMs = 0,
+  }: CloseOptions = {}): Promise<CloseOptions> {
     this.#stopped = reason;
     const since = performance.now();
     if (this.busy && drainMs > 0) await this.#idleWithin(drainMs);

@@ -38,7 +38,7 @@ export class InnerClient implements ClientLink {
   readonly outer: Call;
   /** Of a client as servers may use it; what else it can do is about its own requests. */
   readonly capabilities: JsonObject;
-  readonly person: object;
+  readonly principal: object;
   readonly session: Session;
   /** Asks the client itself something. */
   readonly askClient: AskClient;
@@ -55,11 +55,11 @@ export class InnerClient implements ClientLink {
   constructor(outer: Call, inner: Source) {
     this.outer = outer;
     this.#inner = inner;
-    this.person = outer.session.person;
+    this.principal = outer.session.principal;
     const declared = Object.entries(outer.session.client.capabilities);
     this.capabilities = Object.fromEntries(declared.filter(([name]) => ASKABLE.has(name)));
     this.askClient = askClient(outer.session, this.capabilities);
-    this.session = new Session(this, outer.session, this.person);
+    this.session = new Session(this, outer.session, this.principal);
     this.session.logLevel = outer.session.logLevel;
     outer.session.whenReady(() => this.session.ready());
     const token = outer.request.text(Client.progressToken);
@@ -122,7 +122,7 @@ export class InnerClient implements ClientLink {
 
   /** The client is away with a question, or back: what the server does for it waits as well. */
   waits(away: boolean): void {
-    for (const { call } of this.#running.values()) call.runner?.waits?.(away);
+    for (const { call } of this.#running.values()) call.runner?.suspended?.(away);
   }
 
   get congested(): boolean {

@@ -76,23 +76,23 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
     },
     start: () => inner.start(),
     ask: (method, params) => inner.ask(method, params),
-    tell: (notification) => inner.tell(notification),
+    notify: (notification) => inner.notify(notification),
     listen: (listener) =>
       inner.listen({
         started: () => listener.started(),
         failed: () => listener.failed(),
-        gone: () => listener.gone(),
+        stopped: () => listener.stopped(),
         changed: (kind) => {
           // Its own tools are in nobody's list.
           if (kind !== 'tools') listener.changed(kind);
         },
         notified: (notification, callers) =>
           listener.notified(notification, () => talks?.outerOf(callers()) ?? callers()),
-        asked: (question) => listener.asked(talks?.passedOn(question) ?? question),
+        requested: (question) => listener.requested(talks?.passedOn(question) ?? question),
         inUse: () => talks?.busy === true || listener.inUse(),
       }),
-    keepFor: (idleMs) => inner.keepFor(idleMs),
-    giveUp: (error) => inner.giveUp(error),
+    setIdleTimeout: (idleMs) => inner.setIdleTimeout(idleMs),
+    fail: (error) => inner.fail(error),
     close: async (ending) => {
       closed = true;
       const left = await (await loading)?.close(ending);

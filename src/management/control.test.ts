@@ -13,7 +13,7 @@ import {
   Gateway,
   Session,
   type CatalogEntry,
-  type Ending,
+  type CloseOptions,
   type Exposure,
   type Listing,
   type Source,
@@ -68,7 +68,7 @@ class ToySource implements Source {
   /** The name and which life it is: `a1`. */
   readonly life: string;
   state: SourceState = { kind: 'idle' };
-  ending: Ending | undefined;
+  ending: CloseOptions | undefined;
   readonly definition: ConfiguredServer;
   readonly #world: World;
   readonly #after: Promise<unknown> | undefined;
@@ -119,7 +119,7 @@ class ToySource implements Source {
     return Promise.reject(new Error('asked nothing'));
   }
 
-  tell(): void {
+  notify(): void {
     // Nobody listens.
   }
 
@@ -127,15 +127,15 @@ class ToySource implements Source {
     this.#listener = listener;
   }
 
-  keepFor(): void {
+  setIdleTimeout(): void {
     // Never idle.
   }
 
-  giveUp(): Promise<void> {
+  fail(): Promise<void> {
     return Promise.resolve();
   }
 
-  close(ending?: Ending): Promise<void> {
+  close(ending?: CloseOptions): Promise<void> {
     this.ending ??= ending;
     return (this.#closing ??= this.#close());
   }
@@ -170,7 +170,7 @@ class ToySource implements Source {
     await this.#world.manner(this.name).stop;
     this.#alive = false;
     this.#note('is gone');
-    this.#listener?.gone();
+    this.#listener?.stopped();
   }
 
   #note(what: string): void {
@@ -244,7 +244,7 @@ class World {
     this.sources.push(source);
     return {
       source,
-      rules: { admits: () => true, shapes: new Map() },
+      rules: { allows: () => true, overrides: new Map() },
       offers: new Set(['tools']),
       naming: 'prefixed',
       exposure: this.#exposure(definition),
@@ -255,10 +255,10 @@ class World {
     return {
       // One that is shown as a suite sleeps until it is called.
       needsTools: exposure === 'flat',
-      present: (_entry, selection) => {
+      present: (_entry, filtered) => {
         const { breaks } = this.manner(name);
         if (breaks) throw breaks;
-        return (selection?.tools ?? []).map((tool) => ({
+        return (filtered?.tools ?? []).map((tool) => ({
           names: [`${name}__${tool.name}${description === undefined ? '' : `-${description}`}`],
           definition: (shown) => JSON.stringify({ name: shown }),
           run: (call) => call.succeed({}),

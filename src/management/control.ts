@@ -179,7 +179,7 @@ export class Control {
         await this.#gateway.listNow(entry.source);
       } catch (error) {
         // One that runs and cannot be listed is of no more use than one that does not start.
-        await entry.source.giveUp(error instanceof Error ? error : new Error(String(error)));
+        await entry.source.fail(error instanceof Error ? error : new Error(String(error)));
         throw error;
       } finally {
         this.#gateway.announceTools();
@@ -242,7 +242,7 @@ export class Control {
       case 'same':
         return { what: 'kept', entry: old };
       case 'shown':
-        then.push(() => old.source.keepFor(timeouts.idleMs));
+        then.push(() => old.source.setIdleTimeout(timeouts.idleMs));
         return { what: 'reshown', entry: this.#reshow(definition, old.source) };
       case 'process': {
         const { entry, replaces } = this.#makeInstead(definition);

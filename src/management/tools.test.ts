@@ -22,10 +22,10 @@ function idleSource(name: string): Source {
     request: (_edits, call) => call.succeed({}),
     start: () => Promise.resolve(),
     ask: () => Promise.reject(new Error('asked nothing')),
-    tell: () => undefined,
+    notify: () => undefined,
     listen: () => undefined,
-    keepFor: () => undefined,
-    giveUp: () => Promise.resolve(),
+    setIdleTimeout: () => undefined,
+    fail: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }
@@ -53,7 +53,7 @@ async function open(mcpServers: object, starts = true): Promise<Gateway> {
   const config = await loadConfig({ cwd: project.dir, env: { TOKEN: 's3cret' } });
   const build = ({ name }: { readonly name: string }): CatalogEntry => ({
     source: starts ? idleSource(name) : hangingSource(name),
-    rules: { admits: () => true, shapes: new Map() },
+    rules: { allows: () => true, overrides: new Map() },
     offers: new Set(['tools']),
     naming: 'prefixed',
     exposure: { needsTools: false, present: () => [] },

@@ -25,11 +25,11 @@ export function isRoutedMethod(method: string): boolean {
 }
 
 /** What a client must have declared before it is asked something; methods that are not named here need nothing. */
-export function capabilityAsked(method: string): string | undefined {
-  return ASKED.get(method);
+export function requiredCapability(method: string): string | undefined {
+  return REQUIRED_CAPABILITIES.get(method);
 }
 
-const ASKED: ReadonlyMap<string, string> = new Map([
+const REQUIRED_CAPABILITIES: ReadonlyMap<string, string> = new Map([
   ['sampling/createMessage', 'sampling'],
   ['elicitation/create', 'elicitation'],
   ['roots/list', 'roots'],

@@ -23,4 +23,8 @@ export const ModernCode = {
 } as const;
 
 /** Requests whose answer may be that the client has to give something first. */
-export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+export const MAY_REQUIRE_INPUT: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+]);

@@ -1,5 +1,5 @@
 import type { Deadline, Deadlines } from '../shared/deadline.ts';
-import type { ClientLink, Question, Session } from '../gateway/index.ts';
+import type { ClientLink, ServerRequest, Session } from '../gateway/index.ts';
 import { Client, Server } from '../protocol/index.ts';
 import { RpcCode, type AnswerListener, type Message, type Peer, type Unanswered } from '../wire/index.ts';
 
@@ -14,7 +14,7 @@ export interface AskedControl {
 }
 
 /** A server's request to a client, on its way there and back. The server's id, and its progress token, are given back as they came. */
-export class Asked implements Question, AnswerListener, Deadline {
+export class Asked implements ServerRequest, AnswerListener, Deadline {
   readonly method: string;
   readonly request: Message;
   /** When it came, on the performance clock: only calls that were running then can be about it. */

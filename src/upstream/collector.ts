@@ -1,6 +1,6 @@
 import type { Logger } from '../shared/log.ts';
 import { Component } from '../gateway/index.ts';
-import { KINDS, type Kind } from '../protocol/index.ts';
+import { LIST_KINDS, type ListKind } from '../protocol/index.ts';
 import { wellFormed } from './well-formed.ts';
 
 /** Bounds on what one list may hold. */
@@ -19,13 +19,13 @@ export type Screen = (key: string, text: string) => string | undefined;
 export class Collector {
   readonly components: Component[] = [];
   readonly byKey = new Map<string, Component>();
-  readonly #kind: Kind;
+  readonly #kind: ListKind;
   readonly #screen: Screen | undefined;
   readonly #unusable = new Map<string, string>();
   readonly #repaired = new Map<string, readonly string[]>();
   #skipped = 0;
 
-  constructor(kind: Kind, screen?: Screen) {
+  constructor(kind: ListKind, screen?: Screen) {
     this.#kind = kind;
     this.#screen = screen;
   }
@@ -47,7 +47,7 @@ export class Collector {
   /** Logs what was wrong with the items. */
   logProblems(log: Logger, server: string): void {
     const kind = this.#kind;
-    const { member, key } = KINDS[kind];
+    const { member, key } = LIST_KINDS[kind];
     if (this.#skipped > 0)
       log.warn(`skipped ${member} without a ${key} or with one that was taken`, {
         server,
@@ -63,7 +63,7 @@ export class Collector {
   #read(item: string): Component | undefined {
     if (!item.startsWith('{')) return undefined;
     const { text, value, bad } = wellFormed(item, this.#kind);
-    const key = value[KINDS[this.#kind].key];
+    const key = value[LIST_KINDS[this.#kind].key];
     if (typeof key !== 'string') return undefined;
     if (bad.length > 0) this.#repaired.set(key, bad);
     return new Component(key, text);

@@ -3,14 +3,14 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type {
   Call,
   ClientLink,
-  Ending,
-  Question,
+  CloseOptions,
+  ServerRequest,
   Session,
   SourceInfo,
   SourceState,
 } from '../gateway/index.ts';
 import { createBackoff, type Backoff } from '../process/index.ts';
-import type { JsonObject, KeptKind } from '../protocol/index.ts';
+import type { JsonObject, CatalogKind } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
 import { asStartError, Calls, RESTART_PATIENCE, UNREAD_LIMIT } from './calls.ts';
 import { Hearing } from './hearing.ts';
@@ -25,7 +25,7 @@ import type { ToolHeaders } from './tool-headers.ts';
 
 export interface ConnectionEvents {
   /** The server says that a list of its has changed. */
-  changed(kind: KeptKind): void;
+  changed(kind: CatalogKind): void;
   /** It could not be started. */
   failed(): void;
   /** The process is gone; the next one may have other lists. */
@@ -34,7 +34,7 @@ export interface ConnectionEvents {
   started(): void;
   /** A notification that belongs to no call. */
   notified(notification: Message, callers: () => ReadonlySet<Session>): ClientLink | undefined;
-  asked(question: Question): void;
+  asked(question: ServerRequest): void;
   /** Whether somebody waits to hear from the server. */
   inUse(): boolean;
   /** Asks the server for its tools, now. */
@@ -239,7 +239,7 @@ export class Connection {
     await current.stop();
   }
 
-  close({ reason = 'Switchboard is stopping.', drainMs = 0 }: Ending = {}): Promise<void> {
+  close({ reason = 'Switchboard is stopping.', drainMs = 0 }: CloseOptions = {}): Promise<void> {
     this.#closing ??= this.#close(reason, drainMs);
     return this.#closing;
   }

@@ -157,7 +157,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   }
 
   /** As long as the client is away, another call may be sent in its place. */
-  waits(away: boolean): void {
+  suspended(away: boolean): void {
     if (this.#away === away) return;
     this.#away = away;
     this.#control.waiting(away);
@@ -224,7 +224,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   #land(answered = false): void {
     clearTimeout(this.#progress?.timer);
     this.#control.deadlines.remove(this);
-    this.waits(false);
+    this.suspended(false);
     this.#control.landed(answered);
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../shared/log.ts';
 import type { ClientLink, Session } from '../gateway/index.ts';
-import { kindsChangedBy, Server, type KeptKind } from '../protocol/index.ts';
+import { kindsChangedBy, Server, type CatalogKind } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
 import { callersAt, Flight } from './flight.ts';
 import type { Incarnation } from './incarnation.ts';
@@ -18,7 +18,7 @@ export interface HearingOptions {
   /** Output waiting for the server beyond which it gets no more answers, in bytes. */
   readonly unreadLimit: number;
   /** A list of the server's has changed. */
-  readonly changed: (kind: KeptKind) => void;
+  readonly changed: (kind: CatalogKind) => void;
   /** A notification that belongs to no call. Returns a client that cannot keep up. */
   readonly notified: (notification: Message, callers: () => ReadonlySet<Session>) => ClientLink | undefined;
   /** Clients for whom the server may be at work though they have no call running. */

@@ -3,9 +3,9 @@ import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
 import { quoted } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
-import type { Listing, Question, Session, SourceInfo, Start } from '../gateway/index.ts';
+import type { Listing, ServerRequest, Session, SourceInfo, LimitedStart } from '../gateway/index.ts';
 import type { Family } from '../process/index.ts';
-import { SERVER_SHAPE, type KeptKind, type Kind } from '../protocol/index.ts';
+import { SERVER_SHAPE, type CatalogKind, type ListKind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
 import type { Greeting } from './handshake.ts';
 import type { Failure, Link, LinkEnd, LinkEvents } from './link.ts';
@@ -22,9 +22,9 @@ export interface IncarnationEvents {
   request(message: Message): void;
   notification(message: Message): void;
   /** It wants something of a client. */
-  asked(question: Question): void;
+  asked(question: ServerRequest): void;
   /** It may have another list of this kind than before. */
-  changed(kind: KeptKind): void;
+  changed(kind: CatalogKind): void;
   /** Clients for whom it may be at work though they have no call running. */
   othersAtWork(): ReadonlySet<Session>;
   /** It is over, and not because it was asked to be. Told once. */
@@ -45,7 +45,7 @@ export interface Surroundings {
   /** Why no further process may be started now; undefined where one may. */
   readonly mayNotStart: () => SwitchboardError | undefined;
   /** Starts a process when it is its turn, so that not all start at the same moment. */
-  readonly inTurn: <T>(start: Start<T>) => Promise<T>;
+  readonly inTurn: <T>(start: LimitedStart<T>) => Promise<T>;
   /** How long somebody waits for a server to start before being told to come back, in milliseconds. */
   readonly callerMs: number;
   /** What is remembered of the server, across runs of this program. */
@@ -53,7 +53,7 @@ export interface Surroundings {
   /** The state of a server is another one now. */
   readonly stateChanged: (server: string) => void;
   /** A server has listed what it offers. */
-  readonly listed: (server: string, kind: Kind, listing: Listing) => void;
+  readonly listed: (server: string, kind: ListKind, listing: Listing) => void;
 }
 
 /** What was found out about a server in one life and holds for the next. */

@@ -2,7 +2,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { quoted } from '../shared/printable.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Listing } from '../gateway/index.ts';
-import { KINDS, Server, type JsonObject, type Kind } from '../protocol/index.ts';
+import { LIST_KINDS, Server, type JsonObject, type ListKind } from '../protocol/index.ts';
 import { itemsOf, memberText, RpcCode, type Message } from '../wire/index.ts';
 import { Collector, MAX_COMPONENTS, MAX_ENTRIES, type Screen } from './collector.ts';
 import { errorCode, errorText } from './error-answer.ts';
@@ -21,12 +21,12 @@ export interface Asker {
 /** Everything of one kind that a server has, page by page to the end, or to a bound. */
 export async function listAll(
   asker: Asker,
-  kind: Kind,
+  kind: ListKind,
   server: string,
   log: Logger,
   screen?: Screen,
 ): Promise<Listing> {
-  const { method, member } = KINDS[kind];
+  const { method, member } = LIST_KINDS[kind];
   const collector = new Collector(kind, screen);
   const { components, byKey } = collector;
   const started = performance.now();
@@ -79,11 +79,11 @@ function whyNoMore(
 
 function readPage(
   answer: Message,
-  kind: Kind,
+  kind: ListKind,
   server: string,
   mask: (text: string) => string,
 ): { items: readonly string[]; next: string | undefined; ttlMs?: number | undefined } {
-  const { method, member } = KINDS[kind];
+  const { method, member } = LIST_KINDS[kind];
   if (answer.has(Server.error)) {
     // A server without any need not know the method, whatever it declared.
     if (errorCode(answer) === RpcCode.methodNotFound) return { items: [], next: undefined };

@@ -1,5 +1,5 @@
 import type { Logger } from '../shared/log.ts';
-import { isJsonObject, KINDS, Server, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import { isJsonObject, LIST_KINDS, Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import { RpcCode, type Message, type Peer, type Unanswered } from '../wire/index.ts';
 import { errorCode, errorText } from './error-answer.ts';
 import { untagged } from './stream-tag.ts';
@@ -14,7 +14,7 @@ export interface ListeningOptions {
   /** Puts the envelope on the params of a request. */
   readonly stamped: (params: JsonObject) => JsonObject;
   /** A list may have changed. */
-  readonly changed: (kind: KeptKind) => void;
+  readonly changed: (kind: CatalogKind) => void;
 }
 
 /** How long a subscription may wait until the server has confirmed it, in milliseconds. */
@@ -33,7 +33,7 @@ const MOST_STREAMS = 4;
  */
 export class Listening {
   readonly #options: ListeningOptions;
-  readonly #kinds: readonly KeptKind[];
+  readonly #kinds: readonly CatalogKind[];
   readonly #uris = new Set<string>();
   /** Those that are open, oldest first; the last has all that we want to hear of now. */
   #streams: Stream[] = [];
@@ -48,7 +48,7 @@ export class Listening {
   constructor(options: ListeningOptions) {
     this.#options = options;
     this.#kinds = (Object.keys(FILTER) as (keyof typeof FILTER)[]).filter((kind) => {
-      const capability = options.capabilities[KINDS[kind].capability];
+      const capability = options.capabilities[LIST_KINDS[kind].capability];
       return isJsonObject(capability) && capability.listChanged === true;
     });
     this.#open();
@@ -186,7 +186,7 @@ const FILTER = {
   tools: 'toolsListChanged',
   prompts: 'promptsListChanged',
   resources: 'resourcesListChanged',
-} as const satisfies Partial<Record<KeptKind, string>>;
+} as const satisfies Partial<Record<CatalogKind, string>>;
 
 /** One such request; it is its own waiting place. */
 class Stream {

@@ -1,5 +1,5 @@
 import type { Listing, SourceInfo } from '../gateway/index.ts';
-import { isJsonObject, KEPT_KINDS, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import { isJsonObject, CATALOG_KINDS, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import { MAX_DEPTH, type Framing } from '../wire/index.ts';
 import { Collector } from './collector.ts';
 
@@ -18,7 +18,7 @@ export interface ServerRecord {
   readonly about?: SourceInfo | undefined;
   /** The framing that the server turned out to speak; only an unusual one is kept. */
   readonly framing?: Framing | undefined;
-  readonly lists: ReadonlyMap<KeptKind, Lines>;
+  readonly lists: ReadonlyMap<CatalogKind, Lines>;
 }
 
 /** The items of a list as JSON texts, each on one line; `parseList` checks them. */
@@ -26,7 +26,7 @@ export type Lines = readonly string[];
 
 /** Lists that do not fit are left out. */
 export function printRecord({ about, framing, lists }: ServerRecord): string {
-  const counts: Partial<Record<KeptKind, number>> = {};
+  const counts: Partial<Record<CatalogKind, number>> = {};
   const items: string[] = [];
   let bytes = MAX_FACTS_BYTES;
   for (const [kind, lines] of lists) {
@@ -50,7 +50,7 @@ export function parseRecord(text: string): ServerRecord | undefined {
   const [head, ...lines] = text.split('\n');
   const facts = parsed(head!);
   if (!isJsonObject(facts) || facts.version !== VERSION || !isJsonObject(facts.lists)) return undefined;
-  const lists = new Map<KeptKind, Lines>();
+  const lists = new Map<CatalogKind, Lines>();
   let at = 0;
   for (const [kind, count] of Object.entries(facts.lists)) {
     if (!isKind(kind) || !Number.isInteger(count)) return undefined;
@@ -70,7 +70,7 @@ export function printList({ components, incomplete }: Listing): Lines | undefine
 }
 
 /** The list in lines of a record, checked like one that a server gives; undefined where one of them is damaged. */
-export function parseList(lines: Lines, kind: KeptKind): Listing | undefined {
+export function parseList(lines: Lines, kind: CatalogKind): Listing | undefined {
   if (!lines.every(isSound)) return undefined;
   const collector = new Collector(kind);
   collector.add(lines);
@@ -100,8 +100,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function isKind(kind: string): kind is KeptKind {
-  return KEPT_KINDS.some((each) => each === kind);
+function isKind(kind: string): kind is CatalogKind {
+  return CATALOG_KINDS.some((each) => each === kind);
 }
 
 function unusual(framing: unknown): Framing | undefined {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Listing, SourceInfo } from '../gateway/index.ts';
-import type { KeptKind } from '../protocol/index.ts';
+import type { CatalogKind } from '../protocol/index.ts';
 import type { Framing } from '../wire/index.ts';
 import { MemoryFiles } from './memory-files.ts';
 import {
@@ -20,9 +20,9 @@ export interface ServerMemory {
   readonly about: SourceInfo | undefined;
   /** The framing it turned out to speak, where that is not the usual one. */
   readonly framing: Framing | undefined;
-  list(kind: KeptKind): Listing | undefined;
+  list(kind: CatalogKind): Listing | undefined;
   learn(facts: { readonly about?: SourceInfo; readonly framing?: Framing }): void;
-  learnList(kind: KeptKind, listing: Listing): void;
+  learnList(kind: CatalogKind, listing: Listing): void;
 }
 
 export interface RememberedServer {
@@ -158,7 +158,7 @@ interface Learned {
   about?: SourceInfo;
   framing?: Framing;
   /** Undefined for one that must not be kept. */
-  readonly lists: Map<KeptKind, Lines | undefined>;
+  readonly lists: Map<CatalogKind, Lines | undefined>;
 }
 
 /** What is known of one server by now. Lists are parsed when they are asked for. */
@@ -166,8 +166,8 @@ class Known {
   about: SourceInfo | undefined;
   framing: Framing | undefined;
   learned: Learned | undefined;
-  readonly #lines: Map<KeptKind, Lines>;
-  readonly #lists = new Map<KeptKind, Listing | undefined>();
+  readonly #lines: Map<CatalogKind, Lines>;
+  readonly #lists = new Map<CatalogKind, Listing | undefined>();
 
   constructor(record: ServerRecord | undefined) {
     this.about = record?.about;
@@ -175,7 +175,7 @@ class Known {
     this.#lines = new Map(record?.lists);
   }
 
-  list(kind: KeptKind): Listing | undefined {
+  list(kind: CatalogKind): Listing | undefined {
     const lines = this.#lines.get(kind);
     if (lines !== undefined) {
       this.#lines.delete(kind);
@@ -184,7 +184,7 @@ class Known {
     return this.#lists.get(kind);
   }
 
-  learnList(kind: KeptKind, listing: Listing): void {
+  learnList(kind: CatalogKind, listing: Listing): void {
     this.#lines.delete(kind);
     // Whoever looks next may have another process in mind, which has not been asked yet.
     this.#lists.set(kind, { ...listing, remembered: true });

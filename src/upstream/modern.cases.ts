@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { listen } from '../../test/servers/modern.mjs';
 import { Session, type Call, type ClientLink, type Source, type SourceInfo } from '../gateway/index.ts';
 import { createFamily } from '../process/index.ts';
-import { CLIENT_SHAPE, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import { CLIENT_SHAPE, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { createLogger } from '../shared/log.ts';
 import type { SwitchboardError } from '../shared/errors.ts';
@@ -123,7 +123,7 @@ export interface Rig {
   readonly source: Source;
   /** Lines of the log. */
   readonly log: string[];
-  readonly changed: KeptKind[];
+  readonly changed: CatalogKind[];
   readonly updated: any[];
   /** How often it was started. */
   readonly starts: () => number;
@@ -162,7 +162,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
     log: createLogger({ level: 'error', program: 't', write: () => undefined }),
   });
   const lines: string[] = [];
-  const changed: KeptKind[] = [];
+  const changed: CatalogKind[] = [];
   const updated: any[] = [];
   let starts = 0;
   const server: UpstreamServer = {
@@ -192,7 +192,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
   source.listen({
     started: () => starts++,
     failed: () => undefined,
-    gone: () => undefined,
+    stopped: () => undefined,
     changed: (kind) => changed.push(kind),
     notified: (notification, callers) => {
       const message = JSON.parse(notification.toString()) as { method: string };
@@ -200,7 +200,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
       for (const session of callers()) session.client.forwardNotification(notification, []);
       return undefined;
     },
-    asked: () => undefined,
+    requested: () => undefined,
     inUse: () => false,
   });
   onTestFinished(async () => {

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Call, Session, SourceInfo } from '../gateway/index.ts';
-import { Client, Server, SERVER_SHAPE, type JsonObject, type KeptKind } from '../protocol/index.ts';
+import { Client, Server, SERVER_SHAPE, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import {
   excerptOf,
   insertedText,
@@ -27,7 +27,7 @@ export interface ModernOptions {
   /** Over HTTP a request of the server's own gets no answer: there is no way to send one. */
   readonly remote: boolean;
   /** A list of the server's may have changed. */
-  readonly changed: (kind: KeptKind) => void;
+  readonly changed: (kind: CatalogKind) => void;
 }
 
 /** What is different about one life of a server that is of the modern era. */

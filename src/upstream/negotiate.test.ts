@@ -57,7 +57,7 @@ describe('a program', () => {
     const journal = scratchFile('journal');
     const { source, log, starts } = overStdio([`--journal=${journal}`]);
     await source.start();
-    await source.giveUp(new Error('for the test'));
+    await source.fail(new Error('for the test'));
     await source.start();
     expect(starts()).toBe(2);
     const greetings = methodsIn(journal).filter((method) => /initialize|discover/.test(method));
@@ -82,7 +82,7 @@ describe('a program', () => {
     const { source, log } = overStdio([`--eras=${eras}`]);
     await source.start();
     writeFileSync(eras, after);
-    await source.giveUp(new Error('for the test'));
+    await source.fail(new Error('for the test'));
     await source.start();
     expect(source.about()?.serverInfo.name).toBe(name);
     expect(log.filter((line) => line.includes('speaks another era now'))).toHaveLength(1);

@@ -1,6 +1,6 @@
 import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
-import type { ClientLink, Question, Session } from '../gateway/index.ts';
+import type { ClientLink, ServerRequest, Session } from '../gateway/index.ts';
 import { Server } from '../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../wire/index.ts';
 import { Asked, type AskedControl } from './asked.ts';
@@ -16,7 +16,7 @@ export interface QuestionsOptions {
   /** Clients for whom the server may be at work though they have no call running. */
   readonly othersAtWork: () => ReadonlySet<Session>;
   /** Takes a question to a client. */
-  readonly asked: (question: Question) => void;
+  readonly asked: (question: ServerRequest) => void;
 }
 
 /** Requests of one server that may wait for a client; more are refused. */
@@ -113,5 +113,5 @@ function mayBeAbout(asked: Asked, { call, since }: Flight): boolean {
 
 /** Whether two links lead to the same person. */
 function isSame(one: ClientLink, other: ClientLink): boolean {
-  return one === other || (one.person !== undefined && one.person === other.person);
+  return one === other || (one.principal !== undefined && one.principal === other.principal);
 }

@@ -166,7 +166,7 @@ test('a call goes on where its server has begun another life meanwhile', async (
   const client = new TestClient(ALL);
   const { answer } = client.tool(source, 'ask');
   await until(() => client.asked.length === 1);
-  await source.giveUp(new Error('for the test'));
+  await source.fail(new Error('for the test'));
   client.asked[0]!.answer(accepted('again'));
   expect(said(await answer)).toEqual([{ 'in put "1"': accepted('again') }]);
   expect(starts()).toBe(2);

@@ -4,8 +4,8 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { Call, Runner } from '../gateway/index.ts';
 import {
   canElicit,
-  capabilityAsked,
-  MAY_ASK,
+  requiredCapability,
+  MAY_REQUIRE_INPUT,
   Server,
   SERVER_SHAPE,
   type JsonObject,
@@ -213,7 +213,7 @@ class Round implements Runner, Deadline {
 
 /** What an answer asks for, ready to be asked; an error where it cannot be. */
 function inputsOf(call: Call, answer: Message): Input[] | SwitchboardError {
-  if (!MAY_ASK.has(call.method)) return unusable(call, `${call.method} cannot ask for input`);
+  if (!MAY_REQUIRE_INPUT.has(call.method)) return unusable(call, `${call.method} cannot ask for input`);
   const text = answer.text(Server.inputRequests);
   if (text === undefined) {
     if (answer.has(Server.requestState)) return [];
@@ -262,7 +262,7 @@ const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/
 
 /** What the client would have had to declare; undefined where it can be asked. */
 function notDeclared(capabilities: JsonObject, method: string, request: Message): string | undefined {
-  const needed = capabilityAsked(method)!;
+  const needed = requiredCapability(method)!;
   const declared = capabilities[needed];
   if (declared === undefined || declared === null || declared === false) return `the capability "${needed}"`;
   if (method !== 'elicitation/create') return undefined;

@@ -67,10 +67,10 @@ test('keeps its list until the server says that it changed', async () => {
     changing.listen({
       started: () => undefined,
       failed: () => undefined,
-      gone: () => undefined,
+      stopped: () => undefined,
       changed: resolve,
       notified: () => undefined,
-      asked: () => undefined,
+      requested: () => undefined,
       inUse: () => false,
     }),
   );

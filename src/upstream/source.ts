@@ -6,7 +6,13 @@ import {
   type SourceListener,
   type SourceState,
 } from '../gateway/index.ts';
-import { KEPT_KINDS, KINDS, MODERN_VERSION, type KeptKind, type Kind } from '../protocol/index.ts';
+import {
+  CATALOG_KINDS,
+  LIST_KINDS,
+  MODERN_VERSION,
+  type CatalogKind,
+  type ListKind,
+} from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 import { Connection } from './connection.ts';
 import type { Surroundings } from './incarnation.ts';
@@ -23,13 +29,13 @@ export function createServerSource(
   surroundings: Surroundings,
   deadlines: Deadlines,
 ): Source {
-  let lists: ReadonlyMap<KeptKind, KeptList> | undefined;
+  let lists: ReadonlyMap<CatalogKind, KeptList> | undefined;
   let connection: Connection | undefined;
   let listener: SourceListener | undefined;
   let closed = false;
   let headers: ToolHeaders | undefined;
-  const listOf = (kind: KeptKind): KeptList => {
-    lists ??= new Map(KEPT_KINDS.map((each) => [each, new KeptList()]));
+  const listOf = (kind: CatalogKind): KeptList => {
+    lists ??= new Map(CATALOG_KINDS.map((each) => [each, new KeptList()]));
     return lists.get(kind)!;
   };
   // Made when it is needed: of many configured servers most are never used, and a host waits for all of them.
@@ -40,13 +46,13 @@ export function createServerSource(
       failed: () => listener?.failed(),
       gone: () => {
         for (const list of lists?.values() ?? []) list.forget();
-        listener?.gone();
+        listener?.stopped();
       },
       started: () => listener?.started(),
       changed: (kind) => listOf(kind).outdated(() => listener?.changed(kind)),
       notified: (notification, callers) => listener?.notified(notification, callers),
       asked: (question) => {
-        if (listener) listener.asked(question);
+        if (listener) listener.requested(question);
         else question.refuse(RpcCode.methodNotFound, `Method not found: ${question.method}`);
       },
       inUse: () => listener?.inUse() ?? false,
@@ -64,11 +70,11 @@ export function createServerSource(
   const screen = (name: string, tool: string): string | undefined =>
     connection?.about?.protocolVersion === MODERN_VERSION ? headers?.learn(name, tool) : undefined;
 
-  const fetch = async (kind: Kind): Promise<Listing> => {
+  const fetch = async (kind: ListKind): Promise<Listing> => {
     // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
     if (kind !== 'tools') {
       const { capabilities } = await connect().greeted();
-      if (capabilities[KINDS[kind].capability] === undefined) return EMPTY_LISTING;
+      if (capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
     }
     const screened = kind === 'tools' && server.target.kind === 'remote' ? screen : undefined;
     const listing = await listAll(connect(), kind, server.name, surroundings.log, screened);
@@ -98,12 +104,12 @@ export function createServerSource(
       await connect().greeted();
     },
     ask: (method, params) => connect().ask(method, params),
-    tell: (notification) => connection?.tell(notification),
+    notify: (notification) => connection?.tell(notification),
     listen: (given) => {
       listener = given;
     },
-    keepFor: (idleMs) => connect().keepFor(idleMs),
-    giveUp: async (error) => connection?.giveUp(error),
+    setIdleTimeout: (idleMs) => connect().keepFor(idleMs),
+    fail: async (error) => connection?.giveUp(error),
     close: async (ending) => {
       closed = true;
       await connection?.close(ending);

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type Kind } from '../protocol/index.ts';
+import { isJsonObject, type JsonObject, type ListKind } from '../protocol/index.ts';
 import { withMembers } from '../wire/index.ts';
 
 /** What a member of a list item must be for a client to take the list at all. */
@@ -17,7 +17,7 @@ const EVERYWHERE: Readonly<Record<string, Check>> = {
   icons: isList,
   _meta: isJsonObject,
 };
-const CHECKS: Readonly<Record<Kind, Readonly<Record<string, Check>>>> = {
+const CHECKS: Readonly<Record<ListKind, Readonly<Record<string, Check>>>> = {
   tools: {
     ...EVERYWHERE,
     inputSchema: isObjectSchema,
@@ -43,7 +43,7 @@ export interface Repaired {
  * An item of a server's list with what no client takes left out. Clients check a list as a whole: one wrong member of
  * one server would cost a host the tools of all of them. Whatever is not wrong stays as it was written.
  */
-export function wellFormed(text: string, kind: Kind): Repaired {
+export function wellFormed(text: string, kind: ListKind): Repaired {
   const value = JSON.parse(text) as JsonObject;
   const changes = new Map<string, string | undefined>();
   for (const [member, check] of Object.entries(CHECKS[kind])) {

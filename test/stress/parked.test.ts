@@ -10,7 +10,7 @@ import { ModernHome } from '../../src/doors/modern/home.ts';
 import { flat } from '../../src/exposure/index.ts';
 import { Gateway, type CatalogEntry } from '../../src/gateway/index.ts';
 import { createFamily } from '../../src/process/index.ts';
-import { KEPT_KINDS } from '../../src/protocol/index.ts';
+import { CATALOG_KINDS } from '../../src/protocol/index.ts';
 import { Deadlines } from '../../src/shared/deadline.ts';
 import { silentLogger } from '../../src/shared/log.ts';
 import { createServerSource } from '../../src/upstream/index.ts';
@@ -52,9 +52,9 @@ function open(): { gateway: Gateway; home: ModernHome } {
     );
     return {
       source,
-      rules: { admits: () => true, shapes: new Map() },
+      rules: { allows: () => true, overrides: new Map() },
       exposure: flat('prefixed'),
-      offers: new Set(KEPT_KINDS),
+      offers: new Set(CATALOG_KINDS),
       naming: 'prefixed',
     };
   };

@@ -136,7 +136,7 @@ function find(
   const renamed = [...shapes].find(([, shape]) => shape.exposed === word)?.[0];
   const name = renamed ?? word;
   const { rules } = app.gateway.catalog.entries.find((entry) => entry.source.name === server.name)!;
-  return { name, hidden: !rules.admits(name), inputSchema: undefined, presets: shapes.get(name)?.presets };
+  return { name, hidden: !rules.allows(name), inputSchema: undefined, presets: shapes.get(name)?.presets };
 }
 
 function hiddenTool(server: string, tool: string): SwitchboardError {

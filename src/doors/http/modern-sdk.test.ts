@@ -4,7 +4,7 @@ import { until } from '../../../test/helpers/until.ts';
 import { flat } from '../../exposure/index.ts';
 import { Gateway, type CatalogEntry } from '../../gateway/index.ts';
 import { createFamily } from '../../process/index.ts';
-import { KEPT_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
+import { CATALOG_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
 import { Deadlines } from '../../shared/deadline.ts';
 import { silentLogger } from '../../shared/log.ts';
 import { createServerSource } from '../../upstream/index.ts';
@@ -49,9 +49,9 @@ async function openDoorTo(
   );
   const entry: CatalogEntry = {
     source,
-    rules: { admits: () => true, shapes: new Map() },
+    rules: { allows: () => true, overrides: new Map() },
     exposure: flat('plain'),
-    offers: new Set(KEPT_KINDS),
+    offers: new Set(CATALOG_KINDS),
     naming: 'plain',
   };
   const gateway: Gateway = new Gateway({ entries: [entry] });

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../../gateway/index.ts';
-import type { KeptKind } from '../../protocol/index.ts';
+import type { CatalogKind } from '../../protocol/index.ts';
 import {
   Client,
   isJsonObject,
@@ -253,7 +253,7 @@ export class ModernClient implements Seat, TurnKeeper {
 }
 
 /** What we declare: everything that a server may have, for they are not asked first. */
-function capabilitiesOf(kinds: ReadonlySet<KeptKind>, extensions: JsonObject): JsonObject {
+function capabilitiesOf(kinds: ReadonlySet<CatalogKind>, extensions: JsonObject): JsonObject {
   return {
     tools: { listChanged: true },
     ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),

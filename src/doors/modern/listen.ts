@@ -3,7 +3,7 @@ import {
   Client,
   CLIENT_SHAPE,
   isJsonObject,
-  KINDS,
+  LIST_KINDS,
   Meta,
   Server,
   type JsonObject,
@@ -20,9 +20,9 @@ const PATIENCE = 5000;
 
 /** What a client may listen to, and the notification that tells of it. */
 const LISTS = {
-  toolsListChanged: KINDS.tools.changed,
-  promptsListChanged: KINDS.prompts.changed,
-  resourcesListChanged: KINDS.resources.changed,
+  toolsListChanged: LIST_KINDS.tools.changed,
+  promptsListChanged: LIST_KINDS.prompts.changed,
+  resourcesListChanged: LIST_KINDS.resources.changed,
 } as const;
 
 /**
@@ -114,7 +114,7 @@ export class Listen implements ClientLink {
   #leave(): boolean {
     if (this.#over) return false;
     this.#over = true;
-    this.#session.abandonAll();
+    this.#session.cancelAll();
     this.#home.gateway.leave(this.#session);
     return true;
   }

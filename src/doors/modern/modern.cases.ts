@@ -168,10 +168,10 @@ export function toy(name: string, run: (call: Call) => void, tool = 'hold'): Cat
       name,
       state: { kind: 'idle' },
       listen: () => undefined,
-      tell: () => undefined,
+      notify: () => undefined,
       about: () => undefined,
     } as unknown as CatalogEntry['source'],
-    rules: { admits: () => true, shapes: new Map() },
+    rules: { allows: () => true, overrides: new Map() },
     offers: new Set(['tools']),
     naming: 'plain',
     exposure: {

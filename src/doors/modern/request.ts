@@ -4,7 +4,7 @@ import {
   Client,
   isJsonObject,
   kindListedBy,
-  MAY_ASK,
+  MAY_REQUIRE_INPUT,
   Server,
   severity,
   type JsonObject,
@@ -33,7 +33,7 @@ const TOGETHER = 10;
  */
 export class ModernRequest implements Carrier, ClientLink, Waiting {
   readonly modern = true;
-  readonly person: object;
+  readonly principal: object;
   readonly capabilities: JsonObject;
   readonly session: Session;
   readonly #home: ModernHome;
@@ -60,7 +60,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     logLevel: string | undefined,
   ) {
     this.#home = home;
-    this.person = home.personOf(this);
+    this.principal = home.personOf(this);
     this.#turn = turn;
     this.capabilities = capabilities;
     this.#logLevel = logLevel;
@@ -106,7 +106,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
         oneLine(valueText),
       ]),
     );
-    this.#call.runner?.waits?.(false);
+    this.#call.runner?.suspended?.(false);
     this.#desk?.answered(this, given);
     const kept = this.#kept;
     this.#kept = undefined;
@@ -244,7 +244,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   }
 
   get mayAsk(): boolean {
-    return MAY_ASK.has(this.#method) && this.#kept === undefined && !this.#over;
+    return MAY_REQUIRE_INPUT.has(this.#method) && this.#kept === undefined && !this.#over;
   }
 
   get present(): boolean {
@@ -278,7 +278,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     turn.peer.answerText(turn.request.text(Client.id)!, result);
     turn.over();
     // Its server works at nothing as long as the client is away.
-    this.#call.runner?.waits?.(true);
+    this.#call.runner?.suspended?.(true);
   }
 }
 

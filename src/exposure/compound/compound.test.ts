@@ -24,7 +24,7 @@ function gatewayOf(entry: Partial<CatalogEntry> = {}): Gateway {
     entries: [
       {
         source: notingSource('files', TOOLS),
-        rules: { admits: () => true, shapes: new Map() },
+        rules: { allows: () => true, overrides: new Map() },
         offers: new Set(['tools']),
         naming: 'plain',
         ...entry,
@@ -77,7 +77,7 @@ test('a server that is not there costs its own subtools only', async () => {
 });
 
 test('what is hidden elsewhere can be called where it is composed on purpose', async () => {
-  const gateway = gatewayOf({ rules: { admits: () => false, shapes: new Map() } });
+  const gateway = gatewayOf({ rules: { allows: () => false, overrides: new Map() } });
   expect(await callTool(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
   expect(await callTool(gateway, '{"name":"read"}')).toMatch(/Unknown tool/);
 });
@@ -88,7 +88,7 @@ test('what is filled in for the client is not described to it', async () => {
     entries: [
       {
         source: notingSource('files', TOOLS),
-        rules: { admits: () => true, shapes: new Map([['read', { presets: { key: 'secret' } }]]) },
+        rules: { allows: () => true, overrides: new Map([['read', { presets: { key: 'secret' } }]]) },
         offers: new Set(['tools']),
         naming: 'prefixed',
         // Its list is known, for it is shown.

@@ -2,11 +2,11 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import {
   presetsFor,
-  shapedTool,
+  overriddenTool,
   type Call,
   type OverallExposure,
   type PresentedTool,
-  type Shown,
+  type FilteredEntry,
   type Source,
 } from '../../gateway/index.ts';
 import { Client } from '../../protocol/index.ts';
@@ -37,7 +37,10 @@ export function compound(settings: CompoundSettings): OverallExposure {
   return { present: (find) => [present(settings, find)] };
 }
 
-function present(settings: CompoundSettings, find: (source: string) => Shown | undefined): PresentedTool {
+function present(
+  settings: CompoundSettings,
+  find: (source: string) => FilteredEntry | undefined,
+): PresentedTool {
   const shown = new Map(settings.subtools.map(({ server }) => [server, find(server)]));
   // A server that is not configured costs its own subtools only; they are not offered.
   const there = settings.subtools.filter(({ server }) => shown.get(server) !== undefined);
@@ -54,7 +57,7 @@ function run(
   call: Call,
   name: string,
   { subtools }: CompoundSettings,
-  shown: ReadonlyMap<string, Shown | undefined>,
+  shown: ReadonlyMap<string, FilteredEntry | undefined>,
 ): void {
   const { request } = call;
   const refuse = (code: string, message: string, hint: string | undefined): void =>
@@ -121,13 +124,13 @@ function isMissing(source: Source, tool: string): boolean {
 /** The configuration's words, then each subtool in a line: what it is called, what it takes where that is known, what it does. */
 function describe(
   { description, subtools, summaryMaxChars }: CompoundSettings,
-  shown: ReadonlyMap<string, Shown | undefined>,
+  shown: ReadonlyMap<string, FilteredEntry | undefined>,
 ): string {
   const lines = subtools.flatMap(({ server, tools }) =>
     tools.map((tool) => {
       const part = shown.get(server);
-      const listed = part?.selection?.listing.byKey.get(tool.name);
-      const component = part && listed && shapedTool(listed, part.entry.rules);
+      const listed = part?.filtered?.listing.byKey.get(tool.name);
+      const component = part && listed && overriddenTool(listed, part.entry.rules);
       const input = component === undefined ? '' : ` ${signature(component.value.inputSchema)}`;
       const own = component?.value.description;
       const about = summarise(tool.description ?? (typeof own === 'string' ? own : ''), summaryMaxChars);

@@ -26,7 +26,7 @@ function gatewayOf(naming: Naming, ...servers: [name: string, tools: string[]][]
   return new Gateway({
     entries: servers.map(([name, tools]) => ({
       source: notingSource(name, tools),
-      rules: { admits: () => true, shapes: new Map() },
+      rules: { allows: () => true, overrides: new Map() },
       offers: new Set(['tools'] as const),
       exposure: flat(naming),
       naming,

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { withMembers } from '../../wire/index.ts';
 import {
-  label,
+  labelWithServer,
   type CatalogEntry,
   type Exposure,
   type Naming,
@@ -14,7 +14,7 @@ import { callEdits } from '../call-edits.ts';
 export function flat(naming: Naming): Exposure {
   return {
     needsTools: true,
-    present: (entry, selection) => (selection?.tools ?? []).map((tool) => presentedOnce(entry, tool, naming)),
+    present: (entry, filtered) => (filtered?.tools ?? []).map((tool) => presentedOnce(entry, tool, naming)),
   };
 }
 
@@ -68,6 +68,7 @@ function definition(
 ): string {
   const changes: Record<string, string> = {};
   if (name !== own) changes.name = JSON.stringify(name);
-  if (naming === 'plain') changes.description = JSON.stringify(label(server, component.value.description));
+  if (naming === 'plain')
+    changes.description = JSON.stringify(labelWithServer(server, component.value.description));
   return withMembers(component.text, changes);
 }

@@ -14,7 +14,7 @@ function entryOf(said?: Partial<SourceInfo>): CatalogEntry {
   };
   return {
     source,
-    rules: { admits: (tool) => tool !== 'write', shapes: new Map([['read', { exposed: 'load' }]]) },
+    rules: { allows: (tool) => tool !== 'write', overrides: new Map([['read', { exposed: 'load' }]]) },
     offers: new Set(['tools']),
     exposure: suite({
       ...NOTHING,

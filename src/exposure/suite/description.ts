@@ -1,4 +1,4 @@
-import { select, type CatalogEntry } from '../../gateway/index.ts';
+import { filterTools, type CatalogEntry } from '../../gateway/index.ts';
 import { remembered } from './remembered.ts';
 
 export interface DescriptionSettings {
@@ -35,7 +35,7 @@ function withoutWritten(settings: DescriptionSettings, entry: CatalogEntry, acti
     about: source.about(),
     // Where a model takes plain words, title and tools may be its own, and say nothing of the server.
     bySentence: invitation !== undefined,
-    subtools: listing === undefined ? [] : select(listing, entry.rules).tools.map((tool) => tool.name),
+    subtools: listing === undefined ? [] : filterTools(listing, entry.rules).tools.map((tool) => tool.name),
     known: () => sentence(known?.()),
   });
   return said ?? (sentence(known?.()) ?? usedFor(source.name)) + actions;

@@ -5,13 +5,13 @@ import type { Edit } from '../../wire/index.ts';
 import {
   originalName,
   presetsFor,
-  select,
-  shownInstructions,
+  filterTools,
+  printableInstructions,
   type Call,
   type CatalogEntry,
   type Listing,
   type OfferedTool,
-  type Selection,
+  type FilteredTools,
 } from '../../gateway/index.ts';
 import { callEdits } from '../call-edits.ts';
 import { correctedCall, misplacedArguments } from '../misplaced-arguments.ts';
@@ -37,7 +37,7 @@ export class SuiteRunner {
   readonly #entry: CatalogEntry;
   readonly #settings: SuiteSettings;
   readonly #subjects = new Map<string, () => string>();
-  #selected: Selection | undefined;
+  #selected: FilteredTools | undefined;
 
   constructor(entry: CatalogEntry, settings: SuiteSettings) {
     this.#entry = entry;
@@ -75,7 +75,7 @@ export class SuiteRunner {
     const known = this.#known();
     const tool = known?.byName.get(subtool);
     if (tool !== undefined) this.#send(call, subtool, tool);
-    else if (!this.#admits(subtool)) {
+    else if (!this.#allows(subtool)) {
       // A list that is not all of it proves nothing.
       const listing = known?.listing.incomplete === undefined ? known?.listing : undefined;
       const unknown = listing !== undefined && !listing.byKey.has(subtool);
@@ -84,19 +84,19 @@ export class SuiteRunner {
   }
 
   /** What the server offers, where that is known and has not changed. */
-  #known(): Selection | undefined {
+  #known(): FilteredTools | undefined {
     const listing = this.#entry.source.known('tools');
     if (listing === undefined) return undefined;
     // Kept here too: this is asked for every call.
-    if (this.#selected?.listing !== listing) this.#selected = select(listing, this.#entry.rules);
+    if (this.#selected?.listing !== listing) this.#selected = filterTools(listing, this.#entry.rules);
     return this.#selected;
   }
 
   /** Whether a subtool of this name may be called, should there be one. */
-  #admits(subtool: string): boolean {
+  #allows(subtool: string): boolean {
     const { rules } = this.#entry;
     const original = originalName(subtool, rules);
-    return original !== undefined && rules.admits(original);
+    return original !== undefined && rules.allows(original);
   }
 
   #send(call: Call, subtool: string, tool: OfferedTool | undefined): void {
@@ -146,7 +146,7 @@ export class SuiteRunner {
       .list('tools')
       .then((listing) => {
         // A list that is not all of it proves nothing.
-        const tool = select(listing, this.#entry.rules).byName.get(subtool);
+        const tool = filterTools(listing, this.#entry.rules).byName.get(subtool);
         const missing = listing.incomplete === undefined && tool === undefined;
         decide(missing ? this.#unknown(subtool, listing) : undefined, tool);
       })
@@ -183,12 +183,12 @@ export class SuiteRunner {
       .then((listing) => {
         const { rules, source } = this.#entry;
         const { summaryMaxChars, instructionsMaxChars } = this.#settings;
-        const admitted = select(listing, rules).tools.map((tool) => tool.component);
+        const admitted = filterTools(listing, rules).tools.map((tool) => tool.component);
         if (typeof subtool === 'string' && subtool !== '') {
           const tool = admitted.find((each) => each.key === subtool);
           if (tool === undefined) {
             call.fail(
-              this.#admits(subtool) || !listing.byKey.has(subtool)
+              this.#allows(subtool) || !listing.byKey.has(subtool)
                 ? this.#unknown(subtool, listing)
                 : this.#notAllowed(subtool),
             );
@@ -202,7 +202,7 @@ export class SuiteRunner {
         const note =
           listing.incomplete && `The list of ${source.name} is not complete: ${listing.incomplete}`;
         const said = mode === 'redacted' ? undefined : source.about()?.instructions;
-        const instructions = shownInstructions(said, instructionsMaxChars);
+        const instructions = printableInstructions(said, instructionsMaxChars);
         call.succeed(
           introspection({ tools: admitted, mode, summaryMaxChars, instructions, note, offersMore: true }),
         );
@@ -219,8 +219,8 @@ export class SuiteRunner {
   }
 
   #notAllowed(subtool: string): SwitchboardError {
-    const renamed = this.#entry.rules.shapes.get(subtool)?.exposed;
-    if (renamed !== undefined && renamed !== subtool && this.#admits(renamed)) {
+    const renamed = this.#entry.rules.overrides.get(subtool)?.exposed;
+    if (renamed !== undefined && renamed !== subtool && this.#allows(renamed)) {
       return new SwitchboardError('SUBTOOL_UNKNOWN', `Unknown subtool '${subtool}'.`, {
         hint: `It is called '${renamed}' here.`,
       });
@@ -235,7 +235,7 @@ export class SuiteRunner {
   }
 
   #unknown(subtool: string, listing: Listing): SwitchboardError {
-    const open = select(listing, this.#entry.rules).byName.keys();
+    const open = filterTools(listing, this.#entry.rules).byName.keys();
     return new SwitchboardError(
       'SUBTOOL_UNKNOWN',
       `Server '${this.#entry.source.name}' has no subtool '${subtool.slice(0, 200)}'.`,

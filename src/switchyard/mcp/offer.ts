@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printable } from '../../shared/printable.ts';
 import { Component, EMPTY_LISTING, type Listing } from '../../gateway/index.ts';
-import { isJsonObject, type JsonObject, type Kind } from '../../protocol/index.ts';
+import { isJsonObject, type JsonObject, type ListKind } from '../../protocol/index.ts';
 import type { YardContext } from '../context.ts';
 import { readArguments, schemaOf, type Arguments } from './arguments.ts';
 import { checkoutTool, createTool, downTool, uncheckoutTool, upTool } from './changing.ts';
@@ -41,7 +41,7 @@ const FRESH_MS = 5 * 60_000;
 export class Offer {
   readonly #place: YardPlace;
   readonly #env: NodeJS.ProcessEnv;
-  readonly #listings: Partial<Record<Kind, Listing>>;
+  readonly #listings: Partial<Record<ListKind, Listing>>;
   #pin: Pin | undefined;
 
   constructor(place: YardPlace, env: NodeJS.ProcessEnv) {
@@ -64,7 +64,7 @@ export class Offer {
     };
   }
 
-  listing(kind: Kind): Listing {
+  listing(kind: ListKind): Listing {
     return this.#listings[kind] ?? EMPTY_LISTING;
   }
 

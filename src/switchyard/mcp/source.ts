@@ -1,7 +1,7 @@
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import { VERSION } from '../../shared/version.ts';
-import type { Call, Ending, Source, SourceInfo, SourceState } from '../../gateway/index.ts';
+import type { Call, CloseOptions, Source, SourceInfo, SourceState } from '../../gateway/index.ts';
 import { isJsonObject, MODERN_VERSION, SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { editedText, Message, RpcCode, type Edit } from '../../wire/index.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -90,11 +90,11 @@ export function createYardSource({ name, place, env, log }: YardSourceOptions): 
       Promise.resolve(
         answerWith({ error: { code: RpcCode.methodNotFound, message: `Method not found: ${method}` } }),
       ),
-    tell: () => undefined,
+    notify: () => undefined,
     listen: () => undefined,
-    keepFor: () => undefined,
-    giveUp: () => Promise.resolve(),
-    close: async ({ reason = 'Switchboard is stopping.', drainMs = 0 }: Ending = {}) => {
+    setIdleTimeout: () => undefined,
+    fail: () => Promise.resolve(),
+    close: async ({ reason = 'Switchboard is stopping.', drainMs = 0 }: CloseOptions = {}) => {
       closed = true;
       if (running.size > 0 && drainMs > 0) {
         await new Promise<void>((resolve) => {

@@ -1,25 +1,25 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Catalog } from './catalog.ts';
-import type { View } from './view.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What became of a tool's server: it was taken out, it crashed, or it no longer has the tool. */
-export type Loss = 'removed' | 'crashed' | 'changed';
+export type RemovalReason = 'removed' | 'crashed' | 'changed';
 
 /** Names that are still explained; the oldest are forgotten first. */
-const MOST = 10_000;
+const MAX_NAMES = 10_000;
 
 /** Tools that were listed and are no more. Hosts keep lists for a long time, and should hear what became of a tool. */
-export class Departed {
+export class RemovedTools {
   /** The server of each. */
   readonly #servers = new Map<string, string>();
 
   /** Another view is shown. */
-  note(before: View, after: View): void {
+  record(before: Snapshot, after: Snapshot): void {
     for (const [name, tool] of before.tools) {
       if (tool.source === undefined || after.tools.has(name)) continue;
       this.#servers.delete(name);
       this.#servers.set(name, tool.source);
-      if (this.#servers.size > MOST) this.#servers.delete(this.#servers.keys().next().value!);
+      if (this.#servers.size > MAX_NAMES) this.#servers.delete(this.#servers.keys().next().value!);
     }
   }
 
@@ -27,20 +27,25 @@ export class Departed {
   explain(
     name: string,
     { entries }: Catalog,
-    advise: ((server: string, why: Loss) => string | undefined) | undefined,
+    advise: ((server: string, why: RemovalReason) => string | undefined) | undefined,
   ): SwitchboardError | undefined {
     const server = this.#servers.get(name);
     if (server === undefined) return undefined;
     const state = entries.find((entry) => entry.source.name === server)?.source.state;
-    const loss: Loss = state === undefined ? 'removed' : state.kind === 'crashed' ? 'crashed' : 'changed';
-    const became =
+    const reason: RemovalReason =
+      state === undefined ? 'removed' : state.kind === 'crashed' ? 'crashed' : 'changed';
+    const explanation =
       state?.kind === 'crashed'
         ? `its server '${server}' has crashed. ${messageOf(state.error)}`
-        : loss === 'removed'
+        : reason === 'removed'
           ? `its server '${server}' was removed.`
           : `its server '${server}' has it no more.`;
-    return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${JSON.stringify(name)} is gone, ${became}`, {
-      hint: advise?.(server, loss) ?? 'tools/list names the tools there are now.',
-    });
+    return new SwitchboardError(
+      'TOOL_UNKNOWN',
+      `Unknown tool: ${JSON.stringify(name)} is gone, ${explanation}`,
+      {
+        hint: advise?.(server, reason) ?? 'tools/list names the tools there are now.',
+      },
+    );
   }
 }

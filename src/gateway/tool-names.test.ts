@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PresentedTool } from './exposure.ts';
-import { Claims } from './claims.ts';
+import { NameReservations } from './name-reservations.ts';
 import type { Source } from './source.ts';
-import { freeName, tableOf, type TablePart } from './table.ts';
+import { freeName, nameTools, type ToolGroup } from './tool-names.ts';
 
 const tool = (...names: string[]): PresentedTool => ({
   names,
@@ -10,15 +10,15 @@ const tool = (...names: string[]): PresentedTool => ({
   run: () => undefined,
 });
 
-const part = (source: string | undefined, choosesFirst: boolean, ...tools: PresentedTool[]): TablePart => ({
+const part = (source: string | undefined, choosesFirst: boolean, ...tools: PresentedTool[]): ToolGroup => ({
   // Only its name is asked for here.
   source: source === undefined ? undefined : ({ name: source } as Source),
   tools,
-  choosesFirst,
+  hasPriority: choosesFirst,
 });
 
-const owners = (parts: readonly TablePart[]) =>
-  [...tableOf(parts, new Claims())].map(([name, { source }]) => [name, source]);
+const owners = (parts: readonly ToolGroup[]) =>
+  [...nameTools(parts, new NameReservations())].map(([name, { source }]) => [name, source]);
 
 test('names that the user or we chose are taken first, wherever they stand', () => {
   const table = owners([
@@ -63,12 +63,12 @@ test('the first free name is used, and numbers begin at two', () => {
 });
 
 test('a name that clients have seen stays with its server, whoever comes or goes', () => {
-  const claims = new Claims();
-  claims.note([['look', 'A']]);
+  const reservations = new NameReservations();
+  reservations.reserve([['look', 'A']]);
   const b = part('B', false, tool('look', 'B__look'));
-  expect([...tableOf([b], claims).keys()]).toEqual(['B__look']);
+  expect([...nameTools([b], reservations).keys()]).toEqual(['B__look']);
   const a = part('A', false, tool('look', 'A__look'));
-  expect([...tableOf([b, a], claims)].map(([name, { source }]) => [name, source])).toEqual([
+  expect([...nameTools([b, a], reservations)].map(([name, { source }]) => [name, source])).toEqual([
     ['B__look', 'B'],
     ['look', 'A'],
   ]);

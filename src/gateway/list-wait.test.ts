@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Arrivals } from './arrivals.ts';
+import { ListWait } from './list-wait.ts';
 
 // Only timers are replaced: how long it waits is the behaviour.
 beforeEach(() => {
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function awaited(startedAt?: () => number) {
+function pending(startedAt?: () => number) {
   let arrive = (): void => undefined;
   const done = new Promise<void>((resolve) => {
     arrive = resolve;
@@ -32,77 +32,77 @@ function waiting(promise: Promise<void> | undefined): { over: boolean } {
   return wait;
 }
 
-const arrivalsWithin = (ms: number): Arrivals => new Arrivals(() => ms);
+const listWaitOf = (ms: number): ListWait => new ListWait(() => ms);
 
 test('a list waits for nothing where nothing is missing', () => {
-  expect(arrivalsWithin(10_000).settled('tools', [])).toBeUndefined();
+  expect(listWaitOf(10_000).forList('tools', [])).toBeUndefined();
 });
 
 test('the first list waits for the last server, however long after the others it comes', async () => {
-  const arrivals = arrivalsWithin(10_000);
-  const [fast, slow] = [awaited(), awaited()];
-  const wait = waiting(arrivals.settled('tools', [fast, slow]));
+  const listWait = listWaitOf(10_000);
+  const [fast, slow] = [pending(), pending()];
+  const wait = waiting(listWait.forList('tools', [fast, slow]));
   fast.arrive();
-  arrivals.arrived();
+  listWait.recheck();
   expect(await overAfter(wait, 9000)).toBe(false);
   slow.arrive();
   expect(await overAfter(wait, 0)).toBe(true);
 });
 
 test('one that hangs holds up the first list to the limit, and no later one', async () => {
-  const arrivals = arrivalsWithin(3000);
-  const hanging = awaited();
-  const wait = waiting(arrivals.settled('tools', [hanging]));
+  const listWait = listWaitOf(3000);
+  const hanging = pending();
+  const wait = waiting(listWait.forList('tools', [hanging]));
   expect(await overAfter(wait, 2900)).toBe(false);
   expect(await overAfter(wait, 200)).toBe(true);
-  expect(arrivals.settled('tools', [hanging])).toBeUndefined();
-  expect(arrivals.settled('tools', [awaited()])).toBeUndefined();
+  expect(listWait.forList('tools', [hanging])).toBeUndefined();
+  expect(listWait.forList('tools', [pending()])).toBeUndefined();
 });
 
 test('a list that is asked for while the first one waits is given with it', async () => {
-  const arrivals = arrivalsWithin(3000);
-  const hanging = awaited();
-  const first = waiting(arrivals.settled('tools', [hanging]));
+  const listWait = listWaitOf(3000);
+  const hanging = pending();
+  const first = waiting(listWait.forList('tools', [hanging]));
   await vi.advanceTimersByTimeAsync(2000);
-  const second = waiting(arrivals.settled('tools', [hanging]));
+  const second = waiting(listWait.forList('tools', [hanging]));
   expect(await overAfter(second, 900)).toBe(false);
   expect(await overAfter(second, 200)).toBe(true);
   expect(first.over).toBe(true);
 });
 
 test('after a first list that had all, later ones do not wait for what is added', () => {
-  const arrivals = arrivalsWithin(10_000);
-  expect(arrivals.settled('tools', [])).toBeUndefined();
-  expect(arrivals.settled('tools', [awaited()])).toBeUndefined();
+  const listWait = listWaitOf(10_000);
+  expect(listWait.forList('tools', [])).toBeUndefined();
+  expect(listWait.forList('tools', [pending()])).toBeUndefined();
 });
 
 test('each kind of list has a first one', async () => {
-  const arrivals = arrivalsWithin(3000);
-  void arrivals.settled('tools', []);
-  const wait = waiting(arrivals.settled('prompts', [awaited()]));
+  const listWait = listWaitOf(3000);
+  void listWait.forList('tools', []);
+  const wait = waiting(listWait.forList('prompts', [pending()]));
   expect(await overAfter(wait, 2900)).toBe(false);
   expect(await overAfter(wait, 200)).toBe(true);
 });
 
 test('with a limit of 0 not even the first one waits', () => {
-  expect(arrivalsWithin(0).settled('tools', [awaited()])).toBeUndefined();
+  expect(listWaitOf(0).forList('tools', [pending()])).toBeUndefined();
 });
 
 test('what is looked for is found when it comes in', async () => {
-  const arrivals = arrivalsWithin(10_000);
+  const listWait = listWaitOf(10_000);
   let there = false;
-  const wait = waiting(arrivals.found([awaited()], () => there));
-  arrivals.arrived();
+  const wait = waiting(listWait.forName([pending()], () => there));
+  listWait.recheck();
   expect(await overAfter(wait, 500)).toBe(false);
   there = true;
-  arrivals.arrived();
+  listWait.recheck();
   expect(await overAfter(wait, 0)).toBe(true);
 });
 
 test('who looks for one thing does not count the time for which its server was kept from starting', async () => {
-  const arrivals = arrivalsWithin(10_000);
+  const listWait = listWaitOf(10_000);
   let startedAt = Infinity;
-  const wait = waiting(arrivals.found([awaited(() => startedAt)], () => false));
+  const wait = waiting(listWait.forName([pending(() => startedAt)], () => false));
   expect(await overAfter(wait, 30_000)).toBe(false);
   startedAt = performance.now();
   expect(await overAfter(wait, 9000)).toBe(false);
@@ -110,7 +110,7 @@ test('who looks for one thing does not count the time for which its server was k
 });
 
 test('and is answered before its host gives the call up, however long that takes', async () => {
-  const wait = waiting(arrivalsWithin(10_000).found([awaited(() => Infinity)], () => false));
+  const wait = waiting(listWaitOf(10_000).forName([pending(() => Infinity)], () => false));
   expect(await overAfter(wait, 49_000)).toBe(false);
   expect(await overAfter(wait, 1000)).toBe(true);
 });

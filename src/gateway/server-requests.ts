@@ -1,46 +1,46 @@
-import { canElicit, capabilityAsked, Server, severity } from '../protocol/index.ts';
+import { canElicit, requiredCapability, Server, severity } from '../protocol/index.ts';
 import { RpcCode, type Edit, type Message } from '../wire/index.ts';
 import type { ClientLink, Session } from './session.ts';
-import type { Question } from './source.ts';
+import type { ServerRequest } from './source.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /**
  * The client a source means when it asks or tells something that names no call: the one whose call it is running, or
  * the only one there is. With several it cannot be known, and is never guessed.
  */
-export function clientMeant(
+export function targetSession(
   callers: ReadonlySet<Session>,
   sessions: ReadonlySet<Session>,
 ): Session | undefined {
   const candidates = [...(callers.size > 0 ? callers : sessions)];
   const last = candidates.at(-1);
   // Several requests of one person are as good as one: the youngest is asked.
-  return candidates.every((each) => each.person === last?.person) ? last : undefined;
+  return candidates.every((each) => each.principal === last?.principal) ? last : undefined;
 }
 
 /** Takes a source's request to the client it belongs to, if that client can answer it. */
-export function relayQuestion(question: Question, sessions: ReadonlySet<Session>): void {
-  const session = clientMeant(question.callers(), sessions);
+export function relayServerRequest(serverRequest: ServerRequest, sessions: ReadonlySet<Session>): void {
+  const session = targetSession(serverRequest.callers(), sessions);
   if (session === undefined) {
     const why =
       sessions.size === 0
         ? 'no client is connected'
         : 'it does not say which of several clients it is meant for';
-    question.refuse(RpcCode.serverError, `${question.method} was not passed on: ${why}.`);
+    serverRequest.refuse(RpcCode.serverError, `${serverRequest.method} was not passed on: ${why}.`);
     return;
   }
-  const refusal = refusalFor(question, session);
-  if (refusal) question.refuse(refusal.code, refusal.message);
+  const refusal = refusalFor(serverRequest, session);
+  if (refusal) serverRequest.refuse(refusal.code, refusal.message);
   // A client that has not finished its greeting is not asked anything yet.
-  else session.whenReady(() => question.relayTo(session.client));
+  else session.whenReady(() => serverRequest.relayTo(session.client));
 }
 
 /** Why a client cannot be asked this: it has not declared it. */
 function refusalFor(
-  { method, request }: Question,
+  { method, request }: ServerRequest,
   { client }: Session,
 ): { code: number; message: string } | undefined {
-  const needed = capabilityAsked(method);
+  const needed = requiredCapability(method);
   if (needed === undefined) return undefined;
   const declared = client.capabilities[needed];
   if (declared === undefined || declared === null || declared === false) {
@@ -75,11 +75,14 @@ export function forwardNotification(
  * Tells every client that subscribed to a resource, and nobody else, that it has changed. What changed may also be a
  * part of what was subscribed to: something below it. Returns a client that takes messages too slowly.
  */
-export function forwardUpdate(notification: Message, subscriptions: Subscriptions): ClientLink | undefined {
+export function forwardResourceUpdate(
+  notification: Message,
+  subscriptions: Subscriptions,
+): ClientLink | undefined {
   const uri = notification.string(Server.uri);
   let slow: ClientLink | undefined;
   if (uri === undefined) return undefined;
-  for (const [session, knownAs] of subscriptions.interestedIn(uri)) {
+  for (const [session, knownAs] of subscriptions.subscribersOf(uri)) {
     const edits: Edit[] = [];
     if (knownAs !== uri) {
       const start = notification.start(Server.uri);

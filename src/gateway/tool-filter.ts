@@ -4,12 +4,12 @@ import { Component, type Listing } from './component.ts';
 /** Which tools of a source may be seen and called, and how they look: one rule for listing and calling. */
 export interface ToolRules {
   /** By the tool's own name. */
-  admits(tool: string): boolean;
+  allows(tool: string): boolean;
   /** How single tools look, by their own names. */
-  readonly shapes: ReadonlyMap<string, ToolShape>;
+  readonly overrides: ReadonlyMap<string, ToolOverrides>;
 }
 
-export interface ToolShape {
+export interface ToolOverrides {
   /** Another name. */
   readonly exposed?: string | undefined;
   /** Another description. */
@@ -31,51 +31,54 @@ export interface OfferedTool {
 }
 
 /** What the rules let through of one listing. */
-export interface Selection {
+export interface FilteredTools {
   readonly listing: Listing;
   readonly tools: readonly OfferedTool[];
   readonly byName: ReadonlyMap<string, OfferedTool>;
 }
 
 /** Applies the rules; for the same listing and rules the answer is the same object. */
-export function select(listing: Listing, rules: ToolRules): Selection {
-  const made = selections.get(listing);
-  if (made?.rules === rules) return made.selection;
+export function filterTools(listing: Listing, rules: ToolRules): FilteredTools {
+  const cached = filteredByListing.get(listing);
+  if (cached?.rules === rules) return cached.filtered;
   const tools: OfferedTool[] = [];
   const byName = new Map<string, OfferedTool>();
   for (const component of listing.components) {
-    if (!rules.admits(component.key)) continue;
-    const tool = offer(component, rules.shapes.get(component.key), byName);
+    if (!rules.allows(component.key)) continue;
+    const tool = offer(component, rules.overrides.get(component.key), byName);
     tools.push(tool);
     byName.set(tool.name, tool);
   }
-  const selection = { listing, tools, byName };
-  selections.set(listing, { rules, selection });
-  return selection;
+  const filtered = { listing, tools, byName };
+  filteredByListing.set(listing, { rules, filtered });
+  return filtered;
 }
 
-const selections = new WeakMap<Listing, { readonly rules: ToolRules; readonly selection: Selection }>();
+const filteredByListing = new WeakMap<
+  Listing,
+  { readonly rules: ToolRules; readonly filtered: FilteredTools }
+>();
 
 /** The server's own name for what a client calls so; undefined where a renamed tool is called by its old name. */
-export function originalName(name: string, { shapes }: ToolRules): string | undefined {
-  for (const [original, { exposed }] of shapes) if (exposed === name) return original;
-  const renamed = shapes.get(name)?.exposed;
+export function originalName(name: string, { overrides }: ToolRules): string | undefined {
+  for (const [original, { exposed }] of overrides) if (exposed === name) return original;
+  const renamed = overrides.get(name)?.exposed;
   return renamed === undefined || renamed === name ? name : undefined;
 }
 
 function offer(
   component: Component,
-  shape: ToolShape | undefined,
+  overrides: ToolOverrides | undefined,
   taken: ReadonlyMap<string, unknown>,
 ): OfferedTool {
-  const wanted = shape?.exposed ?? component.key;
+  const wanted = overrides?.exposed ?? component.key;
   let name = wanted;
   // A tool may be renamed to what another one is called already.
   for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
-  const presets = presetsOf(shape);
+  const presets = presetsOf(overrides);
   const changes = new Map<string, string | undefined>();
   if (name !== component.key) changes.set('name', JSON.stringify(name));
-  if (shape?.description !== undefined) changes.set('description', JSON.stringify(shape.description));
+  if (overrides?.description !== undefined) changes.set('description', JSON.stringify(overrides.description));
   if (presets !== undefined) {
     const schema = memberText(component.text, 'inputSchema');
     if (schema !== undefined) changes.set('inputSchema', withoutArguments(schema, presets));
@@ -85,19 +88,22 @@ function offer(
 }
 
 /** The arguments that are filled in on every call of a tool, by the server's own name for it, as JSON texts. */
-export function presetsFor(original: string, { shapes }: ToolRules): ReadonlyMap<string, string> | undefined {
-  return presetsOf(shapes.get(original));
+export function presetsFor(
+  original: string,
+  { overrides }: ToolRules,
+): ReadonlyMap<string, string> | undefined {
+  return presetsOf(overrides.get(original));
 }
 
 /** A tool as clients see it by its own name: without what is filled in for them. */
-export function shapedTool(component: Component, { shapes }: ToolRules): Component {
-  return offer(component, shapes.get(component.key), NOTHING_TAKEN).component;
+export function overriddenTool(component: Component, { overrides }: ToolRules): Component {
+  return offer(component, overrides.get(component.key), NOTHING_TAKEN).component;
 }
 
 const NOTHING_TAKEN: ReadonlyMap<string, unknown> = new Map();
 
-function presetsOf(shape: ToolShape | undefined): ReadonlyMap<string, string> | undefined {
-  const entries = Object.entries(shape?.presets ?? {});
+function presetsOf(overrides: ToolOverrides | undefined): ReadonlyMap<string, string> | undefined {
+  const entries = Object.entries(overrides?.presets ?? {});
   if (entries.length === 0) return undefined;
   return new Map(entries.map(([key, value]) => [key, JSON.stringify(value)]));
 }

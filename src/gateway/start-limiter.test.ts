@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { StartGate } from './start-gate.ts';
+import { StartLimiter } from './start-limiter.ts';
 
 // Only timers are replaced: how long a place is held is the behaviour.
 beforeEach(() => {
@@ -10,9 +10,9 @@ afterEach(() => {
 });
 
 /** Starts something that never comes up. */
-function hang(gate: StartGate, name: string, urgent = false) {
+function hang(gate: StartLimiter, name: string, urgent = false) {
   const start = { begun: false, leave: (): void => undefined };
-  void gate.enter({
+  void gate.run({
     name,
     urgent: () => urgent,
     run: (leave) => {
@@ -27,9 +27,9 @@ function hang(gate: StartGate, name: string, urgent = false) {
 const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 
 test('so many start at one time; the next begins when one of them is there', async () => {
-  const gate = new StartGate({ atOnce: 2 });
+  const gate = new StartLimiter({ concurrency: 2 });
   let up = (): void => undefined;
-  const first = gate.enter({ name: 'a', run: () => new Promise<void>((resolve) => (up = resolve)) });
+  const first = gate.run({ name: 'a', run: () => new Promise<void>((resolve) => (up = resolve)) });
   const [second, third] = [hang(gate, 'b'), hang(gate, 'c')];
   await settled();
   expect([second.begun, third.begun]).toEqual([true, false]);
@@ -40,7 +40,7 @@ test('so many start at one time; the next begins when one of them is there', asy
 });
 
 test('one that only waits gives its place up, once', async () => {
-  const gate = new StartGate({ atOnce: 1 });
+  const gate = new StartLimiter({ concurrency: 1 });
   const idle = hang(gate, 'idle');
   const [second, third] = [hang(gate, 'b'), hang(gate, 'c')];
   await settled();
@@ -51,7 +51,7 @@ test('one that only waits gives its place up, once', async () => {
 });
 
 test('one that somebody waits for goes before those that nobody waits for', async () => {
-  const gate = new StartGate({ atOnce: 1 });
+  const gate = new StartLimiter({ concurrency: 1 });
   const first = hang(gate, 'first');
   const background = hang(gate, 'background');
   const wanted = hang(gate, 'wanted', true);
@@ -61,7 +61,7 @@ test('one that somebody waits for goes before those that nobody waits for', asyn
 });
 
 test('one that hangs gives its place up after a while, and the next time almost at once', async () => {
-  const gate = new StartGate({ atOnce: 1, holdsMs: 4000 });
+  const gate = new StartLimiter({ concurrency: 1, slotMs: 4000 });
   hang(gate, 'hanging');
   const next = hang(gate, 'other');
   await vi.advanceTimersByTimeAsync(3900);

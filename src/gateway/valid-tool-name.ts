@@ -5,7 +5,7 @@ const VALID = /^[A-Za-z0-9_-]{1,64}$/;
  * A valid tool name for anything: the name itself where it is one, else the name with foreign characters replaced and
  * a hash of the original behind it, so that two different originals never meet and the same one never changes.
  */
-export function toolName(wanted: string): string {
+export function validToolName(wanted: string): string {
   if (VALID.test(wanted)) return wanted;
   const suffix = `_${hash(wanted)}`;
   const readable = wanted.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^_+/, '');

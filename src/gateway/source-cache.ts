@@ -1,52 +1,52 @@
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
-import { KEPT_KINDS, KINDS, type JsonObject, type KeptKind } from '../protocol/index.ts';
-import type { Awaited } from './arrivals.ts';
+import { CATALOG_KINDS, LIST_KINDS, type JsonObject, type CatalogKind } from '../protocol/index.ts';
+import type { PendingList } from './list-wait.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { EMPTY_LISTING, type Listing } from './component.ts';
 import type { Source, SourceState } from './source.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-export interface ShelfOwner {
+export interface SourceCacheOwner {
   readonly log: Logger;
-  /** Something on a shelf is different now. */
-  restocked(): void;
+  /** Some cached list is different now. */
+  changed(): void;
   /** A source has been asked for a list for the first time, and gave it or did not. */
-  tried(kind: KeptKind, listed: boolean): void;
+  attempted(kind: CatalogKind, listed: boolean): void;
 }
 
 /** How long after a failed start a server that is wanted from the beginning is tried again, in milliseconds. */
-const RETRIES = [1000, 3000, 10_000, 30_000, 60_000];
+const RETRY_DELAYS = [1000, 3000, 10_000, 30_000, 60_000];
 
 /**
  * What one source offered when it last told, in this run of the program or an earlier one. It stays when the source
  * crashes or is stopped for being idle: the next call brings the source back, and a client's list does not flicker with
  * the health of a server.
  */
-export class Shelf {
+export class SourceCache {
   readonly source: Source;
   readonly subscriptions: Subscriptions;
-  readonly #listings: Record<KeptKind, Listing | undefined> = {
+  readonly #listings: Record<CatalogKind, Listing | undefined> = {
     tools: undefined,
     resources: undefined,
     resourceTemplates: undefined,
     prompts: undefined,
   };
   /** Whether what is remembered of the source has been looked at. */
-  #recalled = false;
+  #restored = false;
   /** Whether the tools have been asked for, and came in or did not. */
-  #toolsTried = false;
+  #toolsAttempted = false;
   /** Why the source could not be listed last. */
   problem: Error | undefined;
-  readonly #owner: ShelfOwner;
-  readonly #underWay = new Map<KeptKind, Awaited>();
+  readonly #owner: SourceCacheOwner;
+  readonly #inProgress = new Map<CatalogKind, PendingList>();
   #entry: CatalogEntry;
-  #keeping = false;
-  readonly #relisting = new Map<KeptKind, NodeJS.Timeout>();
+  #started = false;
+  readonly #refetching = new Map<CatalogKind, NodeJS.Timeout>();
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(entry: CatalogEntry, owner: ShelfOwner) {
+  constructor(entry: CatalogEntry, owner: SourceCacheOwner) {
     this.source = entry.source;
     this.subscriptions = entry.source.subscriptions ?? new Subscriptions();
     this.#entry = entry;
@@ -58,38 +58,38 @@ export class Shelf {
   }
 
   set entry(entry: CatalogEntry) {
-    if (entry !== this.#entry) this.#recalled = false;
+    if (entry !== this.#entry) this.#restored = false;
     this.#entry = entry;
   }
 
-  get listings(): Readonly<Record<KeptKind, Listing | undefined>> {
-    if (!this.#recalled) this.#recall();
+  get listings(): Readonly<Record<CatalogKind, Listing | undefined>> {
+    if (!this.#restored) this.#restore();
     return this.#listings;
   }
 
   /** Asks for everything of one kind and keeps it. Never rejects: what was known before stays. */
-  refresh(kind: KeptKind): Awaited {
-    const running = this.#underWay.get(kind);
+  refresh(kind: CatalogKind): PendingList {
+    const running = this.#inProgress.get(kind);
     if (running) return running;
-    const done = this.#ask(kind).finally(() => {
-      this.#underWay.delete(kind);
-      if (kind === 'tools') this.#toolsTried = true;
+    const done = this.#fetch(kind).finally(() => {
+      this.#inProgress.delete(kind);
+      if (kind === 'tools') this.#toolsAttempted = true;
     });
     const since = performance.now();
     const asked = { done, startedAt: () => Math.max(since, startedAt(this.source.state)) };
-    this.#underWay.set(kind, asked);
+    this.#inProgress.set(kind, asked);
     return asked;
   }
 
   /** Starts a source that is wanted from the beginning, and tries again until it is there. */
-  keep(attempt = 0): void {
-    if (this.#closed || (attempt === 0 && this.#keeping)) return;
-    this.#keeping = true;
+  startWithRetries(attempt = 0): void {
+    if (this.#closed || (attempt === 0 && this.#started)) return;
+    this.#started = true;
     void this.refresh('tools').done.then(() => {
       if (this.listings.tools !== undefined || this.#closed || this.#entry.volatile === true) return;
-      const wait = RETRIES[Math.min(attempt, RETRIES.length - 1)]!;
+      const wait = RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length - 1)]!;
       this.#owner.log.warn('will be tried again', { server: this.source.name, inMs: wait });
-      this.#retry = setTimeout(() => this.keep(attempt + 1), wait);
+      this.#retry = setTimeout(() => this.startWithRetries(attempt + 1), wait);
       this.#retry.unref();
     });
   }
@@ -99,12 +99,12 @@ export class Shelf {
    * own tools are shown is started for its first list. One that is shown as one tool never is: it adds what it has once
    * it runs.
    */
-  awaited(kind: KeptKind): Awaited | undefined {
+  pending(kind: CatalogKind): PendingList | undefined {
     if (!this.#entry.offers.has(kind) || this.listings[kind] !== undefined) return undefined;
     // One that failed comes back with a call, or is being tried again; a list does not wait for it.
-    if (kind === 'tools') return this.#toolsTried ? undefined : this.#underWay.get(kind);
+    if (kind === 'tools') return this.#toolsAttempted ? undefined : this.#inProgress.get(kind);
     if (['crashed', 'stopped', 'unusable'].includes(this.source.state.kind)) return undefined;
-    return this.#comesUp && this.#mayHave(kind) ? this.refresh(kind) : undefined;
+    return this.#isStarting && this.#mayHave(kind) ? this.refresh(kind) : undefined;
   }
 
   /**
@@ -112,10 +112,10 @@ export class Shelf {
    * yet of a source that runs or is wanted anyway, and those that could not be had, for what was wrong may have been put
    * right. Nobody is started for a name that nobody may have.
    */
-  sought(...kinds: KeptKind[]): Awaited[] {
+  missing(...kinds: CatalogKind[]): PendingList[] {
     return kinds.flatMap((kind) => {
-      const awaited = this.#underWay.get(kind) ?? (this.#comesUp ? this.awaited(kind) : undefined);
-      if (awaited) return [awaited];
+      const pending = this.#inProgress.get(kind) ?? (this.#isStarting ? this.pending(kind) : undefined);
+      if (pending) return [pending];
       const missing =
         kind === 'tools' &&
         this.problem !== undefined &&
@@ -127,16 +127,16 @@ export class Shelf {
     });
   }
 
-  get #comesUp(): boolean {
+  get #isStarting(): boolean {
     const { kind } = this.source.state;
     return kind === 'running' || kind === 'starting' || this.#entry.exposure.needsTools;
   }
 
   /** The source runs anew: its lists may be others now. */
   restart(): void {
-    for (const kind of KEPT_KINDS) {
+    for (const kind of CATALOG_KINDS) {
       if (!this.#entry.offers.has(kind)) continue;
-      if (kind !== 'tools' && !this.#mayHave(kind)) this.#put(kind, EMPTY_LISTING);
+      if (kind !== 'tools' && !this.#mayHave(kind)) this.#set(kind, EMPTY_LISTING);
       else if (kind !== 'tools' || this.#entry.exposure.needsTools) this.refresh(kind);
     }
   }
@@ -144,15 +144,15 @@ export class Shelf {
   /** The source runs no more. What it offered stays, for a call brings it back, unless it is there only while it runs. */
   gone(): void {
     if (this.#entry.volatile !== true || this.#closed) return;
-    for (const kind of KEPT_KINDS) this.#listings[kind] = undefined;
-    this.#owner.restocked();
+    for (const kind of CATALOG_KINDS) this.#listings[kind] = undefined;
+    this.#owner.changed();
   }
 
   /** The source says that a list has changed. What nobody has asked for yet is not asked for now. */
-  changed(kind: KeptKind): void {
+  listChanged(kind: CatalogKind): void {
     if (!this.#entry.offers.has(kind)) return;
     if (kind === 'tools' && !this.#entry.exposure.needsTools) return;
-    const before = this.#underWay.get(kind);
+    const before = this.#inProgress.get(kind);
     // A list that is on its way may be from before the change.
     if (before) void before.done.then(() => this.refresh(kind));
     else this.refresh(kind);
@@ -168,14 +168,14 @@ export class Shelf {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
-    for (const timer of this.#relisting.values()) clearTimeout(timer);
+    for (const timer of this.#refetching.values()) clearTimeout(timer);
   }
 
   /** What is there only while it runs offers nothing before. */
-  #recall(): void {
-    this.#recalled = true;
+  #restore(): void {
+    this.#restored = true;
     if (this.#entry.volatile === true) return;
-    for (const kind of KEPT_KINDS) {
+    for (const kind of CATALOG_KINDS) {
       if (this.#listings[kind] !== undefined || !this.#entry.offers.has(kind)) continue;
       if (kind === 'tools' ? !this.#entry.exposure.needsTools : !this.#mayHave(kind)) continue;
       const listing = this.source.remembered(kind);
@@ -184,12 +184,12 @@ export class Shelf {
     }
   }
 
-  #mayHave(kind: KeptKind): boolean {
+  #mayHave(kind: CatalogKind): boolean {
     const about = this.source.about();
-    return about === undefined || about.capabilities[KINDS[kind].capability] !== undefined;
+    return about === undefined || about.capabilities[LIST_KINDS[kind].capability] !== undefined;
   }
 
-  async #ask(kind: KeptKind): Promise<void> {
+  async #fetch(kind: CatalogKind): Promise<void> {
     const { source } = this;
     const { log } = this.#owner;
     const first = this.listings[kind] === undefined;
@@ -197,31 +197,31 @@ export class Shelf {
       const unstarted = kind === 'tools' && source.listsToolsUnstarted === true;
       if (!unstarted && source.state.kind !== 'running') await source.start();
       const listing = await source.list(kind);
-      this.#put(kind, listing);
-      if (first) this.#owner.tried(kind, true);
+      this.#set(kind, listing);
+      if (first) this.#owner.attempted(kind, true);
     } catch (error) {
       this.problem = error instanceof Error ? error : new Error(String(error));
-      if (first) this.#owner.tried(kind, false);
+      if (first) this.#owner.attempted(kind, false);
       if (this.#closed) return;
       log.warn('could not be listed', { server: source.name, kind, reason: messageOf(error) });
       // What clients see is from before; as long as it runs there is a newer one to be had.
-      if (!first && source.state.kind === 'running') this.#askAgain(kind);
+      if (!first && source.state.kind === 'running') this.#fetchLater(kind);
     }
   }
 
-  #put(kind: KeptKind, listing: Listing): void {
+  #set(kind: CatalogKind, listing: Listing): void {
     if (this.listings[kind] === listing) return;
     this.#listings[kind] = listing;
-    this.#owner.restocked();
+    this.#owner.changed();
   }
 
-  #askAgain(kind: KeptKind): void {
-    if (this.#relisting.has(kind)) return;
+  #fetchLater(kind: CatalogKind): void {
+    if (this.#refetching.has(kind)) return;
     const timer = setTimeout(() => {
-      this.#relisting.delete(kind);
+      this.#refetching.delete(kind);
       if (this.source.state.kind === 'running') this.refresh(kind);
-    }, RETRIES[1]);
-    this.#relisting.set(kind, timer.unref());
+    }, RETRY_DELAYS[1]);
+    this.#refetching.set(kind, timer.unref());
   }
 }
 

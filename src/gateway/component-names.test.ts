@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogEntry, Naming } from './catalog.ts';
-import { Claims } from './claims.ts';
+import { NameReservations } from './name-reservations.ts';
 import { Component, type Listing } from './component.ts';
-import { findTemplate, label, promptsOf, resourcesOf, templatesOf, type OwnedTemplate } from './directory.ts';
+import {
+  findTemplate,
+  labelWithServer,
+  namePrompts,
+  nameResources,
+  nameTemplates,
+  type OwnedTemplate,
+} from './component-names.ts';
 import { stepsTaken } from './uri-template.ts';
 
 function entry(name: string, naming: Naming = 'plain'): CatalogEntry {
@@ -17,7 +24,7 @@ function listing(key: string, ...items: object[]): Listing {
 }
 
 test('equal URIs of two servers are told apart and lead back to their owners', () => {
-  const table = resourcesOf(
+  const table = nameResources(
     [
       { entry: entry('A'), listing: listing('uri', { uri: 'x://1', name: 'one' }) },
       {
@@ -25,7 +32,7 @@ test('equal URIs of two servers are told apart and lead back to their owners', (
         listing: listing('uri', { uri: 'x://1', name: 'one' }, { uri: 'x://2', name: 'two' }),
       },
     ],
-    new Claims(),
+    new NameReservations(),
   );
   expect([...table.keys()]).toEqual(['x://1', 'switchboard://B%20b/x://1', 'x://2']);
   expect(table.get('switchboard://B%20b/x://1')).toMatchObject({ original: 'x://1' });
@@ -37,7 +44,7 @@ test('equal URIs of two servers are told apart and lead back to their owners', (
 });
 
 test('a server that lists what would be the alias of another does not get its place', () => {
-  const table = resourcesOf(
+  const table = nameResources(
     [
       {
         entry: entry('A'),
@@ -45,7 +52,7 @@ test('a server that lists what would be the alias of another does not get its pl
       },
       { entry: entry('B'), listing: listing('uri', { uri: 'x://1', name: 'b' }) },
     ],
-    new Claims(),
+    new NameReservations(),
   );
   expect(table.size).toBe(3);
   expect(table.get('switchboard://A/switchboard://B/x://1')?.entry.source.name).toBe('A');
@@ -54,12 +61,12 @@ test('a server that lists what would be the alias of another does not get its pl
 
 test('a URI made from a template goes to its server, under the alias too, and to the most specific one', () => {
   const template = (uriTemplate: string) => ({ uriTemplate, name: 't' });
-  const templates = templatesOf(
+  const templates = nameTemplates(
     [
       { entry: entry('A'), listing: listing('uriTemplate', template('x://{id}'), template('x://list/{id}')) },
       { entry: entry('B'), listing: listing('uriTemplate', template('x://{id}'), template('broken{')) },
     ],
-    new Claims(),
+    new NameReservations(),
   );
   const where = (uri: string) => {
     const found = findTemplate(uri, templates.values());
@@ -92,7 +99,7 @@ describe('a thousand hostile templates', () => {
         },
       },
     });
-    const templates = [...templatesOf([evil], new Claims()).values()].map(counted);
+    const templates = [...nameTemplates([evil], new NameReservations()).values()].map(counted);
     expect(findTemplate(`https://example.com/${'x'.repeat(length)}`, templates)).toBeUndefined();
     expect(steps).toBeGreaterThan(length);
     // Half a million parts times characters, and at most two steps for each of them.
@@ -104,7 +111,7 @@ describe('a thousand hostile templates', () => {
       entry: entry('good'),
       listing: listing('uriTemplate', { uriTemplate: 'demo://item/{id}' }),
     };
-    const templates = templatesOf([evil, good], new Claims());
+    const templates = nameTemplates([evil, good], new NameReservations());
     for (const id of ['7', 'a-longer-name-of-an-item']) {
       const found = findTemplate(`demo://item/${id}`, templates.values());
       expect(found?.entry.source.name, id).toBe('good');
@@ -114,17 +121,17 @@ describe('a thousand hostile templates', () => {
 
 test('equal prompts of two servers are both there, named by the naming of their server', () => {
   const prompts = listing('name', { name: 'review', description: 'Reviews.' });
-  const plain = promptsOf(
+  const plain = namePrompts(
     [
       { entry: entry('A'), listing: prompts },
       { entry: entry('B'), listing: listing('name', { name: 'review' }) },
     ],
-    new Claims(),
+    new NameReservations(),
   );
   expect([...plain.keys()]).toEqual(['review', 'B__review']);
   expect(JSON.parse(plain.get('review')!.text)).toEqual({ name: 'review', description: '[A] Reviews.' });
   expect(JSON.parse(plain.get('B__review')!.text)).toEqual({ name: 'B__review', description: '[B]' });
-  const prefixed = promptsOf([{ entry: entry('A', 'prefixed'), listing: prompts }], new Claims());
+  const prefixed = namePrompts([{ entry: entry('A', 'prefixed'), listing: prompts }], new NameReservations());
   expect([...prefixed.values()].map(({ text }) => JSON.parse(text) as object)).toEqual([
     { name: 'A__review', description: 'Reviews.' },
   ]);
@@ -135,9 +142,9 @@ test('members nobody knows and the text of numbers survive the new name', () => 
     'x://1',
     '{"uri":"x://1","name":"n","size":9007199254740993,"x":{"y":1.0}}',
   );
-  const table = resourcesOf(
+  const table = nameResources(
     [{ entry: entry('A'), listing: { components: [component], byKey: new Map(), incomplete: undefined } }],
-    new Claims(),
+    new NameReservations(),
   );
   expect(table.get('x://1')?.text).toBe(
     '{"uri":"x://1","name":"[A] n","size":9007199254740993,"x":{"y":1.0}}',
@@ -145,7 +152,7 @@ test('members nobody knows and the text of numbers survive the new name', () => 
 });
 
 test('a label says who, and what was said where something was', () => {
-  expect(label('S', 'text')).toBe('[S] text');
-  expect(label('S', undefined)).toBe('[S]');
-  expect(label('S', 7)).toBe('[S]');
+  expect(labelWithServer('S', 'text')).toBe('[S] text');
+  expect(labelWithServer('S', undefined)).toBe('[S]');
+  expect(labelWithServer('S', 7)).toBe('[S]');
 });

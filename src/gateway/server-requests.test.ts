@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { Message } from '../wire/index.ts';
 import { Session, type ClientLink } from './session.ts';
-import type { Question } from './source.ts';
-import { clientMeant, relayQuestion } from './way-back.ts';
+import type { ServerRequest } from './source.ts';
+import { targetSession, relayServerRequest } from './server-requests.ts';
 
 /** A client that has finished its greeting. Only what it can do is asked for here. */
 function session(capabilities: JsonObject = { elicitation: {} }): Session {
@@ -20,20 +20,21 @@ function asking(
 ): (ClientLink | [code: number, message: string])[] {
   const became: (ClientLink | [number, string])[] = [];
   const method = 'elicitation/create';
-  const question: Question = {
+  const question: ServerRequest = {
     method,
     request: Message.from({ jsonrpc: '2.0', id: 1, method, params }, SERVER_SHAPE),
     callers: () => new Set(callers),
     relayTo: (client) => void became.push(client),
     refuse: (code, message) => void became.push([code, message]),
   };
-  relayQuestion(question, new Set(sessions));
+  relayServerRequest(question, new Set(sessions));
   return became;
 }
 
 test('the client that is meant is the one whose call runs, or the only one there is, and never a guess', () => {
   const [one, two, three] = [session(), session(), session()];
-  const meant = (callers: Session[], sessions: Session[]) => clientMeant(new Set(callers), new Set(sessions));
+  const meant = (callers: Session[], sessions: Session[]) =>
+    targetSession(new Set(callers), new Set(sessions));
   expect(meant([two], [one, two])).toBe(two);
   expect(meant([], [one])).toBe(one);
   expect(meant([one, two], [one, two])).toBeUndefined();

@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 import type { PresentedTool } from './exposure.ts';
-import type { Claims } from './claims.ts';
-import { toolName } from './names.ts';
+import type { NameReservations } from './name-reservations.ts';
+import { validToolName } from './valid-tool-name.ts';
 import type { Source } from './source.ts';
 
 /** A tool as a client knows it. Small: a client may see thousands, and there may be many clients. */
@@ -32,39 +32,43 @@ export class ExposedTool {
   }
 }
 
-export interface TablePart {
+export interface ToolGroup {
   /** Undefined for tools that belong to several. */
   readonly source: Source | undefined;
   readonly tools: readonly PresentedTool[];
   /** True for tools whose names the user or we chose: no server may take such a name by calling a tool of its own so. */
-  readonly choosesFirst: boolean;
+  readonly hasPriority: boolean;
 }
 
 /** Every tool by the one name it is listed and called by, in the order of the list. */
-export function tableOf(parts: readonly TablePart[], claims: Claims): ReadonlyMap<string, ExposedTool> {
+export function nameTools(
+  groups: readonly ToolGroup[],
+  reservations: NameReservations,
+): ReadonlyMap<string, ExposedTool> {
   const names = new Map<string, PresentedTool>();
   const nameOf = new Map<PresentedTool, string>();
   for (const first of [true, false]) {
-    for (const { source, tools, choosesFirst } of parts) {
-      if (choosesFirst !== first) continue;
-      const isFree = (name: string): boolean => !names.has(name) && claims.allows(name, source?.name ?? '');
+    for (const { source, tools, hasPriority } of groups) {
+      if (hasPriority !== first) continue;
+      const isFree = (name: string): boolean =>
+        !names.has(name) && reservations.allows(name, source?.name ?? '');
       for (const tool of tools) {
-        const name = freeName(tool.names.map(toolName), isFree, (wanted, count) =>
-          toolName(`${wanted.slice(0, 60)}_${count}`),
+        const name = freeName(tool.names.map(validToolName), isFree, (wanted, count) =>
+          validToolName(`${wanted.slice(0, 60)}_${count}`),
         );
         names.set(name, tool);
         nameOf.set(tool, name);
       }
     }
   }
-  const table = new Map<string, ExposedTool>();
-  for (const { source, tools } of parts) {
+  const byName = new Map<string, ExposedTool>();
+  for (const { source, tools } of groups) {
     for (const tool of tools) {
       const name = nameOf.get(tool)!;
-      table.set(name, new ExposedTool(name, tool, source));
+      byName.set(name, new ExposedTool(name, tool, source));
     }
   }
-  return table;
+  return byName;
 }
 
 /** The first of the names that is free; where none is, the last one numbered by its place in the list. */

@@ -1,12 +1,12 @@
 import { withMembers } from '../wire/index.ts';
 import type { CatalogEntry } from './catalog.ts';
-import type { Claims } from './claims.ts';
+import type { NameReservations } from './name-reservations.ts';
 import type { Component, Listing } from './component.ts';
-import { freeName } from './table.ts';
+import { freeName } from './tool-names.ts';
 import { readTemplate, type UriTemplate } from './uri-template.ts';
 
 /** Where a resource or a prompt that clients know by some name really is. */
-export interface Owned {
+export interface OwnedComponent {
   readonly entry: CatalogEntry;
   /** What its source knows it by. */
   readonly original: string;
@@ -16,63 +16,74 @@ export interface Owned {
   readonly text: string;
 }
 
-export interface OwnedTemplate extends Owned {
+export interface OwnedTemplate extends OwnedComponent {
   /** Matches the source's own URIs; undefined for a template that cannot be read. */
   readonly template: UriTemplate | undefined;
   /** What stands before the source's own URIs in those that clients use. */
   readonly prefix: string;
 }
 
-type Offered = readonly { readonly entry: CatalogEntry; readonly listing: Listing | undefined }[];
+type EntryListings = readonly { readonly entry: CatalogEntry; readonly listing: Listing | undefined }[];
 
 /** Every prompt by the name clients know it by. */
-export function promptsOf(offered: Offered, claims: Claims): ReadonlyMap<string, Owned> {
-  const table = new Map<string, Owned>();
-  for (const { entry, listing } of offered) {
+export function namePrompts(
+  entries: EntryListings,
+  reservations: NameReservations,
+): ReadonlyMap<string, OwnedComponent> {
+  const byName = new Map<string, OwnedComponent>();
+  for (const { entry, listing } of entries) {
     const server = entry.source.name;
     for (const prompt of listing?.components ?? []) {
       const prefixed = `${server}__${prompt.key}`;
       const names = entry.naming === 'prefixed' ? [prefixed] : [prompt.key, prefixed];
       const exposed = freeName(
         names,
-        (name) => !table.has(name) && claims.allows(name, server),
+        (name) => !byName.has(name) && reservations.allows(name, server),
         (name, count) => `${name}_${count}`,
       );
-      const text = labelled(prompt, exposed, () => {
+      const text = renamedText(prompt, exposed, () => {
         const { description } = prompt.value;
         return {
           name: JSON.stringify(exposed),
-          ...(entry.naming === 'plain' ? { description: JSON.stringify(label(server, description)) } : {}),
+          ...(entry.naming === 'plain'
+            ? { description: JSON.stringify(labelWithServer(server, description)) }
+            : {}),
         };
       });
-      table.set(exposed, { entry, original: prompt.key, exposed, text });
+      byName.set(exposed, { entry, original: prompt.key, exposed, text });
     }
   }
-  return table;
+  return byName;
 }
 
 /** Every resource by the URI clients know it by: its own, or an alias where two servers have the same one. */
-export function resourcesOf(offered: Offered, claims: Claims): ReadonlyMap<string, Owned> {
-  const table = new Map<string, Owned>();
-  for (const { entry, listing } of offered) {
+export function nameResources(
+  entries: EntryListings,
+  reservations: NameReservations,
+): ReadonlyMap<string, OwnedComponent> {
+  const byName = new Map<string, OwnedComponent>();
+  for (const { entry, listing } of entries) {
     for (const resource of listing?.components ?? []) {
-      const { exposed, text } = addressed(entry, resource, 'uri', table, claims);
-      table.set(exposed, { entry, original: resource.key, exposed, text });
+      const { exposed, text } = aliasedUri(entry, resource, 'uri', byName, reservations);
+      byName.set(exposed, { entry, original: resource.key, exposed, text });
     }
   }
-  return table;
+  return byName;
 }
 
-export function templatesOf(offered: Offered, claims: Claims): ReadonlyMap<string, OwnedTemplate> {
-  const table = new Map<string, OwnedTemplate>();
-  for (const { entry, listing } of offered) {
+export function nameTemplates(
+  entries: EntryListings,
+  reservations: NameReservations,
+): ReadonlyMap<string, OwnedTemplate> {
+  const byName = new Map<string, OwnedTemplate>();
+  for (const { entry, listing } of entries) {
     for (const component of listing?.components ?? []) {
-      const { exposed, text, prefix } = addressed(entry, component, 'uriTemplate', table, claims);
+      const { exposed, text, prefix } = aliasedUri(entry, component, 'uriTemplate', byName, reservations);
       const template = readTemplate(component.key);
-      table.set(exposed, { entry, original: component.key, exposed, text, template, prefix });
+      byName.set(exposed, { entry, original: component.key, exposed, text, template, prefix });
     }
   }
-  return table;
+  return byName;
 }
 
 /** The template that makes such a URI, the most specific one where several could, and the URI its source knows. */
@@ -86,7 +97,7 @@ export function findTemplate(
     const { prefix, template } = each;
     if (template === undefined || !uri.startsWith(prefix)) continue;
     // Looked at before the match, which costs more.
-    if (best !== undefined && template.literalLength + prefix.length <= weight(best)) continue;
+    if (best !== undefined && template.literalLength + prefix.length <= specificity(best)) continue;
     // Templates are strangers', and there may be thousands: the work for one URI is bounded for each server.
     const cost = (spent.get(each.entry) ?? 0) + template.parts * uri.length;
     if (cost > MATCH_BUDGET) continue;
@@ -99,17 +110,17 @@ export function findTemplate(
 /** Parts of templates times characters of the URI that are looked at, of each server, to find the owner of one URI. */
 const MATCH_BUDGET = 500_000;
 
-function weight({ template, prefix }: OwnedTemplate): number {
+function specificity({ template, prefix }: OwnedTemplate): number {
   return (template?.literalLength ?? 0) + prefix.length;
 }
 
 /** Alike URIs of two servers are told apart by the server's name before the later one; names in URIs are escaped. */
-function addressed(
+function aliasedUri(
   entry: CatalogEntry,
   component: Component,
   member: 'uri' | 'uriTemplate',
   taken: ReadonlyMap<string, unknown>,
-  claims: Claims,
+  reservations: NameReservations,
 ): { exposed: string; text: string; prefix: string } {
   const server = entry.source.name;
   const { key } = component;
@@ -118,23 +129,25 @@ function addressed(
   const wanted = key.startsWith('switchboard:') ? [alias] : [key, alias];
   const exposed = freeName(
     wanted,
-    (uri) => !taken.has(uri) && claims.allows(uri, server),
+    (uri) => !taken.has(uri) && reservations.allows(uri, server),
     (_, count) => alias.replace('switchboard://', `switchboard://${count}.`),
   );
-  const text = labelled(component, exposed, () => ({
-    ...(entry.naming === 'own' ? {} : { name: JSON.stringify(label(server, component.value.name ?? key)) }),
+  const text = renamedText(component, exposed, () => ({
+    ...(entry.naming === 'own'
+      ? {}
+      : { name: JSON.stringify(labelWithServer(server, component.value.name ?? key)) }),
     ...(exposed === key ? {} : { [member]: JSON.stringify(exposed) }),
   }));
   return { exposed, text, prefix: exposed.slice(0, exposed.length - key.length) };
 }
 
 /** `[Server] what it said`. */
-export function label(server: string, said: unknown): string {
+export function labelWithServer(server: string, said: unknown): string {
   return typeof said === 'string' && said !== '' ? `[${server}] ${said}` : `[${server}]`;
 }
 
 /** A component's text with some members changed, made once for each name it goes by. */
-function labelled(
+function renamedText(
   component: Component,
   exposed: string,
   changes: () => Readonly<Record<string, string>>,

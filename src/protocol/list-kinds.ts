@@ -12,7 +12,7 @@ interface KindFacts {
   readonly changed: string | undefined;
 }
 
-export const KINDS = {
+export const LIST_KINDS = {
   tools: {
     method: 'tools/list',
     member: 'tools',
@@ -50,27 +50,27 @@ export const KINDS = {
   },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
-export type Kind = keyof typeof KINDS;
+export type ListKind = keyof typeof LIST_KINDS;
 
 /** Those whose lists are kept and shown; tasks are asked for anew each time. */
-export const KEPT_KINDS = [
+export const CATALOG_KINDS = [
   'tools',
   'resources',
   'resourceTemplates',
   'prompts',
-] as const satisfies readonly Kind[];
-export type KeptKind = (typeof KEPT_KINDS)[number];
+] as const satisfies readonly ListKind[];
+export type CatalogKind = (typeof CATALOG_KINDS)[number];
 
 /** The kinds whose lists a notification says have changed. */
-export function kindsChangedBy(method: string): readonly KeptKind[] {
-  return KEPT_KINDS.filter((kind) => KINDS[kind].changed === method);
+export function kindsChangedBy(method: string): readonly CatalogKind[] {
+  return CATALOG_KINDS.filter((kind) => LIST_KINDS[kind].changed === method);
 }
 
 /** The kind that a request lists; undefined for any other request. */
-export function kindListedBy(method: string): Kind | undefined {
+export function kindListedBy(method: string): ListKind | undefined {
   return BY_METHOD.get(method);
 }
 
-const BY_METHOD: ReadonlyMap<string, Kind> = new Map(
-  Object.entries(KINDS).map(([kind, facts]) => [facts.method, kind as Kind]),
+const BY_METHOD: ReadonlyMap<string, ListKind> = new Map(
+  Object.entries(LIST_KINDS).map(([kind, facts]) => [facts.method, kind as ListKind]),
 );

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { validToolName } from './valid-tool-name.ts';
+
+test('a valid name stays as it is', () => {
+  expect(validToolName('memory_suite')).toBe('memory_suite');
+  expect(validToolName('a'.repeat(64))).toBe('a'.repeat(64));
+});
+
+test('everything else becomes a valid name, always the same one', () => {
+  expect(validToolName('my server_suite')).toMatch(/^my_server_suite_[a-z0-9]{8}$/);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (wanted) => {
+      const name = validToolName(wanted);
+      expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+      expect(validToolName(wanted)).toBe(name);
+    }),
+  );
+});
+
+test('names that differ only in what is replaced or cut stay apart', () => {
+  expect(validToolName('a b')).not.toBe(validToolName('a/b'));
+  expect(validToolName(`${'x'.repeat(80)}1`)).not.toBe(validToolName(`${'x'.repeat(80)}2`));
+  expect(validToolName('')).toMatch(/^_/);
+});
