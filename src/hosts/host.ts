@@ -19,6 +19,8 @@ export interface Host {
   };
   /** Files and directories of which at least one is there once it has run on this machine. */
   readonly traces: (where: Surroundings) => readonly string[];
+  /** The command that starts it, where that is on the PATH. */
+  readonly program: string;
   /** What an entry that starts a program says besides the command. */
   readonly stdio: Readonly<Record<string, unknown>>;
   /** Whether `command` is a list that holds the arguments, too, and variables are called `environment`. Default false. */

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { HOSTS } from '../../src/hosts/index.ts';
 import { killAll, marker } from './processes.ts';
 import type { Json } from './raw-client.ts';
 import { createProject, ROOT, type Project } from './temp-project.ts';
@@ -9,7 +10,10 @@ import { createProject, ROOT, type Project } from './temp-project.ts';
 /** Where the program under test was built to. */
 const DIST = process.env.SWITCHBOARD_TEST_DIST ?? join(ROOT, 'dist');
 
-/** A home directory of its own for one test, with a project in it; the files of hosts go there. */
+/**
+ * A home directory of its own for one test, with a project in it; the files of hosts go there. The PATH has all hosts,
+ * which have never been started.
+ */
 export interface HostHome {
   readonly home: Project;
   /** The directory commands are run in, with the configuration of Switchboard. */
@@ -81,9 +85,11 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
     'APPDATA',
     'XDG_STATE_HOME',
   ];
+  for (const { program } of HOSTS) chmodSync(home.write(`.state/programs/${program}`, ''), 0o755);
   const own = {
     ...Object.fromEntries(unset.map((name) => [name, undefined])),
     HOME: home.dir,
+    PATH: `${home.path('.state/programs')}:${process.env.PATH ?? ''}`,
     SWITCHBOARD_STATE_DIR: home.path('.state'),
     SWITCHBOARD_LOG_LEVEL: undefined,
     NO_COLOR: '1',

@@ -1,9 +1,19 @@
-import { installEntry, isPresent, placeOf, type Entry, type Host, type Place } from '../../hosts/index.ts';
+import { dirname } from 'node:path';
+import {
+  installEntry,
+  isPresent,
+  placeOf,
+  type Entry,
+  type Host,
+  type Place,
+  type Surroundings,
+} from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { usage, type Arguments } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { Exit } from '../failure.ts';
+import { findCommand } from '../find-command.ts';
 import {
   isOurs,
   ourAddress,
@@ -27,7 +37,7 @@ export const install: Command = {
       `configuration. Hosts: ${HOST_NAMES}. Without a host, it shows which of them are on this machine, and what they ` +
       'have.',
     'Comments, order and all else in the file stay as they are, and the old text is kept in the state directory ' +
-      '(`$0 eject --list` shows where). A file that the host could not read is not touched. `$0 uninstall` removes the ' +
+      '(`$0 eject --list` shows where). A file that the host could not read is not touched, and none is made for a host that is not found here. `$0 uninstall` removes the ' +
       'entry again; if nobody else has changed the file meanwhile, it is as before, to the byte.',
     'The entry names no configuration: the gateway reads your own, and that of the project in which the host starts it. ' +
       '--config names the one file it reads instead. In your own file the entry has the full path of this program, ' +
@@ -40,7 +50,10 @@ export const install: Command = {
     SCOPE_FLAG,
     NAME_FLAG,
     { name: 'http', value: 'URL', summary: 'connect to a Switchboard that is running at this address' },
-    { name: 'force', summary: 'replace an entry of this name that is not ours' },
+    {
+      name: 'force',
+      summary: 'even if the host is not found, or has an entry of this name that is not ours',
+    },
     HOST_DRY_RUN,
   ],
   examples: [
@@ -51,7 +64,9 @@ export const install: Command = {
     ['$0 install cursor --http http://127.0.0.1:3006/mcp', 'connect instead of starting it'],
     ['$0 install windsurf --dry-run', 'look first'],
   ],
-  exits: [[Exit.failed, 'a file of a host cannot be read or written, or the name is taken there']],
+  exits: [
+    [Exit.failed, 'a host is not found, its file cannot be read or written, or the name is taken there'],
+  ],
   async run(given, context) {
     const hosts = hostsIn(given);
     if (hosts.length === 0) return surveyed(given, context);
@@ -60,6 +75,8 @@ export const install: Command = {
     const name = nameIn(given);
     const dryRun = given.flags.has('dry-run');
     const places = hosts.map((host) => placeOf(host, scope, where));
+    // A file made for a host that is not there would be used by nobody.
+    if (scope === 'user' && !given.flags.has('force')) refuseMissing(places, where);
     const entryFor = await entryMaker(given, context, scope);
     const entries = new Map(places.map((place) => [place, entryFor(place.host)]));
     const apply = async (place: Place, tryOnly: boolean): Promise<HostResult> => {
@@ -73,9 +90,7 @@ export const install: Command = {
         dryRun: tryOnly,
       });
       if (change.kind === 'taken') throw taken(place, name, change.entry);
-      const known = scope === 'project' || isPresent(place.host, where);
       const notes = [
-        ...(known ? [] : [`${place.host.title} has left no other trace on this machine.`]),
         ...(change.obstacle === undefined ? [] : [change.obstacle]),
         ...entries.get(place)!.notes,
         ...(change.action === 'unchanged' || dryRun ? [] : [place.host.next[scope] ?? '']),
@@ -95,6 +110,20 @@ export const install: Command = {
     });
   },
 };
+
+function refuseMissing(places: readonly Place[], where: Surroundings): void {
+  const isMissing = ({ host }: Place): boolean =>
+    !isPresent(host, where) && findCommand(host.program, where).kind === 'missing';
+  const missing = places.filter(isMissing).map(({ host, file }) => ({ host, folder: dirname(file) }));
+  if (missing.length === 0) return;
+  const looked = missing.map(
+    ({ host, folder }) =>
+      `${host.title} was not found: it has left nothing in ${folder}, and there is no command ${host.program}.`,
+  );
+  throw new SwitchboardError('HOST_NOT_FOUND', looked.join('\n'), {
+    hint: 'Nothing was changed. Install it and start it once, or write the entry anyway with --force.',
+  });
+}
 
 /** What goes wrong with one host after another was changed is told beside what was done. */
 function asResult(place: Place): (error: unknown) => HostResult {

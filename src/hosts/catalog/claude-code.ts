@@ -13,6 +13,7 @@ export const claudeCode: Host = {
     project: (where) => [joined(where, where.cwd, '.mcp.json')],
   },
   traces: (where) => [userFile(where), where.env.CLAUDE_CONFIG_DIR || joined(where, where.home, '.claude')],
+  program: 'claude',
   stdio: { type: 'stdio' },
   http: { address: 'url', constant: { type: 'http' }, bearer: 'header' },
   references: 'shell',

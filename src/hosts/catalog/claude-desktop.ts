@@ -16,6 +16,7 @@ export const claudeDesktop: Host = {
       ),
   },
   traces: (where) => [joined(where, settingsHome(where), 'Claude')],
+  program: 'claude-desktop',
   stdio: {},
   // Servers that run elsewhere are connectors there, and stand in no file.
   http: undefined,

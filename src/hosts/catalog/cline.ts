@@ -19,6 +19,7 @@ export const cline: Host = {
     dataFolder(where),
     ...['Code', 'Cursor'].map((editor) => joined(where, settingsHome(where), editor, ...EXTENSION)),
   ],
+  program: 'cline',
   stdio: { type: 'stdio' },
   http: { address: 'url', constant: { type: 'streamableHttp' }, bearer: 'header', untyped: 'sse' },
   references: 'editor',

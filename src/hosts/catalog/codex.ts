@@ -13,6 +13,7 @@ export const codex: Host = {
     project: (where) => [joined(where, where.cwd, '.codex', 'config.toml')],
   },
   traces: (where) => [folder(where)],
+  program: 'codex',
   stdio: {},
   http: { address: 'url', constant: {}, bearer: 'variable-name' },
   references: 'none',

@@ -14,6 +14,7 @@ export const copilot: Host = {
     project: (where) => [joined(where, where.cwd, '.github', 'mcp.json')],
   },
   traces: (where) => [folder(where)],
+  program: 'copilot',
   stdio: { type: 'local', tools: ['*'] },
   http: { address: 'url', constant: { type: 'http', tools: ['*'] }, bearer: 'header' },
   references: 'shell-and-bare',

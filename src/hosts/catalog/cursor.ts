@@ -13,6 +13,7 @@ export const cursor: Host = {
     project: (where) => [joined(where, where.cwd, '.cursor', 'mcp.json')],
   },
   traces: (where) => [joined(where, where.home, '.cursor')],
+  program: 'cursor',
   stdio: {},
   http: { address: 'url', constant: {}, bearer: 'header' },
   references: 'editor',

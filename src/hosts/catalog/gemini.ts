@@ -12,6 +12,7 @@ export const gemini: Host = {
     project: (where) => [joined(where, where.cwd, '.gemini', 'settings.json')],
   },
   traces: (where) => [folder(where)],
+  program: 'gemini',
   stdio: {},
   // Old versions read "url" as SSE; this key means the same to all of them.
   http: { address: 'httpUrl', constant: {}, bearer: 'header' },

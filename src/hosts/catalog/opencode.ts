@@ -13,6 +13,7 @@ export const opencode: Host = {
     project: (where) => namesIn(where, where.cwd),
   },
   traces: (where) => [folder(where)],
+  program: 'opencode',
   stdio: { type: 'local' },
   commandList: true,
   http: { address: 'url', constant: { type: 'remote' }, bearer: 'header' },

@@ -13,6 +13,7 @@ export const vscode: Host = {
     project: (where) => [joined(where, where.cwd, '.vscode', 'mcp.json')],
   },
   traces: (where) => [joined(where, settingsHome(where), 'Code')],
+  program: 'code',
   stdio: { type: 'stdio' },
   http: { address: 'url', constant: { type: 'http' }, bearer: 'header' },
   references: 'editor',

@@ -10,6 +10,7 @@ export const windsurf: Host = {
   keyPath: ['mcpServers'],
   files: { user: (where) => [joined(where, where.home, '.codeium', 'windsurf', 'mcp_config.json')] },
   traces: (where) => [joined(where, where.home, '.codeium', 'windsurf')],
+  program: 'windsurf',
   stdio: {},
   http: { address: 'serverUrl', constant: {}, bearer: 'header' },
   references: 'editor',

@@ -13,6 +13,7 @@ export const zed: Host = {
     project: (where) => [joined(where, where.cwd, '.zed', 'settings.json')],
   },
   traces: (where) => [folder(where)],
+  program: 'zed',
   // Builds before 2026 skip an entry without it.
   stdio: { source: 'custom' },
   // Its headers are literal: the token would have to be written into the file.
