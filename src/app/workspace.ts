@@ -1,4 +1,4 @@
-import type { ConfiguredServer, LoadedConfig, NotAllowed } from '../config/index.ts';
+import { inOrder, type ConfiguredServer, type LoadedConfig, type NotAllowed } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
 import { compound } from '../exposure/index.ts';
 import { Gateway, type CatalogEntry, type OverallExposure } from '../gateway/index.ts';
@@ -69,7 +69,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
       options.build(server, () => workspace, after, anew),
     );
   const { settings } = config();
-  const servers = [...config().servers, ...config().unusable];
+  const servers = inOrder(config());
   const gateway: Gateway = new Gateway({
     entries: servers.map((server) => build(server)),
     log,
@@ -120,13 +120,11 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
 
 /** The servers of a configuration. One that could be used before and cannot be as it is written now stays as it was. */
 function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): readonly ConfiguredServer[] {
-  return [
-    ...next.servers,
-    ...next.unusable.map((server) => {
-      const before = control.find(server.name);
-      if (before === undefined || before.kind === 'unusable' || server.notAllowed === true) return server;
-      log.warn('goes on as it was: its definition cannot be used', { server: server.name });
-      return before;
-    }),
-  ];
+  return inOrder(next).map((server) => {
+    if (server.kind !== 'unusable' || server.notAllowed === true) return server;
+    const before = control.find(server.name);
+    if (before === undefined || before.kind === 'unusable') return server;
+    log.warn('goes on as it was: its definition cannot be used', { server: server.name });
+    return before;
+  });
 }

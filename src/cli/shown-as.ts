@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { composeEnv, type ServerDefinition } from '../config/index.ts';
+import { composeEnv, type ConfiguredServer, type ServerDefinition } from '../config/index.ts';
 import { meantModel, NATURAL_LANGUAGE, type MeantModel } from '../language/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { listedOf } from './survey.ts';
@@ -35,7 +35,7 @@ async function languageOf(server: ServerDefinition, env: NodeJS.ProcessEnv): Pro
 }
 
 /** The names a client sees for a server, as far as they are known without starting it, and who answers. */
-export function shownAs(server: ServerDefinition, { exposure, suite, language }: Look): string {
+export function shownAs(server: ConfiguredServer, { exposure, suite, language }: Look): string {
   if (exposure === 'hidden') return 'hidden';
   if (!server.offer.includes('tools')) return `only ${server.offer.join(' and ')}`;
   const spoken = language === undefined ? '' : `, in plain words to ${modelText(language)}`;

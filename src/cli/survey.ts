@@ -157,7 +157,7 @@ export async function listTools(app: App, server: string): Promise<Listing> {
 }
 
 /** What a client's list has of a server, as far as that is known now. */
-export function listedOf(app: App, { name }: ServerDefinition): readonly ExposedTool[] {
+export function listedOf(app: App, { name }: Pick<ServerDefinition, 'name'>): readonly ExposedTool[] {
   return app.gateway.tools.filter((tool) => tool.source === name);
 }
 

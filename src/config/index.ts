@@ -20,6 +20,7 @@ export { CONFIG_NAMES, configFileFor, type ConfigScope } from './find.ts';
 export { interpolate, whyNotFilled } from './interpolate.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig, type NotAllowed } from './load.ts';
+export { inOrder } from './resolve.ts';
 export { allowedFiles, allowFiles, approvalRecordFile, asOwner, denyFiles } from './project-approval.ts';
 export { concernsWrapped, loadWrapped } from './load-wrapped.ts';
 export { describeWarning } from './problem.ts';

@@ -46,7 +46,7 @@ export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedCo
     ...{ settings, suiteFiles: new Map(), logDirectory: undefined, writtenHttpToken: undefined },
     // It is all there is, so it is shown as it is; but for its tool it would have to be started to be shown.
     servers: [{ ...server, exposure: 'flat', naming: 'own', offer: ['tools'] }],
-    ...{ disabled: [], unusable: [], notAllowed: undefined, compounds: [], warnings },
+    ...{ disabled: [], unusable: [], order: [], notAllowed: undefined, compounds: [], warnings },
   };
 }
 

@@ -97,6 +97,7 @@ describe('settings', () => {
       servers: [],
       disabled: [],
       unusable: [],
+      order: [],
       compounds: [],
       warnings: [],
     });

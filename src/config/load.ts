@@ -63,6 +63,8 @@ export interface LoadedConfig {
   readonly disabled: readonly string[];
   /** Servers that are defined but cannot be used as they are written, and why; a warning says it too. */
   readonly unusable: readonly UnusableServer[];
+  /** The names of all servers, also of those that are turned off, in the order in which the files have them. */
+  readonly order: readonly string[];
   /** What of the project is not allowed yet; undefined where nothing is left to allow. */
   readonly notAllowed: NotAllowed | undefined;
   /** Tools made of tools of several servers, in the order written. */
@@ -115,7 +117,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   ];
   const howToAllow = `Look at it and run: ${face.program ?? 'switchboard'} allow ${shellWord(directory)}`;
   const suiteFiles = filesOf(layers, 'suites');
-  const { servers, disabled, unusable } = resolveServers(candidates, {
+  const { servers, disabled, unusable, order } = resolveServers(candidates, {
     settings,
     suiteFiles,
     env,
@@ -141,7 +143,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...{ settings, suiteFiles },
     logDirectory: logDirectoryOf(layers, env, warn),
     writtenHttpToken: httpTokenIn(layers),
-    ...{ servers, disabled, unusable, notAllowed, compounds, warnings },
+    ...{ servers, disabled, unusable, order, notAllowed, compounds, warnings },
   };
 }
 

@@ -2,6 +2,7 @@ import type { Candidate, CandidateDefinition, Warn } from './candidate.ts';
 import { DEFAULTS, EXPOSURES } from './defaults.ts';
 import type {
   BuiltinDefinition,
+  ConfiguredServer,
   RemoteDefinition,
   ServerDefinition,
   StdioDefinition,
@@ -44,6 +45,19 @@ export interface ResolvedServers {
   readonly disabled: readonly string[];
   /** Those that are defined but cannot be used as they are written. */
   readonly unusable: readonly UnusableServer[];
+  /** The names of all of them, in the order of the configuration. */
+  readonly order: readonly string[];
+}
+
+/** The servers of a configuration that are not turned off, in its order. One added since comes last. */
+export function inOrder({
+  servers,
+  unusable,
+  order,
+}: Omit<ResolvedServers, 'disabled'>): readonly ConfiguredServer[] {
+  const places = new Map(order.map((name, at) => [name, at]));
+  const placeOf = ({ name }: ConfiguredServer): number => places.get(name) ?? order.length;
+  return [...servers, ...unusable].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** Decides which candidates are used (the first of each name) and makes definitions of them. */
@@ -83,7 +97,7 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
       warn({ ...origin(candidate), message, level: 'info', server: name });
     } else servers.push(server);
   }
-  return { servers, disabled, unusable };
+  return { servers, disabled, unusable, order: [...taken.keys()] };
 }
 
 type DefineOptions = Omit<ResolveOptions, 'ourScript' | 'warnings'>;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createHostHome, FILES } from '../helpers/host-home.ts';
-import { startClient } from '../helpers/raw-client.ts';
+import { startClient, type Json } from '../helpers/raw-client.ts';
 import { programEnv, runProgram } from '../helpers/run-program.ts';
 import { createProject, nodeServer, ROOT, serverPath } from '../helpers/temp-project.ts';
 
@@ -41,4 +41,35 @@ test('install makes no file for a host that is not there, unless that is wanted'
   expect(at.read(FILES.vscode)).toContain('switchboard');
   // Its program is enough, although it has never been started.
   expect((await at.run(['install', 'cursor'])).code).toBe(0);
+});
+
+test('dry-run and list have servers that do not work, in their place and with the reason', async () => {
+  const project = createProject({
+    [CONFIG]: {
+      mcpServers: {
+        unset: { ...nodeServer('echo'), env: { T: '${NOT_SET_ANYWHERE}' } },
+        gone: { command: 'no-such-command-here' },
+        echo: nodeServer('echo'),
+      },
+    },
+  });
+  const { code, stdout } = await runProgram(project, ['--dry-run']);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^unset → unset_suite\n {2}failed: .*NOT_SET_ANYWHERE is not set/m);
+  expect(stdout).toContain('Set NOT_SET_ANYWHERE in the environment');
+  // A host gets their suites, too.
+  const rows = stdout.slice(stdout.indexOf('\nTOKENS')).split('\n');
+  expect(rows.map((row) => row.split(' ')[0])).toEqual([
+    ...['', 'TOKENS', 'unset', 'gone', 'echo', 'instructions', 'total', ''],
+  ]);
+  const { json } = await runProgram(project, ['--dry-run', '--json']);
+  expect(json.servers.map(({ name, ok }: Json) => [name, ok])).toEqual([
+    ['unset', false],
+    ['gone', false],
+    ['echo', true],
+  ]);
+  expect(json.servers[0].error).toMatchObject({ code: 'SERVER_UNUSABLE' });
+  expect(json.servers[0].tokens.listed).toBeGreaterThan(0);
+  const listed = (await runProgram(project, ['list'])).stdout.split('\n').slice(1, 4);
+  expect(listed.map((row) => row.split(' ')[0])).toEqual(['unset', 'gone', 'echo']);
 });

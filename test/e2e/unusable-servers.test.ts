@@ -46,7 +46,7 @@ describe('a suite', () => {
   ])('%s says so, and what to do', async (_what, entry, reason, nextStep) => {
     const gateway = await startGateway({ bad: entry as never, good: nodeServer('echo') });
     const { client, project, introspect, call } = gateway;
-    expect((await toolsOf(gateway)).map(({ name }) => name)).toEqual(['good_suite', 'bad_suite']);
+    expect((await toolsOf(gateway)).map(({ name }) => name)).toEqual(['bad_suite', 'good_suite']);
     expect(await descriptionOf(gateway, 'bad_suite')).toMatch(new RegExp(`^Not available: .*${reason}`));
     for (const answer of [await introspect('bad'), await call('bad', 'echo', { text: 'x' })]) {
       expect(answer.result).toMatchObject({ isError: true });

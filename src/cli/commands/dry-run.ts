@@ -1,9 +1,11 @@
 import {
   describeWarning,
+  inOrder,
   MANAGEMENT_TOOLS,
   type CompoundDefinition,
   type LoadedConfig,
   type ServerDefinition,
+  type UnusableServer,
 } from '../../config/index.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
@@ -18,6 +20,7 @@ import { lookOf, shownAs, type Look } from '../shown-as.ts';
 import { shortPath } from '../short-path.ts';
 import type { Style } from '../style.ts';
 import {
+  listedOf,
   selected,
   survey,
   type ExposedTool,
@@ -44,8 +47,8 @@ interface ServerReport extends Look {
   /** Where it is defined. */
   readonly source: ServerDefinition['origin'];
   readonly ok: boolean;
-  /** From the start of its process to its list of tools, in milliseconds. */
-  readonly ms: number;
+  /** From the start of its process to its list of tools, in milliseconds. Default: it was not started. */
+  readonly ms?: number;
   readonly tools?: readonly ToolReport[];
   /** What the model before it uses, where there is one. */
   readonly behind?: readonly ToolReport[];
@@ -82,7 +85,8 @@ export const dryRun: Command = {
     'Then it compares what every conversation starts with, in tokens. FLAT is every tool of every server, each with ' +
       "name, description and input schema, and the server's instructions, as without a gateway. LISTED is what a host " +
       'gets from this one: the tools, and in a row of their own the instructions. OPENED is what a model reads once when ' +
-      'it looks into a suite. A suite that costs more than its tools is marked: show this one flat. The numbers are ' +
+      'it looks into a suite. A suite that costs more than its tools is marked: show this one flat. A server that fails or ' +
+      'cannot be used is listed with the reason. The numbers are ' +
       'estimates (o200k tokens, within a few percent).',
   ],
   flags: [],
@@ -96,7 +100,14 @@ export const dryRun: Command = {
     const app = context.open(config);
     const surveyed = await survey(app, selected(config, words), context);
     const looks = await Promise.all(surveyed.map(({ server }) => lookOf(app, server, context.env)));
-    const servers = surveyed.map((each, at) => reportOf(each, looks[at]!));
+    const answered = new Map(surveyed.map((each, at) => [each.server.name, reportOf(each, looks[at]!)]));
+    // One that cannot be used is not asked, but a host is told of it.
+    const shown = inOrder(config).filter(({ name, kind }) =>
+      kind === 'unusable' ? words.length === 0 : answered.has(name),
+    );
+    const servers = shown.map((server) =>
+      server.kind === 'unusable' ? unusableReport(server, listedOf(app, server)) : answered.get(server.name)!,
+    );
     // They are about all servers; of some they would be told wrongly.
     const compounds =
       words.length > 0
@@ -128,12 +139,12 @@ export const dryRun: Command = {
       text: (style) => {
         if (servers.length === 0 && management === undefined) return noServer(context.face, config);
         const parts = servers.map((server, at) =>
-          serverText(server, shownAs(surveyed[at]!.server, server), context.cwd, style),
+          serverText(server, shownAs(shown[at]!, server), context.cwd, style),
         );
         if (compounds.length > 0) parts.push(compoundsText(compounds, style));
         if (management !== undefined)
           parts.push(`${style.bold('management tools')}\n  ${management.tools.join(', ')}\n`);
-        if (servers.some((server) => server.ok) || management !== undefined)
+        if (servers.some(({ tokens }) => tokens !== undefined) || management !== undefined)
           parts.push(costTable(servers, compounds, { management, instructions }, total, style));
         return parts.join('\n');
       },
@@ -144,7 +155,8 @@ export const dryRun: Command = {
 function reportOf(surveyed: Surveyed, look: Look): ServerReport {
   const { server, ms } = surveyed;
   const head = { name: server.name, ...look, ms, source: server.origin };
-  if (surveyed.kind === 'failed') return { ...head, ok: false, error: failureData(surveyed.error) };
+  if (surveyed.kind === 'failed')
+    return { ...head, ...failed(surveyed.listed), error: failureData(surveyed.error) };
   const { tools, behind, slips, incomplete } = surveyed;
   const report = ({ name, own, offered, exposed, hiddenBy }: SurveyedTool): ToolReport => ({
     name,
@@ -167,6 +179,23 @@ function reportOf(surveyed: Surveyed, look: Look): ServerReport {
     tokens,
     ...(isDear ? { tokensWhenFlat: whenFlat } : {}),
   };
+}
+
+function unusableReport(server: UnusableServer, listed: readonly ExposedTool[]): ServerReport {
+  const { name, exposure, origin, reason, nextStep } = server;
+  const suite = exposure === 'suite' ? listed[0]?.name : undefined;
+  return {
+    ...{ name, exposure, source: origin },
+    ...(suite === undefined ? {} : { suite }),
+    ...failed(listed),
+    error: { code: 'SERVER_UNUSABLE', message: `It cannot be used: ${reason}.`, hint: nextStep },
+  };
+}
+
+/** What a host still has of a server that does not work: a suite that says so. */
+function failed(listed: readonly ExposedTool[]): Pick<ServerReport, 'ok' | 'tokens'> {
+  if (listed.length === 0) return { ok: false };
+  return { ok: false, tokens: { flat: 0, listed: listedCost(listed), introspect: 0 } };
 }
 
 function compoundReport(
@@ -266,11 +295,10 @@ function costTable(
       cost.introspect === 0 ? '' : about(cost.introspect),
     ];
   };
-  const worked = servers.flatMap(({ name, tools = [], behind = tools, tokens }) =>
-    tokens === undefined ? [] : [{ name, tools: behind.length, tokens }],
-  );
   const rows = [
-    ...worked.map(({ name, tools, tokens }) => row(printableLine(name), tools, tokens)),
+    ...servers.flatMap(({ name, tools, behind = tools, tokens }) =>
+      tokens === undefined ? [] : [row(printableLine(name), behind?.length, tokens)],
+    ),
     ...compounds.map(({ name, tokens }) => row(name, undefined, tokens)),
     ...(own.management === undefined ? [] : [row('management', undefined, own.management.tokens)]),
     ...(own.instructions === undefined
@@ -278,7 +306,7 @@ function costTable(
       : [row('instructions', undefined, { flat: 0, listed: own.instructions, introspect: 0 })]),
   ];
   if (rows.length > 1) {
-    const tools = worked.reduce((all, server) => all + server.tools, 0);
+    const tools = servers.reduce((all, server) => all + (server.behind ?? server.tools ?? []).length, 0);
     rows.push(row('total', tools, total));
   }
   const right = (title: string) => ({ title, align: 'right' }) as const;

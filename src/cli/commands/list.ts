@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../config/index.ts';
+import { inOrder, type LoadedConfig } from '../../config/index.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
@@ -73,22 +73,15 @@ export const list: Command = {
       text: (style) => {
         if (servers.length + unusable.length + disabled.length + others.length === 0)
           return noServer(context.face);
-        const rows = servers.map((server, at) => [
-          printableLine(server.name),
-          shownAs(config.servers[at]!, server),
-          stateText(server.state),
-          commandText(server),
-          shortPath(server.source.file, context.cwd),
-        ]);
-        rows.push(
-          ...unusable.map(({ name, reason, origin }) => [
-            printableLine(name),
-            '(cannot be used)',
-            shortened(printableLine(reason)),
-            '–',
-            shortPath(origin.file, context.cwd),
-          ]),
-        );
+        const usable = new Map(servers.map((server) => [server.name, server]));
+        const rows = inOrder(config).map((server) => {
+          const file = shortPath(server.origin.file, context.cwd);
+          const name = printableLine(server.name);
+          if (server.kind === 'unusable')
+            return [name, '(cannot be used)', shortened(printableLine(server.reason)), '–', file];
+          const known = usable.get(server.name)!;
+          return [name, shownAs(server, known), stateText(known.state), commandText(known), file];
+        });
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
         rows.push(
           ...others.map(({ name, state, gateway, addedAtRunTime }) => {
