@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { openRoutes } from '../../src/switchyard/proxy/routes.ts';
 import { createProxyServer } from '../../src/switchyard/proxy/server.ts';
-import { atTestEnd } from './cleanup.ts';
 import { testYard, type TestYard } from './yard-home.ts';
 
 /** A proxy in this process, for a project whose services are put on record by the test. */
@@ -15,7 +15,7 @@ export async function openProxy(): Promise<TestProxy> {
   const yard = await testYard();
   const { registry, home } = yard.context;
   const proxy = createProxyServer(openRoutes(registry), home.root);
-  atTestEnd(() => Promise.resolve(proxy.close()));
+  onTestFinished(() => proxy.close());
   return { yard, port: await listening(proxy.http) };
 }
 

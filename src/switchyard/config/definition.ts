@@ -33,8 +33,15 @@ export interface ServiceDefinition {
   readonly readyTimeout: number;
   /** Slugs of services that have to be ready before. */
   readonly dependsOn: readonly string[];
+  readonly hostHeader: HostHeader;
   readonly env: Readonly<Record<string, string>>;
 }
+
+/**
+ * Which Host header a service gets through its named address: the browser's own, or, for servers that refuse names they
+ * do not know, its loopback address and port.
+ */
+export type HostHeader = 'preserve' | 'rewrite';
 
 export interface ProfileDefinition {
   readonly name: string;

@@ -62,6 +62,7 @@ describe('a file with one service and nothing else', () => {
           host: '127.0.0.1',
           health: undefined,
           readyTimeout: 15,
+          hostHeader: 'preserve',
           dependsOn: [],
           env: {},
         },
@@ -106,6 +107,7 @@ port = 3000
 host = " localhost "
 health = "/health?full=1"
 ready_timeout = 2.5
+host_header = "rewrite"
 depends_on = ["API", "api"]
 env = { DEBUG = true, LEVEL = 3, VERSION = 3.10, EMPTY = "", __proto__ = "kept" }
 [services.Api]
@@ -132,6 +134,7 @@ env.POSTGRES_PORT = 5432
         host: 'localhost',
         health: '/health?full=1',
         readyTimeout: 2.5,
+        hostHeader: 'rewrite',
         dependsOn: ['api'],
       },
       { name: 'api', health: 'http://[::1]:9000/ok' },
@@ -202,6 +205,10 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     [
       '[services.web]\ncommand = "a"\nready_timeout = -1',
       '3: services.web.ready_timeout must be a number of seconds from 0 to 600, but is -1.',
+    ],
+    [
+      '[services.web]\ncommand = "a"\nhost_header = "backend"',
+      '3: services.web.host_header must be "preserve" or "rewrite", but is "backend".',
     ],
     [
       '[services.web]\ncommand = "a"\nhealth = "health"',
@@ -468,6 +475,7 @@ describe('whatever stands in the file', () => {
       'env',
       'env.A',
       'ready_timeout',
+      'host_header',
       'depends_on',
       'name',
       'worktree_root',

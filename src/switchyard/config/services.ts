@@ -1,6 +1,6 @@
 import { didYouMean } from '../../shared/nearest.ts';
 import { slug } from '../names.ts';
-import type { ServiceDefinition } from './definition.ts';
+import type { HostHeader, ServiceDefinition } from './definition.ts';
 import { asLoopback } from './loopback.ts';
 import { shown } from './report.ts';
 import { namedTables } from './named-tables.ts';
@@ -36,6 +36,7 @@ function readService(name: string, table: Table): ServiceDefinition {
     health: readHealth(table),
     readyTimeout: table.seconds('ready_timeout', LONGEST_READY_TIMEOUT) ?? READY_TIMEOUT,
     dependsOn: [...new Set(table.texts('depends_on').map(slug))],
+    hostHeader: readHostHeader(table),
     env: table.variables('env'),
   };
   if (command === undefined) {
@@ -44,6 +45,16 @@ function readService(name: string, table: Table): ServiceDefinition {
   }
   table.finish();
   return { ...definition, command };
+}
+
+function readHostHeader(table: Table): HostHeader {
+  const value = table.text('host_header') ?? 'preserve';
+  if (value === 'preserve' || value === 'rewrite') return value;
+  throw table.error(
+    'host_header',
+    `must be "preserve" or "rewrite", but is ${shown(value)}`,
+    'Leave it out unless the service refuses its named address; then write host_header = "rewrite".',
+  );
 }
 
 /** A path is asked at the port the service has got; a URL as it is, but on this machine only. */

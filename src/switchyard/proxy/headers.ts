@@ -16,7 +16,7 @@ const HOP_BY_HOP = [
   'transfer-encoding',
   'upgrade',
 ];
-const OURS = ['host', 'x-forwarded-host', 'x-forwarded-proto', 'x-switchyard-service', 'x-switchyard-branch'];
+const OURS = ['x-forwarded-host', 'x-forwarded-proto', 'x-switchyard-service', 'x-switchyard-branch'];
 
 /** What goes on to the other side. */
 export function endToEnd(headers: RawHeaders): string[] {
@@ -28,11 +28,14 @@ export function endToEnd(headers: RawHeaders): string[] {
   return without(headers, dropped);
 }
 
-/** What a backend is told about a request of this service. */
+/**
+ * What a service learns about where a request comes from. Host and Origin stay the browser's: otherwise redirects and
+ * cookies would leave the named address, and checks for requests from other sites would refuse the service's own pages.
+ */
 export function withOrigin(headers: RawHeaders, route: ServiceRecord, host: string): string[] {
+  const own = without(headers, new Set(OURS));
   return [
-    ...without(headers, new Set(OURS)),
-    ...['Host', backendAuthority(route)],
+    ...(route.host_header === 'rewrite' ? rewritten(own, backendAuthority(route), host) : own),
     ...['X-Forwarded-Host', host],
     ...['X-Forwarded-Proto', 'http'],
     ...['X-Switchyard-Service', encodeURI(route.service)],
@@ -65,6 +68,16 @@ function namedByConnection(headers: RawHeaders): string[] {
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(','))
     .map((name) => name.trim());
+}
+
+/** As if the browser had asked for the backend itself. An Origin that is another site's stays that. */
+function rewritten(headers: RawHeaders, authority: string, host: string): string[] {
+  return pairs(headers).flatMap(([name, value]) => {
+    const isOrigin =
+      name.toLowerCase() === 'origin' && value.toLowerCase() === `http://${host.toLowerCase()}`;
+    if (isOrigin) return [name, `http://${authority}`];
+    return [name, name.toLowerCase() === 'host' ? authority : value];
+  });
 }
 
 function backendAuthority({ backend_host, port }: ServiceRecord): string {

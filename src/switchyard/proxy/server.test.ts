@@ -72,13 +72,20 @@ test('a request goes to the service whose name is in its Host, with the headers 
   const answer = await get(port, {
     host: `WEB.feature-X.shop.localhost.:${port}`,
     path: '/a?b=c',
-    headers: { 'x-forwarded-host': 'evil', cookie: ['c=1', 'd=2'], connection: 'x-secret', 'x-secret': '1' },
+    headers: {
+      'x-forwarded-host': 'evil',
+      origin: 'http://elsewhere.example',
+      cookie: ['c=1', 'd=2'],
+      connection: 'x-secret',
+      'x-secret': '1',
+    },
   });
   expect(answer).toMatchObject({ status: 200, body: 'one', headers: { 'set-cookie': ['a=1', 'b=2'] } });
   expect(seen).toEqual([
     {
       url: '/a?b=c',
-      host: `127.0.0.1:${one}`,
+      host: `WEB.feature-X.shop.localhost.:${port}`,
+      origin: 'http://elsewhere.example',
       cookie: 'c=1; d=2',
       connection: 'keep-alive',
       'x-forwarded-host': `WEB.feature-X.shop.localhost.:${port}`,
@@ -88,6 +95,30 @@ test('a request goes to the service whose name is in its Host, with the headers 
     },
   ]);
   expect(await get(port)).toMatchObject({ status: 200, body: 'two' });
+});
+
+test('a service that wants its own address gets it as Host, and as Origin of its own pages', async () => {
+  const { yard, port } = await openProxy();
+  const seen: string[] = [];
+  const at = await backend(({ headers }, response) => {
+    seen.push(`${headers.host ?? ''} from ${headers.origin ?? ''}`);
+    response.end(headers['x-forwarded-host']);
+  });
+  await yard.record({ port: at, host_header: 'rewrite' });
+  const host = `web.main.shop.localhost:${port}`;
+  for (const origin of [`http://${host}`, 'http://api.main.shop.localhost', 'null']) {
+    expect((await get(port, { host, headers: { origin } })).body).toBe(host);
+  }
+  await raw(
+    port,
+    `GET / HTTP/1.1\r\nHost: ${host}\r\nOrigin: http://${host}\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n`,
+  );
+  expect(seen).toEqual([
+    `127.0.0.1:${at} from http://127.0.0.1:${at}`,
+    `127.0.0.1:${at} from http://api.main.shop.localhost`,
+    `127.0.0.1:${at} from null`,
+    `127.0.0.1:${at} from http://127.0.0.1:${at}`,
+  ]);
 });
 
 test('a record that appears, moves or goes while the proxy runs counts from the next request on', async () => {

@@ -127,6 +127,7 @@ const SERVICE: Fields = {
   desired_port: orNone(port),
   port,
   backend_host: text,
+  host_header: orNone(text),
   hostname: text,
   url: text,
   worktree: text,

@@ -59,7 +59,7 @@ const onLinux = process.platform === 'linux';
 
 test.runIf(onLinux)('services that run are known again when the state is broken', async () => {
   const shop = yard();
-  const child = await running(shop, 'feature/x');
+  const child = await running(shop, 'feature/x', { SWITCHYARD_HOST_HEADER: 'rewrite' });
   writeFileSync(shop.place.stateFile, '{"version": 1, "projects": {"/shop": {"nam');
   await shop.registry.change(() => undefined);
 
@@ -72,6 +72,7 @@ test.runIf(onLinux)('services that run are known again when the state is broken'
     desired_port: 3000,
     port: 20_017,
     backend_host: '127.0.0.1',
+    host_header: 'rewrite',
     hostname: 'web.feature-x.shop.localhost',
     worktree: shop.root,
     pid: child.pid,

@@ -91,6 +91,7 @@ function serviceOf(
     desired_port: canonical === port ? null : (canonical ?? null),
     port,
     backend_host: env.HOST || '127.0.0.1',
+    host_header: env.SWITCHYARD_HOST_HEADER === 'rewrite' ? 'rewrite' : 'preserve',
     hostname: URL.canParse(url) ? new URL(url).hostname : '',
     url,
     worktree,

@@ -1,3 +1,5 @@
+import type { HostHeader } from '../config/definition.ts';
+
 /**
  * What `state.json` holds. Field names are those of the file. Whatever else stands in it is kept: another version may
  * have written it.
@@ -71,6 +73,8 @@ export interface ServiceRecord extends ProcessRecord {
   desired_port: number | null;
   port: number;
   backend_host: string;
+  /** Records of older versions have none, which means `preserve`. */
+  host_header?: HostHeader | null;
   hostname: string;
   url: string;
   worktree: string;
