@@ -17,7 +17,7 @@ export interface ConversationOptions {
   readonly messageBytes: number;
   /** The output is a pipe, socket or file, which keeps no hold of what it has taken. */
   readonly takesCopies: boolean;
-  /** Whether requests are answered one after another, in the order they came. Default false. */
+  /** Whether requests are answered one after another, in the order they came, unless one takes long. Default false. */
   readonly inOrder?: boolean;
   /** The client will say no more. */
   readonly ended: (why: 'end' | 'overrun') => void;
@@ -49,7 +49,7 @@ export function openConversation(options: ConversationOptions): Conversation {
       request: (message) => {
         client.request(message);
         // A client that asks without reading the answers is not listened to until it does.
-        if (!peer.outbox.congested || inOrder) return;
+        if (!peer.outbox.congested || (client instanceof OneByOne && client.inTurn)) return;
         peer.pause();
         peer.outbox.whenDrained(() => peer.resume());
       },
@@ -66,7 +66,10 @@ export function openConversation(options: ConversationOptions): Conversation {
         if (dropped === 1 || dropped % 1000 === 0)
           log.debug('dropped a message of the host', { why, count: dropped });
       },
-      ended,
+      ended: (why) => {
+        if (client instanceof OneByOne) client.ended();
+        ended(why);
+      },
     },
     { shape: CLIENT_SHAPE, messageBytes, takesCopies },
   );

@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Client } from '../protocol/index.ts';
 import { idKey, RpcCode, type Message, type Peer } from '../wire/index.ts';
 import type { DualClient } from './dual.ts';
@@ -5,6 +6,12 @@ import type { DualClient } from './dual.ts';
 /** So many requests, or bytes of them, may wait; beyond that the client is not listened to until some are done. */
 const MOST_WAITING = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * A request that runs for so long holds up no other, in milliseconds. A script that pipes in all it has to ask has closed
+ * its end by then, or at least had the time to.
+ */
+const HOLD_MS = 500;
 
 /** Something a client is to be answered, when its turn comes. */
 interface Turn {
@@ -15,7 +22,10 @@ interface Turn {
 
 /**
  * The requests of one client, each begun when the one before it is answered, so that answers come in the order of the
- * requests. What is no request is heard at once: above all that a request is not wanted any more.
+ * requests. One that takes long lets the others pass while the client is there to ask: it may wait for minutes, and a
+ * client that gets no answer to a ping takes us for dead. When the input has ended, the order counts alone: then a whole
+ * session was piped in, and each request builds on the one before it. Notifications are heard at once: above all that a
+ * request is not wanted any more.
  */
 export class OneByOne {
   readonly #client: DualClient;
@@ -24,6 +34,9 @@ export class OneByOne {
   #bytes = 0;
   #paused = false;
   #busy = false;
+  /** Whether requests are begun as they come, because one takes long. */
+  #passing = false;
+  #ended = false;
   #working: Promise<void> | undefined;
 
   constructor(client: DualClient, peer: Peer) {
@@ -31,14 +44,29 @@ export class OneByOne {
     this.#peer = peer;
   }
 
+  /** Whether requests wait for their turn at the moment. */
+  get inTurn(): boolean {
+    return !this.#passing;
+  }
+
   request(message: Message): void {
+    if (this.#passing) {
+      this.#client.request(message);
+      return;
+    }
     this.#bytes += message.length;
     this.#add({ request: message, begin: () => this.#client.request(message) });
   }
 
   /** Answers something that is no request, when everything before it is answered. */
   refuse(answer: () => void): void {
-    this.#add({ request: undefined, begin: answer });
+    if (this.#passing) answer();
+    else this.#add({ request: undefined, begin: answer });
+  }
+
+  /** The client will ask for nothing more. */
+  ended(): void {
+    this.#ended = true;
   }
 
   notification(message: Message): void {
@@ -93,12 +121,23 @@ export class OneByOne {
     this.#busy = true;
     for (let turn = this.#next(); turn !== undefined; turn = this.#next()) {
       turn.begin();
-      await this.#client.idle();
+      await this.#answered();
       const { outbox } = this.#peer;
       // A client that does not read its answers gets no more of them.
       if (outbox.congested) await new Promise<void>((resolve) => outbox.whenDrained(resolve));
     }
     this.#busy = false;
+  }
+
+  /** Resolves when all that was begun is answered; what comes meanwhile is begun too, if that takes long. */
+  async #answered(): Promise<void> {
+    const answered = this.#client.idle();
+    if (await isWithin(HOLD_MS, answered)) return;
+    if (this.#ended) return answered;
+    this.#passing = true;
+    for (let turn = this.#next(); turn !== undefined; turn = this.#next()) turn.begin();
+    await this.#client.idle();
+    this.#passing = false;
   }
 
   #next(): Turn | undefined {
@@ -122,4 +161,14 @@ export class OneByOne {
     this.#bytes -= turn!.request!.length;
     return true;
   }
+}
+
+/** Whether something is done in time. What came in before the time was up has been heard of by then. */
+async function isWithin(ms: number, work: Promise<void>): Promise<boolean> {
+  const late = new AbortController();
+  const done = work.then(() => true);
+  const time = setTimeout(ms, undefined, { signal: late.signal, ref: false })
+    .then(() => setImmediate(false))
+    .catch(() => false);
+  return Promise.race([done, time]).finally(() => late.abort());
 }

@@ -13,7 +13,7 @@ export interface StdioDoorOptions {
   readonly log: Logger;
   /** The largest message taken, in bytes. */
   readonly messageBytes: number;
-  /** Whether requests are answered one after another, in the order they came. Default false. */
+  /** Whether requests are answered one after another, in the order they came, unless one takes long. Default false. */
   readonly inOrder?: boolean;
 }
 

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { envelope, type Era } from '../helpers/eras.ts';
 import { alive } from '../helpers/processes.ts';
-import type { RawClient, RpcMessage } from '../helpers/raw-client.ts';
+import type { RawClient } from '../helpers/raw-client.ts';
 import { createYard, SWITCHYARD } from '../helpers/yard.ts';
-import { agentYard, Schemas, type AgentYard } from '../helpers/yard-agent.ts';
+import { agentYard, Schemas, speaker, type AgentYard } from '../helpers/yard-agent.ts';
 import { until } from '../helpers/until.ts';
 
 const request = (id: number, method: string, params: unknown): string =>
@@ -131,63 +130,6 @@ test('a session that acts does all of it, one after another, in one piped go', a
   expect(data.down).toMatchObject({ branch, messages: ['stopped web'] });
   expect(alive(data.where.pid)).toBe(false);
 });
-
-/** A client of one era, and the same request from both. */
-function speaker(client: RawClient, era: Era) {
-  const ask = (method: string, params: any = {}, options = {}): Promise<RpcMessage> =>
-    era === 'legacy'
-      ? client.request(method, params, options)
-      : client.request(method, { ...params, _meta: { ...envelope({}), ...params._meta } }, options);
-  return {
-    ask,
-    call: async (name: string, args: object = {}, more: object = {}, options = {}): Promise<any> =>
-      (await ask('tools/call', { name: `switchyard_${name}`, arguments: args, ...more }, options)).result,
-  };
-}
-
-test.each(['legacy', 'modern'] as const)(
-  'whoever waits for services hears how far they are, and may stop waiting (%s)',
-  async (era) => {
-    const yard = await agentYard(
-      '[services.slow]\ncommand = "node -e setInterval(()=>0,1000)"\nready_timeout = 600\n',
-    );
-    const client = yard.agent();
-    const { ask, call: use } = speaker(client, era);
-    const waiting = ask(
-      'tools/call',
-      { name: 'switchyard_up', arguments: {}, _meta: { progressToken: 'p' } },
-      { id: 77, deadline: 60_000 },
-    );
-    waiting.catch(() => undefined);
-    const told = (text: string): Promise<RpcMessage> =>
-      client.waitFor(
-        ({ method, params }) => method === 'notifications/progress' && String(params.message).includes(text),
-      );
-    await told('starting slow');
-    await told('started web');
-    // Again and again, so that nobody takes it for dead.
-    await told('waiting for slow');
-    const heard = client.notifications.map(({ params }) => params);
-    expect(new Set(heard.map(({ progressToken }) => progressToken))).toEqual(new Set(['p']));
-    expect(heard.map(({ progress }) => progress)).toEqual(heard.map((_, at) => at + 1));
-    // The next request waits its turn; that the first is not wanted any more is heard at once.
-    const status = use('status');
-    client.notify('notifications/cancelled', { requestId: 77, reason: 'enough' });
-    const { services } = (await status).structuredContent;
-    expect(services.map(({ service, status: life }: any) => [service, life])).toEqual([
-      ['web', 'running'],
-      ['slow', 'running'],
-    ]);
-    expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([77]);
-    const { structuredContent, isError } = await use('down');
-    expect([isError, [...structuredContent.messages].sort()]).toEqual([
-      false,
-      ['stopped slow', 'stopped web'],
-    ]);
-    const exit = await client.close();
-    expect(exit.code).toBe(0);
-  },
-);
 
 test.each(['legacy', 'modern'] as const)(
   'it is gone soon after its input, with everything answered (%s)',

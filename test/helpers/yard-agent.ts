@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { startClient, type RawClient, type RawClientOptions } from './raw-client.ts';
+import { envelope, type Era } from './eras.ts';
+import { startClient, type RawClient, type RawClientOptions, type RpcMessage } from './raw-client.ts';
 import { createYard, SWITCHYARD, type TestYard } from './yard.ts';
 import { freePort } from './yard-home.ts';
 
@@ -74,4 +75,17 @@ export class Schemas {
     const check = this.#ajv.compile(this.#tools.get(tool).outputSchema);
     return check(data) ? undefined : this.#ajv.errorsText(check.errors);
   }
+}
+
+/** The same requests from a client of either era. */
+export function speaker(client: RawClient, era: Era) {
+  const ask = (method: string, params: any = {}, options = {}): Promise<RpcMessage> =>
+    era === 'legacy'
+      ? client.request(method, params, options)
+      : client.request(method, { ...params, _meta: { ...envelope({}), ...params._meta } }, options);
+  return {
+    ask,
+    call: async (name: string, args: object = {}, more: object = {}, options = {}): Promise<any> =>
+      (await ask('tools/call', { name: `switchyard_${name}`, arguments: args, ...more }, options)).result,
+  };
 }
