@@ -19,6 +19,13 @@ test('a framed host gets −32000 for it', () => {
   });
 });
 
+test('a resource that nobody has is not found; one that is only named is a wrong parameter', () => {
+  const unknown = new SwitchboardError('RESOURCE_UNKNOWN', 'x');
+  expect(wireAnswer(unknown, 'resources/read', false)).toMatchObject({ code: -32002 });
+  expect(wireAnswer(unknown, 'resources/subscribe', false)).toMatchObject({ code: -32002 });
+  expect(wireAnswer(unknown, 'completion/complete', false)).toMatchObject({ code: -32602 });
+});
+
 test.each([
   ['TOOL_UNKNOWN', -32602],
   ['TOOL_NOT_ALLOWED', -32602],

@@ -1,6 +1,6 @@
 import type { SwitchboardError } from '../shared/errors.ts';
 import { plain } from '../shared/printable.ts';
-import type { JsonObject } from '../protocol/index.ts';
+import { RESOURCE_NOT_FOUND, type JsonObject } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 
 /** How an error looks on the wire: a JSON-RPC error, or a tool result that says it is one. */
@@ -20,11 +20,12 @@ const REQUEST_CODES: Readonly<Record<string, number>> = {
 };
 
 /**
- * The one place where our errors become wire errors. What goes wrong inside a known tool is told to the model as a
+ * The one place where our errors become wire errors, in the codes of the era with a handshake. What goes wrong inside a known tool is told to the model as a
  * result, so that it can do something about it; a host that frames with Content-Length expects −32000 instead.
  */
 export function wireAnswer(error: SwitchboardError, method: string, framed: boolean): WireAnswer {
-  const code = REQUEST_CODES[error.code];
+  const isMissing = error.code === 'RESOURCE_UNKNOWN' && method.startsWith('resources/');
+  const code = isMissing ? RESOURCE_NOT_FOUND : REQUEST_CODES[error.code];
   // It may quote what a server or a client said, and ends up before a model or on a terminal.
   const text = plain(error.explained);
   if (code !== undefined) return { kind: 'error', code, message: text };

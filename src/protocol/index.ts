@@ -10,4 +10,10 @@ export {
 export { canElicit, requiredCapability, isRoutedMethod, LOG_MESSAGE_LEVELS, severity } from './methods.ts';
 export { isModernVersion, MAY_REQUIRE_INPUT, Meta, MODERN_VERSION, ModernCode } from './modern.ts';
 export { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from './shapes.ts';
-export { BATCHING_VERSION, isLegacyVersion, LATEST_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts';
+export {
+  BATCHING_VERSION,
+  isLegacyVersion,
+  LATEST_LEGACY_VERSION,
+  LEGACY_VERSIONS,
+  RESOURCE_NOT_FOUND,
+} from './versions.ts';

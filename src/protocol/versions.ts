@@ -8,5 +8,8 @@ export function isLegacyVersion(version: unknown): version is LegacyVersion {
   return LEGACY_VERSIONS.includes(version as LegacyVersion);
 }
 
+/** How these versions refuse a resource that does not exist; the modern era calls it invalid params. */
+export const RESOURCE_NOT_FOUND = -32002;
+
 /** The only version in which several messages may be sent as one JSON array. */
 export const BATCHING_VERSION: LegacyVersion = '2025-03-26';

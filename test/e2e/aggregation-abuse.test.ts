@@ -446,7 +446,7 @@ describe('URIs', () => {
     expect(await read(client, 'demo://same')).toBe('A has demo://same');
     expect(await read(client, 'switchboard://B/demo://same')).toBe('B has demo://same');
     expect(await read(client, trap)).toBe('A has switchboard://B/demo://same');
-    expect((await client.request('resources/read', { uri: 'switchboard://B/x' })).error?.code).toBe(-32602);
+    expect((await client.request('resources/read', { uri: 'switchboard://B/x' })).error?.code).toBe(-32002);
   });
 
   test('that a server linked to are read from it, though a template of another fits', async () => {

@@ -449,7 +449,7 @@ describe('exposures', () => {
     for (const method of ['resources/read', 'resources/subscribe']) {
       for (const uri of ['nobody://knows/this', 'switchboard://nobody/demo://open', 'file:///etc/passwd']) {
         const { error } = await client.request(method, { uri });
-        expect(error?.code, `${method} ${uri}`).toBe(-32602);
+        expect(error?.code, `${method} ${uri}`).toBe(-32002);
         expect(error?.message).toContain(uri);
       }
     }

@@ -81,13 +81,14 @@ const INTENDED: readonly Difference[] = [
   },
   {
     what: 'the refusal of a tool, resource, prompt or template that does not exist',
-    why: 'No server has it, so the gateway asks none and says so itself: −32602 and the name.',
+    why: 'No server has it, so the gateway asks none and says so itself: −32602, or −32002 for a resource, and the name.',
     concerns: ({ unknown }) => unknown !== undefined,
     view: (text, { side, step }) => {
       const { error, result } = JSON.parse(text) as { error?: any; result?: any };
-      const refusal = `refused with -32602, naming ${step.unknown!}`;
+      const code = step.method === 'resources/read' ? -32002 : -32602;
+      const refusal = `refused with ${code}, naming ${step.unknown!}`;
       if (side === 'direct') return error !== undefined || result?.isError === true ? refusal : text;
-      return error?.code === -32602 && error.message.includes(step.unknown) ? refusal : text;
+      return error?.code === code && error.message.includes(step.unknown) ? refusal : text;
     },
   },
   {

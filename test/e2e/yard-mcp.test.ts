@@ -155,6 +155,20 @@ test.each(['legacy', 'modern'] as const)(
   },
 );
 
+test.each([
+  ['legacy', -32002],
+  ['modern', -32602],
+] as const)('a resource that does not exist is refused with the code of the era (%s)', async (era, code) => {
+  const yard = await agentYard();
+  const client = yard.agent();
+  if (era === 'legacy') await client.initialize('2025-11-25');
+  const { ask } = speaker(client, era);
+  for (const uri of ['switchyard://project/nothing', 'file:///etc/passwd']) {
+    const { error } = await ask('resources/read', { uri });
+    expect(error).toMatchObject({ code, message: expect.stringContaining(uri) });
+  }
+});
+
 test('a service that fails to start makes the call an error, with its exit code and last words', async () => {
   const yard = await agentYard(
     `[services.bad]\ncommand = "node -e \\"console.error('no database'); process.exit(3)\\""\n`,

@@ -5,6 +5,7 @@ import {
   isJsonObject,
   kindListedBy,
   MAY_REQUIRE_INPUT,
+  RESOURCE_NOT_FOUND,
   Server,
   severity,
   type JsonObject,
@@ -185,8 +186,7 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     const answer = wireAnswer(error, call.method, false);
     if (answer.kind === 'result') this.answer(call, answer.result);
     else {
-      // This era has given up the range that the other code is from.
-      const code = answer.code === RpcCode.serverError ? RpcCode.internalError : answer.code;
+      const code = MODERN_CODES.get(answer.code) ?? answer.code;
       this.#settle(({ peer, request }) => peer.fail(request.text(Client.id), code, answer.message));
     }
   }
@@ -319,3 +319,9 @@ function canonical(value: unknown): string {
 function oneLine(json: string): string {
   return json.replace(/[\n\r]/g, ' ');
 }
+
+/** This era has given up the range that these codes are from. */
+const MODERN_CODES: ReadonlyMap<number, number> = new Map([
+  [RpcCode.serverError, RpcCode.internalError],
+  [RESOURCE_NOT_FOUND, RpcCode.invalidParams],
+]);
