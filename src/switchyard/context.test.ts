@@ -232,9 +232,7 @@ test('the entry of a project is made once and refreshed when its config says som
   });
   expect(first.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/);
   await recordService(context, 'main');
-  await context.registry.change((state) =>
-    ensureProject(state, { ...context.config, name: 'Kiosk', slug: 'kiosk' }),
-  );
+  await context.registry.change((state) => ensureProject(state, { ...context.config, name: 'Kiosk' }));
   expect(projectRecord(context)).toMatchObject({ name: 'Kiosk', created_at: first.created_at });
   expect(Object.keys(projectRecord(context)!.services)).toEqual(['main::web']);
 });

@@ -8,6 +8,8 @@ import { readConfig } from './config/read.ts';
 import { recordedConfig } from './config/recorded.ts';
 import { slug } from './names.ts';
 import { homeOf, type Home } from './state/home.ts';
+import { ensureProject } from './state/project.ts';
+import { namedHere } from './state/project-name.ts';
 import { isInside, realPath } from './state/real-path.ts';
 import type { ProjectRecord, State } from './state/records.ts';
 import { openRegistry, type Registry } from './state/registry.ts';
@@ -44,12 +46,13 @@ export function openContext(options: ContextOptions): YardContext {
   const home = homeOf(env);
   const registry = openRegistry(home);
   const base = { home, registry, cwd, env };
-  const file = configFileFor(registry.read(), cwd);
+  const state = registry.read();
+  const file = configFileFor(state, cwd);
   try {
     if (file === undefined) throw noProject(cwd);
-    return { ...base, config: readConfig(file) };
+    return { ...base, config: namedHere(state, readConfig(file)) };
   } catch (problem) {
-    const record = options.orRecorded === true ? recordOf(registry.read(), cwd, file) : undefined;
+    const record = options.orRecorded === true ? recordOf(state, cwd, file) : undefined;
     if (record === undefined || !(problem instanceof SwitchboardError)) throw problem;
     return { ...base, config: recordedConfig(record), problem };
   }
@@ -127,7 +130,25 @@ export function scopeBranch(context: YardContext, branch?: string): string | und
   return scoped === undefined ? undefined : slug(scoped);
 }
 
-export { ensureProject } from './state/project.ts';
+/**
+ * Makes sure that the project has a record, and its name with it, and gives the context by that name: another project may
+ * have taken it since, or a person may have chosen one. To be called under the lock of the project.
+ */
+export async function claimName(context: YardContext): Promise<YardContext> {
+  const { registry, config } = context;
+  const state = registry.read();
+  const record = state.projects[config.root];
+  const isClaimed = record !== undefined && record.name === namedHere(state, config).name;
+  const named = isClaimed
+    ? namedHere(state, config)
+    : await registry.change((changed) => {
+        ensureProject(changed, config);
+        return namedHere(changed, config);
+      });
+  return named === config ? context : { ...context, config: named };
+}
+
+export { ensureProject };
 
 export function projectRecord(context: YardContext): ProjectRecord | undefined {
   return context.registry.read().projects[context.config.root];

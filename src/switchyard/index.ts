@@ -25,6 +25,7 @@ export const listWorktrees = later(async () => (await import('./worktrees/list.t
 export const pruneWorktrees = later(async () => (await import('./worktrees/prune.ts')).pruneWorktrees);
 export const registerAlias = later(async () => (await import('./mcp/aliases.ts')).registerAlias);
 export const removeWorktree = later(async () => (await import('./worktrees/remove.ts')).removeWorktree);
+export const renameProject = later(async () => (await import('./rename.ts')).renameProject);
 export const restart = later(async () => (await import('./services/restart.ts')).restart);
 export const serveForward = later(async () => (await import('./forward/serve.ts')).serveForward);
 export const serveProxy = later(async () => (await import('./proxy/serve.ts')).serveProxy);

@@ -17,7 +17,17 @@ export function serviceKey(branch: string, service: string): string {
 
 /** What a service of a branch is called behind the proxy. */
 export function hostName(service: string, branch: string, project: string, tld: string): string {
-  return [label(slug(service)), label(slug(branch)), label(slug(project)), tld].join('.').toLowerCase();
+  return [label(slug(service)), label(slug(branch)), projectLabel(project), tld].join('.').toLowerCase();
+}
+
+/** The part of a host name that stands for the project. */
+export function projectLabel(project: string): string {
+  return label(slug(project));
+}
+
+/** The same part of a host name that `hostName` made. */
+export function projectLabelOf(host: string): string | undefined {
+  return host.split('.')[2];
 }
 
 export function urlOf(host: string, port: number): string {

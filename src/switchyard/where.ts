@@ -9,6 +9,8 @@ import { recentErrors } from './logs/recent-errors.ts';
 import { serviceKey, slug } from './names.ts';
 import { exitFileOf } from './services/exit-file.ts';
 import { observeServices, type Observed, type ServiceLife } from './services/observe.ts';
+import { answersInstead } from './proxy/routes.ts';
+import { whyNamed } from './state/project-name.ts';
 import { insideLogs } from './state/home.ts';
 import type { ServiceRecord } from './state/records.ts';
 
@@ -50,6 +52,9 @@ export async function where(
   const { status } = observed[0]!;
   if (status === 'stale') throw stale(record);
 
+  const state = context.registry.read();
+  const why = whyNamed(state, context.config);
+  const other = answersInstead(state, record);
   const listener = listenerOf(observed);
   const [canonical = null] =
     record.desired_port === null ? [] : await verify(context, { branch: record.branch, services: [wanted] });
@@ -59,7 +64,12 @@ export async function where(
     recent_errors: insideLogs(context.home, record.log_file) ? recentErrors(record.log_file) : [],
     listener,
     canonical,
-    proof: [tell(record, status, listener), ...(canonical === null ? [] : [canonical.text])],
+    proof: [
+      tell(record, status, listener),
+      ...(canonical === null ? [] : [canonical.text]),
+      ...(other === undefined ? [] : [`${record.url} ${other}; switchyard restart gives it one of its own`]),
+      ...(why === undefined ? [] : [why]),
+    ],
   };
 }
 

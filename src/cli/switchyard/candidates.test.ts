@@ -37,7 +37,7 @@ async function found(...typed: string[]): Promise<string[]> {
 test('the first word is a command, and hidden ones are not told', async () => {
   expect(await found('')).toEqual(expect.arrayContaining(['up', 'down', 'status', 'help']));
   expect(await found('')).not.toContain('forward');
-  expect(await found('re')).toEqual(['restart', 'remove']);
+  expect(await found('re')).toEqual(['restart', 'remove', 'rename']);
   expect(await found('help', 'br')).toEqual(['brief']);
 });
 

@@ -108,6 +108,12 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     load: async () => (await import('./commands/prune.ts')).prune,
   },
   {
+    name: 'rename',
+    words: '[name]',
+    summary: 'choose what this project is called on this machine',
+    load: async () => (await import('./commands/rename.ts')).rename,
+  },
+  {
     name: 'doctor',
     words: '',
     summary: 'what is wrong with the set-up, and what to do',

@@ -4,8 +4,11 @@ export interface ProjectConfig {
   readonly root: string;
   /** The file itself. */
   readonly file: string;
+  /** What the project is called on this machine. */
   readonly name: string;
   readonly slug: string;
+  /** The name in the file, where this machine uses another one. */
+  readonly writtenName?: string;
   /** Where worktrees go, as an absolute path; undefined means the state home. */
   readonly worktreeRoot: string | undefined;
   readonly env: { readonly link: readonly string[]; readonly copy: readonly string[] };

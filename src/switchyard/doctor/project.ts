@@ -3,8 +3,10 @@ import { messageOf } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
 import { resolveBranch, type YardContext } from '../context.ts';
+import { answersInstead } from '../proxy/routes.ts';
 import { withInterpreter } from '../services/interpreter.ts';
 import { renderCommand } from '../services/template.ts';
+import { localNameIn, whyNamed } from '../state/project-name.ts';
 import { envWarnings } from '../worktrees/env.ts';
 import { listWorktrees } from '../worktrees/list.ts';
 import type { Finding } from './finding.ts';
@@ -14,6 +16,7 @@ export async function examineProject(context: YardContext): Promise<readonly Fin
   const { config, env } = context;
   const { worktree } = await resolveBranch(context);
   return [
+    ...examineName(context),
     ...config.warnings.map(({ line, message }): Finding => ({
       level: 'warning',
       what: `${config.file}:${line}: ${message}`,
@@ -26,6 +29,23 @@ export async function examineProject(context: YardContext): Promise<readonly Fin
     })),
     ...config.services.flatMap((service) => examineCommand(service, worktree, env)),
   ];
+}
+
+/** Names that are not the one in the file and that nobody chose, and addresses that another project has too. */
+function examineName({ registry, config }: YardContext): readonly Finding[] {
+  const state = registry.read();
+  const why = localNameIn(state, config)?.chosen === false ? whyNamed(state, config) : undefined;
+  const named: Finding[] =
+    why === undefined
+      ? []
+      : [{ level: 'note', what: `${why}.`, next: 'To choose another name, run `switchyard rename NAME`.' }];
+  const shared = Object.values(state.projects[config.root]?.services ?? {}).flatMap((record): Finding[] => {
+    const other = answersInstead(state, record);
+    if (other === undefined) return [];
+    const next = `Run \`switchyard restart ${record.service} --branch ${shellWord(record.branch)}\`: then it has one of its own.`;
+    return [{ level: 'warning', what: `${record.url} ${other}.`, next }];
+  });
+  return [...named, ...shared];
 }
 
 function examineCommand(service: ServiceDefinition, cwd: string, env: NodeJS.ProcessEnv): readonly Finding[] {

@@ -7,6 +7,7 @@ import { readConfig } from '../config/read.ts';
 import { recordedConfig } from '../config/recorded.ts';
 import { configFileFor, type YardContext } from '../context.ts';
 import { homeOf } from '../state/home.ts';
+import { namedHere } from '../state/project-name.ts';
 import { isInside, realPath } from '../state/real-path.ts';
 import type { State } from '../state/records.ts';
 import { openRegistry } from '../state/registry.ts';
@@ -105,7 +106,7 @@ export function openPinned(pin: Pin, env: NodeJS.ProcessEnv, call: PinnedCall = 
   try {
     const file = join(pin.root, CONFIG_FILE);
     if (!existsSync(file)) throw noProject(pin.root);
-    return { ...base, config: readConfig(file) };
+    return { ...base, config: namedHere(state, readConfig(file)) };
   } catch (problem) {
     const record = call.orRecorded === true ? state.projects[pin.root] : undefined;
     if (record === undefined || !(problem instanceof SwitchboardError)) throw problem;

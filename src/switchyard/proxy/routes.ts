@@ -56,7 +56,17 @@ export function openRoutes(registry: Registry): Routes {
   };
 }
 
-/** Two projects of one name give their services the same names; the one that was started last answers. */
+/**
+ * Says who answers under the address of a service, where that is not the service itself. Each project has a name of its
+ * own; but services that an earlier version started run on as they are.
+ */
+export function answersInstead(state: State, record: ServiceRecord): string | undefined {
+  const found = tableOf(state).get(record.hostname.toLowerCase());
+  if (found === undefined || found.project_root === record.project_root) return undefined;
+  return `answers with ${found.service} of ${found.branch} in ${found.project_root}`;
+}
+
+/** Of two services of one name, the one that was started last answers. */
 function tableOf(state: State): ReadonlyMap<string, ServiceRecord> {
   const services = Object.values(state.projects).flatMap((project) => Object.values(project.services));
   services.sort((a, b) => a.started_at.localeCompare(b.started_at));

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
-import type { BranchPlace, YardContext } from '../context.ts';
+import { claimName, type BranchPlace, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { OnEvent, YardEvent } from './events.ts';
@@ -121,13 +121,14 @@ async function startUnderLock(
   course: Course,
   due: readonly ServiceDefinition[],
 ): Promise<readonly Running[]> {
-  const { context, place, levels, reserved } = course;
+  const { place, levels, reserved } = course;
   const isFirst = due.some((definition) => levels[0]!.includes(definition));
   if (isFirst && course.before !== undefined) {
     // What is stopped for a restart shall not stay stopped because of the proxy.
     await course.proxy;
     await course.before();
   }
+  const context = await claimName(course.context);
   const observed = (await reconcile(context)).filter(({ record }) => record.branch_slug === place.slug);
   if (isFirst) refuseCollision(observed, place);
   const alive = new Map(
@@ -141,7 +142,7 @@ async function startUnderLock(
   for (const [each, reservation] of await reserve(context, missing)) reserved.set(each, reservation);
 
   const starting = due.filter(({ name }) => !alive.has(name));
-  const peers = starting.length === 0 ? [] : await peersOf(course, [...alive.values()]);
+  const peers = starting.length === 0 ? [] : await peersOf({ ...course, context }, [...alive.values()]);
   const inherited = { ...context.env };
   const prepared = starting.map((definition) =>
     prepareService(definition, {

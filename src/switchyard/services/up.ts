@@ -4,6 +4,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { ensureProxy } from '../proxy/ensure.ts';
+import { localNameIn, whyNamed } from '../state/project-name.ts';
 import type { ProjectRecord } from '../state/records.ts';
 import type { OnEvent } from './events.ts';
 import { levelsOf } from './levels.ts';
@@ -87,7 +88,7 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
     proxy,
     ...(before === undefined ? {} : { before }),
   });
-  const messages = [await proxy, ...tellOutcomes(outcomes)];
+  const messages = [await proxy, ...tellOutcomes(outcomes), ...tellName(context)];
   const checkouts = projectRecord(context)?.checkouts ?? {};
   const led = outcomes.filter(
     (outcome) => isGood(outcome) && isLed(checkouts, place, outcome, options.checkout),
@@ -114,6 +115,13 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
     messages,
     outcomes,
   };
+}
+
+/** A name that nobody chose is a surprise. */
+function tellName({ registry, config }: YardContext): readonly string[] {
+  const state = registry.read();
+  const why = localNameIn(state, config)?.chosen === false ? whyNamed(state, config) : undefined;
+  return why === undefined ? [] : [`${why}; to choose a name: switchyard rename NAME`];
 }
 
 /** Whether its canonical port is to lead to it: because that is asked for, or because it led to where it was before. */

@@ -91,9 +91,12 @@ const orNone =
   (value: unknown): boolean =>
     value === undefined || value === null || check(value);
 
+const LOCAL_NAME: Fields = { name: text, written: text, chosen: flag };
+
 const PROJECT: Fields = {
   name: text,
   slug: text,
+  local_name: orNone((value) => fieldsOf(LOCAL_NAME)(value) === undefined),
   root: text,
   config: text,
   created_at: text,

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
+import type { ProjectConfig } from '../config/definition.ts';
 import { expandHome } from '../config/expand-home.ts';
 import { projectDirectory, slug } from '../names.ts';
 import { sha256 } from '../sha256.ts';
@@ -66,31 +67,20 @@ export function homeNotWritable(path: string, cause: unknown): SwitchboardError 
 }
 
 /** Where a log of a branch stands; `file` is its name with its ending. Only the path: nothing is made. */
-export function logFileOf(
-  home: Home,
-  project: { readonly name: string; readonly root: string },
-  branch: string,
-  file: string,
-): string {
-  return join(
-    home.logs,
-    directoryName(projectDirectory(project.name, project.root)),
-    branchDirectory(branch),
-    file,
-  );
+export function logFileOf(home: Home, project: Named, branch: string, file: string): string {
+  return join(home.logs, directoryOf(project), branchDirectory(branch), file);
 }
 
 /** Where the worktree of a branch stands that nobody gave another place. */
-export function worktreeOf(
-  home: Home,
-  project: { readonly name: string; readonly root: string },
-  branch: string,
-): string {
-  return join(
-    home.worktrees,
-    directoryName(projectDirectory(project.name, project.root)),
-    branchDirectory(branch),
-  );
+export function worktreeOf(home: Home, project: Named, branch: string): string {
+  return join(home.worktrees, directoryOf(project), branchDirectory(branch));
+}
+
+type Named = Pick<ProjectConfig, 'name' | 'writtenName' | 'root'>;
+
+/** By the name in the file: with a name that is given later, logs and worktrees would not move. */
+function directoryOf({ name, writtenName = name, root }: Named): string {
+  return directoryName(projectDirectory(writtenName, root));
 }
 
 /** Whether a path lies in the log directory once its links are followed. A record may have been tampered with. */

@@ -12,13 +12,13 @@ import { messageOf } from '../../shared/errors.ts';
 import { CONFIG_FILE } from '../config/find.ts';
 import { readConfig } from '../config/read.ts';
 import { gitIn, worktreeList } from '../git.ts';
-import { projectDirectory, serviceKey, slug } from '../names.ts';
+import { serviceKey, slug } from '../names.ts';
 import { COOKIE } from '../services/cookie.ts';
 import { checkoutOf } from '../worktrees/repository.ts';
 import { logFileOf, type Home } from './home.ts';
 import { ensureProject } from './project.ts';
 import { isInside, realPath } from './real-path.ts';
-import type { ServiceRecord, State } from './records.ts';
+import type { ProjectRecord, ServiceRecord, State } from './records.ts';
 import { timestamp } from './timestamp.ts';
 
 /**
@@ -47,9 +47,8 @@ function findServices(home: Home, state: State): string[] {
   for (const [cookie, processes] of createMarkedProcesses(COOKIE).look().carriers()) {
     if (!cookie.startsWith(`${home.hash}.`) || known.has(cookie)) continue;
     const record = serviceOf(home, cookie, processes);
-    const facts = record && { name: record.project, slug: record.project_slug, root: record.project_root };
-    if (record === undefined || facts === undefined) continue;
-    const project = ensureProject(state, { ...facts, file: join(facts.root, CONFIG_FILE) });
+    if (record === undefined) continue;
+    const project = projectOf(state, record);
     const key = serviceKey(record.branch, record.service);
     const other = project.services[key];
     // Of two runs of one service the later one is the one that somebody wanted.
@@ -60,6 +59,24 @@ function findServices(home: Home, state: State): string[] {
     );
   }
   return said;
+}
+
+/** The entry of the project that a service belongs to, by the name under which the service runs. */
+function projectOf(state: State, { project: name, project_root: root }: ServiceRecord): ProjectRecord {
+  const file = join(root, CONFIG_FILE);
+  const written = writtenName(file) ?? name;
+  const project = ensureProject(state, { name: written, root, file });
+  if (project.name === name) return project;
+  const local = { name, written, chosen: false };
+  return Object.assign(project, { name, slug: slug(name), local_name: local });
+}
+
+function writtenName(file: string): string | undefined {
+  try {
+    return readConfig(file).name;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A service as its processes tell it, oldest first; undefined when they tell too little. */
@@ -102,7 +119,12 @@ function serviceOf(
     pid_namespace: pidNamespace() ?? null,
     cookie,
     started_at: timestamp(),
-    log_file: logFileOf(home, { name, root }, branch, `${slug(service)}.log`),
+    log_file: logFileOf(
+      home,
+      { name: writtenName(join(root, CONFIG_FILE)) ?? name, root },
+      branch,
+      `${slug(service)}.log`,
+    ),
   };
 }
 
@@ -121,13 +143,12 @@ function rootsIn(home: Home, state: State): ReadonlySet<string> {
 async function findWorktrees(home: Home, state: State, root: string): Promise<void> {
   const config = readConfig(join(root, CONFIG_FILE));
   const own = checkoutOf(root)?.top;
-  const place = join(home.worktrees, projectDirectory(config.name, config.root));
   for (const { path: listed, branch, bare, prunable } of (await worktreeList(gitIn(root, process.env))) ??
     []) {
     const path = realPath(listed);
     if (bare || prunable || branch === undefined || path === own) continue;
     const { worktrees } = ensureProject(state, config);
-    const ours = [place, config.worktreeRoot].some(
+    const ours = [home.worktrees, config.worktreeRoot].some(
       (directory) => directory !== undefined && isInside(directory, path),
     );
     worktrees[slug(branch)] ??= {

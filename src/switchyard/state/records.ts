@@ -17,8 +17,11 @@ export interface State {
 }
 
 export interface ProjectRecord {
+  /** On this machine. No other project of the home has the same. */
   name: string;
   slug: string;
+  /** Missing where the name is the one in `switchyard.toml`. */
+  local_name?: LocalName;
   root: string;
   config: string;
   created_at: string;
@@ -29,6 +32,15 @@ export interface ProjectRecord {
   services: Record<string, ServiceRecord>;
   /** By `serviceKey`. */
   checkouts: Record<string, CheckoutRecord>;
+}
+
+/** A name that a project has on this machine only. */
+export interface LocalName {
+  name: string;
+  /** The name in `switchyard.toml` at that time. */
+  written: string;
+  /** Whether a person chose it. One that we chose lasts as long as the file says the same. */
+  chosen: boolean;
 }
 
 export interface WorktreeRecord {

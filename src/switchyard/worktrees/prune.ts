@@ -2,7 +2,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import type { YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { observeServices } from '../services/observe.ts';
-import { forgetWorktree } from '../state/project.ts';
+import { forgetDeletedWorktree } from '../state/project.ts';
 import { withProjectLock } from '../state/registry.ts';
 import { listWorktrees } from './list.ts';
 import { checkoutOf } from './repository.ts';
@@ -33,7 +33,7 @@ async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {
   if (gone.length > 0) {
     if (checkoutOf(config.root) !== undefined) await gitIn(config.root, env)(['worktree', 'prune']);
     await registry.change((state) => {
-      for (const path of paths) forgetWorktree(state.projects[config.root], path);
+      for (const path of paths) forgetDeletedWorktree(state, path);
     });
   }
   const services = Object.values(registry.read().projects[config.root]?.services ?? {});

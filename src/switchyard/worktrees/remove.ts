@@ -8,7 +8,7 @@ import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { slug } from '../names.ts';
 import { isInside } from '../state/real-path.ts';
-import { forgetWorktree } from '../state/project.ts';
+import { forgetDeletedWorktree } from '../state/project.ts';
 import { withProjectLock } from '../state/registry.ts';
 import { changesIn } from './changes.ts';
 import { syncEnv } from './env.ts';
@@ -178,7 +178,7 @@ async function removeAlone(context: YardContext, found: ListedWorktree, force: b
     throw error;
   }
   await registry.change((state) => {
-    forgetWorktree(state.projects[config.root], path);
+    forgetDeletedWorktree(state, path);
   });
   if (isInside(home.worktrees, path)) removeIfEmpty(dirname(path));
 }

@@ -1,0 +1,32 @@
+import { renameProject } from '../../../switchyard/index.ts';
+import { usage } from '../../arguments.ts';
+import { actionOutcome } from '../action-outcome.ts';
+import type { YardCommand } from '../command.ts';
+import { showProgress } from '../progress.ts';
+
+export const rename: YardCommand = {
+  about: [
+    'The name of a project is part of its addresses, so no two projects on one machine have the same. A second clone of a ' +
+      'repository gets one by itself: `shop-work` in the directory `work`, or `shop-2`. This command chooses another. It ' +
+      'changes nothing in switchyard.toml, which all clones share.',
+    'Services that run keep their addresses until `switchyard restart`.',
+  ],
+  flags: [{ name: 'reset', summary: 'go back to the name in switchyard.toml, if no other project has it' }],
+  examples: [
+    ['$0 rename kiosk', 'http://web.main.kiosk.localhost:7331 from now on'],
+    ['$0 restart', 'for what runs, too'],
+    ['$0 rename --reset', 'as switchyard.toml says'],
+  ],
+  run({ words: [name], flags }, place) {
+    if ((name === undefined) !== flags.has('reset'))
+      throw usage('rename needs a name, or --reset.', 'For example: switchyard rename shop-work');
+    return place.inYard(async (yard) => {
+      const progress = showProgress(place);
+      try {
+        return actionOutcome(await renameProject(yard, { name, onWait: progress.onWait }));
+      } finally {
+        progress.end();
+      }
+    });
+  },
+};

@@ -1,0 +1,70 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { projectRecord, type YardContext } from './context.ts';
+import { projectLabel, projectLabelOf, slug } from './names.ts';
+import { observeServices } from './services/observe.ts';
+import { ensureProject } from './state/project.ts';
+import { othersCalled, whyNamed } from './state/project-name.ts';
+import type { State } from './state/records.ts';
+import { withProjectLock } from './state/registry.ts';
+
+export interface RenameOptions {
+  /** Undefined: as `switchyard.toml` says, or the nearest to it that is free. */
+  readonly name: string | undefined;
+  readonly onWait?: ((text: string) => void) | undefined;
+}
+
+export interface Renamed {
+  readonly ok: true;
+  readonly action: 'rename';
+  readonly name: string;
+  readonly was: string;
+  readonly messages: readonly string[];
+}
+
+/** Gives the project another name on this machine. What runs keeps its address until it is started again. */
+export async function renameProject(context: YardContext, { name, onWait }: RenameOptions): Promise<Renamed> {
+  const { home, registry, config } = context;
+  if (name !== undefined) refuseName(name);
+  await registry.repair();
+  const rename = (): Promise<string> => registry.change((state) => change(state, context, name));
+  const now = await withProjectLock(home, config.root, 'rename', rename, { onWait });
+  const told =
+    whyNamed(registry.read(), config) ?? `this project is called ${now} here, as switchyard.toml says`;
+  const services = Object.values(projectRecord(context)?.services ?? {});
+  const old = observeServices(
+    services.filter(({ hostname }) => projectLabelOf(hostname) !== projectLabel(now)),
+  )
+    .filter(({ status }) => status === 'running')
+    .map(
+      ({ record: { service, branch, url } }) =>
+        `${service} of ${branch} answers at ${url} until it is restarted`,
+    );
+  return { ok: true, action: 'rename', name: now, was: config.name, messages: [told, ...old] };
+}
+
+function change(state: State, { config }: YardContext, name: string | undefined): string {
+  const { root, writtenName: written = config.name } = config;
+  if (name !== undefined) refuseTaken(state, name, root);
+  const project = ensureProject(state, config);
+  delete project.local_name;
+  if (name !== undefined && name !== written) project.local_name = { name, written, chosen: true };
+  return ensureProject(state, config).name;
+}
+
+function refuseTaken(state: State, name: string, root: string): void {
+  const [other] = othersCalled(state, name, root);
+  if (other === undefined) return;
+  throw new SwitchboardError('NAME_TAKEN', `${other.root} is called ${JSON.stringify(other.name)} already.`, {
+    hint: 'Choose another name, or rename that project first, with `switchyard rename` there.',
+  });
+}
+
+function refuseName(name: string): void {
+  // It goes to terminals, into variables and into lines of their own.
+  // eslint-disable-next-line no-control-regex
+  const isLine = !/[\u0000-\u001f\u007f-\u009f]/.test(name) && name.trim() === name;
+  if (isLine && /[a-z0-9]/i.test(name)) return;
+  throw new SwitchboardError('NAME_INVALID', `${JSON.stringify(name)} cannot be the name of a project.`, {
+    hint: `A name is one line with letters or digits, for example ${slug(name) === slug('') ? 'shop-2' : slug(name)}.`,
+  });
+}
