@@ -10,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
@@ -223,6 +223,16 @@ describe.skipIf(process.platform === 'win32')('the end of a program is noted', (
     process.kill(Number(/pid (\d+)/.exec(textOf(options.logFile))![1]), 'SIGKILL');
     await exited;
     expect(readExit(options.exitFile)?.code).toBe(137);
+  });
+
+  test('with nothing in the log that the program did not write, whichever signal ends it', async () => {
+    for (const signal of ['SIGTERM', 'SIGKILL', 'SIGABRT', 'SIGSEGV'] as const) {
+      const options = noting(['-e', `console.error('last words'); process.kill(process.pid, '${signal}')`]);
+      const { exited } = await startDetached(options);
+      await exited;
+      expect(readExit(options.exitFile)?.code).toBe(128 + constants.signals[signal]);
+      expect(textOf(options.logFile)).toBe('last words\n');
+    }
   });
 
   test('anew for each start, and not at all when everything is killed', async () => {

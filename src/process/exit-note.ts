@@ -29,14 +29,16 @@ export function readExit(exitFile: string): ExitNote | undefined {
  * Runs the program in the foreground and notes its code in the file that is the shell's name. The traps do nothing but
  * keep the shell: a trapped signal is not ignored in the program, as `trap ''` would have it, nor is SIGINT, as `&`
  * would have it. A signal to the session reaches both, and the shell first waits for the end of the program. It sets no
- * variable before that: the program would see it.
+ * variable before that: the program would see it. Its own stderr leads nowhere, because shells report the signal that
+ * ended a program there ("Terminated"), and the log is for what the program writes.
  */
 const SCRIPT = `# runs a program and notes how it ended
 trap : HUP INT QUIT TERM USR1 USR2
-"$@"
+exec 3>&2 2>/dev/null
+(exec "$@") 2>&3 3>&-
 code=$?
 umask 077
-{ echo $code >"$0"; } 2>/dev/null
+echo $code >"$0"
 exit $code
 `;
 const SHELL = '/bin/sh';
