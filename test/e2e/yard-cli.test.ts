@@ -133,6 +133,7 @@ describe('with --json', () => {
       scope: 'branch',
       services: ['api'],
       messages: ['stopped api'],
+      outcomes: [{ service: 'api', branch: 'feature/x', result: 'stopped', took_ms: expect.any(Number) }],
     });
     expect(await ask('remove', 'feature/x')).toMatchObject({ action: 'remove', branch: 'feature/x' });
     expect(await ask('prune')).toMatchObject({ action: 'prune', messages: ['nothing to prune'] });

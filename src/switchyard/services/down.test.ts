@@ -24,6 +24,34 @@ function stranger(): { pid: number; startTime: number } {
 }
 
 describe('down', () => {
+  test('tells the end of each service when it comes, with its own time', async () => {
+    const yard = await runningYard(
+      `[services.deaf]\ncommand = "node deaf.mjs"\n[services.slow]\ncommand = "node slow.mjs"\n${WEB}`,
+    );
+    const slow = `process.on('SIGTERM', () => setTimeout(() => process.exit(), 1500));`;
+    writeFileSync(join(yard.root, 'slow.mjs'), `${slow}\nawait import('./server.mjs');`);
+    const deaf = `process.on('SIGTERM', () => {});`;
+    writeFileSync(join(yard.root, 'deaf.mjs'), `${deaf}\nawait import('./server.mjs');`);
+    expect((await yard.up()).ok).toBe(true);
+    const ends: string[] = [];
+    const { outcomes } = await yard.down({
+      onEvent(event) {
+        if (event.kind === 'stopped') ends.push(event.service);
+      },
+    });
+    expect(ends).toEqual(['web', 'slow', 'deaf']);
+    expect(outcomes).toMatchObject([
+      { service: 'deaf', branch: 'current', result: 'killed' },
+      { service: 'slow', branch: 'current', result: 'stopped' },
+      { service: 'web', branch: 'current', result: 'stopped' },
+    ]);
+    const [deafest, slower, web] = outcomes.map(({ took_ms }) => took_ms!);
+    expect(web).toBeLessThan(slower!);
+    expect(slower).toBeGreaterThanOrEqual(1400);
+    expect(slower).toBeLessThan(deafest!);
+    expect(deafest).toBeGreaterThanOrEqual(5000);
+  });
+
   test('ends services of every shape, whoever they left their children to', async () => {
     const services = SHAPES.map(
       (shape) =>

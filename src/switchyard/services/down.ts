@@ -8,7 +8,7 @@ import type { OnEvent } from './events.ts';
 import { exitFileOf } from './exit-file.ts';
 import type { Observed } from './observe.ts';
 import { reconcile } from './reconcile.ts';
-import { stopServices } from './stop.ts';
+import { stopServices, type Stopped } from './stop.ts';
 
 export interface DownOptions {
   /** Default: the branch of the worktree we stand in, from the project's own directory all. */
@@ -32,6 +32,16 @@ export interface DownResult {
   /** As they were asked for. */
   readonly services: readonly string[];
   readonly messages: readonly string[];
+  readonly outcomes: readonly DownOutcome[];
+}
+
+export interface DownOutcome {
+  readonly service: string;
+  readonly branch: string;
+  /** `stale`: it had ended before; `unverified`: nothing proves that its process is ours, so it was left alone. */
+  readonly result: Stopped['result'] | 'stale' | 'unverified';
+  /** How long it took to end; null when there was nothing to end. */
+  readonly took_ms: number | null;
 }
 
 /** Ends services, gives their ports back and forgets them. The proxy goes on. */
@@ -39,7 +49,7 @@ export async function down(context: YardContext, options: DownOptions): Promise<
   const { services, signal, onEvent } = options;
   await context.registry.repair();
   const branch = scopeBranch(context, options.branch);
-  const { ok, messages } = await withProjectLock(
+  const { ok, messages, outcomes } = await withProjectLock(
     context.home,
     context.config.root,
     `down ${branch ?? 'all'}`,
@@ -53,6 +63,7 @@ export async function down(context: YardContext, options: DownOptions): Promise<
     scope: branch === undefined ? 'all' : 'branch',
     services,
     messages: messages.length > 0 ? messages : await nothingFound(context, options),
+    outcomes,
   };
 }
 
@@ -65,7 +76,7 @@ async function downUnderLock(
   context: YardContext,
   branch: string | undefined,
   { services, force = false, onEvent }: DownOptions,
-): Promise<{ readonly ok: boolean; readonly messages: readonly string[] }> {
+): Promise<Pick<DownResult, 'ok' | 'messages' | 'outcomes'>> {
   const wanted = services.map(slug);
   const chosen = (await reconcile(context))
     .filter(({ record }) => branch === undefined || record.branch_slug === branch)
@@ -75,22 +86,42 @@ async function downUnderLock(
     chosen.filter(({ status }) => status === 'running'),
     { onEvent, nameOf },
   );
-  const verdicts = chosen.map((observed) => {
+  const verdicts = chosen.map((observed): Verdict => {
+    const name = nameOf(observed.record);
     const stop = stopped.find((each) => each.observed === observed);
-    if (stop !== undefined) return { observed, over: stop.gone, message: stop.message };
-    if (observed.status === 'stale')
-      return { observed, over: true, message: tellStale(observed.record, nameOf(observed.record)) };
-    return {
-      observed,
-      over: force,
-      message: tellUnverified(observed.record, nameOf(observed.record), force),
-    };
+    if (stop !== undefined) return { ...stop, over: stop.result !== 'left' };
+    return observed.status === 'stale'
+      ? { observed, result: 'stale', over: true, message: tellStale(observed.record, name) }
+      : {
+          observed,
+          result: 'unverified',
+          over: force,
+          message: tellUnverified(observed.record, name, force),
+        };
   });
   await forget(
     context,
     verdicts.filter(({ over }) => over).map(({ observed }) => observed),
   );
-  return { ok: verdicts.every(({ over }) => over), messages: verdicts.map(({ message }) => message) };
+  return {
+    ok: verdicts.every(({ over }) => over),
+    messages: verdicts.map(({ message }) => message),
+    outcomes: verdicts.map(({ observed: { record }, result, milliseconds }) => ({
+      service: record.service,
+      branch: record.branch,
+      result,
+      took_ms: milliseconds ?? null,
+    })),
+  };
+}
+
+interface Verdict {
+  readonly observed: Observed;
+  readonly result: DownOutcome['result'];
+  /** Whether it may be forgotten. */
+  readonly over: boolean;
+  readonly message: string;
+  readonly milliseconds?: number;
 }
 
 /** What to call services: with the branch where there are several, since each may have one of the same name. */

@@ -67,7 +67,7 @@ async function stopFirst(
     ({ record, status }) =>
       status === 'running' && record.branch_slug === branch && wanted.has(slug(record.service)),
   );
-  const left = (await stopServices(running, { onEvent })).filter(({ gone }) => !gone);
+  const left = (await stopServices(running, { onEvent })).filter(({ result }) => result === 'left');
   if (left.length === 0) return;
   throw new SwitchboardError('NOT_STOPPED', left.map(({ message }) => message).join('; '), {
     hint: 'Nothing was started again. End these processes yourself, then run `switchyard up`.',

@@ -5,8 +5,10 @@ import { serviceProcesses, type Observed } from './observe.ts';
 
 export interface Stopped {
   readonly observed: Observed;
-  /** Whether nobody of it lives any more. */
-  readonly gone: boolean;
+  /** `killed`: only SIGKILL ended it; `left`: somebody of it still lives. */
+  readonly result: 'stopped' | 'killed' | 'left';
+  /** How long that took. */
+  readonly milliseconds: number;
   readonly message: string;
 }
 
@@ -25,16 +27,22 @@ export async function stopServices(
     const { service, branch } = record;
     onEvent?.({ kind: 'stopping', service, branch, text: `stopping ${nameOf(record)}` });
   }
-  const targets = running.map(({ mark, record }) => ({ ...mark, name: record.service }));
-  const reports = await serviceProcesses().stop(targets);
-  return running.map((observed, index) => {
-    const { service, branch } = observed.record;
-    const report = reports[index]!;
-    const gone = report.kind === 'gone';
-    const message = tellReport(nameOf(observed.record), report);
-    onEvent?.({ kind: gone ? 'stopped' : 'failed', service, branch, text: message });
-    return { observed, gone, message };
-  });
+  return Promise.all(
+    running.map(async (observed) => {
+      const { mark, record } = observed;
+      const { service, branch } = record;
+      const [report] = await serviceProcesses().stop([{ ...mark, name: service }]);
+      const { kind, milliseconds } = report!;
+      const message = tellReport(nameOf(record), report!);
+      onEvent?.({ kind: kind === 'gone' ? 'stopped' : 'failed', service, branch, text: message });
+      return { observed, result: resultOf(report!), milliseconds: Math.round(milliseconds), message };
+    }),
+  );
+}
+
+function resultOf(report: StopReport): Stopped['result'] {
+  if (report.kind === 'left') return 'left';
+  return report.by === 'kill' ? 'killed' : 'stopped';
 }
 
 function tellReport(name: string, report: StopReport): string {
