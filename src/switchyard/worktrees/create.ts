@@ -71,13 +71,16 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   const asked = options.path === undefined ? undefined : realPath(resolve(cwd, expandHome(options.path)));
   const result = { ok: true, action: 'create', branch } as const;
   if (own.branch === branch) {
-    if (asked !== undefined) throw elsewhere(branch, own.worktree);
+    if (asked !== undefined) throw elsewhere(branch, own.worktree, 'Use it there, or leave out --path.');
     const message = `${branch} is checked out in the project itself`;
     return { ...result, created: false, worktree: own.worktree, env: [], message };
   }
   const known = worktrees.find((each) => each.branch === branch);
   if (known !== undefined && known.missing !== true) {
-    if (asked !== undefined && asked !== known.path) throw elsewhere(branch, known.path);
+    if (asked !== undefined && asked !== known.path) {
+      const move = `git worktree move ${shellWord(known.path)} ${shellWord(asked)}`;
+      throw elsewhere(branch, known.path, `Use it there, move it with \`${move}\`, or leave out --path.`);
+    }
     return { ...result, created: false, ...(await takeKnown(context, known, forceEnv)) };
   }
 
@@ -189,9 +192,9 @@ function refuseBusy(branch: string, worktrees: readonly ListedWorktree[]): void 
   );
 }
 
-function elsewhere(branch: string, path: string): SwitchboardError {
+function elsewhere(branch: string, path: string, hint: string): SwitchboardError {
   return new SwitchboardError('WORKTREE_ELSEWHERE', `${branch} is checked out already, in ${path}.`, {
-    hint: `Use it there, move it with \`git worktree move\`, or leave out --path.`,
+    hint,
   });
 }
 

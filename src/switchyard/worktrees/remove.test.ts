@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PLAIN_CONFIG, yardRepository, type YardRepository } from '../../../test/helpers/yard-repository.ts';
+import type { SwitchboardError } from '../../shared/errors.ts';
 import { ensureProject, openContext, projectRecord, type YardContext } from '../context.ts';
 import { newCookie } from '../services/cookie.ts';
 import { observeServices } from '../services/observe.ts';
@@ -95,6 +96,38 @@ describe('remove', () => {
     expect(await branches(shop)).toEqual([]);
     expect(shop.git('log', '-1', '--format=%s', 'feature/x')).toBe('work');
     expect(readdirSync(open(shop).home.worktrees)).toEqual([]);
+  });
+
+  test('shows git commands that a shell runs as they are, whatever branches and directories are called', async () => {
+    const shop = yardRepository();
+    const branch = `it's;touch\${IFS}owned&$(id)`;
+    const path = join(shop.folder, 'a "dir" of $HOME');
+    const paste = (text: string, command: RegExp): string =>
+      execFileSync('sh', ['-c', command.exec(text)![0]], {
+        cwd: shop.root,
+        env: shop.env,
+        encoding: 'utf8',
+      });
+    await createWorktree(open(shop), { branch, path });
+    shop.git('worktree', 'lock', path);
+    const hintOf = (refused: Promise<unknown>): Promise<string> =>
+      refused.then(
+        () => 'it was not refused',
+        (error: unknown) => (error as SwitchboardError).hint ?? '',
+      );
+    paste(await hintOf(removeWorktree(open(shop), { branch })), /git worktree unlock [^`]*/);
+    paste(
+      await hintOf(createWorktree(open(shop), { branch, path: '../an other' })),
+      /git worktree move [^`]*/,
+    );
+    const moved = join(shop.folder, 'an other');
+    expect((await listWorktrees(open(shop))).map((each) => each.path)).toContain(moved);
+    await pruneWorktrees(open(shop));
+    const { messages } = await removeWorktree(open(shop), { branch });
+    expect(messages[0]).toBe(`removed ${moved}`);
+    paste(messages[1]!, /git branch -d .*(?= deletes it)/);
+    expect(shop.git('branch', '--format=%(refname:short)')).toBe('main');
+    expect(existsSync(join(shop.root, 'owned'))).toBe(false);
   });
 
   test('refuses when something would be lost, and names it', async () => {

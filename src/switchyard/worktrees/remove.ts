@@ -54,7 +54,7 @@ export async function removeWorktree(context: YardContext, options: RemoveOption
   const messages = [
     ...stopped,
     `removed ${path}`,
-    `branch ${branch} stays; git branch -d ${branch} deletes it`,
+    `branch ${branch} stays; git branch -d ${shellWord(branch)} deletes it`,
   ];
   if (isInside(path, context.cwd))
     messages.push(`you stand in what was removed; go to ${context.config.root}`);
