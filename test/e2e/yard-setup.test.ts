@@ -265,11 +265,11 @@ test('the help of each says what it is for, and hides what is for programs', asy
 describe('mcp smoke', () => {
   test('passes from a project, a directory below it, and a worktree, and leaves no trace', async () => {
     const { yard, run, json } = agent();
-    expect(await json('mcp', 'smoke')).toMatchObject({
-      ok: true,
-      project: yard.dir,
-      alias: 'switchyard-smoke',
-    });
+    const smoke = await json('mcp', 'smoke');
+    expect(smoke).toMatchObject({ ok: true, project: yard.dir, alias: 'switchyard-smoke' });
+    // The entry runs Node, or a command on the PATH: never Python.
+    expect(smoke).toHaveProperty('used_runtime');
+    expect(smoke).not.toHaveProperty('used_python');
     expect(existsSync(yard.home)).toBe(false);
     expect((await run(['mcp', 'smoke', '.', '--nested', 'packages/api'])).stdout).toContain(
       'OK   MCP project smoke',

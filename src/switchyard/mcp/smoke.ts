@@ -29,8 +29,8 @@ export interface SmokeResult {
   readonly state_path: string;
   readonly alias: string;
   readonly config_alias: string;
+  /** Whether the installed entry starts Node with the path of this program, instead of a command on the PATH. */
   readonly used_runtime: boolean;
-  readonly used_python: boolean;
 }
 
 /** Each step has so long, in milliseconds. */
@@ -74,11 +74,9 @@ export async function smokeTest(options: SmokeOptions): Promise<SmokeResult> {
     refusePaths(text, root);
     const entry = options.entryIn(text, name) as InstalledEntry;
     await tryServer(entry, temporary, own);
-    const usedRuntime = /^node(\.exe)?$/.test(basename(entry.command));
     return {
       ...{ project: root, cwd, name, home, state_path: statePath, alias: name, config_alias: configAlias },
-      used_runtime: usedRuntime,
-      used_python: usedRuntime,
+      used_runtime: /^node(\.exe)?$/.test(basename(entry.command)),
     };
   } finally {
     rmSync(temporary, { recursive: true, force: true });

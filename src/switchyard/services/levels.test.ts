@@ -11,6 +11,7 @@ function service(name: string, ...dependsOn: string[]): ServiceDefinition {
     host: '127.0.0.1',
     health: undefined,
     readyTimeout: 15,
+    hostHeader: 'preserve',
     env: {},
   };
 }

@@ -82,6 +82,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       SWITCHYARD_URL: url,
       // From these a lost state is put together again.
       SWITCHYARD_HOME: home.root,
+      SWITCHYARD_HOST_HEADER: definition.hostHeader,
       SWITCHYARD_PROJECT_ROOT: config.root,
       SWITCHYARD_WORKTREE: place.worktree,
       [COOKIE]: cookie,
@@ -100,6 +101,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
     desired_port: definition.port ?? null,
     port,
     backend_host: host,
+    host_header: definition.hostHeader,
     hostname: serviceHost(preparation, service),
     url,
     worktree: place.worktree,
