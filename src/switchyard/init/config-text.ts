@@ -55,6 +55,12 @@ export function configText({ name, service, link }: TextParts): string {
   if (service.readyTimeout !== undefined) {
     lines.push('# How many seconds it may take until it answers.', `ready_timeout = ${service.readyTimeout}`);
   }
+  if (service.refusesNames === true) {
+    lines.push(
+      '# This version refuses names it does not know, so the proxy asks it by its own address.',
+      'host_header = "rewrite"',
+    );
+  }
   const env = Object.entries(service.env ?? {});
   if (env.length > 0) {
     lines.push(`env = { ${env.map(([key, value]) => `${key} = ${toml(value)}`).join(', ')} }`);
@@ -70,6 +76,7 @@ const FURTHER = [
   '#   ready_timeout = 60       seconds until it has to be (15 if left out; 0 if it listens nowhere)',
   '#   depends_on = ["api"]     services that have to be ready before',
   '#   env = { DEBUG = "1" }    variables for it alone',
+  '#   host_header = "rewrite"  where it refuses the name that the browser asks for',
   '#',
   '# A second service. Others reach it by {api_url} or the variable SWITCHYARD_API_URL, and pages in a browser by',
   '# {api_public_url} or SWITCHYARD_API_PUBLIC_URL:',

@@ -63,6 +63,9 @@ describe('a script', () => {
     ['astro dev', '--port {port} --host {host}', 4321],
     ['nuxt dev', '--port {port} --host {host}', 3000],
     ['ng serve', '--port {port} --host {host}', 4200],
+    ['webpack serve', '--port {port} --host {host}', 8080],
+    ['cross-env NODE_ENV=development webpack s --port 9000', '--port {port} --host {host}', 9000],
+    ['webpack-dev-server --config dev.js', '--port {port} --host {host}', 8080],
   ])('%j gets the flags of its tool', (script, flags, port) => {
     expect(detect({ 'package.json': scripts({ dev: script }) })).toMatchObject({
       name: 'web',
@@ -75,6 +78,7 @@ describe('a script', () => {
     'node server.js',
     'nodemon --port 9229 server.js',
     'vite build --watch',
+    'webpack --watch',
     'vite & node server.js',
     'vite && echo done',
     'concurrently "vite" "node api.js"',
@@ -105,6 +109,29 @@ describe('a script', () => {
       port: 4000,
     });
   });
+
+  it.each([
+    ['^3.11.3', undefined, true],
+    ['3', undefined, true],
+    ['~4.15.0', undefined, false],
+    ['^4.0.0', undefined, false],
+    ['^5.2.7', undefined, false],
+    ['latest', undefined, false],
+    [undefined, undefined, false],
+    ['^4.0.0', '4.10.1', true],
+    ['^4.0.0', '4.11.0', false],
+    ['latest', '5.0.0', false],
+  ])(
+    'of webpack-dev-server %s, installed as %s, is asked by its own address: %s',
+    (asked, version, refusesNames) => {
+      const more = { devDependencies: { 'webpack-dev-server': asked } };
+      const files = { 'package.json': scripts({ start: 'webpack serve' }, more) };
+      const installed = { 'node_modules/webpack-dev-server/package.json': JSON.stringify({ version }) };
+      expect(detect(version === undefined ? files : { ...files, ...installed })).toMatchObject({
+        refusesNames,
+      });
+    },
+  );
 
   it('called dev counts before start and serve', () => {
     const all = { serve: 'c', start: 'b', dev: 'a' };

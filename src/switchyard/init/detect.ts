@@ -16,6 +16,8 @@ export interface DetectedService {
   readonly link?: readonly string[];
   /** What else a new worktree needs before the command can run there, as a sentence. */
   readonly worktreeNote?: string;
+  /** Whether it refuses its named address, so that it has to be asked as if by its own. Default false. */
+  readonly refusesNames?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** In seconds, where the usual time is too short. */
   readonly readyTimeout?: number;

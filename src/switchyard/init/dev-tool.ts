@@ -10,7 +10,16 @@ export interface DevTool {
   readonly port: number;
   /** Whether a second `--port` is refused or ignored, instead of being the one that counts. Default false. */
   readonly oncePort?: boolean;
+  /** The first release of a package that serves names below localhost; older ones refuse them. Default: all do. */
+  readonly namesSince?: { readonly package: string; readonly release: readonly [number, number] };
 }
+
+const WEBPACK = {
+  name: 'webpack-dev-server',
+  flags: '--port {port} --host {host}',
+  port: 8080,
+  namesSince: { package: 'webpack-dev-server', release: [4, 11] },
+} as const;
 
 const VITE_FLAGS = '--port {port} --strictPort --host {host}';
 
@@ -46,6 +55,8 @@ const DEV_TOOLS: readonly DevTool[] = [
     flags: '--port {port} --host {host}',
     port: 4200,
   },
+  { ...WEBPACK, programs: ['webpack', 'webpack-cli'], verbs: ['serve', 'server', 's'] },
+  { ...WEBPACK, programs: ['webpack-dev-server'], verbs: [''], oncePort: true },
 ];
 
 /** What a script of package.json runs, as far as it concerns the port. */

@@ -40,6 +40,16 @@ describe('in a git repository', () => {
     git('init', '-q', '-b', 'main');
   });
 
+  it('says that an old webpack-dev-server is asked by its own address', async () => {
+    const devDependencies = { 'webpack-dev-server': '^3.11.3' };
+    put('package.json', JSON.stringify({ scripts: { start: 'webpack serve' }, devDependencies }));
+    const { config } = await initProject({ cwd: root });
+    expect(readConfig(config)).toMatchObject({
+      services: [{ command: 'npm run start -- --port {port} --host {host}', hostHeader: 'rewrite' }],
+      warnings: [],
+    });
+  });
+
   it('writes a file at the top that reads back without a warning', async () => {
     put('package.json', JSON.stringify({ scripts: { dev: 'vite' } }));
     put('.env', 'A=1');

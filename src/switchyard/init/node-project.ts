@@ -1,7 +1,7 @@
 import type { DetectedService, Site } from './detect.ts';
-import { readScript } from './dev-tool.ts';
+import { readScript, type DevTool } from './dev-tool.ts';
 import { packageManagerOf, programCommand, scriptCommand } from './package-manager.ts';
-import { filesOf } from './project-files.ts';
+import { filesOf, type ProjectFiles } from './project-files.ts';
 
 const USUAL_PORT = 3000;
 
@@ -29,7 +29,18 @@ export function detectNodeScript(site: Site, names: readonly string[]): Detected
       ? programCommand(manager, `${bareCommand} ${tool.flags}`)
       : scriptCommand(manager, name, tool.flags);
   const reason = `${seen} that runs ${tool.name}.`;
-  return { name: 'web', command, port: port ?? tool.port, reason, worktreeNote };
+  const refusesNames = refusesNamesIn(files, manifest, tool);
+  return { name: 'web', command, port: port ?? tool.port, reason, worktreeNote, refusesNames };
+}
+
+/** By the release that is installed; else by the major one that package.json asks for, of which npm takes the last. */
+function refusesNamesIn(files: ProjectFiles, { asked }: Manifest, { namesSince }: DevTool): boolean {
+  if (namesSince === undefined) return false;
+  const { package: name, release } = namesSince;
+  const installed = objectIn(files.text(`node_modules/${name}/package.json`))?.version;
+  const [, major, minor] = /^\D{0,2}(\d+)\.?(\d+)?/.exec(String(installed ?? asked[name])) ?? [];
+  if (Number(major) !== release[0]) return Number(major) < release[0];
+  return installed !== undefined && Number(minor) < release[1];
 }
 
 /** A file that Node can run: `main` of package.json, or one that is called as servers are. */
@@ -55,15 +66,28 @@ interface Manifest {
   readonly scripts: Readonly<Record<string, unknown>>;
   readonly main: unknown;
   readonly packageManager: unknown;
+  /** Packages and the versions that are asked for. */
+  readonly asked: Readonly<Record<string, unknown>>;
 }
 
 /** Undefined for a file that is missing or broken: then other signs count. */
 function readManifest(text: string): Manifest | undefined {
+  const value = objectIn(text);
+  if (value === undefined) return undefined;
+  const { scripts, main, packageManager, dependencies, devDependencies } = value;
+  const asked = [dependencies, devDependencies].filter(isObject);
+  return {
+    scripts: isObject(scripts) ? scripts : {},
+    main,
+    packageManager,
+    asked: Object.assign({}, ...asked) as Manifest['asked'],
+  };
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
-    if (!isObject(value)) return undefined;
-    const { scripts, main, packageManager } = value;
-    return { scripts: isObject(scripts) ? scripts : {}, main, packageManager };
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
