@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { configFileFor, editConfig, type EditedConfig, type Face } from '../config/index.ts';
 import type { HostServer } from '../hosts/index.ts';
 import { stateDirectory, userConfigDirectory } from '../shared/paths.ts';
-import { planImport, type ImportOptions, type PlannedServer } from './import-plan.ts';
+import { isWritten, planImport, type ImportOptions, type PlannedServer } from './import-plan.ts';
 
 /** Whose file it is: the person's own, that of everybody who works on a project, or one that was named. */
 export type Level = 'user' | 'project' | 'explicit';
@@ -54,8 +54,7 @@ export async function planConfigImport(
       change(text) {
         const plan = planImport(text, servers, { ...options, directory, elsewhere, hidesSecrets });
         planned = plan.servers;
-        const isNew = planned.some(({ state }) => state === 'new' || state === 'clash');
-        return more(isNew ? plan.after : text);
+        return more(planned.some(isWritten) ? plan.after : text);
       },
       dryRun,
       backupsIn: stateDirectory(where.env),

@@ -150,7 +150,7 @@ test('secrets stay, or become variables, of which each stands for one value', ()
   expect(JSON.stringify(needed)).not.toMatch(/k1|k2|"one"/);
 });
 
-test('one that is there with another key or time limit is the same, and stays as it is', () => {
+test('one that is there with another key or time limit differs, and stays as it is', () => {
   const there = { command: 'npx', args: ['-y', 'gh'], env: { GH_TOKEN: '${GH_TOKEN}' } };
   const text = JSON.stringify({ mcpServers: { gh: there, odd: { command: 'odd', args: 7 } } });
   const found = [
@@ -160,13 +160,44 @@ test('one that is there with another key or time limit is the same, and stays as
   ];
   const { servers, after } = planImport(text, found, options);
   expect(servers.map(({ as, state }) => [as, state])).toEqual([
-    ['gh', 'same'],
+    ['gh', 'differs'],
     ['gh-codex', 'clash'],
     ['odd-cursor', 'clash'],
   ]);
   expect(servers[0]!.notes.join()).toContain('env.GH_TOKEN');
   expect(servers[0]!.notes.join()).not.toContain('a-secret');
   expect(serversOf(after)).toMatchObject({ gh: there });
+});
+
+test('one that differs only in a time limit or in being off is not called the same', () => {
+  const text = JSON.stringify({ mcpServers: { a: { command: 'a' } } });
+  const found = server('cursor', 'a', { command: 'a', disabled: true });
+  expect(states(text, [found])).toEqual([['a', 'differs']]);
+});
+
+test('one that somebody insists on replaces how it is reached, and keeps how it is shown', () => {
+  const there = { command: 'npx', args: ['gh'], env: { GH_TOKEN: 'old-secret' }, exposure: 'flat' };
+  const text = JSON.stringify({ mcpServers: { gh: there } });
+  const found = server('codex', 'gh', { command: 'npx', args: ['gh'], env: { GH_TOKEN: 'new-secret' } });
+  const { servers, after } = planImport(text, [found], { ...options, replaces: () => true });
+  expect(servers[0]!.state).toBe('updated');
+  expect(serversOf(after)).toEqual({ gh: { ...there, env: { GH_TOKEN: 'new-secret' } } });
+});
+
+test('the same program with the same keys is there, whatever its name', () => {
+  const entry = { command: 'npx', args: ['-y', 'gh'], env: { GH_TOKEN: 'a-secret' } };
+  const text = JSON.stringify({ mcpServers: { github: entry } });
+  const { servers, after } = planImport(text, [server('codex', 'gh', entry)], options);
+  expect(servers[0]).toMatchObject({ as: 'github', state: 'same', notes: ['there as github'] });
+  expect(after).toBe(text);
+  const other = { ...entry, env: { GH_TOKEN: 'of another account' } };
+  expect(states(text, [server('codex', 'gh', other)])).toEqual([['gh', 'new']]);
+  // A host that has it twice has it twice on purpose.
+  const twice = [server('codex', 'one', entry), server('codex', 'two', entry)];
+  expect(states('{}', twice)).toEqual([
+    ['one', 'new'],
+    ['two', 'new'],
+  ]);
 });
 
 test('a dotenv file below the configuration is named as others can find it', () => {

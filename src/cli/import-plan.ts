@@ -5,6 +5,7 @@ import {
   convertServer,
   differences,
   isNearDuplicate,
+  isSamePlace,
   replaceSecrets,
   type HostServer,
   type OurEntry,
@@ -22,6 +23,8 @@ export interface ImportOptions {
   readonly hidesSecrets: boolean;
   /** Whether servers go from their host: then the configuration has to have them itself. */
   readonly takesOver: boolean;
+  /** Whether a server takes the place of the one that is there already and differs. Default: none does. */
+  readonly replaces?: ((server: HostServer) => boolean) | undefined;
 }
 
 /** What is to become of a server of a host. */
@@ -32,10 +35,12 @@ export interface PlannedServer {
   /**
    * - `new`: it is written under its name.
    * - `clash`: another one has its name, so it is written under a different one.
-   * - `same`: it is there already.
+   * - `same`: it is there already, maybe under another name.
+   * - `differs`: it is there already with other settings, which stay.
+   * - `updated`: it is there already, and gets the settings of the host.
    * - `unusable`: it cannot be said in our words.
    */
-  readonly state: 'new' | 'clash' | 'same' | 'unusable';
+  readonly state: 'new' | 'clash' | 'same' | 'differs' | 'updated' | 'unusable';
   readonly entry: OurEntry | undefined;
   /** In parts of sentences. */
   readonly notes: readonly string[];
@@ -55,6 +60,11 @@ export interface ImportPlan {
   readonly after: string;
 }
 
+/** Whether a server is written into the configuration. */
+export function isWritten({ state }: Pick<PlannedServer, 'state'>): boolean {
+  return state === 'new' || state === 'clash' || state === 'updated';
+}
+
 /** Decides under which names servers of hosts go into a configuration, and writes them into its text. */
 export function planImport(text: string, found: readonly HostServer[], options: ImportOptions): ImportPlan {
   const present = new Map(Object.entries(serversIn(text)));
@@ -62,22 +72,31 @@ export function planImport(text: string, found: readonly HostServer[], options: 
   const servers: PlannedServer[] = [];
   let after = text;
   for (const server of found) {
-    const planned = plan(server, present, variables, options);
+    const isElsewhere = (as: string): boolean =>
+      !servers.some(
+        (each) => each.as === as && isWritten(each) && isSamePlace(each.server.place, server.place),
+      );
+    // A host that has a program twice has it twice on purpose.
+    const others = new Map([...present].filter(([as]) => isElsewhere(as)));
+    const planned = plan(server, { present, others }, variables, options);
     servers.push(planned);
-    if (planned.entry === undefined || planned.state === 'same') continue;
+    if (!isWritten(planned)) continue;
     present.set(planned.as, planned.entry);
-    after = withServer(after, planned.as, planned.entry);
+    after = withServer(after, planned.as, planned.entry!);
   }
   return { servers, after };
 }
 
 function plan(
   server: HostServer,
-  present: ReadonlyMap<string, unknown>,
+  {
+    present,
+    others,
+  }: { readonly present: ReadonlyMap<string, unknown>; readonly others: ReadonlyMap<string, unknown> },
   variables: Map<string, string>,
   options: ImportOptions,
 ): PlannedServer {
-  const { where, directory, elsewhere, hidesSecrets, takesOver } = options;
+  const { where, directory, elsewhere, hidesSecrets, takesOver, replaces = () => false } = options;
   const converted = convertServer(server, where);
   const name = nameFor(server.name);
   if (converted.kind === 'unusable')
@@ -100,23 +119,37 @@ function plan(
       notes: ['read from there already', ...converted.notes],
       variables: [],
     };
+  const same = (there: unknown): OurEntry | undefined => [plain, hidden].find((own) => isSame(there, own));
+  const isNear = (as: string, there: unknown): there is OurEntry =>
+    isEntry(there) &&
+    [plain, hidden].some((own) => isNearDuplicate({ name: as, entry: there }, { name, entry: own }));
+  const found = (as: string, there: OurEntry): PlannedServer => {
+    const differ = differences(there, same(there) ?? entry);
+    if (differ.length > 0 && replaces(server))
+      return { ...seen, as, state: 'updated', entry: { ...ownSettings(there), ...entry } };
+    const notes = [
+      ...(as === name ? [] : [`there as ${as}`]),
+      ...(differ.length === 0 ? [] : [`the one that is there differs in ${differ.join(', ')}, and stays`]),
+    ];
+    return {
+      ...seen,
+      as,
+      state: differ.length === 0 ? 'same' : 'differs',
+      notes: [...notes, ...converted.notes],
+      variables: same(there) === undefined ? [] : needed,
+    };
+  };
   for (const as of candidates(name, `${name}-${server.place.host.name}`, '-')) {
     const there = present.get(as);
-    if (there !== undefined && (isSame(there, plain) || isSame(there, hidden)))
-      return { ...seen, as, state: 'same' };
-    if (isEntry(there) && isNearDuplicate({ name: as, entry: there }, { name, entry: plain })) {
-      const differ = differences(there, entry);
-      const note = `the one that is there differs in ${differ.join(', ')}, and stays`;
-      return {
-        ...seen,
-        as,
-        state: 'same',
-        notes: [...(differ.length === 0 ? [] : [note]), ...converted.notes],
-        variables: [],
-      };
-    }
+    if (isEntry(there) && (same(there) !== undefined || isNear(as, there))) return found(as, there);
     const isFree = there === undefined && (!elsewhere.has(as) || elsewhere.get(as) === server.place.file);
-    if (isFree) return { ...seen, as, state: as === name ? 'new' : 'clash' };
+    if (!isFree) continue;
+    for (const [other, twin] of others) {
+      // A name made from this one was given to another server; this name is free now.
+      const isMade = other.startsWith(`${name}-`);
+      if (!isMade && isNear(other, twin) && twin.cwd === plain.cwd) return found(other, twin);
+    }
+    return { ...seen, as, state: as === name ? 'new' : 'clash' };
   }
   throw new Error('There is always one more name.');
 }
@@ -194,6 +227,12 @@ function isSame(one: unknown, other: OurEntry): boolean {
       return isUsual ? undefined : value;
     });
   return typeof one === 'object' && one !== null && isDeepStrictEqual(reached(one), reached(other));
+}
+
+/** What of an entry in our file is not about how the server is reached. */
+function ownSettings(entry: OurEntry): object {
+  const reached: readonly string[] = REACHED;
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => !reached.includes(key)));
 }
 
 function serversIn(text: string): Readonly<Record<string, unknown>> {

@@ -6,7 +6,7 @@ import { maskedDiff } from './host-diff.ts';
 import { passingNotes, referencesIn } from './host-entries.ts';
 import type { ConfigImport } from './import-config.ts';
 import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
-import type { PlannedServer } from './import-plan.ts';
+import { isWritten, type PlannedServer } from './import-plan.ts';
 import type { FileTakeover } from './takeover-plan.ts';
 import { variablesText } from './needed-variables.ts';
 import { shownEntry } from './shown-entry.ts';
@@ -58,7 +58,7 @@ export function doneText(job: ImportJob, { configs, takeovers }: ImportDone, pro
   const references = configs.flatMap(({ edited }) => referencesIn(edited.after));
   const lines = [
     ...configs.map(({ plan, edited }) => {
-      const written = plan.planned.filter(({ state }) => state === 'new' || state === 'clash').length;
+      const written = plan.planned.filter(isWritten).length;
       const kept = edited.backup === undefined ? '' : ` The old text is in ${printableLine(edited.backup)}.`;
       return edited.before === edited.after
         ? `Nothing is new in ${printableLine(edited.file)}.\n`

@@ -8,7 +8,7 @@ export { installEntry, uninstallEntry, type EntryChange } from './install.ts';
 export { differences, isNearDuplicate } from './near-duplicate.ts';
 export { refuseName } from './name-rule.ts';
 export { plainEntry } from './plain-entry.ts';
-export { findPlace, isPresent, placeOf, type Place } from './place.ts';
+export { findPlace, isPresent, isSamePlace, placeOf, type Place } from './place.ts';
 export { readServers, type HostServer } from './read-servers.ts';
 export { literalSecrets, replaceSecrets, secretValues } from './secrets-in.ts';
 export { giveBack, takeOver, type GivenBack, type TakenOver, type TakeoverPart } from './takeover.ts';

@@ -37,6 +37,11 @@ export function findPlace(host: Host, scope: Scope, where: Surroundings): Place 
   };
 }
 
+/** Whether two servers are side by side in the same part of the same file. */
+export function isSamePlace(one: Place, other: Place): boolean {
+  return one.file === other.file && one.keyPath.join('\0') === other.keyPath.join('\0');
+}
+
 /** Whether the host has left traces on this machine. */
 export function isPresent(host: Host, where: Surroundings): boolean {
   return [...host.traces(where), ...host.files.user(where)].some(isTrace);

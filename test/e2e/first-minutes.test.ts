@@ -73,3 +73,18 @@ test('dry-run and list have servers that do not work, in their place and with th
   const listed = (await runProgram(project, ['list'])).stdout.split('\n').slice(1, 4);
   expect(listed.map((row) => row.split(' ')[0])).toEqual(['unset', 'gone', 'echo']);
 });
+
+test('import that cannot ask changes nothing, says how to go on, and does not claim success', async () => {
+  const at = createHostHome({ [FILES.cursor]: { mcpServers: { echo: nodeServer('echo') } } });
+  const before = at.files();
+  const { code, stdout, stderr } = await at.run(['import']);
+  expect(code).toBe(2);
+  expect(stdout).toContain('echo');
+  expect(stderr).toContain('Add --yes');
+  expect(at.files()).toEqual(before);
+  expect((await at.run(['import', '--json'])).code).toBe(2);
+  expect((await at.run(['import', '--dry-run'])).code).toBe(0);
+  expect((await at.run(['import', '--yes'])).code).toBe(0);
+  // Nothing is left to ask.
+  expect((await at.run(['import'])).code).toBe(0);
+});

@@ -326,7 +326,7 @@ describe('import', () => {
     const at = createHostHome(hosts());
     const before = at.files();
     const shown = await at.run(['import']);
-    expect(shown.code).toBe(0);
+    expect(shown.code).toBe(2);
     expect(shown.stdout).toMatch(/cursor\s+echo\s+new\s/);
     expect(shown.stdout).toMatch(/codex\s+github\s+clash, as github-codex\s+npx -y other/);
     expect(shown.stdout).toMatch(/vscode\s+docs\s+new\s+https:\/\/docs/);

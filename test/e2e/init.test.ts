@@ -62,6 +62,20 @@ describe('with --yes', () => {
     expect(wrong.stderr).toContain('echo');
   });
 
+  test('takes the key of the host that is preferred also for a server that is configured already', async () => {
+    const at = twoHosts();
+    const flags = ['--servers', 'echo', '--beside', 'all', '--no-start', '--json'];
+    await at.run(['init', '--yes', ...flags]);
+    const again = await at.run(['init', '--yes', ...flags]);
+    expect(again.json.configs[0].servers).toMatchObject([{ name: 'echo', state: 'same' }]);
+    const { json } = await at.run(['init', '--yes', ...flags, '--prefer', 'codex']);
+    expect(json.configs[0].servers).toMatchObject([{ name: 'echo', state: 'updated', host: 'codex' }]);
+    expect(serversIn(at, OWN)).toEqual({ echo: echo('codex-key') });
+    const stays = await at.run(['init', '--yes', ...flags]);
+    expect(stays.json.configs[0].servers).toMatchObject([{ name: 'echo', state: 'differs' }]);
+    expect(serversIn(at, OWN)).toEqual({ echo: echo('codex-key') });
+  });
+
   test('counts what hosts load afterwards: what stays beside it, Switchboard, and all instructions', async () => {
     const at = twoHosts();
     const flags = ['--servers', 'echo', '--beside', 'codex', '--json'];

@@ -21,9 +21,9 @@ export const importServers: Command = {
       'them into our configuration: your own servers into your own file, those of a project into the file of the ' +
       'project. --user, --project and --config name one file for all of them. References to the environment become ' +
       '${NAME}, whatever the host calls them. A server that is ' +
-      'there already is left out, and one whose name is taken gets another name. Our own entry is never imported.',
+      'there already is left out, even if its settings differ, and one whose name is taken gets another name. Our own entry is never imported.',
     'First it shows what it found and what would change, and asks. --yes answers the question; without it and without a ' +
-      'terminal, nothing is written.',
+      'terminal, nothing is written, and it ends with 2.',
     'Secrets go into your own file as they are; only you can read it. In the file of a project, and with --secrets env, ' +
       'they become references, and you are told which variables to set. They are never shown.',
     'With --takeover our entry also replaces them in the host. What was there is kept in the state directory: `$0 eject` ' +
@@ -69,7 +69,7 @@ export const importServers: Command = {
     if (!flags.has('yes')) {
       if (!process.stdin.isTTY || !process.stderr.isTTY || flags.has('json')) {
         const why = `${context.face.program}: nothing was written, because nobody can be asked here. Add --yes to do it.\n`;
-        return { ...preview(job, true), remark: remark + why };
+        return { ...preview(job, true), exitCode: Exit.usage, remark: remark + why };
       }
       const style = createStyle(process.stderr, context.env);
       writeStderr(`${foundText(job, style)}\n${previewText(job, style)}\n`);

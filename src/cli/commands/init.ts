@@ -60,7 +60,8 @@ export const init: Command = {
     {
       name: 'prefer',
       value: 'HOST',
-      summary: 'where hosts have a server with different keys, take this one',
+      summary:
+        'where a server has different keys, take those of this host; also where it is configured already',
     },
     { name: 'user', summary: 'write all servers into your own file' },
     { name: 'project', summary: 'write all servers into the file of this project' },
@@ -123,7 +124,10 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
   if (found.offers.length === 0 && !hasYard && config.servers.length === 0)
     return { ...nothingFound(found, program), remark };
   if (asker !== undefined && remark !== '') writeStderr(remark);
-  const choices = await choose(found, { given, where, asker, hasYard });
+  const choices = await choose(found, {
+    ...{ given, where, asker, hasYard },
+    isConfigured: (name) => config.order.includes(name),
+  });
   const isNothing = choices.servers.length === 0 && !choices.yard;
   if (isNothing && (config.servers.length === 0 || choices.files.length === 0))
     return unchanged(Exit.ok, noneChosen(found, where, program));

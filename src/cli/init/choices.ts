@@ -25,6 +25,8 @@ export interface ChosenServer {
   readonly offer: Offer;
   /** The one to write. */
   readonly variant: Variant;
+  /** Whether somebody chose it, so that it also replaces the one that Switchboard has. */
+  readonly insists: boolean;
 }
 
 export interface ChooseOptions {
@@ -34,6 +36,8 @@ export interface ChooseOptions {
   readonly asker: Asker | undefined;
   /** Whether there is a Switchyard to add. */
   readonly hasYard: boolean;
+  /** Whether Switchboard has a server of this name already. */
+  readonly isConfigured: (name: string) => boolean;
 }
 
 /** Decides by flags, then by asking. Throws USAGE for a flag that names something that is not there. */
@@ -41,7 +45,7 @@ export async function choose(found: FoundServers, options: ChooseOptions): Promi
   const files = await chooseFiles(found, options);
   const { offers, yard } = await chooseServers(found, files, options);
   const servers: ChosenServer[] = [];
-  for (const offer of offers) servers.push({ offer, variant: await chooseVariant(offer, options) });
+  for (const offer of offers) servers.push({ offer, ...(await chooseVariant(offer, options)) });
   const beside = await chooseBeside(files, servers, options);
   const start = await chooseStart(servers.length + (yard ? 1 : 0), options);
   return { servers, files, beside, yard, start };
@@ -164,20 +168,29 @@ function offerHint({ variants, differs }: Offer, where: Surroundings): string {
 }
 
 /** Where hosts have it with different keys, somebody has to say which are right. */
-async function chooseVariant(offer: Offer, { given, asker }: ChooseOptions): Promise<Variant> {
+async function chooseVariant(
+  offer: Offer,
+  { given, asker, isConfigured }: ChooseOptions,
+): Promise<Omit<ChosenServer, 'offer'>> {
   const { variants, differs, name } = offer;
   const word = given.flags.get('prefer');
   const preferred = word === undefined ? undefined : findHost(word);
   const own = variants.find(({ server }) => server.place.host === preferred);
-  if (own !== undefined || asker === undefined || differs.length === 0) return own ?? variants[0];
-  return asker.one(
+  if (own !== undefined) return { variant: own, insists: true };
+  if (asker === undefined || differs.length === 0) return { variant: variants[0], insists: false };
+  const stays: Choice<Variant | undefined> = { value: undefined, label: 'the one that Switchboard has' };
+  const chosen = await asker.one<Variant | undefined>(
     `${name} differs between hosts (${differs.join(', ')}). Which one should Switchboard use?`,
-    variants.map((value) => ({
-      value,
-      label: `the one of ${value.server.place.host.title}`,
-      hint: value.server.place.file,
-    })),
+    [
+      ...(variants.some(({ server }) => isConfigured(server.name)) ? [stays] : []),
+      ...variants.map((value) => ({
+        value,
+        label: `the one of ${value.server.place.host.title}`,
+        hint: value.server.place.file,
+      })),
+    ],
   );
+  return { variant: chosen ?? variants[0], insists: chosen !== undefined };
 }
 
 async function chooseBeside(

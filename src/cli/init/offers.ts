@@ -6,6 +6,7 @@ import {
   HOSTS,
   isNearDuplicate,
   isPresent,
+  isSamePlace,
   readServers,
   type HostServer,
   type OurEntry,
@@ -110,12 +111,9 @@ export function isOwnHere({ variants }: Offer, { cwd }: Surroundings): boolean {
 }
 
 function belongTogether(one: Variant, other: Variant): boolean {
-  // A host that has a program twice has it twice on purpose.
-  const isSamePlace =
-    one.server.place.file === other.server.place.file &&
-    one.server.place.keyPath.join('\0') === other.server.place.keyPath.join('\0');
   return (
-    !isSamePlace &&
+    // A host that has a program twice has it twice on purpose.
+    !isSamePlace(one.server.place, other.server.place) &&
     levelOf(one.server) === levelOf(other.server) &&
     isNearDuplicate(
       { name: one.server.name, entry: one.entry },

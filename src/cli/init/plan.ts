@@ -75,7 +75,13 @@ export async function planInit(choices: Choices, options: PlanOptions): Promise<
     if (chosen.length === 0 && !yard) continue;
     const servers = chosen.map(({ variant }) => variant.server);
     const more = yard ? withYard : undefined;
-    configs.push({ ...(await planConfigImport(level, servers, { ...options, more })), chosen, yard });
+    const insisted = chosen.filter(({ insists }) => insists).map(({ variant }) => variant.server);
+    const replaces = (server: HostServer): boolean => insisted.includes(server);
+    configs.push({
+      ...(await planConfigImport(level, servers, { ...options, more, replaces })),
+      chosen,
+      yard,
+    });
   }
   const entryFor = options.entryMaker(configs);
   const hosts: HostPlan[] = [];

@@ -4,6 +4,7 @@ import { parseJsonc } from '../../shared/jsonc.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { maskedDiff } from '../host-diff.ts';
 import { passingNotes, referencesIn } from '../host-entries.ts';
+import { isWritten, type PlannedServer } from '../import-plan.ts';
 import { neededVariables, variablesText } from '../needed-variables.ts';
 import { secretsOf, secretWarning } from '../project-secrets.ts';
 import { secondsText } from '../seconds.ts';
@@ -40,13 +41,20 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
   }[level];
   const rows = planned.map(({ as, state, server, notes }) => [
     printableLine(as),
-    state === 'same' ? 'there already' : shownEntry(server.value),
+    PRESENT[state] ?? shownEntry(server.value),
     [fromText(server, chosen), ...notes.map(printableLine)].join('; '),
   ]);
   if (yard) rows.push(['yard', 'the services of switchyard.toml', '']);
   const titles = ['SERVER', 'WHAT', 'FROM'].map((title) => ({ title }));
   return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim, style.columns)}`;
 }
+
+/** What is said of a server that is there already. */
+const PRESENT: Partial<Record<PlannedServer['state'], string>> = {
+  same: 'there already',
+  differs: 'there already, and stays as it is',
+  updated: 'there already, and changes',
+};
 
 /** `Cursor; Codex with other env.API_KEY` */
 function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
@@ -90,8 +98,7 @@ export function diffsText({ configs, hosts }: InitPlan, style: Style): string {
 export function doneText(done: InitDone, program: string, style: Style): string {
   const wrote = done.configs.flatMap(({ plan, edited }) => {
     if (edited.before === edited.after) return [`Nothing is new in ${printableLine(edited.file)}.\n`];
-    const count =
-      plan.planned.filter(({ state }) => state === 'new' || state === 'clash').length + (plan.yard ? 1 : 0);
+    const count = plan.planned.filter(isWritten).length + (plan.yard ? 1 : 0);
     const kept = edited.backup === undefined ? '' : ` The old text is in ${printableLine(edited.backup)}.`;
     return [`Wrote ${counted(count)} into ${printableLine(edited.file)}.${kept}\n`];
   });
