@@ -527,7 +527,7 @@ describe('what is wrong is told with the next step:', () => {
     );
     expect((await yard.run(['prune'])).stdout).toBe(
       `forgot the worktree of gone; ${worktree} is gone\n` +
-        'web of gone still runs; end it with: switchyard down --branch gone\n',
+        'web of gone still runs; end it with `switchyard down --branch gone`\n',
     );
     expect((await yard.run(['down', '--branch', 'gone'])).stdout).toBe('stopped web\n');
     expect(yard.living()).toEqual([]);

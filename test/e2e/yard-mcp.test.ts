@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { alive } from '../helpers/processes.ts';
@@ -168,6 +168,49 @@ test.each([
     expect(error).toMatchObject({ code, message: expect.stringContaining(uri) });
   }
 });
+
+test.each(['legacy', 'modern'] as const)(
+  'what goes wrong names tools, and commands only where there is no tool (%s)',
+  async (era) => {
+    const yard = await agentYard();
+    const client = yard.agent();
+    const { ask, call: use } = speaker(client, era);
+    const said = async (name: string, args: object = {}): Promise<string> => {
+      const { content } = await use(name, args);
+      const text = content.map((each: any) => each.text).join('\n');
+      expect(text).not.toMatch(/switchyard [a-z]/);
+      return text;
+    };
+    expect(await said('where', { service: 'web' })).toContain(
+      'Start it with `switchyard_up {"branch":"main","services":["web"]}`.',
+    );
+    expect(await said('logs', { service: 'web' })).toContain(
+      '`switchyard_up {"branch":"main","services":["web"]}`',
+    );
+    for (const name of ['status', 'brief', 'up'])
+      expect(await said(name, { branch: 'it;s' })).toContain('`switchyard_create {"branch":"it;s"}`');
+    await use('create', { branch: 'x' });
+    await use('up', { branch: 'x' });
+    const { pid } = (await use('where', { branch: 'x', service: 'web' })).structuredContent;
+    process.kill(-pid, 'SIGKILL');
+    await until(() => !alive(pid), { what: 'the service to end' });
+    expect(await said('where', { branch: 'x', service: 'web' })).toContain(
+      '`switchyard_logs {"branch":"x","service":"web"}`',
+    );
+    const forget = '`switchyard_down {"branch":"x","services":["web"]}` forgets it.';
+    expect(JSON.parse(await said('doctor')).findings).toContainEqual(
+      expect.objectContaining({ next: expect.stringContaining(forget) }),
+    );
+    const { contents } = (await ask('resources/read', { uri: 'switchyard://project/doctor' })).result;
+    expect(JSON.parse(contents[0].text).findings).toContainEqual(
+      expect.objectContaining({ next: expect.stringContaining(forget) }),
+    );
+    await use('down');
+    unlinkSync(yard.path('switchyard.toml'));
+    const { content, isError } = await use('brief');
+    expect([isError, content[0].text]).toEqual([true, expect.stringContaining('`switchyard init`')]);
+  },
+);
 
 test('a service that fails to start makes the call an error, with its exit code and last words', async () => {
   const yard = await agentYard(

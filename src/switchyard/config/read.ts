@@ -51,7 +51,7 @@ function readText(file: string): string {
     bytes = readFileSync(file);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    const hint = code === 'ENOENT' ? 'Run "switchyard init" to make one.' : 'Make it readable for you.';
+    const hint = code === 'ENOENT' ? 'Run `switchyard init` to make one.' : 'Make it readable for you.';
     throw configError(file, `the file cannot be read (${code})`, { hint, cause: error });
   }
   if (bytes.length > LARGEST_FILE) {

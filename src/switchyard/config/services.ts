@@ -18,7 +18,7 @@ export function readServices(root: Table): readonly ServiceDefinition[] {
       'services',
       'is missing: at least one [services.<name>] table is required',
       root.guess('services') ??
-        'Add [services.web] with a command, or run "switchyard init" to have one made.',
+        'Add [services.web] with a command, or run `switchyard init` to have one made.',
     );
   }
   const services = [...tables].map(([name, table]) => readService(name, table));

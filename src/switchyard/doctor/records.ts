@@ -23,7 +23,7 @@ export function examineRecords(context: YardContext): readonly Finding[] {
       .map(({ service, branch, listen_port }): Finding => ({
         level: 'warning',
         what: `${service} of ${branch} is checked out, but nothing forwards port ${listen_port}.`,
-        next: `Run \`switchyard checkout ${shellWord(branch)} ${service}\` again, or \`switchyard uncheckout ${service}\`.`,
+        next: `Run \`switchyard checkout ${shellWord(branch)} ${service}\` again, or \`switchyard uncheckout ${service} --branch ${shellWord(branch)}\`.`,
       })),
     // A damaged state knows nobody; the next change finds them all.
     ...(warnings.length > 0 ? [] : examineStrays(context, state, sighting)),

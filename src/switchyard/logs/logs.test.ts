@@ -81,7 +81,7 @@ describe('logs', () => {
     await expect(logs(context, { branch: 'main', service: 'web' })).rejects.toMatchObject({
       code: 'NO_LOGS',
       message: 'no matching logs',
-      hint: 'Start it first: switchyard up main web',
+      hint: 'Start it first: `switchyard up main web`.',
     });
   });
 

@@ -135,7 +135,8 @@ async function nextStep(
   const unknown = await unknownNames(context, { branch, services: service === undefined ? [] : [service] });
   if (unknown.length > 0) return unknown.join(' ');
   if (run > 0) return 'There was no such run.';
-  return `Start it first: switchyard up ${shellWord(branch)}${service === undefined ? '' : ` ${slug(service)}`}`;
+  const words = [shellWord(branch), ...(service === undefined ? [] : [slug(service)])];
+  return `Start it first: \`switchyard up ${words.join(' ')}\`.`;
 }
 
 /** The service names that have a record, or could have left a log before it was dropped, with where it stands. */

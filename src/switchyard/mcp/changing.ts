@@ -26,6 +26,7 @@ const LOCAL: Hints = {
 
 export const createTool: YardTool = {
   name: 'switchyard_create',
+  words: ['branch'],
   title: 'Create a worktree',
   description:
     'Make a git worktree for a branch, and the branch if there is none, with the configured env files. Asked again, it changes nothing.',
@@ -53,6 +54,7 @@ export const createTool: YardTool = {
 
 export const upTool: YardTool = {
   name: 'switchyard_up',
+  words: ['branch', 'services'],
   runsCommands: true,
   title: 'Start services',
   description:
@@ -110,6 +112,7 @@ export const upTool: YardTool = {
 
 export const checkoutTool: YardTool = {
   name: 'switchyard_checkout',
+  words: ['branch', 'services'],
   title: 'Take the usual ports',
   description:
     'Let the ports of switchyard.toml on localhost lead to the running services of a branch. Another branch that had them runs on.',
@@ -139,6 +142,7 @@ const STOPPED = closed({
 
 export const uncheckoutTool: YardTool = {
   name: 'switchyard_uncheckout',
+  words: ['branch', 'services'],
   orRecorded: true,
   title: 'Give the usual ports back',
   description:
@@ -159,6 +163,7 @@ export const uncheckoutTool: YardTool = {
 
 export const downTool: YardTool = {
   name: 'switchyard_down',
+  words: ['branch', 'services'],
   orRecorded: true,
   title: 'Stop services',
   description:

@@ -122,6 +122,7 @@ export const listTool: YardTool = {
 
 export const briefTool: YardTool = {
   name: 'switchyard_brief',
+  words: ['branch'],
   title: 'Brief',
   description:
     'Begin here: what is configured, what runs and where, which usual ports lead where, changed files, missing env files, recent errors.',
@@ -148,6 +149,7 @@ export const briefTool: YardTool = {
 
 export const whereTool: YardTool = {
   name: 'switchyard_where',
+  words: ['service', 'branch'],
   title: 'Find a service',
   description:
     'Where one service of a branch is: URL, port, process, worktree, log file, and proof of who listens on its port.',
@@ -165,6 +167,7 @@ export const whereTool: YardTool = {
 
 export const logsTool: YardTool = {
   name: 'switchyard_logs',
+  words: ['branch', 'service'],
   orRecorded: true,
   title: 'Read logs',
   description: 'The end of what services of a branch wrote since they were last started.',

@@ -4,8 +4,6 @@ import { Component, EMPTY_LISTING, type Listing } from '../../gateway/index.ts';
 import { isJsonObject, type JsonObject, type ListKind } from '../../protocol/index.ts';
 import type { YardContext } from '../context.ts';
 import { readArguments, schemaOf, type Arguments } from './arguments.ts';
-import { checkoutTool, createTool, downTool, uncheckoutTool, upTool } from './changing.ts';
-import { briefTool, doctorTool, listTool, logsTool, statusTool, whereTool } from './looking.ts';
 import {
   openPinned,
   pinProject,
@@ -17,22 +15,9 @@ import {
 import { getPrompt, PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 import { sortedText } from './sorted-text.ts';
+import { dataInToolWords, errorInToolWords, inToolWords } from './tool-words.ts';
 import { CWD, type Course, type Done, type YardTool } from './tool.ts';
-
-/** In the order of the list. */
-const TOOLS: readonly YardTool[] = [
-  doctorTool,
-  statusTool,
-  createTool,
-  listTool,
-  briefTool,
-  whereTool,
-  logsTool,
-  upTool,
-  checkoutTool,
-  uncheckoutTool,
-  downTool,
-];
+import { TOOLS } from './tools.ts';
 
 /** How long a client may keep our lists, in milliseconds: they change with the program only. */
 const FRESH_MS = 5 * 60_000;
@@ -96,7 +81,7 @@ export class Offer {
       if (!(error instanceof SwitchboardError)) throw error;
       // Without structured content: that has a schema, and clients refuse what does not fit it.
       const said = error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
-      return { content: [{ type: 'text', text: printable(said) }], isError: true };
+      return { content: [{ type: 'text', text: printable(inToolWords(said)) }], isError: true };
     }
   }
 
@@ -104,8 +89,12 @@ export class Offer {
     const resource = RESOURCES.find((each) => each.uri === uri);
     if (resource === undefined)
       throw new SwitchboardError('RESOURCE_UNKNOWN', `unknown resource: ${uri.slice(0, 200)}`);
-    const text = await resource.text(() => this.#open({}));
-    return { contents: [{ uri, mimeType: resource.mimeType, text }] };
+    try {
+      const text = await resource.text(() => this.#open({}));
+      return { contents: [{ uri, mimeType: resource.mimeType, text }] };
+    } catch (error) {
+      throw error instanceof SwitchboardError ? errorInToolWords(error) : error;
+    }
   }
 
   #open(call: PinnedCall): YardContext {
@@ -148,11 +137,15 @@ function warningsOf({ problem, registry }: YardContext): readonly string[] {
 }
 
 function resultOf({ data, text, notes = [], failed = false }: Done, warnings: readonly string[]): JsonObject {
-  const remarks = [...notes, ...warnings.map((warning) => `warning: ${warning}`)].map(printable);
-  const texts = [text ?? sortedText(data), ...remarks];
+  const remarks = [...notes, ...warnings.map((warning) => `warning: ${warning}`)];
+  const structuredContent = dataInToolWords(data);
+  const texts = [
+    text ?? sortedText(structuredContent),
+    ...remarks.map((remark) => printable(inToolWords(remark))),
+  ];
   return {
     content: texts.map((each) => ({ type: 'text', text: each })),
-    structuredContent: data,
+    structuredContent,
     isError: failed,
   };
 }

@@ -53,7 +53,7 @@ export function refuseUnregistered(
     'PROJECT_NOT_INSTALLED',
     `No service of ${root} is started: this MCP server was not installed for that project.`,
     {
-      hint: 'If its owner trusts it, they run `switchyard mcp install` there, or start the services themselves with `switchyard up`.',
+      hint: 'If its owner trusts it, they run `switchyard mcp install` there, or start the services themselves in a terminal.',
     },
   );
 }
@@ -167,12 +167,12 @@ function refuseOrphan(state: State, start: string): void {
   const { path, root, config } = worktree;
   if (config !== join(root, CONFIG_FILE))
     throw new SwitchboardError('WORKTREE_ORPHAN', `The worktree ${path} is recorded for no project.`, {
-      hint: 'Make it anew with `switchyard create` in its project.',
+      hint: 'Create it again from the directory of its project.',
     });
   if (existsSync(config)) return;
   throw new SwitchboardError(
     'WORKTREE_ORPHAN',
     `The project of the worktree ${path} no longer has ${CONFIG_FILE}: ${root}`,
-    { hint: `Restore ${config}, or make the worktree anew with \`switchyard create\` in its project.` },
+    { hint: `Restore ${config}, or create the worktree again from the directory of its project.` },
   );
 }

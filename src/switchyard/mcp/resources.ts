@@ -3,6 +3,7 @@ import type { YardContext } from '../context.ts';
 import { GUIDE } from './guide.ts';
 import { diagnosisOf } from './looking.ts';
 import { sortedText } from './sorted-text.ts';
+import { dataInToolWords } from './tool-words.ts';
 
 /** Something to read before a tool is chosen. Reading changes nothing. */
 export interface YardResource {
@@ -23,7 +24,7 @@ export const RESOURCES: readonly YardResource[] = [
     description:
       'What is configured, what runs and where, checkouts, changed files, missing env files, recent errors.',
     mimeType: 'application/json',
-    text: async (open) => sortedText(await brief(open())),
+    text: async (open) => sortedText(dataInToolWords(await brief(open()))),
   },
   {
     uri: 'switchyard://project/doctor',
@@ -31,7 +32,7 @@ export const RESOURCES: readonly YardResource[] = [
     title: 'Set-up of the project',
     description: 'Services, profiles, proxy, missing env files, and what is wrong with the set-up.',
     mimeType: 'application/json',
-    text: async (open) => sortedText(await diagnosisOf(open())),
+    text: async (open) => sortedText(dataInToolWords(await diagnosisOf(open()))),
   },
   {
     uri: 'switchyard://agent/guide',

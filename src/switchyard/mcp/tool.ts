@@ -11,6 +11,8 @@ export interface YardTool {
   readonly hints: Hints;
   /** Without `cwd`, which all of them take. */
   readonly arguments: Arguments;
+  /** Which of them the command of the same name takes as words, in order. Default none. */
+  readonly words?: readonly string[];
   /** The schema of what it returns. */
   readonly output: JsonObject;
   /** Whether it does its work also where the file of the project is broken or gone. Default false. */

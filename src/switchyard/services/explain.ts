@@ -29,9 +29,8 @@ export function explainTrouble(
 /** To start a second one would leave the first one unknown to everybody, if it is the service. */
 export function explainUnverified({ record: { service, pid } }: Observed): ServiceOutcome {
   const message = `${service} was not started: pid ${pid ?? 0} may still be it, which nothing proves`;
-  const force = `switchyard down --force ${service}`;
   return notStarted(service, message, [
-    `Look at that process, and end it if it is the service; or forget it with: ${force}`,
+    `Look at that process, and end it if it is the service; or forget it with \`switchyard down --force ${service}\`.`,
   ]);
 }
 

@@ -249,7 +249,7 @@ function refuseCollision(observed: readonly Observed[], { branch }: BranchPlace)
   throw new SwitchboardError(
     'BRANCH_COLLISION',
     `branch names collide after slugging: ${other.record.branch} and ${branch}`,
-    { hint: `Stop the other one first: switchyard down --branch ${shellWord(other.record.branch)}` },
+    { hint: `Stop the other one first: \`switchyard down --branch ${shellWord(other.record.branch)}\`.` },
   );
 }
 

@@ -43,7 +43,7 @@ async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {
     .filter(({ status }) => status === 'running')
     .map(
       ({ record: { service, branch } }) =>
-        `${service} of ${branch} still runs; end it with: switchyard down --branch ${shellWord(branch)}`,
+        `${service} of ${branch} still runs; end it with \`switchyard down --branch ${shellWord(branch)}\``,
     );
   const messages = [
     ...gone.map(({ branch, path }) => `forgot the worktree of ${branch}; ${path} is gone`),

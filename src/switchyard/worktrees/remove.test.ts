@@ -265,7 +265,7 @@ describe('prune', () => {
     await runIn(context, 'x', worktree);
     rmSync(worktree, { recursive: true });
     const { messages } = await pruneWorktrees(context);
-    expect(messages).toContain('web of x still runs; end it with: switchyard down --branch x');
+    expect(messages).toContain('web of x still runs; end it with `switchyard down --branch x`');
     expect(isAlive(context)).toBe(true);
   });
 
