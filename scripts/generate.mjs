@@ -1,18 +1,22 @@
-// Writes what is derived from src/config/schema/config.ts: the editor schema and the quick check.
+// Writes what is derived from src/config/schema/config.ts (the editor schema and the quick check) and from
+// src/shared/error-codes.ts (the list of errors).
 // `--check` writes nothing and exits 1 when a file is not what it would write.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { format } from 'prettier';
+import { errorGuide } from './lib/error-guide.mjs';
 
 const root = new URL('../', import.meta.url);
 /** Keywords for readers; they decide nothing. */
 const NOTES = new Set(['$schema', 'title', 'description', 'default']);
-const { schemas, z } = await loadSchemas();
+const { schemas, errorCodes, z } = await loadSources();
 
 const files = new Map([
   ['switchboard.config.schema.json', editorSchema()],
   ['src/config/schema/quick-check.generated.js', quickCheck()],
   ['src/config/schema/quick-check.generated.d.ts', quickCheckTypes()],
+  ['docs/guide/errors.md', await format(await errorGuide(root, errorCodes), { parser: 'markdown' })],
 ]);
 
 let stale = 0;
@@ -30,10 +34,11 @@ for (const [path, content] of files) {
 }
 process.exitCode = stale > 0 ? 1 : 0;
 
-async function loadSchemas() {
+async function loadSources() {
   const { outputFiles } = await build({
     stdin: {
-      contents: `export * as schemas from './src/config/schema/config.ts'; export { z } from 'zod';`,
+      contents: `export * as schemas from './src/config/schema/config.ts'; export { z } from 'zod';
+        export * as errorCodes from './src/shared/error-codes.ts';`,
       resolveDir: fileURLToPath(root),
     },
     bundle: true,

@@ -1,41 +1,15 @@
+import { ERROR_CODES, type ErrorCode } from '../shared/error-codes.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import { Exit } from '../shared/exit-codes.ts';
 import { plain } from '../shared/printable.ts';
 
-/** The exit codes there are; the help explains them from here. */
-export const Exit = {
-  ok: 0,
-  /** What was asked for was tried and something of it failed. */
-  failed: 1,
-  /** The command line is wrong; nothing was tried. */
-  usage: 2,
-  /** The server could not be started. */
-  notStarted: 3,
-  /** A bug in Switchboard. */
-  bug: 70,
-  /** The configuration cannot be used. */
-  config: 78,
-  /** The person pressed Ctrl-C. */
-  cancelled: 130,
-} as const;
+export { Exit };
 
 /** What the program ends with when this was thrown. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SwitchboardError)) return Exit.bug;
-  if (MISTAKES.has(error.code)) return Exit.usage;
-  return /^(?:CONFIG|GLOB|LOG)_|^(?:TOKEN_UNUSABLE|SERVER_UNUSABLE)$/.test(error.code)
-    ? Exit.config
-    : Exit.failed;
+  return ERROR_CODES[error.code].exit;
 }
-
-/** Codes of what was asked for wrongly. */
-const MISTAKES = new Set([
-  'USAGE',
-  'SERVER_UNKNOWN',
-  'SERVER_INVALID',
-  'SERVER_EXISTS',
-  'SERVER_ELSEWHERE',
-  'TOOL_UNKNOWN',
-]);
 
 /** For stderr: `program: what is wrong`, and the next step on a line of its own. */
 export function describeFailure(error: unknown, program: string): string {
@@ -53,7 +27,7 @@ export function failureData({ code, message, hint }: SwitchboardError): FailureD
 }
 
 export interface FailureData {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly hint?: string;
 }

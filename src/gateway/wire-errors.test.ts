@@ -31,7 +31,7 @@ test.each([
   ['TOOL_NOT_ALLOWED', -32602],
   ['PARAMS_INVALID', -32602],
   ['METHOD_UNKNOWN', -32601],
-])('%s is the error %i for everyone', (code, wire) => {
+] as const)('%s is the error %i for everyone', (code, wire) => {
   for (const framed of [true, false]) {
     expect(wireAnswer(new SwitchboardError(code, 'x'), 'tools/call', framed)).toMatchObject({
       kind: 'error',

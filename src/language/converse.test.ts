@@ -426,10 +426,12 @@ test('a model that says nothing after its calls is done; one that did nothing ha
 });
 
 test('a model that cannot be asked gives a result with its own error', async () => {
-  const error = new SwitchboardError('MODEL_KEY', 'The key was refused.', { hint: 'Set another.' });
+  const error = new SwitchboardError('LANGUAGE_KEY_REFUSED', 'The key was refused.', {
+    hint: 'Set another.',
+  });
   const { text, structured } = await talk(scripted(() => Promise.reject(error)));
   expect(text).toBe('The key was refused. Set another.');
-  expect(structured.stopped).toEqual({ code: 'MODEL_KEY', message: text });
+  expect(structured.stopped).toEqual({ code: 'LANGUAGE_KEY_REFUSED', message: text });
 });
 
 test('a bug is told as one, without its words', async () => {

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import type { ErrorCode } from '../shared/error-codes.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 
@@ -19,7 +20,7 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
   const who = `"${printableLine(attempt.name)}" could not be started:`;
   const command = `"${printableLine(attempt.shown?.command ?? attempt.command)}"`;
   const cwd = `"${printableLine(attempt.shown?.cwd ?? attempt.cwd)}"`;
-  const because = (kind: string, reason: string, hint: string): SwitchboardError =>
+  const because = (kind: ErrorCode, reason: string, hint: string): SwitchboardError =>
     new SwitchboardError(kind, `${who} ${reason} (${code}).`, { hint, cause });
 
   // The system says ENOENT and EACCES for the working directory and for the command alike.

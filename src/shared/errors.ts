@@ -1,13 +1,19 @@
+import type { ErrorCode } from './error-codes.ts';
+
 /**
  * An error a person can act on: a stable code, one sentence, the next step, and what caused it.
  * A bug stays a plain Error.
  */
 export class SwitchboardError extends Error {
-  readonly code: string;
+  readonly code: ErrorCode;
   /** What the reader can do about it, as a sentence. */
   readonly hint: string | undefined;
 
-  constructor(code: string, message: string, details: { hint?: string | undefined; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: { hint?: string | undefined; cause?: unknown } = {},
+  ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'SwitchboardError';
     this.code = code;

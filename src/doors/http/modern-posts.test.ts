@@ -197,7 +197,7 @@ describe('an error', () => {
   test('of ours is an answer like any other', async () => {
     const { request, nextCall } = await openTestDoor();
     const answer = request(modernPost(modernCall(1)));
-    (await nextCall()).fail(new SwitchboardError('SERVER_GONE', 'It is gone.'));
+    (await nextCall()).fail(new SwitchboardError('SERVER_LOST', 'It is gone.'));
     expect((await answer).status).toBe(200);
   });
 });

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import {
@@ -60,7 +61,7 @@ function run(
   shown: ReadonlyMap<string, FilteredEntry | undefined>,
 ): void {
   const { request } = call;
-  const refuse = (code: string, message: string, hint: string | undefined): void =>
+  const refuse = (code: ErrorCode, message: string, hint: string | undefined): void =>
     call.fail(new SwitchboardError(code, message, { hint }));
   const server = request.string(Client.server);
   const tool = request.string(Client.tool);
