@@ -120,23 +120,52 @@ test('switching to another branch refuses nobody, and from then on only that bra
   expect(loops.flatMap(({ failures }) => failures)).toEqual([]);
 });
 
-test('a connection that is open when its port switches goes on where it was, and the person is told', async () => {
+test('on a switch idle connections end, and those with a request in flight after its answer', async () => {
   const shop = await createShop({
-    services: { db: 'database' },
+    services: { web: 'web', db: 'database' },
     ports: [25_200, 25_299],
     branches: ['next'],
   });
   await shop.ask('up', 'main', '--checkout');
   await shop.ask('up', 'next');
-  const { socket, take, takeRest } = await talk(shop.canonical.db!);
-  socket.write(message('', Buffer.from('\0\x03\0\0user\0test\0\0')));
-  await take(9 + 17 + 6);
+  const { web, db } = shop.canonical as { web: number; db: number };
+  const session = await talk(db);
+  session.socket.write(message('', Buffer.from('\0\x03\0\0user\0test\0\0')));
+  await session.take(9 + 17 + 6);
+  const idle = await talk(web);
+  idle.socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await idle.takeThrough('has no /nothing');
+  const upload = 'POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n';
+  const [busy, stuck] = [await talk(web), await talk(web)];
+  for (const { socket, takeThrough } of [busy, stuck]) {
+    socket.write(upload);
+    await takeThrough('one\r\n');
+  }
+
   const { messages } = await shop.ask('checkout', 'next');
-  expect(messages[1]).toBe(`1 open connection stays with main on port ${shop.canonical.db!} until closed`);
-  socket.end(message('Q', Buffer.from('still here')));
-  expect((await takeRest()).toString('latin1')).toContain('still here');
+  expect(messages).toEqual(
+    expect.arrayContaining([
+      `ended 1 connection to main on port ${web}`,
+      `2 connections to main on port ${web} end after their answers, within 5 s`,
+    ]),
+  );
+  expect((await idle.takeRest()).toString()).not.toContain('HTTP/1.1');
+  expect((await session.takeRest()).length).toBe(0);
+  busy.socket.write('3\r\ntwo\r\n0\r\n\r\n');
+  expect((await busy.takeRest()).toString()).toBe('3\r\ntwo\r\n0\r\n\r\n');
+
+  // The other one never gets its answer; the proof waits until it was cut off, and asks as a browser does.
+  const { ok, verified } = await shop.ask('checkout', '--verify');
+  await stuck.takeRest();
+  expect(ok).toBe(true);
+  const both = (status: number | null) => ['127.0.0.1', '::1'].map((address) => ({ address, status }));
+  expect(verified).toMatchObject([
+    { service: 'web', ok: true, branch: 'next', elsewhere: 0, http: both(404) },
+    { service: 'db', ok: true, branch: 'next', elsewhere: 0, http: both(null) },
+  ]);
+  expect(verified[0].text).toMatch(/; HTTP 404 at 127.0.0.1, HTTP 404 at ::1$/);
   await shop.ask('uncheckout');
-  expect(listenersByProc(shop.canonical.db!)).toEqual([]);
+  expect(listenersByProc(db)).toEqual([]);
 });
 
 test('a usual port in the hands of a stranger is left alone, and the stranger is named', async () => {

@@ -46,7 +46,8 @@ async function openShop(): Promise<Shop> {
 async function endForwarder({ registry, home }: YardContext): Promise<void> {
   const record = registry.read().forwarder;
   const pid =
-    (await callForwarder(home).ping()) ?? (record !== undefined && isDaemonAlive(record) ? record.pid : null);
+    (await callForwarder(home).ping())?.pid ??
+    (record !== undefined && isDaemonAlive(record) ? record.pid : null);
   if (pid !== null) endProcess(pid);
 }
 
@@ -136,7 +137,7 @@ test('a stranger on the canonical port is named and left alone', async () => {
   ]);
 });
 
-test('another branch is switched to without a refused connection, and open connections stay', async () => {
+test('another branch is switched to without a refused connection, and open connections end', async () => {
   const { context, start, web } = await openShop();
   const echo =
     "require('net').createServer((s) => s.on('error', () => 0).on('data', (d) => s.write(process.env.SWITCHYARD_BRANCH))).listen(process.env.PORT, '127.0.0.1')";
@@ -147,6 +148,7 @@ test('another branch is switched to without a refused connection, and open conne
   onTestFinished(() => void old.destroy());
   old.write('?');
   await once(old, 'data');
+  const ended = once(old, 'end');
 
   let stop = false;
   let connections = 0;
@@ -163,17 +165,44 @@ test('another branch is switched to without a refused connection, and open conne
     const [now, was] = round % 2 === 0 ? (['other', 'main'] as const) : (['main', 'other'] as const);
     const messages = await take(context, now);
     expect(messages[0]).toBe(`switched web: localhost:${web} -> :${ports.get(now)!} (was ${was})`);
-    if (round === 0) expect(messages[1]).toContain(`with main on port ${web} until closed`);
+    if (round === 0) {
+      expect(messages.slice(1).join()).toMatch(/connections? to main on port/);
+      await ended;
+    }
     const before = connections;
     await until(() => connections > before);
   }
   stop = true;
   await Promise.all(clients);
-  old.write('?');
-  const [bytes] = (await once(old, 'data')) as [Buffer];
-  expect(bytes.toString()).toBe('main');
   // A port has one record, that of the branch it leads to.
   expect(observeCheckouts(context)).toMatchObject([{ branch: 'main', status: 'running' }]);
+});
+
+test('as long as a connection leads to the branch before, verify is not content', async () => {
+  const { context, start, web } = await openShop();
+  const silent =
+    "require('net').createServer((s) => s.on('error', () => 0)).listen(process.env.PORT, '127.0.0.1')";
+  for (const branch of ['main', 'other']) await start(branch, 'web', silent, web);
+  await take(context, 'main');
+  const asking = connect(web, '127.0.0.1');
+  onTestFinished(() => void asking.destroy());
+  asking.on('error', () => undefined);
+  await new Promise((resolve) => asking.write('?', resolve));
+  await until(async () => (await callForwarder(context.home).list())?.[0]?.connections === 1);
+  expect(await take(context, 'other')).toEqual([
+    expect.stringContaining('(was main)'),
+    `1 connection to main on port ${web} ends after its answer, within 5 s`,
+  ]);
+  const [proof] = await verify(context, { services: ['web'] });
+  expect(proof).toMatchObject({ ok: false, branch: 'other', elsewhere: 1, http: null });
+  expect(proof?.text).toMatch(/; 1 connection leads elsewhere$/);
+  // Somebody who wants to be sure waits until it was cut off.
+  const closed = new Promise((resolve) => asking.on('close', resolve));
+  const visits = ['127.0.0.1', '::1'].map((address) => ({ address, status: null }));
+  expect(await verify(context, { services: ['web'], browse: true })).toMatchObject([
+    { ok: true, branch: 'other', elsewhere: 0, http: visits },
+  ]);
+  await closed;
 });
 
 test('a forwarder that was killed is seen as gone, and the next checkout brings all its ports back', async () => {
@@ -214,6 +243,44 @@ test('a forwarder that does not answer any more is replaced', async () => {
   await expect(answerOn(web)).rejects.toThrow('ECONNREFUSED');
   expect(await answerOn(api)).toBe('main');
   expect(context.registry.read().forwarder!.pid).not.toBe(pid);
+});
+
+/** Speaks as forwarders did when connections stayed with the old branch: no number of its protocol. */
+const OLD_FORWARDER = `
+const net = require('net'), fs = require('fs'), path = require('path');
+const run = path.join(process.env.SWITCHYARD_HOME, 'run');
+const ports = new Map();
+const answer = async ({ op, mapping }) => {
+  if (op === 'ping') return { ok: true, pid: process.pid };
+  if (op === 'list') return { ok: true, mappings: [...ports.values()].map((each) => ({ ...each, addresses: [], connections: 1 })) };
+  ports.set(mapping.listen_port, mapping);
+  await new Promise((resolve) => net.createServer().listen(mapping.listen_port, '127.0.0.1', resolve));
+  return { ok: true, kind: 'mapped', staying: 0 };
+};
+fs.mkdirSync(run, { recursive: true });
+net.createServer((socket) => socket.on('data', async (line) => socket.write(JSON.stringify(await answer(JSON.parse(line))) + '\\n')))
+  .listen(path.join(run, 'forward.sock'));
+process.on('SIGTERM', () => { fs.rmSync(path.join(run, 'forward.sock')); process.exit(); });
+`;
+
+test('a forwarder that is older than the command is replaced, with all its ports', async () => {
+  const { context, start, web, api } = await openShop();
+  await start('main', 'web', SAYS_BRANCH, web);
+  await start('main', 'api', SAYS_BRANCH, api);
+  await start('other', 'web', SAYS_BRANCH, web);
+  const older = [process.execPath, '-e', OLD_FORWARDER, '--'];
+  await checkout(context, { branch: 'main', services: [], program: older });
+  const { pid } = context.registry.read().forwarder!;
+  // It cannot say where its connections lead.
+  expect(await verify(context, { services: ['web'] })).toMatchObject([{ ok: false }]);
+  const messages = await take(context, 'other', 'web');
+  expect(messages).toEqual([
+    expect.stringMatching(`restored api of main: localhost:${api} -> :`),
+    expect.stringMatching(`checked out web: localhost:${web} -> :`),
+  ]);
+  expect(context.registry.read().forwarder!.pid).not.toBe(pid);
+  expect([await answerOn(web), await answerOn(api)]).toEqual(['other', 'main']);
+  expect(await verify(context, { services: [] })).toMatchObject([{ ok: true }, { ok: true }]);
 });
 
 test('what runs is found again when the records are lost', async () => {

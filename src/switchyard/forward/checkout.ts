@@ -11,6 +11,7 @@ import { listenersOn } from '../ports/listeners.ts';
 import { withForwarder } from './lock.ts';
 import type { Mapping } from './mapping.ts';
 import type { MapAnswer } from './protocol.ts';
+import { ANSWER_TIME } from './passage.ts';
 import { forgetCheckouts, mappingOf, noteCheckouts } from './records.ts';
 import { restoreCheckouts, whoHas } from './restore.ts';
 
@@ -145,15 +146,25 @@ async function lead(
   return messages;
 }
 
-function tell(mapping: Mapping, { kind, was, staying }: MapAnswer): readonly string[] {
+function tell(mapping: Mapping, { kind, was, ended, finishing }: MapAnswer): readonly string[] {
   const { service, listen_port: port, target_port } = mapping;
   if (kind === 'same') return [`${service} checkout already running on canonical port ${port}`];
   const text = `${service}: localhost:${port} -> :${target_port}`;
   if (was === undefined) return [`checked out ${text}`];
-  const message = `switched ${text} (was ${toldBefore(was, mapping)})`;
-  if (staying === 0) return [message];
-  const connections = staying === 1 ? '1 open connection stays' : `${staying} open connections stay`;
-  return [message, `${connections} with ${toldBefore(was, mapping)} on port ${port} until closed`];
+  const before = toldBefore(was, mapping);
+  const messages = [`switched ${text} (was ${before})`];
+  if (ended > 0) messages.push(`ended ${connections(ended)} to ${before} on port ${port}`);
+  if (finishing > 0) {
+    const finish = finishing === 1 ? 'ends after its answer' : 'end after their answers';
+    messages.push(
+      `${connections(finishing)} to ${before} on port ${port} ${finish}, within ${ANSWER_TIME / 1000} s`,
+    );
+  }
+  return messages;
+}
+
+function connections(count: number): string {
+  return count === 1 ? '1 connection' : `${count} connections`;
 }
 
 /** As much of where the port led as differs. */

@@ -9,12 +9,13 @@ import type {
   ForwardRequest,
   MapAnswer,
   OpenMapping,
+  PingAnswer,
   UnmapAnswer,
 } from './protocol.ts';
 
 /** The forwarder of a home, as a command sees it. Every question is answered, or by undefined: nobody answers there. */
 export interface ForwarderLine {
-  ping(): Promise<number | undefined>;
+  ping(): Promise<PingAnswer | undefined>;
   map(mapping: Mapping): Promise<MapAnswer | ForwardFailure | undefined>;
   unmap(port: number): Promise<UnmapAnswer | ForwardFailure | undefined>;
   list(): Promise<readonly OpenMapping[] | undefined>;
@@ -28,7 +29,7 @@ export function callForwarder(home: Home): ForwarderLine {
   return {
     async ping() {
       const answer = await ask(path, { op: 'ping' });
-      return answer !== undefined && 'pid' in answer ? answer.pid : undefined;
+      return answer !== undefined && 'pid' in answer ? answer : undefined;
     },
     map: (mapping) => ask(path, { op: 'map', mapping }) as ReturnType<ForwarderLine['map']>,
     unmap: (port) => ask(path, { op: 'unmap', port }) as ReturnType<ForwarderLine['unmap']>,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Home } from '../state/home.ts';
 import type { Registry } from '../state/registry.ts';
+import { PROTOCOL } from './protocol.ts';
 import { callForwarder, type ForwarderLine } from './control-client.ts';
 import { isDaemonAlive, recordOfDaemon, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
 
@@ -20,7 +21,10 @@ export function forwarderLog(home: Home): string {
   return join(home.logs, 'forward.log');
 }
 
-/** A line to the forwarder of this home, which is started if it does not answer. To be called under its lock. */
+/**
+ * A line to the forwarder of this home, which is started if it does not answer, and replaced if it is older than this
+ * program. To be called under its lock.
+ */
 export async function ensureForwarder({
   registry,
   port,
@@ -28,12 +32,13 @@ export async function ensureForwarder({
 }: EnsureForwarderOptions): Promise<ForwarderLine> {
   const { home } = registry;
   const line = callForwarder(home);
-  const pid = await line.ping();
-  if (pid !== undefined) {
-    await adopt(registry, pid, port);
-    return line;
+  const found = await line.ping();
+  if (found !== undefined) {
+    await adopt(registry, found.pid, port);
+    if ((found.protocol ?? 1) >= PROTOCOL) return line;
   }
-  await endSilentForwarder(registry);
+  // One that is silent, or older than this command. What it did is done again from the records.
+  await endForwarder(registry);
   const logFile = forwarderLog(home);
   const started = await startDaemon({
     registry,
@@ -62,8 +67,8 @@ async function adopt(registry: Registry, pid: number, port: number): Promise<voi
   if (record !== undefined) await registry.change((state) => (state.forwarder = record));
 }
 
-/** Ends a forwarder that runs but does not answer. Whether there was one. */
-export async function endSilentForwarder(registry: Registry): Promise<boolean> {
+/** Ends the recorded forwarder. Whether there was one. */
+export async function endForwarder(registry: Registry): Promise<boolean> {
   const record = registry.read().forwarder;
   if (record === undefined || !isDaemonAlive(record)) return false;
   if (await stopDaemon('forwarder', record)) return true;

@@ -1,7 +1,7 @@
 import { asLoopback } from '../config/loopback.ts';
 import { openGate, type Gate } from './gate.ts';
 import { sameMapping, type Mapping } from './mapping.ts';
-import type { ForwardAnswer, ForwardRequest } from './protocol.ts';
+import { PROTOCOL, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
 
 /** All canonical ports of one home, by what it is asked to do. */
 export interface Forwarder {
@@ -30,13 +30,16 @@ export function createForwarder(log: (text: string) => void): Forwarder {
     if (gate === undefined) {
       gates.set(port, await openGate(mapping, log));
       log(`mapped ${described(mapping)}`);
-      return { ok: true, kind: 'mapped', staying: 0 };
+      return { ok: true, kind: 'mapped', ended: 0, finishing: 0 };
     }
     const was = gate.mapping;
-    if (sameMapping(was, mapping)) return { ok: true, kind: 'same', was, staying: 0 };
-    const staying = gate.lead(mapping);
-    log(`switched ${described(mapping)}, was ${was.service} of ${was.branch} on :${was.target_port}`);
-    return { ok: true, kind: 'switched', was, staying };
+    if (sameMapping(was, mapping)) return { ok: true, kind: 'same', was, ended: 0, finishing: 0 };
+    const left = await gate.lead(mapping);
+    log(
+      `switched ${described(mapping)}, was ${was.service} of ${was.branch} on :${was.target_port}; ` +
+        `${left.ended} connections ended, ${left.finishing} finishing`,
+    );
+    return { ok: true, kind: 'switched', was, ...left };
   }
 
   async function unmap(port: number): Promise<ForwardAnswer> {
@@ -58,7 +61,7 @@ export function createForwarder(log: (text: string) => void): Forwarder {
       case 'list':
         return { ok: true, mappings: [...gates.values()].map(shown) };
       case 'ping':
-        return { ok: true, pid: process.pid };
+        return { ok: true, pid: process.pid, protocol: PROTOCOL };
     }
   }
 
@@ -78,8 +81,8 @@ export function createForwarder(log: (text: string) => void): Forwarder {
   };
 }
 
-function shown({ mapping, addresses, connections }: Gate) {
-  return { ...mapping, addresses, connections };
+function shown({ mapping, addresses, connections, elsewhere }: Gate) {
+  return { ...mapping, addresses, connections, elsewhere };
 }
 
 function described({ listen_port, target_host, target_port, service, branch }: Mapping): string {

@@ -1,8 +1,8 @@
 import { shellWord } from '../../shared/shell-word.ts';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dial } from '../sockets/dial.ts';
-import { join } from '../sockets/join.ts';
-import type { Mapping } from './mapping.ts';
+import { sameMapping, type Mapping } from './mapping.ts';
+import { openPassage, type Passage } from './passage.ts';
 import { refuse } from './refused.ts';
 
 /** An open canonical port. */
@@ -11,46 +11,69 @@ export interface Gate {
   readonly mapping: Mapping;
   /** Connections that are open now. */
   readonly connections: number;
-  /** From now on new connections go there. Those that are open stay where they are; their number is returned. */
-  lead(mapping: Mapping): number;
+  /** Those among them that do not lead where the port does now. */
+  readonly elsewhere: number;
+  /** From now on new connections go there. Those to where it led before end as soon as they have their answer. */
+  lead(mapping: Mapping): Promise<Left>;
   /** Ends the port and every connection through it; resolves when the port is free. */
   close(): Promise<void>;
+}
+
+/** What became of the connections to where a port led before. */
+export interface Left {
+  readonly ended: number;
+  /** These wait for an answer. */
+  readonly finishing: number;
 }
 
 /** Connections the kernel keeps for us while we are busy; the system's own limit may be lower. */
 const BACKLOG = 4096;
 
+/** A client, and what it is connected to once it is. */
+interface Visit {
+  readonly client: Socket;
+  passage?: Passage;
+  to: Mapping;
+}
+
 /** Takes the port on both loopback addresses, or on none. Rejects with the error of the address that was refused. */
 export async function openGate(first: Mapping, onTrouble: (text: string) => void): Promise<Gate> {
   let mapping = first;
   const port = first.listen_port;
-  const clients = new Map<Socket, Mapping>();
+  const visits = new Set<Visit>();
+  const open = (): Visit[] => [...visits].filter(({ passage }) => passage?.ended !== true);
+  const elsewhere = (): Visit[] =>
+    open().filter(({ passage, to }) => passage !== undefined && !sameMapping(to, mapping));
 
   const accept = (client: Socket): void => {
-    const { target_host, target_port, service, branch } = mapping;
-    clients.set(client, mapping);
-    client.on('close', () => clients.delete(client));
+    const visit: Visit = { client, to: mapping };
+    visits.add(visit);
+    client.on('close', () => visits.delete(visit));
     // Until it is joined, a client that goes away is only gone.
     client.on('error', () => undefined);
-    dial(target_host, target_port).then(
-      (backend) => {
-        if (client.destroyed) {
-          backend.destroy();
-          return;
-        }
-        join(client, backend);
-      },
-      () =>
-        refuse(
-          client,
-          `${service} of ${branch} does not answer on ${target_host}:${target_port}. Run: sy status --branch ${shellWord(branch)}`,
-        ),
-    );
+    void lead(visit);
+  };
+
+  const lead = async (visit: Visit): Promise<void> => {
+    const { client } = visit;
+    const { target_host, target_port, service, branch } = (visit.to = mapping);
+    const backend = await dial(target_host, target_port).catch(() => undefined);
+    if (client.destroyed) backend?.destroy();
+    else if (visit.to !== mapping) {
+      // The port was switched meanwhile, and nothing of the client was read yet.
+      backend?.destroy();
+      await lead(visit);
+    } else if (backend !== undefined) visit.passage = openPassage(client, backend);
+    else
+      refuse(
+        client,
+        `${service} of ${branch} does not answer on ${target_host}:${target_port}. Run: sy status --branch ${shellWord(branch)}`,
+      );
   };
 
   const servers: Server[] = [];
   const close = async (): Promise<void> => {
-    for (const client of clients.keys()) client.destroy();
+    for (const { client } of visits) client.destroy();
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   };
   const addresses: string[] = [];
@@ -72,11 +95,24 @@ export async function openGate(first: Mapping, onTrouble: (text: string) => void
       return mapping;
     },
     get connections() {
-      return clients.size;
+      return open().length;
     },
-    lead(next) {
+    get elsewhere() {
+      return elsewhere().length;
+    },
+    async lead(next) {
       mapping = next;
-      return [...clients.values()].filter((taken) => taken.target_port !== next.target_port).length;
+      // Requests that have arrived by now are in flight: the second turn begins after all of them were read.
+      for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+      const left = elsewhere();
+      for (const visit of left) {
+        visit.passage?.leave(() => {
+          delete visit.passage;
+          void lead(visit);
+        });
+      }
+      const finishing = elsewhere().length;
+      return { ended: left.length - finishing, finishing };
     },
   };
 }

@@ -1,5 +1,8 @@
 import type { Mapping } from './mapping.ts';
 
+/** What a forwarder can do. Raised when commands rely on more; an older one is replaced. */
+export const PROTOCOL = 2;
+
 /**
  * What the commands ask of the forwarder: one line of JSON, answered by one line, in order. Both ends are of this
  * program, but a forwarder may be older than the command that asks.
@@ -11,17 +14,26 @@ export type ForwardRequest =
   | { readonly op: 'ping' };
 
 export type ForwardAnswer =
-  | { readonly ok: true; readonly pid: number }
+  | PingAnswer
   | { readonly ok: true; readonly mappings: readonly OpenMapping[] }
   | MapAnswer
   | UnmapAnswer
   | ForwardFailure;
+
+export interface PingAnswer {
+  readonly ok: true;
+  readonly pid: number;
+  /** The first ones did not say. */
+  readonly protocol?: number;
+}
 
 export interface OpenMapping extends Mapping {
   /** Where it listens. */
   readonly addresses: readonly string[];
   /** Open now. */
   readonly connections: number;
+  /** Those that lead to where the port led before. The first forwarders did not say, and let all of them stay. */
+  readonly elsewhere?: number;
 }
 
 export interface MapAnswer {
@@ -29,8 +41,10 @@ export interface MapAnswer {
   readonly kind: 'mapped' | 'switched' | 'same';
   /** Where the port led before. */
   readonly was?: Mapping;
-  /** How many connections stay with the service they are connected to. */
-  readonly staying: number;
+  /** How many connections to there were ended. */
+  readonly ended: number;
+  /** How many end as soon as they have their answer. */
+  readonly finishing: number;
 }
 
 export interface UnmapAnswer {

@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 
 /** How long a client may take to show whether it speaks HTTP, in milliseconds. */
 const PATIENCE = 2000;
+/** In the `Server` header of what we say ourselves. */
+export const REFUSED_BY = 'switchyard-forwarder';
 const HTTP_REQUEST = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \S/;
 
 /**
@@ -21,6 +23,7 @@ export function refuse(client: Socket, why: string): void {
     const body = Buffer.from(`${why}\n`);
     client.end(
       'HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n' +
+        `Server: ${REFUSED_BY}\r\n` +
         `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.toString('latin1')}`,
       'latin1',
     );

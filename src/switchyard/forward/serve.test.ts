@@ -42,13 +42,13 @@ test('it answers on a socket that only its owner can reach, and ends with its la
   const { ended } = await serve(home);
   expect(statSync(home.run).mode & 0o777).toBe(0o700);
   const line = callForwarder(home);
-  expect(await line.ping()).toBe(process.pid);
+  expect(await line.ping()).toMatchObject({ pid: process.pid });
   const [one, two] = [await freePort(), await freePort()];
   await line.map({ ...owner, listen_port: one, target_port: 9 });
   await line.map({ ...owner, listen_port: two, target_port: 9 });
   expect(await line.list()).toHaveLength(2);
   await line.unmap(one);
-  expect(await line.ping()).toBe(process.pid);
+  expect(await line.ping()).toMatchObject({ pid: process.pid });
   expect(await line.unmap(two)).toMatchObject({ ok: true, kind: 'unmapped' });
   await ended;
   expect(existsSync(controlSocket(home))).toBe(false);
@@ -84,7 +84,7 @@ test('questions that are none are answered, and an endless one is cut off', asyn
   socket.on('error', () => undefined);
   socket.write('x'.repeat(100_000));
   await once(socket, 'close');
-  expect(await callForwarder(home).ping()).toBe(process.pid);
+  expect(await callForwarder(home).ping()).toMatchObject({ pid: process.pid });
 });
 
 test('a home with a path too long for a socket has its socket elsewhere', async () => {
@@ -92,5 +92,5 @@ test('a home with a path too long for a socket has its socket elsewhere', async 
   const home = await openHome(join(outer.root, 'x'.repeat(120)));
   expect(controlSocket(home).length).toBeLessThan(100);
   await serve(home);
-  expect(await callForwarder(home).ping()).toBe(process.pid);
+  expect(await callForwarder(home).ping()).toMatchObject({ pid: process.pid });
 });

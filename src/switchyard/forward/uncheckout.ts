@@ -3,7 +3,7 @@ import { slug } from '../names.ts';
 import type { CheckoutRecord } from '../state/records.ts';
 import { withProjectLock } from '../state/registry.ts';
 import { callForwarder } from './control-client.ts';
-import { endSilentForwarder, ensureForwarder } from './ensure.ts';
+import { endForwarder, ensureForwarder } from './ensure.ts';
 import { withForwarder } from './lock.ts';
 import type { OpenMapping } from './protocol.ts';
 import { allCheckouts, forgetCheckouts } from './records.ts';
@@ -104,7 +104,7 @@ async function drop(
   const records = recorded(context, keys);
   if (records.length === 0) return [];
   // One that runs and is silent holds the ports all the same; without it they are free.
-  const silenced = open === undefined && (await endSilentForwarder(registry));
+  const silenced = open === undefined && (await endForwarder(registry));
   const dropped: DroppedCheckout[] = [];
   for (const record of records) {
     const ours = open?.some((mapping) => isOf(mapping, record, context.config.root)) === true;

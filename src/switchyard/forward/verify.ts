@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { observeServices, type Observed } from '../services/observe.ts';
@@ -6,6 +7,8 @@ import type { ServiceRecord, State } from '../state/records.ts';
 import { callForwarder } from './control-client.ts';
 import { isDaemonOf } from '../daemon/daemon.ts';
 import { listenersOn, tellListener, tellProcess, type Listener } from '../ports/listeners.ts';
+import type { HttpVisit } from './browse.ts';
+import { ANSWER_TIME } from './passage.ts';
 import type { OpenMapping } from './protocol.ts';
 
 export interface VerifyOptions {
@@ -13,6 +16,11 @@ export interface VerifyOptions {
   readonly branch?: string | undefined;
   /** Empty means all that have a canonical port. */
   readonly services: readonly string[];
+  /**
+   * Whether to try it as a browser would: open the ports by HTTP, after giving connections that are finishing their time.
+   * Default false.
+   */
+  readonly browse?: boolean | undefined;
 }
 
 /** Who really answers on a canonical port: what the kernel says, not what we once wrote down. */
@@ -33,6 +41,10 @@ export interface Verification {
     readonly port: number;
     readonly listeners: readonly Listener[];
   } | null;
+  /** Connections that lead to where the port led before; null when nobody can say. */
+  readonly elsewhere: number | null;
+  /** What a browser gets at each address; null when that was not tried. A status of null: it does not speak HTTP. */
+  readonly http: readonly HttpVisit[] | null;
   /** All this as one sentence. */
   readonly text: string;
 }
@@ -44,7 +56,7 @@ export async function verify(context: YardContext, options: VerifyOptions): Prom
   );
   if (ports.length === 0) return [];
   const state = context.registry.read();
-  const mappings = (await callForwarder(context.home).list()) ?? [];
+  const mappings = await mappingsOf(context.home, options.browse === true ? ports : []);
   const observed = observeServices(
     Object.values(state.projects).flatMap((project) => Object.values(project.services)),
   );
@@ -54,28 +66,69 @@ export async function verify(context: YardContext, options: VerifyOptions): Prom
     [...ports.map(({ port }) => port), ...mappings.map(({ target_port }) => target_port)],
     [...(typeof forwarder === 'number' ? [forwarder] : []), ...known],
   );
-  return ports.map(({ service, port }) => {
-    const found = answering({ home: context.home, port, all, mappings, observed, state });
-    const owner = found.owner?.record;
-    const expected = expectedBranch(context, state, service, options.branch);
-    const here = owner?.project_root === context.config.root && slug(owner.service) === service;
-    // Where no branch should answer, anybody may, but no port of ours may lead nowhere.
-    const ok =
-      expected === null
-        ? owner !== undefined || found.heldBy !== 'forwarder'
-        : here && owner.branch_slug === slug(expected);
-    return {
-      service,
-      port,
-      ok,
-      expected,
-      held_by: found.heldBy,
-      branch: owner?.branch ?? null,
-      listeners: all.get(port) ?? [],
-      target: found.target,
-      text: tell(port, found, context.config.root),
-    };
-  });
+  return Promise.all(
+    ports.map(async ({ service, port }) => {
+      const found = answering({ home: context.home, port, all, mappings, observed, state });
+      const owner = found.owner?.record;
+      const expected = expectedBranch(context, state, service, options.branch);
+      const here = owner?.project_root === context.config.root && slug(owner.service) === service;
+      // Where no branch should answer, anybody may, but no port of ours may lead nowhere.
+      const right =
+        expected === null
+          ? owner !== undefined || found.heldBy !== 'forwarder'
+          : here && owner.branch_slug === slug(expected);
+      const elsewhere = found.heldBy === 'forwarder' ? elsewhereOf(mappings, port) : 0;
+      const listeners = all.get(port) ?? [];
+      // A port that is not ours is not touched.
+      const http =
+        options.browse === true && right && owner !== undefined ? await visitAll(port, listeners) : null;
+      return {
+        service,
+        port,
+        ok: right && elsewhere === 0 && (http ?? []).every(({ error }) => error === undefined),
+        expected,
+        held_by: found.heldBy,
+        branch: owner?.branch ?? null,
+        listeners,
+        target: found.target,
+        elsewhere,
+        http,
+        text: [
+          tell(port, found, context.config.root),
+          ...tellElsewhere(elsewhere),
+          ...tellHttp(http ?? []),
+        ].join('; '),
+      };
+    }),
+  );
+}
+
+/** What the forwarder says of itself; when it has had time to end old connections on these ports. */
+async function mappingsOf(
+  home: Home,
+  settling: readonly { readonly port: number }[],
+): Promise<readonly OpenMapping[]> {
+  const deadline = performance.now() + ANSWER_TIME + 1000;
+  for (;;) {
+    const mappings = (await callForwarder(home).list()) ?? [];
+    const settled = settling.every(({ port }) => (elsewhereOf(mappings, port) ?? 0) === 0);
+    if (settled || performance.now() > deadline) return mappings;
+    await pause(50);
+  }
+}
+
+function elsewhereOf(mappings: readonly OpenMapping[], port: number): number | null {
+  const mapping = mappings.find((each) => each.listen_port === port);
+  if (mapping === undefined) return 0;
+  // One that does not say lets them stay.
+  return mapping.elsewhere ?? (mapping.connections === 0 ? 0 : null);
+}
+
+/** At the addresses of `localhost` that somebody listens on. */
+async function visitAll(port: number, listeners: readonly Listener[]): Promise<readonly HttpVisit[]> {
+  const addresses = listeners.map(({ address }) => (/^::1?$/.test(address) ? '::1' : '127.0.0.1'));
+  const { browse } = await import('./browse.ts');
+  return browse(port, [...new Set(addresses)].sort());
 }
 
 interface Answering {
@@ -138,6 +191,22 @@ function tell(port: number, { heldBy, target, owner, last, forwarder }: Answerin
   if (name === undefined)
     return `${place} leads to :${target.port} ${way}, where a stranger listens: ${process}`;
   return `${place} is ${name}: ${process} on :${target.port}, ${way}`;
+}
+
+function tellElsewhere(elsewhere: number | null): readonly string[] {
+  if (elsewhere === 0) return [];
+  if (elsewhere === null)
+    return ['connections may lead elsewhere: its forwarder is older than this command; check out again'];
+  return [`${elsewhere === 1 ? '1 connection leads' : `${elsewhere} connections lead`} elsewhere`];
+}
+
+function tellHttp(visits: readonly HttpVisit[]): readonly string[] {
+  if (visits.every(({ status, error }) => status === null && error === undefined)) return [];
+  const told = visits.map(
+    ({ address, status, error }) =>
+      `${error ?? (status === null ? 'no HTTP' : `HTTP ${status}`)} at ${address}`,
+  );
+  return [told.join(', ')];
 }
 
 function tellService({ service, branch, project_root }: ServiceRecord, root: string): string {

@@ -17,10 +17,13 @@ export const checkout: YardCommand = {
   about: [
     'The ports in switchyard.toml are where your bookmarks, mobile apps and other programs look for a service. This ' +
       'lets them lead to the running services of one branch, as plain TCP, so WebSockets and databases work as well. ' +
-      'Another branch that had them is switched away from without a refused connection, and runs on. A port that a ' +
-      'stranger holds is left to it, and you are told who that is.',
-    '--verify asks the system, not our records, which process of which branch really listens behind each of these ' +
-      'ports, and fails where it is not the one that was asked for. Without a branch it only looks.',
+      'Another branch that had them is switched away from without a refused connection, and runs on. Its open ' +
+      'connections end, so that a reload shows the new branch: idle ones and WebSockets at once, those with a request ' +
+      'in flight after the answer, at most 5 seconds later. A port that a stranger holds is left to it, and you are ' +
+      'told who that is.',
+    '--verify proves it: it asks the system, not our records, which process of which branch listens behind each of ' +
+      'these ports, waits until no connection leads anywhere else, and opens each port over 127.0.0.1 and ::1 as a ' +
+      'browser would. It fails where the branch is not the one that was asked for. Without a branch it only looks.',
   ],
   flags: [{ name: 'verify', summary: 'prove who answers on the usual ports' }],
   examples: [
@@ -38,7 +41,7 @@ async function run({ words, flags }: Arguments, place: Place, yard: YardContext)
   if (branch === undefined) {
     if (!flags.has('verify'))
       throw usage('checkout needs a branch.', 'For example: switchyard checkout feature-x');
-    return verified({ action: 'verify', messages: [] }, await verify(yard, { services: [] }));
+    return verified({ action: 'verify', messages: [] }, await verify(yard, { services: [], browse: true }));
   }
   const progress = showProgress(place);
   let done: CheckoutResult;
@@ -48,7 +51,7 @@ async function run({ words, flags }: Arguments, place: Place, yard: YardContext)
     progress.end();
   }
   if (!flags.has('verify')) return actionOutcome(done);
-  return verified(done, await verify(yard, { branch, services }));
+  return verified(done, await verify(yard, { branch, services, browse: true }));
 }
 
 interface Done {
