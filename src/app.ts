@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { builtinOf, entryOf, spokenTo, upstreamOf } from './app/entry.ts';
-import { warnAboutSlips } from './app/log-lines.ts';
-import { TRAIL } from './app/nesting.ts';
-import { neverWritten } from './app/never-written.ts';
+import { builtinSource, catalogEntry, withLanguageModel, upstreamServer } from './app/entry.ts';
+import { warnAboutToolSettings } from './app/log-lines.ts';
+import { PATH_HEADER } from './app/loop-guard.ts';
+import { secretValues } from './app/secret-values.ts';
 import { SharedServers } from './app/shared-servers.ts';
 import { unusableSource } from './app/unusable-source.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
@@ -18,13 +18,13 @@ import {
   type ServerDefinition,
 } from './config/index.ts';
 import {
-  openConversation,
+  openStreamClient,
   openHttp,
-  openModernHome,
+  openModernEndpoint,
   openStdioDoor,
   type HttpDoor,
-  type OpenHome,
-  type Seat,
+  type ModernEndpoint,
+  type ClientConnection,
   type StdioDoor,
 } from './doors/index.ts';
 import {
@@ -37,7 +37,7 @@ import {
   type SourceState,
 } from './gateway/index.ts';
 import type { LanguageSource } from './language/index.ts';
-import type { Applied } from './management/index.ts';
+import type { AppliedChanges } from './management/index.ts';
 import { createFamily, type Family } from './process/index.ts';
 import type { JsonObject } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
@@ -117,7 +117,7 @@ export interface App {
   /** How each server is doing now, in the order of the configuration; of several of one name, the liveliest. */
   states(): readonly ServerState[];
   /** Makes the servers those of a configuration that was read again; what did not change goes on running. */
-  reconfigure(config: LoadedConfig): Promise<Applied>;
+  reconfigure(config: LoadedConfig): Promise<AppliedChanges>;
   openStdio(input: Readable, output: Writable): StdioDoor;
   /** Lets clients connect, each with servers of its own. */
   openHttp(options: HttpOptions): Promise<HttpDoor>;
@@ -140,12 +140,12 @@ export function createApp(options: AppOptions): App {
   const memory = createMemory(join(directory, 'servers'), log);
   const deadlines = new Deadlines();
   // Each that starts gets a processor to itself, or nearly so: fewer at a time are all there sooner.
-  const gate = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
+  const startLimiter = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
   let current = options.config;
   /** Processes that may run at one time; one client alone is not bounded. */
   let mostProcesses = Infinity;
   const workspaces = new Set<Workspace>();
-  const modernHomes = new Set<OpenHome>();
+  const endpoints = new Set<ModernEndpoint>();
 
   const surroundingsFor = (server: ServerDefinition, capabilities: () => JsonObject): Surroundings => ({
     family,
@@ -159,11 +159,11 @@ export function createApp(options: AppOptions): App {
     }`,
     greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
-    inTurn: (start) => gate.run(start),
+    inTurn: (start) => startLimiter.run(start),
     callerMs,
     memory: memory.of({
       key: () => memoryKey(server.kind, reachedBy(server)),
-      secrets: () => neverWritten(server, inheritable),
+      secrets: () => secretValues(server, inheritable),
     }),
     stateChanged: onStateChange,
     listed: (name, kind, listing) => listed(name, kind, listing),
@@ -173,15 +173,14 @@ export function createApp(options: AppOptions): App {
     after: Promise<unknown> | undefined,
     shared: boolean,
     capabilities: () => JsonObject,
-    passed: readonly string[],
+    gatewayPath: readonly string[],
   ): Source => {
     if (server.kind === 'unusable') return unusableSource(server);
-    if (server.kind === 'builtin') return builtinOf(server, { env: inheritable, log });
+    if (server.kind === 'builtin') return builtinSource(server, { env: inheritable, log });
     const { limits } = current.settings;
-    const trail = [...passed, self];
-    const loginCommand = (name: string): string => loginOf(program, options.configPath, name);
+    const loginCommand = (name: string): string => loginCommandFor(program, options.configPath, name);
     const context = {
-      trail,
+      gatewayPath: [...gatewayPath, self],
       loginCommand,
       limits,
       env: inheritable,
@@ -192,11 +191,11 @@ export function createApp(options: AppOptions): App {
       after,
     };
     const source = createServerSource(
-      upstreamOf(server, context),
+      upstreamServer(server, context),
       surroundingsFor(server, capabilities),
       deadlines,
     );
-    return spokenTo(source, server, { env, log });
+    return withLanguageModel(source, server, { env, log });
   };
   /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
   const capabilitiesOfAll = (): JsonObject =>
@@ -206,7 +205,7 @@ export function createApp(options: AppOptions): App {
     log,
   );
 
-  const open = (several: boolean, passed: readonly string[] = []): Workspace => {
+  const open = (several: boolean, gatewayPath: readonly string[] = []): Workspace => {
     const workspace = openWorkspace({
       program,
       log,
@@ -221,20 +220,20 @@ export function createApp(options: AppOptions): App {
         const usable = definition !== undefined && definition.kind !== 'unusable';
         current = { ...current, servers: usable ? [...others, definition] : others };
       },
-      build: (server, of, after, anew) => {
+      build: (server, of, after, restart) => {
         const source =
           // What one client has added is its own, whatever another one calls by the same name.
           several && server.kind !== 'unusable' && server.isolation === 'shared' && !isRuntimeServer(server)
-            ? sharedServers.join(server, anew)
-            : createSource(server, after, false, () => capabilitiesOf(of().gateway), passed);
-        return entryOf(source, server, volatile);
+            ? sharedServers.join(server, restart)
+            : createSource(server, after, false, () => capabilitiesOf(of().gateway), gatewayPath);
+        return catalogEntry(source, server, volatile);
       },
     });
     workspaces.add(workspace);
     return workspace;
   };
   const main = open(false);
-  const listed = warnAboutSlips((name) => main.control.find(name), log);
+  const listed = warnAboutToolSettings((name) => main.manager.find(name), log);
   const local = new LocalClient();
   const source = (name: string): Source => {
     const sources = main.gateway.catalog.entries.map((entry) => entry.source);
@@ -247,11 +246,15 @@ export function createApp(options: AppOptions): App {
     throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
   };
 
-  /** One client of an HTTP door takes its seat. */
-  const seat = (input: Readable, output: Writable, passed: readonly string[]): Seat => {
-    const workspace = open(true, passed);
+  /** Connects one client of an HTTP door to a workspace of its own. */
+  const connectClient = (
+    input: Readable,
+    output: Writable,
+    gatewayPath: readonly string[],
+  ): ClientConnection => {
+    const workspace = open(true, gatewayPath);
     const { messageBytes } = current.settings.limits;
-    const { client, peer } = openConversation({
+    const { client, peer } = openStreamClient({
       gateway: workspace.gateway,
       identity: workspace.identity,
       input,
@@ -319,13 +322,13 @@ export function createApp(options: AppOptions): App {
       // Clients without sessions are one to us: the token is all we know of them.
       const workspace = open(true);
       const { messageBytes } = current.settings.limits;
-      const home = await openModernHome({
+      const endpoint = await openModernEndpoint({
         gateway: workspace.gateway,
         identity: workspace.identity,
         log,
         messageBytes,
       });
-      modernHomes.add(home);
+      endpoints.add(endpoint);
       const { allowedHosts, allowedOrigins, maxSessions, maxProcesses, sessionIdleMs } =
         current.settings.http;
       mostProcesses = maxProcesses;
@@ -333,16 +336,16 @@ export function createApp(options: AppOptions): App {
         host,
         port,
         // The address that was typed is one that clients may use.
-        guard: { token, allowedHosts: [...allowedHosts, ...namesOf(host)], allowedOrigins },
+        guard: { token, allowedHosts: [...allowedHosts, ...hostNames(host)], allowedOrigins },
         limits: {
-          bodyBytes: Math.min(MAX_BODY, current.settings.limits.messageBytes),
+          bodyBytes: Math.min(MAX_BODY_BYTES, current.settings.limits.messageBytes),
           sessions: maxSessions,
           sessionIdleMs,
         },
         log,
-        trail: { header: TRAIL, self },
-        open: seat,
-        openModern: home.open,
+        loopGuard: { header: PATH_HEADER, self },
+        open: connectClient,
+        openModern: endpoint.open,
         paramHeaders: (tool) => paramHeadersOf(workspace.gateway, tool),
         health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
         ...(emptied === undefined ? {} : { emptied }),
@@ -355,7 +358,7 @@ export function createApp(options: AppOptions): App {
         kill: Math.max(5000 - already, 500),
       };
       memory.save();
-      for (const home of modernHomes) home.close();
+      for (const endpoint of endpoints) endpoint.close();
       const closed = Promise.all([
         ...[...workspaces].map((workspace) => workspace.close()),
         sharedServers.close(),
@@ -368,12 +371,12 @@ export function createApp(options: AppOptions): App {
 }
 
 /** Hosts give a call up after a minute; a caller is answered before that. In milliseconds. */
-export const HOST_PATIENCE = 50_000;
+export const HOST_TIMEOUT_MS = 50_000;
 /** The largest body of an HTTP request, in bytes. */
-const MAX_BODY = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** What clients write for an address that was typed. All addresses at once are none that anybody could write. */
-function namesOf(host: string): string[] {
+function hostNames(host: string): string[] {
   if (host === '0.0.0.0' || host === '::') return [];
   return [host.includes(':') ? `[${host}]` : host];
 }
@@ -383,7 +386,7 @@ function capabilitiesOf({ sessions }: Gateway): JsonObject {
   return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
 }
 
-function loginOf(program: string, configPath: string | undefined, server: string): string {
+function loginCommandFor(program: string, configPath: string | undefined, server: string): string {
   const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text));
   return [
     program,
@@ -407,7 +410,7 @@ function tooManyProcesses(most: number): SwitchboardError {
 }
 
 /** From the one that is to be told first to the one that says least. */
-const LIVELIEST: readonly SourceState['kind'][] = [
+const STATE_ORDER: readonly SourceState['kind'][] = [
   'running',
   'starting',
   'crashed',
@@ -422,14 +425,14 @@ function statesOf(workspaces: readonly Workspace[]): ServerState[] {
     for (const { source } of gateway.catalog.entries) {
       const { name, state } = source;
       const known = states.get(name);
-      if (known && LIVELIEST.indexOf(known.state.kind) <= LIVELIEST.indexOf(state.kind)) continue;
+      if (known && STATE_ORDER.indexOf(known.state.kind) <= STATE_ORDER.indexOf(state.kind)) continue;
       states.set(name, { name, state, problem: gateway.problemOf(source)?.message });
     }
   }
   return [...states.values()];
 }
 
-export { nestingDepth } from './app/nesting.ts';
+export { nestingDepth } from './app/loop-guard.ts';
 export { hasNothingToShow } from './app/setup-tool.ts';
 export { introspection, matches, ownSentence, toolRules, toolSettingWarnings } from './exposure/index.ts';
 export {

@@ -46,7 +46,7 @@ export function openYardServer({ place, env, input, output, log }: YardServerOpt
       version: VERSION,
       instructions: () => YARD.instructions ?? '',
       fixed: true,
-      skipsGreeting: true,
+      initializeOptional: true,
     },
     input,
     output,

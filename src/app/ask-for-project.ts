@@ -1,6 +1,6 @@
 import type { LoadedConfig, NotAllowed } from '../config/index.ts';
 import type { Call, Exposure } from '../gateway/index.ts';
-import { askPerson, canAsk } from '../management/index.ts';
+import { askUser, canAskUser } from '../management/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 
@@ -41,7 +41,7 @@ export class AskForProject {
       // A yes is about the very content that the person was shown.
       if (
         about === undefined ||
-        !canAsk(call) ||
+        !canAskUser(call) ||
         // A yes to what was not shown is none.
         about.runs.length > MOST_LINES ||
         (this.#asked !== undefined && !isSame(this.#asked.about, about))
@@ -49,7 +49,7 @@ export class AskForProject {
         call.fail(problem);
         return;
       }
-      this.#asked ??= { about, answer: askPerson(question(about), call) };
+      this.#asked ??= { about, answer: askUser(question(about), call) };
       const answer = await this.#asked.answer;
       if (answer === undefined) this.#asked = undefined;
       if (answer !== true) {

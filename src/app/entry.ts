@@ -22,7 +22,7 @@ import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { createYardSource } from '../switchyard/mcp/index.ts';
 import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
-import { DEPTH, nestingDepth, TRAIL } from './nesting.ts';
+import { DEPTH_VARIABLE, nestingDepth, PATH_HEADER } from './loop-guard.ts';
 
 export interface ServerContext {
   readonly limits: Settings['limits'];
@@ -33,7 +33,7 @@ export interface ServerContext {
   /** How a person logs in to a server by name, as a command. */
   readonly loginCommand: (server: string) => string;
   /** The gateways that its client has come through, this one last. */
-  readonly trail: readonly string[];
+  readonly gatewayPath: readonly string[];
   /** Whether several clients use it at one time. */
   readonly shared: boolean;
   /** Whether the server is there only while it runs. */
@@ -43,12 +43,12 @@ export interface ServerContext {
 }
 
 /** How a configured server is shown, and which of its things: everything of a catalog entry but the source. */
-export function lookOf(server: ConfiguredServer, volatile: boolean): Omit<CatalogEntry, 'source'> {
-  let look = LOOKS.get(server);
-  if (look === undefined) {
-    look = {
+export function presentationOf(server: ConfiguredServer, volatile: boolean): Omit<CatalogEntry, 'source'> {
+  let presentation = PRESENTATIONS.get(server);
+  if (presentation === undefined) {
+    presentation = {
       // Otherwise they are about the tools that its model sees.
-      rules: server.language === undefined ? toolRules(server.tools) : EVERYTHING,
+      rules: server.language === undefined ? toolRules(server.tools) : ALLOW_ALL,
       exposure: exposureOf(server),
       // What is hidden is there for compound tools only.
       offers: new Set(
@@ -57,12 +57,12 @@ export function lookOf(server: ConfiguredServer, volatile: boolean): Omit<Catalo
       naming: server.naming,
       volatile: volatile && !isAlwaysThere(server),
     };
-    LOOKS.set(server, look);
+    PRESENTATIONS.set(server, presentation);
   }
-  return look;
+  return presentation;
 }
 
-const EVERYTHING: ToolRules = { allows: () => true, overrides: new Map() };
+const ALLOW_ALL: ToolRules = { allows: () => true, overrides: new Map() };
 
 /** There is no time at which a part of this program does not run, and a model waits for its server. */
 function isAlwaysThere({ kind, language }: ConfiguredServer): boolean {
@@ -70,17 +70,17 @@ function isAlwaysThere({ kind, language }: ConfiguredServer): boolean {
 }
 
 /** Made once for each definition: every client of an HTTP door has a catalog of its own. */
-const LOOKS = new WeakMap<ConfiguredServer, Omit<CatalogEntry, 'source'>>();
+const PRESENTATIONS = new WeakMap<ConfiguredServer, Omit<CatalogEntry, 'source'>>();
 
 /** A configured server as the upstream side takes it. */
-export function upstreamOf(
+export function upstreamServer(
   server: Exclude<ServerDefinition, BuiltinDefinition>,
   context: ServerContext,
 ): UpstreamServer {
   const { limits, env, volatile, after } = context;
   return {
     name: server.name,
-    target: server.kind === 'stdio' ? programOf(server, env) : remoteOf(server, context),
+    target: server.kind === 'stdio' ? processTarget(server, env) : remoteTarget(server, context),
     secrets: () => [
       ...(server.kind === 'stdio' ? secretsOf(server, env) : remoteSecrets(server)),
       ...(server.language?.apiKey === undefined ? [] : [server.language.apiKey]),
@@ -94,7 +94,7 @@ export function upstreamOf(
 }
 
 /** A part of this program as a source. */
-export function builtinOf(
+export function builtinSource(
   { name, directory, project }: BuiltinDefinition,
   { env, log }: Pick<ServerContext, 'env' | 'log'>,
 ): Source {
@@ -102,7 +102,7 @@ export function builtinOf(
 }
 
 /** A server as clients get it: with the model before it, where it has one. */
-export function spokenTo(
+export function withLanguageModel(
   inner: Source,
   server: Exclude<ServerDefinition, BuiltinDefinition>,
   { env, log }: Pick<ServerContext, 'env' | 'log'>,
@@ -111,11 +111,11 @@ export function spokenTo(
   return languageSource({ inner, server: server as SpokenServer, rules: toolRules(server.tools), env, log });
 }
 
-export function entryOf(source: Source, server: ConfiguredServer, volatile: boolean): CatalogEntry {
-  return { source, ...lookOf(server, volatile) };
+export function catalogEntry(source: Source, server: ConfiguredServer, volatile: boolean): CatalogEntry {
+  return { source, ...presentationOf(server, volatile) };
 }
 
-function programOf(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarget {
+function processTarget(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarget {
   const { command, args, cwd, written, framing } = server;
   return {
     kind: 'process',
@@ -123,13 +123,13 @@ function programOf(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarg
     args,
     cwd,
     shown: written,
-    env: () => ({ ...composeEnv(server, env), [DEPTH]: String(nestingDepth(env) + 1) }),
+    env: () => ({ ...composeEnv(server, env), [DEPTH_VARIABLE]: String(nestingDepth(env) + 1) }),
     framing,
   };
 }
 
-function remoteOf(server: RemoteDefinition, context: ServerContext): RemoteTarget {
-  const { stateDirectory, log, trail } = context;
+function remoteTarget(server: RemoteDefinition, context: ServerContext): RemoteTarget {
+  const { stateDirectory, log, gatewayPath } = context;
   const { name, transport, url, written, headers, oauth } = server;
   const authorized = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
   return {
@@ -139,7 +139,7 @@ function remoteOf(server: RemoteDefinition, context: ServerContext): RemoteTarge
     shown: written,
     loginHint: `Run: ${context.loginCommand(name)}`,
     // One of the servers may be a gateway, and in the end this one.
-    headers: { ...headers, [TRAIL]: trail.join(', ') },
+    headers: { ...headers, [PATH_HEADER]: gatewayPath.join(', ') },
     ...(oauth === false || authorized
       ? {}
       : { login: laterLogin({ server: name, url, oauth, directory: stateDirectory, log }) }),
@@ -164,7 +164,7 @@ function exposureOf(server: ConfiguredServer): Exposure {
         description: server.suite.description,
         purpose: server.description,
         known: () => (server.kind === 'unusable' ? undefined : purposeOf(server)),
-        invitation: takesPlainWords(server) ? INVITATION : undefined,
+        invitation: hasLanguageModel(server) ? INVITATION : undefined,
         summaryMaxChars: server.suite.summaryMaxChars,
         instructionsMaxChars: server.suite.instructionsMaxChars,
         introspection: server.suite.mode,
@@ -173,7 +173,7 @@ function exposureOf(server: ConfiguredServer): Exposure {
 }
 
 /** Whether a model stands before the server, by its definition or in its folder. */
-function takesPlainWords(server: ConfiguredServer): boolean {
+function hasLanguageModel(server: ConfiguredServer): boolean {
   return server.language !== undefined || (server.kind === 'stdio' && isWrapper(server.args));
 }
 

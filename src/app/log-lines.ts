@@ -1,24 +1,24 @@
 import { describeWarning, MANAGEMENT_TOOLS, type ConfiguredServer } from '../config/index.ts';
 import { redacted, toolSettingWarnings } from '../exposure/index.ts';
 import type { Call } from '../gateway/index.ts';
-import type { Control } from '../management/index.ts';
+import type { ServerManager } from '../management/index.ts';
 import { Client } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Surroundings } from '../upstream/index.ts';
 
 /** Warns once of each setting about tools that a server turns out not to have. */
-export function warnAboutSlips(
+export function warnAboutToolSettings(
   find: (server: string) => ConfiguredServer | undefined,
   log: Logger,
 ): Surroundings['listed'] {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return (name, kind, listing) => {
     const server = kind === 'tools' ? find(name) : undefined;
     if (server === undefined) return;
-    for (const slip of toolSettingWarnings(server.tools, listing)) {
-      const text = describeWarning(slip);
-      if (told.has(text)) continue;
-      told.add(text);
+    for (const warning of toolSettingWarnings(server.tools, listing)) {
+      const text = describeWarning(warning);
+      if (logged.has(text)) continue;
+      logged.add(text);
       log.warn(text, { server: name });
     }
   };
@@ -28,11 +28,11 @@ export function warnAboutSlips(
 export function argumentsForLog(
   call: Call,
   server: string | undefined,
-  control: Control,
+  manager: ServerManager,
 ): string | undefined {
   const name = call.request.string(Client.name);
   if (server === undefined && MANAGEMENT_TOOLS.some((tool) => tool === name)) return undefined;
-  const fields = control
+  const fields = manager
     .list()
     // A tool of several servers may be about any of them.
     .filter(({ definition }) => server === undefined || definition.name === server)

@@ -11,12 +11,12 @@ import {
   type Settings,
 } from '../config/index.ts';
 import type { RemovalReason, OverallExposure } from '../gateway/index.ts';
-import { managementTools, type Control } from '../management/index.ts';
+import { managementTools, type ServerManager } from '../management/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 
 /** The tools that manage servers, as the configuration wants them. */
-export function managementOf(options: {
-  readonly control: Control;
+export function createManagementTools(options: {
+  readonly manager: ServerManager;
   readonly management: Settings['management'];
   readonly config: () => LoadedConfig;
   readonly volatile: boolean;
@@ -25,13 +25,13 @@ export function managementOf(options: {
   /** A server was written to the configuration, or taken out of it (undefined). */
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
 }): OverallExposure {
-  const { control, management, config, volatile, callerMs, persisted } = options;
+  const { manager, management, config, volatile, callerMs, persisted } = options;
   const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {
     const { file, directory } = config();
     await editConfig({ file, directory, change, dryRun });
   };
   return managementTools({
-    control,
+    manager,
     approval: management.approval,
     alwaysOn: volatile,
     callerMs,
@@ -47,7 +47,7 @@ export function managementOf(options: {
             added: async (name, entry) => {
               const written = entryForConfig(inItsDirectory(entry, config()));
               await edit((text) => withServer(withoutTaken(text, name), name, written));
-              persisted(name, control.find(name));
+              persisted(name, manager.find(name));
             },
             removed: async (name, { origin }) => {
               const { file } = config();

@@ -18,7 +18,7 @@ export class SharedServers {
   }
 
   /** A source for one client. One that is defined differently now, or wanted anew, is started again for all of them. */
-  join(definition: ServerDefinition, anew: boolean): Source {
+  join(definition: ServerDefinition, restart: boolean): Source {
     const { name } = definition;
     const known = this.#byName.get(name);
     if (known === undefined) {
@@ -26,8 +26,8 @@ export class SharedServers {
       this.#byName.set(name, { definition, shared });
       return shared.join();
     }
-    if (anew || compareServers(known.definition, definition) === 'process') {
-      const reason = `Server '${name}' is being ${anew ? 'reloaded' : 'changed'}.`;
+    if (restart || compareServers(known.definition, definition) === 'process') {
+      const reason = `Server '${name}' is being ${restart ? 'reloaded' : 'changed'}.`;
       known.shared
         .replace((after) => this.#make(definition, after), { reason, drainMs: DRAIN_MS })
         .catch((error: unknown) =>

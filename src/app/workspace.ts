@@ -2,13 +2,13 @@ import { inOrder, type ConfiguredServer, type LoadedConfig, type NotAllowed } fr
 import type { ServerIdentity } from '../doors/index.ts';
 import { compound } from '../exposure/index.ts';
 import { Gateway, type CatalogEntry, type OverallExposure } from '../gateway/index.ts';
-import { Control, type Applied } from '../management/index.ts';
+import { ServerManager, type AppliedChanges } from '../management/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { AskForProject } from './ask-for-project.ts';
 import { argumentsForLog } from './log-lines.ts';
-import { identityOf } from './identity.ts';
-import { adviceOnRemoval, managementOf } from './management.ts';
-import { lookOf } from './entry.ts';
+import { serverIdentity } from './server-identity.ts';
+import { adviceOnRemoval, createManagementTools } from './management.ts';
+import { presentationOf } from './entry.ts';
 import { hasNothingToShow, setupTool } from './setup-tool.ts';
 
 /** What is the same for every workspace. */
@@ -36,7 +36,7 @@ export interface WorkspaceOptions {
     definition: ConfiguredServer,
     workspace: () => Workspace,
     after: Promise<unknown> | undefined,
-    anew: boolean,
+    restart: boolean,
   ) => CatalogEntry;
 }
 
@@ -46,10 +46,10 @@ export interface WorkspaceOptions {
  */
 export interface Workspace {
   readonly gateway: Gateway;
-  readonly control: Control;
+  readonly manager: ServerManager;
   readonly identity: ServerIdentity;
   /** Makes the servers those of a configuration that was read again. */
-  apply(config: LoadedConfig): Promise<Applied>;
+  apply(config: LoadedConfig): Promise<AppliedChanges>;
   close(): Promise<void>;
 }
 
@@ -63,10 +63,10 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     asking !== undefined && server.kind === 'unusable' && server.notAllowed === true
       ? { ...entry, exposure: asking.before(entry.exposure) }
       : entry;
-  const build = (server: ConfiguredServer, after?: Promise<unknown>, anew = false): CatalogEntry =>
+  const build = (server: ConfiguredServer, after?: Promise<unknown>, restart = false): CatalogEntry =>
     askingFirst(
       server,
-      options.build(server, () => workspace, after, anew),
+      options.build(server, () => workspace, after, restart),
     );
   const { settings } = config();
   const servers = inOrder(config());
@@ -79,13 +79,14 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     adviseOnRemoval: (server, why) =>
       config().settings.management.enabled ? adviceOnRemoval(server, why) : undefined,
     loggedArguments: (call, server) =>
-      config().settings.logArguments ? argumentsForLog(call, server, control) : undefined,
+      config().settings.logArguments ? argumentsForLog(call, server, manager) : undefined,
   });
-  const control = new Control({
+  const manager = new ServerManager({
     gateway,
     log,
     build,
-    reshow: (definition, source) => askingFirst(definition, { ...lookOf(definition, volatile), source }),
+    withPresentation: (definition, source) =>
+      askingFirst(definition, { ...presentationOf(definition, volatile), source }),
     definitions: servers,
   });
   const overallOf = (loaded: LoadedConfig): OverallExposure[] => {
@@ -93,8 +94,8 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     return [
       ...(now.management.enabled
         ? [
-            managementOf({
-              control,
+            createManagementTools({
+              manager,
               management: now.management,
               config,
               volatile,
@@ -110,19 +111,23 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   gateway.swap(gateway.catalog.entries, { overall: overallOf(config()), quiet: true });
   const workspace: Workspace = {
     gateway,
-    control,
-    identity: identityOf(program, gateway, config),
-    apply: (next) => control.apply(keptDefinitions(next, control, log), overallOf(next)),
+    manager,
+    identity: serverIdentity(program, gateway, config),
+    apply: (next) => manager.apply(keptDefinitions(next, manager, log), overallOf(next)),
     close: () => gateway.close(),
   };
   return workspace;
 }
 
 /** The servers of a configuration. One that could be used before and cannot be as it is written now stays as it was. */
-function keptDefinitions(next: LoadedConfig, control: Control, log: Logger): readonly ConfiguredServer[] {
+function keptDefinitions(
+  next: LoadedConfig,
+  manager: ServerManager,
+  log: Logger,
+): readonly ConfiguredServer[] {
   return inOrder(next).map((server) => {
     if (server.kind !== 'unusable' || server.notAllowed === true) return server;
-    const before = control.find(server.name);
+    const before = manager.find(server.name);
     if (before === undefined || before.kind === 'unusable') return server;
     log.warn('goes on as it was: its definition cannot be used', { server: server.name });
     return before;

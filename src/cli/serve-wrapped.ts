@@ -1,4 +1,4 @@
-import { createApp, HOST_PATIENCE } from '../app.ts';
+import { createApp, HOST_TIMEOUT_MS } from '../app.ts';
 import { describeWarning, loadWrapped } from '../config/index.ts';
 import { createLogger } from '../shared/log.ts';
 import { parseArguments, usage } from './arguments.ts';
@@ -33,7 +33,7 @@ export async function serveWrapped(argv: readonly string[], face: CliFace): Prom
     const log = createLogger({ level, program, write });
     for (const warning of config.warnings) log[warning.level](describeWarning(warning));
     const stderr = level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
-    const app = createApp({ config, log, stderr, program, callerMs: HOST_PATIENCE });
+    const app = createApp({ config, log, stderr, program, callerMs: HOST_TIMEOUT_MS });
     return await serveStdio(app, log, config.settings.timeouts.drainMs);
   } catch (error) {
     return writeFailure(error, false, program);

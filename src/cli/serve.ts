@@ -1,4 +1,4 @@
-import { createApp, HOST_PATIENCE, hasNothingToShow, nestingDepth, type App } from '../app.ts';
+import { createApp, HOST_TIMEOUT_MS, hasNothingToShow, nestingDepth, type App } from '../app.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { allowFiles, describeWarning, whereLooked } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
@@ -79,7 +79,7 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
       await reloader.reloadNow();
     },
     volatile: face.volatile ?? false,
-    callerMs: HOST_PATIENCE,
+    callerMs: HOST_TIMEOUT_MS,
     ownVariables: http === undefined ? [] : Object.values(face.listens ?? {}),
     ...(publisher === undefined ? {} : { onStateChange: publisher.changed }),
   });

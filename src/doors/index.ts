@@ -1,5 +1,5 @@
-export { openConversation } from './conversation.ts';
-export { openHttp, type HttpDoor, type Seat } from './http.ts';
-export { openModernHome, type OpenHome } from './modern-home.ts';
-export type { ServerIdentity } from './legacy.ts';
+export { openStreamClient } from './stream-client.ts';
+export { openHttp, type HttpDoor, type ClientConnection } from './http.ts';
+export { openModernEndpoint, type ModernEndpoint } from './modern-endpoint.ts';
+export type { ServerIdentity } from './legacy-client.ts';
 export { openStdioDoor, type StdioDoor } from './stdio.ts';

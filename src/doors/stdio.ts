@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
-import { openConversation } from './conversation.ts';
-import type { ServerIdentity } from './legacy.ts';
-import { within } from './within.ts';
+import { openStreamClient } from './stream-client.ts';
+import type { ServerIdentity } from './legacy-client.ts';
+import { waitAtMost } from './wait-at-most.ts';
 
 export interface StdioDoorOptions {
   readonly gateway: Gateway;
@@ -45,7 +45,7 @@ export function openStdioDoor({
   const ended = new Promise<DoorEnd>((resolve) => {
     end = resolve;
   });
-  const { client, peer } = openConversation({
+  const { client, peer } = openStreamClient({
     gateway,
     identity,
     input,
@@ -63,7 +63,7 @@ export function openStdioDoor({
   return {
     ended,
     async drain(ms) {
-      await within(ms, client.idle());
+      await waitAtMost(ms, client.idle());
       client.failAll();
       peer.outbox.flush();
     },

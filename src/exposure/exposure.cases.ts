@@ -22,7 +22,7 @@ export interface ExposureCase {
 }
 
 /** A source inside this process that notes what it is sent. */
-export interface NotingSource extends Source {
+export interface RecordingSource extends Source {
   readonly sent: string[];
 }
 
@@ -34,7 +34,7 @@ export const TOOLS = [
 /** Behaviour that every exposure shares. */
 export function exposureCases(name: string, each: ExposureCase): void {
   const open = (rules: Partial<ToolRules> = {}) => {
-    const source = notingSource('files', TOOLS);
+    const source = recordingSource('files', TOOLS);
     const gateway = each.gateway({
       source,
       rules: { allows: () => true, overrides: new Map(), ...rules },
@@ -42,13 +42,13 @@ export function exposureCases(name: string, each: ExposureCase): void {
     });
     return { gateway, source };
   };
-  const sent = (source: NotingSource) => JSON.parse(source.sent[0] ?? 'null') as JsonObject | null;
+  const sent = (source: RecordingSource) => JSON.parse(source.sent[0] ?? 'null') as JsonObject | null;
 
   test(`${name}: a call reaches the server under its own name, its arguments untouched`, async () => {
     const { gateway, source } = open();
     await each.told(gateway);
     const args = '{"path":"a\\u0062c","n":9007199254740993,"x":1.0,"deep":{"name":"read","arguments":[]}}';
-    await callTool(gateway, each.call('read', args));
+    await sendToolCall(gateway, each.call('read', args));
     expect(source.sent[0]).toContain(args);
     expect(sent(source)).toMatchObject({ method: 'tools/call', params: { name: 'read' } });
   });
@@ -59,7 +59,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
     const params = each
       .call('read', '{"path":"x"}')
       .replace(/\}$/, ',"task":{"ttl":1.50},"_meta":{"x/y":[]}}');
-    await callTool(gateway, params);
+    await sendToolCall(gateway, params);
     expect(source.sent[0]).toContain('"task":{"ttl":1.50},"_meta":{"x/y":[]}');
   });
 
@@ -67,7 +67,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
     for (const args of ['null', '{}']) {
       const { gateway, source } = open();
       await each.told(gateway);
-      await callTool(gateway, each.call('write', args));
+      await sendToolCall(gateway, each.call('write', args));
       expect(sent(source)?.params).toMatchObject({ name: 'write' });
     }
   });
@@ -81,16 +81,16 @@ export function exposureCases(name: string, each: ExposureCase): void {
     expect(told).toContain('load');
     expect(told).toContain('Loads it.');
     expect(told).not.toContain('Reads a file.');
-    await callTool(gateway, each.call('load', '{"path":"x"}'));
+    await sendToolCall(gateway, each.call('load', '{"path":"x"}'));
     expect(sent(source)?.params).toMatchObject({ name: 'read', arguments: { path: 'x' } });
-    expect(await callTool(gateway, each.call('read', '{}'))).toMatch(/unknown|no subtool/i);
+    expect(await sendToolCall(gateway, each.call('read', '{}'))).toMatch(/unknown|no subtool/i);
   });
 
   test(`${name}: a preset argument is filled in, whatever the client sends`, async () => {
     for (const args of ['{"path":"x"}', '{"key":"theirs","path":"x"}', 'null']) {
       const { gateway, source } = open({ overrides: new Map([['read', { presets: { key: 'ours' } }]]) });
       await each.told(gateway);
-      await callTool(gateway, each.call('read', args));
+      await sendToolCall(gateway, each.call('read', args));
       expect(sent(source)?.params).toMatchObject({ name: 'read', arguments: { key: 'ours' } });
       expect(source.sent[0]).not.toContain('theirs');
     }
@@ -99,7 +99,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
   test(`${name}: arguments that are no object are refused, and the server hears nothing`, async () => {
     const { gateway, source } = open();
     await each.told(gateway);
-    expect(await callTool(gateway, each.call('read', '[1]'))).toMatch(/must be an object/);
+    expect(await sendToolCall(gateway, each.call('read', '[1]'))).toMatch(/must be an object/);
     expect(source.sent).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
     const told = await each.told(gateway);
     expect(told).toContain('read');
     expect(told).not.toContain('write');
-    const refused = await callTool(gateway, each.call('write', '{}'));
+    const refused = await sendToolCall(gateway, each.call('write', '{}'));
     expect(refused).toMatch(/not allowed/i);
     expect(refused).not.toMatch(/did you mean/i);
   });
@@ -121,7 +121,7 @@ function supportsRenames(each: ExposureCase): boolean {
 }
 
 /** What the call was answered: the error, or what the source said. */
-export async function callTool(gateway: Gateway, params: string): Promise<string> {
+export async function sendToolCall(gateway: Gateway, params: string): Promise<string> {
   return ask(gateway, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
 }
 
@@ -147,7 +147,7 @@ export function ask(gateway: Gateway, request: string): Promise<string> {
   });
 }
 
-export function notingSource(name: string, tools: readonly string[]): NotingSource {
+export function recordingSource(name: string, tools: readonly string[]): RecordingSource {
   const components = tools.map((text) => new Component((JSON.parse(text) as { name: string }).name, text));
   const listing: Listing = {
     components,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../gateway/index.ts';
 import { compound } from './compound/compound.ts';
-import { callTool, notingSource, TOOLS } from './exposure.cases.ts';
+import { sendToolCall, recordingSource, TOOLS } from './exposure.cases.ts';
 import { suite } from './suite/suite.ts';
 
 const PLAIN = '{"name":"now","inputSchema":{"type":"object","properties":{"zone":{"type":"string"}}}}';
 
 function gatewayOf() {
-  const source = notingSource('files', [...TOOLS, PLAIN]);
+  const source = recordingSource('files', [...TOOLS, PLAIN]);
   const gateway = new Gateway({
     entries: [
       {
@@ -35,7 +35,7 @@ function gatewayOf() {
     ],
   });
   const call = (args: object): Promise<string> =>
-    callTool(gateway, JSON.stringify({ name: 'files_suite', arguments: { action: 'call', ...args } }));
+    sendToolCall(gateway, JSON.stringify({ name: 'files_suite', arguments: { action: 'call', ...args } }));
   return { gateway, source, call };
 }
 
@@ -69,7 +69,7 @@ describe('arguments beside args', () => {
 
   test('of a compound tool run nothing either', async () => {
     const { gateway, source } = gatewayOf();
-    const answer = await callTool(
+    const answer = await sendToolCall(
       gateway,
       '{"name":"both","arguments":{"server":"files","tool":"read","path":"/a"}}',
     );

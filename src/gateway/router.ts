@@ -9,7 +9,7 @@ import {
   LOG_MESSAGE_LEVELS,
   type CatalogKind,
 } from '../protocol/index.ts';
-import { itemsOf, memberText, withMembers, type Edit, type Message } from '../wire/index.ts';
+import { jsonItems, memberText, withMembers, type Edit, type Message } from '../wire/index.ts';
 import type { ListWait, PendingList } from './list-wait.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
@@ -441,7 +441,7 @@ function renameEdit(request: Message, slot: number, original: string, exposed: s
 function renamedContents(answer: Message, original: string, alias: string): Edit[] {
   const contents = answer.text(Server.contents);
   if (contents === undefined || !contents.startsWith('[')) return [];
-  const items = itemsOf(contents).map((item) => {
+  const items = jsonItems(contents).map((item) => {
     const text = item.startsWith('{') ? memberText(item, 'uri') : undefined;
     const uri: unknown = text === undefined ? undefined : JSON.parse(text);
     const within = typeof uri === 'string' && (uri === original || uri.startsWith(`${original}/`));

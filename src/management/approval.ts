@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Call } from '../gateway/index.ts';
-import { askPerson, canAsk } from './ask-person.ts';
+import { askUser, canAskUser } from './ask-user.ts';
 
 /** A program that somebody wants to be started. */
 export interface Proposal {
@@ -17,17 +17,17 @@ export interface Proposal {
  * Asks the person behind the client of a call whether a program may be started. Resolves when they agree; rejects when they do not,
  * or when their client cannot ask them.
  */
-export async function approve(proposal: Proposal, call: Call): Promise<void> {
-  if (!canAsk(call)) {
+export async function requestApproval(proposal: Proposal, call: Call): Promise<void> {
+  if (!canAskUser(call)) {
     const message = `Adding ${JSON.stringify(proposal.name)} needs a person's approval, and this client cannot ask for it.`;
     throw new SwitchboardError('APPROVAL_IMPOSSIBLE', message, {
       hint: 'Its owner can allow it without asking: "management": {"approval": "auto"} in the configuration.',
     });
   }
-  if ((await askPerson(question(proposal), call)) !== true) throw refused(proposal);
+  if ((await askUser(question(proposal), call)) !== true) throw notApproved(proposal);
 }
 
-function refused({ name }: Proposal): SwitchboardError {
+function notApproved({ name }: Proposal): SwitchboardError {
   return new SwitchboardError('NOT_APPROVED', `Adding ${JSON.stringify(name)} was not approved.`, {
     hint: 'Ask the person before you try again.',
   });

@@ -1,3 +1,3 @@
-export { askPerson, canAsk } from './ask-person.ts';
-export { Control, type Applied } from './control.ts';
+export { askUser, canAskUser } from './ask-user.ts';
+export { ServerManager, type AppliedChanges } from './server-manager.ts';
 export { managementTools } from './tools.ts';

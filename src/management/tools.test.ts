@@ -5,7 +5,7 @@ import { Gateway, Session, type CatalogEntry, type Listing, type Source } from '
 import { CLIENT_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { silentLogger } from '../shared/log.ts';
 import { Message } from '../wire/index.ts';
-import { Control } from './control.ts';
+import { ServerManager } from './server-manager.ts';
 import { managementTools } from './tools.ts';
 
 const NOTHING: Listing = { components: [], byKey: new Map(), incomplete: undefined };
@@ -59,15 +59,15 @@ async function open(mcpServers: object, starts = true): Promise<Gateway> {
     exposure: { needsTools: false, present: () => [] },
   });
   const gateway = new Gateway({ entries: config.servers.map(build) });
-  const control = new Control({
+  const manager = new ServerManager({
     gateway,
     log: silentLogger,
     build,
-    reshow: build,
+    withPresentation: build,
     definitions: config.servers,
   });
   const tools = managementTools({
-    control,
+    manager,
     approval: 'auto',
     define: (name, entry) => defineRuntimeServer(name, entry, config),
     alwaysOn: false,

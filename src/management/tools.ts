@@ -3,11 +3,11 @@ import { didYouMean } from '../shared/nearest.ts';
 import type { ConfiguredServer, MANAGEMENT_TOOLS, RuntimeEntry, StdioDefinition } from '../config/index.ts';
 import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
 import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
-import { approve } from './approval.ts';
-import type { Control, ManagedServer } from './control.ts';
+import { requestApproval } from './approval.ts';
+import type { ServerManager, ManagedServer } from './server-manager.ts';
 
 export interface ManagementToolsOptions {
-  readonly control: Control;
+  readonly manager: ServerManager;
   /** Whether a person is asked before a program is started that no configuration names. */
   readonly approval: 'ask' | 'auto';
   /** Makes a definition of what a client gave. Throws SERVER_INVALID. */
@@ -32,7 +32,7 @@ export function managementTools(options: ManagementToolsOptions): OverallExposur
 }
 
 function addServer(options: ManagementToolsOptions): PresentedTool {
-  const { control, approval, define, persist, alwaysOn, callerMs } = options;
+  const { manager, approval, define, persist, alwaysOn, callerMs } = options;
   return tool({
     name: 'add_server',
     title: 'Add a server',
@@ -76,9 +76,9 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
       if (typeof name !== 'string') throw invalid('name must be given, as a text.');
       const entry = readEntry(args);
       const definition = define(name, entry);
-      control.checkFree(name);
+      manager.checkFree(name);
       if (approval === 'ask') {
-        await approve(
+        await requestApproval(
           {
             name,
             command: definition.command,
@@ -90,20 +90,20 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
         );
       }
       // Who gives it up does not want the server.
-      call.runner = { cancelled: () => control.abandon(name) };
+      call.runner = { cancelled: () => manager.cancelAdd(name) };
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
-      const adding = control.add(definition);
+      const adding = manager.add(definition);
       const added = await (entry.timeouts
         ? adding
-        : within(callerMs, adding, () => notStarted(control, name, callerMs)));
+        : within(callerMs, adding, () => notStarted(manager, name, callerMs)));
       if (isGivenUp(call)) {
-        await control.remove(name);
+        await manager.remove(name);
         throw givenUp(name);
       }
       if (persist) {
         await written(persist.added(name, entry), `${name} was added and runs`);
-        control.configured(name);
+        manager.markConfigured(name);
       }
       const { tools } = added;
       const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
@@ -112,7 +112,7 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
   });
 }
 
-function removeServer({ control, persist }: ManagementToolsOptions): PresentedTool {
+function removeServer({ manager, persist }: ManagementToolsOptions): PresentedTool {
   return tool({
     name: 'remove_server',
     title: 'Remove a server',
@@ -127,17 +127,17 @@ function removeServer({ control, persist }: ManagementToolsOptions): PresentedTo
     },
     run: async (args) => {
       const name = text(args, 'name');
-      const definition = control.definition(name);
+      const definition = manager.definition(name);
       // What this client has added and nobody has written down may bear the name of something that is written down.
-      const ours = control.isByHand(name);
-      await control.remove(name);
+      const ours = manager.isAddedAtRuntime(name);
+      await manager.remove(name);
       if (persist && !ours) await written(persist.removed(name, definition), `${name} was removed for now`);
       return { said: `Removed ${name}.`, structured: { removed: name } };
     },
   });
 }
 
-function reloadServer({ control, alwaysOn, callerMs }: ManagementToolsOptions): PresentedTool {
+function reloadServer({ manager, alwaysOn, callerMs }: ManagementToolsOptions): PresentedTool {
   return tool({
     name: 'reload_server',
     title: 'Reload a server',
@@ -152,7 +152,7 @@ function reloadServer({ control, alwaysOn, callerMs }: ManagementToolsOptions): 
     },
     run: async (args) => {
       const name = text(args, 'name');
-      const reloaded = await within(callerMs, control.reload(name), () => stillStarting(name, callerMs));
+      const reloaded = await within(callerMs, manager.reload(name), () => stillStarting(name, callerMs));
       const { tools, definition } = reloaded;
       const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
       return {
@@ -163,7 +163,7 @@ function reloadServer({ control, alwaysOn, callerMs }: ManagementToolsOptions): 
   });
 }
 
-function listServers({ control, alwaysOn }: ManagementToolsOptions): PresentedTool {
+function listServers({ manager, alwaysOn }: ManagementToolsOptions): PresentedTool {
   return tool({
     name: 'list_servers',
     title: 'List the servers',
@@ -177,7 +177,7 @@ function listServers({ control, alwaysOn }: ManagementToolsOptions): PresentedTo
       required: ['servers'],
     },
     run: () => {
-      const servers = control.list().map((server) => report(server, alwaysOn));
+      const servers = manager.list().map((server) => report(server, alwaysOn));
       return Promise.resolve({ said: undefined, structured: { servers } });
     },
   });
@@ -358,8 +358,8 @@ async function within<T>(ms: number, doing: Promise<T>, late: () => SwitchboardE
   }
 }
 
-function notStarted(control: Control, name: string, callerMs: number): SwitchboardError {
-  control.abandon(name);
+function notStarted(manager: ServerManager, name: string, callerMs: number): SwitchboardError {
+  manager.cancelAdd(name);
   return new SwitchboardError(
     'START_TIMEOUT',
     `${JSON.stringify(name)} was not added: it did not start within ${callerMs / 1000} s.`,

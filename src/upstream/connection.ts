@@ -444,7 +444,7 @@ export class Connection {
     const current = this.#current;
     if (current === undefined) return false;
     // Listening is no use by itself; whoever wants to hear something says so.
-    const asked = current.peer.waiting - (current.modern?.listening.streams ?? 0);
+    const asked = current.peer.pendingCount - (current.modern?.listening.streams ?? 0);
     const atWork = this.#calls.any || asked > 0 || current.questions.size > 0 || this.#tasks.working;
     return atWork || this.#events.inUse();
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
 import { Client, CLIENT_SHAPE, Meta, MODERN_VERSION } from '../protocol/index.ts';
-import { editedText, membersOf, Message, memberText } from '../wire/index.ts';
+import { editedText, jsonMembers, Message, memberText } from '../wire/index.ts';
 import { stampEdits, type Stamp } from './envelope.ts';
 
 const STAMP: Stamp = {
@@ -83,7 +83,7 @@ describe('what a client says of itself already', () => {
     const out = stamped(own(key, '{"name":"host"}'));
     expect(out).not.toContain('host');
     expect(
-      membersOf(memberText(memberText(out, 'params')!, '_meta')!)
+      jsonMembers(memberText(memberText(out, 'params')!, '_meta')!)
         .map((member) => member.key)
         .sort(),
     ).toEqual([Meta.protocolVersion, Meta.clientInfo, Meta.clientCapabilities].sort());
@@ -182,11 +182,11 @@ describe('for any request', () => {
           const before = `{"jsonrpc":"2.0","id":1,"method":"m"${given === undefined ? '' : `,"params":${given}`}}`;
           const after = stamped(before, { keeps });
           JSON.parse(after);
-          const sent = membersOf(memberText(after, 'params')!);
-          const sentMeta = membersOf(sent.find((member) => member.key === '_meta')!.valueText);
-          const had = given?.startsWith('{') ? membersOf(given) : [];
+          const sent = jsonMembers(memberText(after, 'params')!);
+          const sentMeta = jsonMembers(sent.find((member) => member.key === '_meta')!.valueText);
+          const had = given?.startsWith('{') ? jsonMembers(given) : [];
           const metaText = had.find((member) => member.key === '_meta')?.valueText;
-          const hadMeta = metaText?.startsWith('{') ? membersOf(metaText) : [];
+          const hadMeta = metaText?.startsWith('{') ? jsonMembers(metaText) : [];
           for (const name of OURS) expect(sentMeta.filter((member) => member.key === name)).toHaveLength(1);
           expect(sentMeta.find((member) => member.key === Meta.clientInfo)!.valueText).toBe(STAMP.clientInfo);
           const others = ({ key: name }: { key: string }): boolean => !OURS.includes(name);

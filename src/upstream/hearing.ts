@@ -64,7 +64,7 @@ export class Hearing {
     const method = message.string(Server.method)!;
     if (method === 'notifications/progress') {
       const token = message.integer(Server.progressToken);
-      const listener = peer.waitingFor(token);
+      const listener = peer.pendingFor(token);
       if (listener instanceof Flight) listener.progress(message);
       else if (listener === undefined) tasks.get(token)?.progress(message);
     } else if (method === 'notifications/cancelled') {

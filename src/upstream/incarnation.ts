@@ -189,7 +189,7 @@ export class Incarnation {
 
   /** Sends the greeting once more, in both framings at once; not to one that has shown that it can speak. */
   askAgain(): void {
-    if (this.peer.heard === undefined) this.#askAgain?.();
+    if (this.peer.inputFraming === undefined) this.#askAgain?.();
   }
 
   /** What it has printed and written so far, in sentences; empty where that is nothing. */

@@ -3,7 +3,7 @@ import { quoted } from '../shared/printable.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Listing } from '../gateway/index.ts';
 import { LIST_KINDS, Server, type JsonObject, type ListKind } from '../protocol/index.ts';
-import { itemsOf, memberText, RpcCode, type Message } from '../wire/index.ts';
+import { jsonItems, memberText, RpcCode, type Message } from '../wire/index.ts';
 import { Collector, MAX_COMPONENTS, MAX_ENTRIES, type Screen } from './collector.ts';
 import { errorCode, errorText } from './error-answer.ts';
 
@@ -105,5 +105,5 @@ function readPage(
   const next: unknown = cursor === undefined ? undefined : JSON.parse(cursor);
   const kept = memberText(result, 'ttlMs');
   const ttlMs = kept === undefined ? undefined : Math.max(Number(kept) || 0, 0);
-  return { items: itemsOf(list), next: typeof next === 'string' && next !== '' ? next : undefined, ttlMs };
+  return { items: jsonItems(list), next: typeof next === 'string' && next !== '' ? next : undefined, ttlMs };
 }

@@ -92,7 +92,7 @@ export class Listening {
 
   /** The server ends a stream. */
   cancelled(id: number): void {
-    if (this.#options.peer.waitingFor(id) instanceof Stream && this.#options.peer.forget(id))
+    if (this.#options.peer.pendingFor(id) instanceof Stream && this.#options.peer.forget(id))
       this.ended(id, 'the server ended it');
   }
 

@@ -9,7 +9,14 @@ import { CLIENT_SHAPE, type JsonObject, type CatalogKind } from '../protocol/ind
 import { Deadlines } from '../shared/deadline.ts';
 import { createLogger } from '../shared/log.ts';
 import type { SwitchboardError } from '../shared/errors.ts';
-import { editedText, inPieces, Message, readMessage, type AnswerListener, type Edit } from '../wire/index.ts';
+import {
+  editedText,
+  fromChunks,
+  Message,
+  readMessage,
+  type AnswerListener,
+  type Edit,
+} from '../wire/index.ts';
 import type { ServerTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
 import { NO_MEMORY, quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
@@ -45,7 +52,7 @@ export class TestClient implements ClientLink {
   send(source: Source, method: string, params?: object, id: string | number = ++this.#lastId): Sent {
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
     // As the doors of both eras read what comes.
-    const message = readMessage(inPieces([Buffer.from(text)]), CLIENT_SHAPE, 'newline', this.modern);
+    const message = readMessage(fromChunks([Buffer.from(text)]), CLIENT_SHAPE, 'newline', this.modern);
     if (!(message instanceof Message)) throw new Error('The request did not pass the scan');
     const call = this.session.open(message, method);
     call.subject = () => 'The call';

@@ -47,7 +47,7 @@ export class Modern {
     const { server, peer, log, info, changed } = options;
     this.#options = options;
     // What kind of result it is stands in every answer, among the rare members.
-    peer.readsWhole = true;
+    peer.readsRareMembers = true;
     this.#clientInfo = JSON.stringify(options.greeting().clientInfo);
     this.#clientBytes = this.#metaBytes = excerptOf(this.#clientInfo);
     this.listening = new Listening({
@@ -70,7 +70,7 @@ export class Modern {
     const { client, logLevel } = call.session;
     const { request } = call;
     if (client.modern === true && carried === undefined) {
-      if (request.repeated !== undefined && request.repeated === this.#repeated)
+      if (request.memoized !== undefined && request.memoized === this.#repeated)
         return renamed(request, edits, Client.meta, this.#metaBytes);
       if (isStamped(request)) return this.#renamed(request, edits);
     }
@@ -87,8 +87,8 @@ export class Modern {
   #renamed(request: Message, edits: readonly Edit[]): Edit[] {
     // The next one mostly says the same: then all of it is put in at once. Not where a token for progress stands in it,
     // which is replaced as well, for no two edits may overlap.
-    if (request.repeated !== undefined && !request.has(Client.progressToken)) {
-      this.#repeated = request.repeated;
+    if (request.memoized !== undefined && !request.has(Client.progressToken)) {
+      this.#repeated = request.memoized;
       this.#metaBytes = metaWith(this.#clientInfo, request);
     }
     return renamed(request, edits, Client.clientInfo, this.#clientBytes);
@@ -156,7 +156,7 @@ export class Modern {
 
   /** The call that a log message belongs to: that of its stream, or the only one that wanted any. */
   logged(message: Message): Call | undefined {
-    const listener = this.#options.peer.waitingFor(message.integer(Server.subscriptionId));
+    const listener = this.#options.peer.pendingFor(message.integer(Server.subscriptionId));
     if (listener instanceof Flight) return listener.call;
     const [call, another] = this.#wantingLogs();
     return another === undefined ? call : undefined;

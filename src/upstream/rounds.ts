@@ -10,7 +10,7 @@ import {
   SERVER_SHAPE,
   type JsonObject,
 } from '../protocol/index.ts';
-import { membersOf, memberText, Message, withMembers, type Edit, type Unanswered } from '../wire/index.ts';
+import { jsonMembers, memberText, Message, withMembers, type Edit, type Unanswered } from '../wire/index.ts';
 import { errorText } from './error-answer.ts';
 
 export interface RoundsOptions {
@@ -219,7 +219,7 @@ function inputsOf(call: Call, answer: Message): Input[] | SwitchboardError {
     if (answer.has(Server.requestState)) return [];
     return unusable(call, 'it asks for input and does not say for which');
   }
-  const members = text.startsWith('{') ? membersOf(text) : undefined;
+  const members = text.startsWith('{') ? jsonMembers(text) : undefined;
   const keys = new Set(members?.map(({ key }) => key));
   if (members === undefined || keys.size !== members.length || members.length > MOST_INPUTS)
     return unusable(call, 'its inputRequests are none, or too many');

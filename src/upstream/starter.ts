@@ -117,7 +117,7 @@ export class Starter {
     let askedAt: number | undefined;
     const watched = (incarnation: Incarnation, giveUp: (why: Error) => void) => (idleMs: number) => {
       time.looked?.(idleMs);
-      if (idleMs < askAfter || incarnation.peer.heard !== undefined) return;
+      if (idleMs < askAfter || incarnation.peer.inputFraming !== undefined) return;
       if (askedAt === undefined) {
         askedAt = performance.now();
         log.info('silent and idle; asking again with Content-Length framing', { server: name });
@@ -193,7 +193,7 @@ export class Starter {
     const { server, surroundings, findings } = this.#options;
     const { log } = surroundings;
     const { target, name } = server;
-    const framing = peer.heard ?? 'newline';
+    const framing = peer.inputFraming ?? 'newline';
     const isNews = framing === 'content-length' && target.kind === 'process' && target.framing === 'auto';
     if (isNews && (findings.framing ?? surroundings.memory.framing) !== framing)
       log.warn(

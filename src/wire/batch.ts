@@ -1,5 +1,5 @@
 import { idKey } from './ids.ts';
-import { itemsOf } from './json-text.ts';
+import { jsonItems } from './json-text.ts';
 
 /** More messages in one batch are refused: each costs far more memory than its few bytes. */
 const MOST_MESSAGES = 1000;
@@ -11,7 +11,7 @@ export function readBatch(text: string): string[] | undefined {
   } catch {
     return undefined;
   }
-  const items = itemsOf(text);
+  const items = jsonItems(text);
   return items.length > 0 && items.length <= MOST_MESSAGES ? items : undefined;
 }
 

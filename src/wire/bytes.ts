@@ -3,27 +3,27 @@
  * that buffer, or from the first piece. Pieces are never joined just to be passed on: joining a megabyte costs more
  * than relaying it.
  */
-export type Bytes = Stretch | Pieces;
+export type Bytes = ByteSlice | ByteChunks;
 
-export interface Stretch {
+export interface ByteSlice {
   readonly buffer: Buffer;
-  readonly pieces?: undefined;
+  readonly chunks?: undefined;
   readonly from: number;
   readonly to: number;
 }
 
-export interface Pieces {
+export interface ByteChunks {
   readonly buffer?: undefined;
-  readonly pieces: readonly Buffer[];
+  readonly chunks: readonly Buffer[];
   readonly from: 0;
   readonly to: number;
 }
 
-export function inPieces(pieces: readonly Buffer[]): Bytes {
-  if (pieces.length === 1) return { buffer: pieces[0]!, from: 0, to: pieces[0]!.length };
+export function fromChunks(chunks: readonly Buffer[]): Bytes {
+  if (chunks.length === 1) return { buffer: chunks[0]!, from: 0, to: chunks[0]!.length };
   let to = 0;
-  for (const piece of pieces) to += piece.length;
-  return { pieces, from: 0, to };
+  for (const chunk of chunks) to += chunk.length;
+  return { chunks, from: 0, to };
 }
 
 /** The views that make up a range, one for each piece it touches. */
@@ -31,11 +31,11 @@ export function viewsOf(bytes: Bytes, start: number, end: number): Buffer[] {
   if (bytes.buffer) return [bytes.buffer.subarray(start, end)];
   const views: Buffer[] = [];
   let offset = 0;
-  for (const piece of bytes.pieces) {
+  for (const chunk of bytes.chunks) {
     const from = Math.max(start - offset, 0);
-    const to = Math.min(end - offset, piece.length);
-    if (from < to) views.push(piece.subarray(from, to));
-    offset += piece.length;
+    const to = Math.min(end - offset, chunk.length);
+    if (from < to) views.push(chunk.subarray(from, to));
+    offset += chunk.length;
     if (offset >= end) break;
   }
   return views;
@@ -48,9 +48,9 @@ export function textOf(bytes: Bytes, start: number, end: number): string {
 
 export function byteAt(bytes: Bytes, offset: number): number {
   if (bytes.buffer) return bytes.buffer[offset]!;
-  for (const piece of bytes.pieces) {
-    if (offset < piece.length) return piece[offset]!;
-    offset -= piece.length;
+  for (const chunk of bytes.chunks) {
+    if (offset < chunk.length) return chunk[offset]!;
+    offset -= chunk.length;
   }
   return -1;
 }
@@ -60,12 +60,12 @@ const SCRATCH_BYTES = 2 * 1024 * 1024;
 let scratch: Buffer | undefined;
 
 /** The same bytes in one run, to be read at once: the next call may overwrite them. */
-export function asOneRun(bytes: Bytes): Stretch {
+export function contiguous(bytes: Bytes): ByteSlice {
   if (bytes.buffer) return bytes;
-  const { pieces, to } = bytes;
+  const { chunks, to } = bytes;
   scratch ??= Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   const buffer = to <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafeSlow(to);
   let filled = 0;
-  for (const piece of pieces) filled += piece.copy(buffer, filled);
+  for (const chunk of chunks) filled += chunk.copy(buffer, filled);
   return { buffer, from: 0, to };
 }

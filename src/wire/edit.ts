@@ -1,4 +1,4 @@
-import { inPieces, textOf, type Bytes } from './bytes.ts';
+import { fromChunks, textOf, type Bytes } from './bytes.ts';
 import type { Message } from './message.ts';
 
 /** A stretch of a message that is replaced on the way. Edits of one message are in order and do not overlap. */
@@ -18,7 +18,7 @@ export interface Excerpt {
 /** A JSON text on one line, ready to be put into many messages. */
 export function excerptOf(json: string): Excerpt {
   const bytes = Buffer.from(json);
-  return { of: inPieces([bytes]), start: 0, end: bytes.length };
+  return { of: fromChunks([bytes]), start: 0, end: bytes.length };
 }
 
 /** What an edit puts in, as text. */

@@ -1,4 +1,4 @@
-import { inPieces, type Bytes } from './bytes.ts';
+import { fromChunks, type Bytes } from './bytes.ts';
 
 /** How messages are told apart on a byte stream. Real MCP is `newline`; seeds of the trade still speak `content-length`. */
 export type Framing = 'newline' | 'content-length';
@@ -214,7 +214,7 @@ export class Deframer {
     const pieces = this.#pieces;
     this.#drop();
     if (framing === 'newline') trimReturn(pieces);
-    if (pieces.length > 0) this.#events.message(inPieces(pieces), framing);
+    if (pieces.length > 0) this.#events.message(fromChunks(pieces), framing);
   }
 
   #drop(): void {

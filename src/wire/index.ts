@@ -1,11 +1,11 @@
 export { readBatch } from './batch.ts';
-export { byteAt, inPieces, viewsOf } from './bytes.ts';
+export { byteAt, fromChunks, viewsOf } from './bytes.ts';
 export { addEdit, editedText, excerptOf, insertedText, type Edit, type Excerpt } from './edit.ts';
 export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';
 export { Deframer, type Framing, type OutputFraming } from './framing.ts';
 export { idKey } from './ids.ts';
-export { itemsOf, membersOf, memberText, withMembers } from './json-text.ts';
+export { jsonItems, jsonMembers, memberText, withMembers } from './json-text.ts';
 export { Message, readMessage, readObject } from './message.ts';
-export { callFault, Peer, refusalError, type AnswerListener, type Unanswered } from './peer.ts';
+export { callFault, Peer, faultError, type AnswerListener, type Unanswered } from './peer.ts';
 export { MAX_DEPTH } from './scan.ts';
 export { defineShape } from './shape.ts';

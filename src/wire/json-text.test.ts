@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { itemsOf, memberText, membersOf, withMembers } from './json-text.ts';
+import { jsonItems, memberText, jsonMembers, withMembers } from './json-text.ts';
 
 /** JSON values as text, written in many ways: odd spaces, escapes, numbers no double keeps. */
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
@@ -51,7 +51,7 @@ const asMap = (object: string) => new Map<string, unknown>(Object.entries(JSON.p
 
 test('keys with escapes are what they spell', () => {
   const text = '{"":"","\\/":1,"\\\\":2,"\\"":3,"\\u005f_proto__":4,"\\n":5}';
-  expect(membersOf(text).map(({ key }) => key)).toEqual(['', '/', '\\', '"', '__proto__', '\n']);
+  expect(jsonMembers(text).map(({ key }) => key)).toEqual(['', '/', '\\', '"', '__proto__', '\n']);
   expect(memberText(text, '__proto__')).toBe('4');
   expect(withMembers(text, { '/': '9' })).toBe(text.replace(':1', ':9'));
 });
@@ -60,7 +60,7 @@ describe('what is found is what a parser sees', () => {
   test('members, in order, the last of two winning', () => {
     fc.assert(
       fc.property(objectText, (text) => {
-        const members = membersOf(text);
+        const members = jsonMembers(text);
         const parsed = asMap(text);
         expect(new Map(members.map(({ key, valueText }) => [key, JSON.parse(valueText)]))).toEqual(parsed);
         for (const { key, keyText } of members) expect(JSON.parse(keyText)).toBe(key);
@@ -73,7 +73,7 @@ describe('what is found is what a parser sees', () => {
   test('items, in order', () => {
     fc.assert(
       fc.property(padded(fc.array(padded(valueText)).map((items) => `[${items.join(',')}]`)), (text) => {
-        expect(itemsOf(text).map((item) => JSON.parse(item))).toEqual(JSON.parse(text));
+        expect(jsonItems(text).map((item) => JSON.parse(item))).toEqual(JSON.parse(text));
       }),
       { numRuns: 1000 },
     );
@@ -93,10 +93,10 @@ describe('what is found is what a parser sees', () => {
           else expected.set(name, JSON.parse(value));
         }
         expect(asMap(result)).toEqual(expected);
-        const untouched = (object: string) => membersOf(object).filter(({ key }) => !wanted.has(key));
+        const untouched = (object: string) => jsonMembers(object).filter(({ key }) => !wanted.has(key));
         expect(untouched(result)).toEqual(untouched(text));
         for (const [name, value] of wanted) {
-          const found = membersOf(result).filter((member) => member.key === name);
+          const found = jsonMembers(result).filter((member) => member.key === name);
           expect(found.map((member) => member.valueText)).toEqual(value === undefined ? [] : [value]);
         }
       }),
@@ -107,7 +107,7 @@ describe('what is found is what a parser sees', () => {
 
 test('texts come back as they were written', () => {
   const text = ' {\n "a\\u0062" : 1.0 ,\t"n":-0E+2,"s":"\\/\\"}","o":{ "x" : [ ] } , "e":{}} \n';
-  expect(membersOf(text)).toEqual([
+  expect(jsonMembers(text)).toEqual([
     { key: 'ab', keyText: '"a\\u0062"', valueText: '1.0' },
     { key: 'n', keyText: '"n"', valueText: '-0E+2' },
     { key: 's', keyText: '"s"', valueText: '"\\/\\"}"' },
@@ -116,9 +116,9 @@ test('texts come back as they were written', () => {
   ]);
   expect(memberText(text, 'ab')).toBe('1.0');
   expect(memberText(text, 'toString')).toBeUndefined();
-  expect(itemsOf('[ 1.50 , "a,]" ,[2, 3],null]')).toEqual(['1.50', '"a,]"', '[2, 3]', 'null']);
-  expect(itemsOf(' [ ] ')).toEqual([]);
-  expect(membersOf(' { } ')).toEqual([]);
+  expect(jsonItems('[ 1.50 , "a,]" ,[2, 3],null]')).toEqual(['1.50', '"a,]"', '[2, 3]', 'null']);
+  expect(jsonItems(' [ ] ')).toEqual([]);
+  expect(jsonMembers(' { } ')).toEqual([]);
 });
 
 describe('changing members', () => {
@@ -148,12 +148,12 @@ describe('changing members', () => {
 
 test('nesting of any depth and runs of backslashes of any length are only walked over', () => {
   const deep = '[{"a":'.repeat(200_000) + '1' + '}]'.repeat(200_000);
-  expect(membersOf(`{"deep":${deep},"b":2}`).map(({ key }) => key)).toEqual(['deep', 'b']);
-  expect(itemsOf(deep)).toHaveLength(1);
+  expect(jsonMembers(`{"deep":${deep},"b":2}`).map(({ key }) => key)).toEqual(['deep', 'b']);
+  expect(jsonItems(deep)).toHaveLength(1);
   const slashes = `"${'\\\\'.repeat(500_000)}"`;
-  expect(itemsOf(`[${slashes},${slashes}]`)).toEqual([slashes, slashes]);
+  expect(jsonItems(`[${slashes},${slashes}]`)).toEqual([slashes, slashes]);
   const quotes = `"${'\\"'.repeat(500_000)}"`;
-  expect(itemsOf(`[${quotes},1]`)).toEqual([quotes, '1']);
+  expect(jsonItems(`[${quotes},1]`)).toEqual([quotes, '1']);
 });
 
 test.each([
@@ -172,12 +172,12 @@ test.each([
   '{"a":1,}',
   '{"a" 1}',
 ])('the text %j is no object and no array, and that is said without showing it', (text) => {
-  expect(() => membersOf(text)).toThrow('Not the text of a JSON object');
+  expect(() => jsonMembers(text)).toThrow('Not the text of a JSON object');
   expect(() => memberText(text, 'a')).toThrow('Not the text of a JSON object');
   expect(() => withMembers(text, {})).toThrow('Not the text of a JSON object');
-  expect(() => itemsOf(text)).toThrow('Not the text of a JSON array');
+  expect(() => jsonItems(text)).toThrow('Not the text of a JSON array');
 });
 
 test.each(['[', '[1', '[1 2]', '[1,', '[1]]', '["a', '[[1]', '{}'])('the text %j is no array', (text) => {
-  expect(() => itemsOf(text)).toThrow('Not the text of a JSON array');
+  expect(() => jsonItems(text)).toThrow('Not the text of a JSON array');
 });

@@ -8,7 +8,7 @@
  * The texts returned are slices: keeping one keeps the whole text in memory. And they are as they were written, line
  * breaks between tokens included, which a line-framed wire cannot carry.
  */
-export function membersOf(object: string): Member[] {
+export function jsonMembers(object: string): Member[] {
   const members: Member[] = [];
   walkMembers(object, (key, start, keyEnd, valueStart, end) => {
     members.push({ key, keyText: object.slice(start, keyEnd), valueText: object.slice(valueStart, end) });
@@ -24,7 +24,7 @@ export interface Member {
 }
 
 /** The texts of an array's items, in order. */
-export function itemsOf(array: string): string[] {
+export function jsonItems(array: string): string[] {
   const items: string[] = [];
   let at = opening(array, OPEN_BRACKET, 'array');
   if (array.charCodeAt(at) === CLOSE_BRACKET) {
@@ -63,7 +63,7 @@ export function memberText(object: string, key: string): string | undefined {
  *
  * Give a Map where keys come from outside: in a record written as a literal, `__proto__` is no key.
  */
-export function withMembers(object: string, changes: Changes): string {
+export function withMembers(object: string, changes: MemberChanges): string {
   const entries: Iterable<readonly [string, string | undefined]> =
     changes instanceof Map ? changes : Object.entries(changes);
   const waiting = new Map(entries);
@@ -129,7 +129,8 @@ function rebuilt(object: string, waiting: Map<string, string | undefined>): stri
 }
 
 /** Value texts by key; undefined removes. */
-export type Changes = Readonly<Record<string, string | undefined>> | ReadonlyMap<string, string | undefined>;
+export type MemberChanges =
+  Readonly<Record<string, string | undefined>> | ReadonlyMap<string, string | undefined>;
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inPieces, viewsOf, type Bytes } from './bytes.ts';
+import { fromChunks, viewsOf, type Bytes } from './bytes.ts';
 import { ENVELOPE } from './envelope.ts';
 import type { Message } from './message.ts';
 import { idFromFragments, readMessage } from './message.ts';
@@ -18,7 +18,7 @@ function cut(text: string, sizes: readonly number[]): Bytes {
     at += size;
   }
   if (at < bytes.length) pieces.push(bytes.subarray(at));
-  return inPieces(pieces);
+  return fromChunks(pieces);
 }
 
 test('members are the same in one piece and in many', () => {
@@ -54,7 +54,7 @@ test('a message larger than the scratch memory is read all the same', () => {
 
 describe('refusals', () => {
   const refused = (text: string, framing: 'newline' | 'content-length' = 'newline') =>
-    readMessage(inPieces([Buffer.from(text)]), SHAPE, framing);
+    readMessage(fromChunks([Buffer.from(text)]), SHAPE, framing);
 
   test('name what is wrong, and the id where it can be told', () => {
     expect(refused('{"id":5,"method":"a","method":"b"}')).toEqual({ why: 'duplicate', id: '5' });
@@ -114,7 +114,7 @@ test.each([
   ['123456789012345', 123456789012345],
   ['1234567890123456', 0],
 ])('the integer of %s is %d', (text, value) => {
-  const read = readMessage(inPieces([Buffer.from(`{"id":${text}}`)]), SHAPE, 'newline') as Message;
+  const read = readMessage(fromChunks([Buffer.from(`{"id":${text}}`)]), SHAPE, 'newline') as Message;
   expect(read.integer(SHAPE.slot('id'))).toBe(value);
 });
 
@@ -124,7 +124,7 @@ test('a member is compared with how it is written, in one piece and in several',
   const slot = shape.slot('params.name');
   for (const cut of [0, 20, 52, 55]) {
     const pieces = [Buffer.from(text.slice(0, cut)), Buffer.from(text.slice(cut))];
-    const message = readMessage(inPieces(pieces), shape, 'newline') as Message;
+    const message = readMessage(fromChunks(pieces), shape, 'newline') as Message;
     expect(message.spells(slot, Buffer.from('"a\\u0062c"'))).toBe(true);
     expect(message.spells(slot, Buffer.from('"abc"'))).toBe(false);
     expect(message.spells(slot, Buffer.from('"a\\u0062d"'))).toBe(false);
@@ -147,12 +147,12 @@ test('the rare members can be found in the same scan, and are the same ones', ()
     // A rare member that stands twice counts as not there, and refuses nothing.
     '{"name":"a","state":1,"state":2}',
   ]) {
-    const bytes = inPieces([Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"x","params":${params}}`)]);
+    const bytes = fromChunks([Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"x","params":${params}}`)]);
     const one = readMessage(bytes, shape, 'newline', true) as Message;
     const two = readMessage(bytes, shape, 'newline') as Message;
     for (const slot of slots) expect(one.text(slot)).toBe(two.text(slot));
   }
-  const doubled = inPieces([
+  const doubled = fromChunks([
     Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":1,"name":2}}'),
   ]);
   expect(readMessage(doubled, shape, 'newline', true)).toEqual(readMessage(doubled, shape, 'newline'));
@@ -166,7 +166,7 @@ test('an object that its sender repeats is told to be the same, where it is', ()
   );
   const read = (meta: string, whole = true) => {
     const text = `{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","_meta":${meta}}}`;
-    return (readMessage(inPieces([Buffer.from(text)]), shape, 'newline', whole) as Message).repeated;
+    return (readMessage(fromChunks([Buffer.from(text)]), shape, 'newline', whole) as Message).memoized;
   };
   const one = '{"version":"2026-07-28"}';
   const other = '{"version":"2026-07-29"}';

@@ -1,9 +1,9 @@
 import { Envelope } from './envelope.ts';
-import { asOneRun, byteAt, inPieces, textOf, viewsOf, type Bytes } from './bytes.ts';
+import { contiguous, byteAt, fromChunks, textOf, viewsOf, type Bytes } from './bytes.ts';
 import type { Framing } from './framing.ts';
 import { internPlain } from './intern.ts';
-import { repeatedObject, sawLineBreak, scan, ScanOutcome } from './scan.ts';
-import { defineShape, FIRST_RARE, type Places, type Shape } from './shape.ts';
+import { memoizedObject, sawLineBreak, scan, ScanOutcome } from './scan.ts';
+import { defineShape, FIRST_RARE, type Offsets, type Shape } from './shape.ts';
 
 const QUOTE = 0x22;
 /** Up to here a message in pieces is put together for a look at it. */
@@ -12,21 +12,21 @@ const JOIN_BELOW = 1024 * 1024;
 /** One JSON-RPC message as the bytes it came in, with the places of the members that its shape asks for. */
 export class Message {
   readonly bytes: Bytes;
-  readonly places: Places;
+  readonly offsets: Offsets;
   /** Stands for the object in it that its sender repeats: where two messages have the same one, it is the same text. */
-  readonly repeated: object | undefined;
+  readonly memoized: object | undefined;
   readonly #rareShape: Shape | undefined;
-  #rarePlaces: Places | undefined;
+  #rareOffsets: Offsets | undefined;
   /** From where the rare members are to be counted among their places. */
   #rareFrom: number;
 
   /** With `rareFrom`, the places of the rare members stand from there on among the others. */
-  constructor(bytes: Bytes, places: Places, rareShape?: Shape, rareFrom?: number, repeated?: object) {
+  constructor(bytes: Bytes, offsets: Offsets, rareShape?: Shape, rareFrom?: number, memoized?: object) {
     this.bytes = bytes;
-    this.places = places;
-    this.repeated = repeated;
+    this.offsets = offsets;
+    this.memoized = memoized;
     this.#rareShape = rareShape;
-    this.#rarePlaces = rareFrom === undefined ? undefined : places;
+    this.#rareOffsets = rareFrom === undefined ? undefined : offsets;
     this.#rareFrom = (rareFrom ?? 0) - FIRST_RARE;
   }
 
@@ -37,7 +37,7 @@ export class Message {
 
   /** The same from JSON text on one line. */
   static fromText(text: string, shape: Shape): Message {
-    const read = readMessage(inPieces([Buffer.from(text)]), shape, 'newline');
+    const read = readMessage(fromChunks([Buffer.from(text)]), shape, 'newline');
     if (!(read instanceof Message)) throw new Error('A message of our own did not pass the scan');
     return read;
   }
@@ -51,24 +51,24 @@ export class Message {
   }
 
   start(slot: number): number {
-    return slot < FIRST_RARE ? this.places[slot * 2]! : this.#rare()[(slot + this.#rareFrom) * 2]!;
+    return slot < FIRST_RARE ? this.offsets[slot * 2]! : this.#rare()[(slot + this.#rareFrom) * 2]!;
   }
 
   end(slot: number): number {
-    return slot < FIRST_RARE ? this.places[slot * 2 + 1]! : this.#rare()[(slot + this.#rareFrom) * 2 + 1]!;
+    return slot < FIRST_RARE ? this.offsets[slot * 2 + 1]! : this.#rare()[(slot + this.#rareFrom) * 2 + 1]!;
   }
 
   /** A second scan, for the members that are seldom asked for. One that stands twice counts as not there. */
-  #rare(): Places {
-    if (this.#rarePlaces) return this.#rarePlaces;
+  #rare(): Offsets {
+    if (this.#rareOffsets) return this.#rareOffsets;
     const shape = this.#rareShape;
     if (shape === undefined) throw new Error('The shape of this message has no rare members');
     const { bytes } = this;
-    const run = asOneRun(bytes);
-    const places = shape.places();
-    const outcome = scan(run.buffer, run.from, run.to, shape, places);
-    this.#rarePlaces = outcome === ScanOutcome.Object ? places : shape.places();
-    return this.#rarePlaces;
+    const run = contiguous(bytes);
+    const offsets = shape.offsets();
+    const outcome = scan(run.buffer, run.from, run.to, shape, offsets);
+    this.#rareOffsets = outcome === ScanOutcome.Object ? offsets : shape.offsets();
+    return this.#rareOffsets;
   }
 
   /** The first byte of a member's value, which tells its type: `{`, `[`, `"`, a digit or minus, t, f, n. −1 where absent. */
@@ -139,12 +139,12 @@ export class Message {
 }
 
 /** Why bytes are no message, and the id they carry all the same, where it can be told. */
-export interface Refused {
-  readonly why: Refusal;
+export interface UnreadableMessage {
+  readonly why: ReadFault;
   readonly id: string | undefined;
 }
 
-export type Refusal = 'malformed' | 'too-deep' | 'duplicate' | 'duplicate-param' | 'not-an-object';
+export type ReadFault = 'malformed' | 'too-deep' | 'duplicate' | 'duplicate-param' | 'not-an-object';
 
 /**
  * Checks bytes that came in the given framing and finds what the shape asks for; with `whole`, the rare members as well.
@@ -154,35 +154,35 @@ export function readMessage(
   shape: Shape,
   framing: Framing,
   whole: boolean = false,
-): Message | Refused {
-  const { buffer, from, to } = asOneRun(bytes);
+): Message | UnreadableMessage {
+  const { buffer, from, to } = contiguous(bytes);
   const all = whole ? shape.whole : shape;
   if (all !== shape) {
-    const places = all.places();
+    const offsets = all.offsets();
     // What is not as it should be is looked at again: a rare member that stands twice is no reason to refuse a message.
-    if (scan(buffer, from, to, all, places) === ScanOutcome.Object && !sawLineBreak())
-      return new Message(bytes, places, shape.rare, shape.slots, repeatedObject());
+    if (scan(buffer, from, to, all, offsets) === ScanOutcome.Object && !sawLineBreak())
+      return new Message(bytes, offsets, shape.rare, shape.slots, memoizedObject());
   }
-  const places = shape.places();
-  const outcome = scan(buffer, from, to, shape, places);
-  if (outcome !== ScanOutcome.Object) return refuse(outcome, buffer.subarray(from, to), places);
-  if (!sawLineBreak()) return new Message(bytes, places, shape.rare);
+  const offsets = shape.offsets();
+  const outcome = scan(buffer, from, to, shape, offsets);
+  if (outcome !== ScanOutcome.Object) return refuse(outcome, buffer.subarray(from, to), offsets);
+  if (!sawLineBreak()) return new Message(bytes, offsets, shape.rare);
   // A lone carriage return inside a line: some readers end the line there, so two of them would see two messages.
   if (framing === 'newline') return { why: 'malformed', id: undefined };
   // Line breaks between the tokens of a Content-Length body carry no meaning, and the message may be passed on
   // to a wire where a line break ends it.
-  return new Message(flattened(bytes), shifted(places, from), shape.rare);
+  return new Message(flattened(bytes), shifted(offsets, from), shape.rare);
 }
 
 /** The bytes of a text that is a JSON object, on one line; undefined for any other text. */
 export function readObject(text: string): Bytes | undefined {
-  const read = readMessage(inPieces([Buffer.from(text)]), ANYTHING, 'content-length');
+  const read = readMessage(fromChunks([Buffer.from(text)]), ANYTHING, 'content-length');
   return read instanceof Message ? read.bytes : undefined;
 }
 
 const ANYTHING = defineShape({});
 
-function refuse(outcome: number, bytes: Buffer, places: Places): Refused {
+function refuse(outcome: number, bytes: Buffer, offsets: Offsets): UnreadableMessage {
   switch (outcome) {
     case ScanOutcome.OtherValue:
       return { why: 'not-an-object', id: undefined };
@@ -191,7 +191,7 @@ function refuse(outcome: number, bytes: Buffer, places: Places): Refused {
     case ScanOutcome.Duplicate: {
       // Where params was entered but not left, the doubled member stands inside it.
       const place = Envelope.params * 2;
-      const inParams = places[place] !== -1 && places[place + 1]! < 0;
+      const inParams = offsets[place] !== -1 && offsets[place + 1]! < 0;
       return { why: inParams ? 'duplicate-param' : 'duplicate', id: firstId(bytes) };
     }
     case ScanOutcome.Malformed:
@@ -213,9 +213,9 @@ export function idFromFragments(head: Buffer, tail: Buffer): string | undefined 
 
 /** The id of a message that may break off or turn bad further on; undefined also where there are two. */
 function firstId(bytes: Buffer): string | undefined {
-  const places = ID_ONLY.places();
-  const outcome = scan(bytes, 0, bytes.length, ID_ONLY, places);
-  const [start, end] = places;
+  const offsets = ID_ONLY.offsets();
+  const outcome = scan(bytes, 0, bytes.length, ID_ONLY, offsets);
+  const [start, end] = offsets;
   // What was found before the scan failed is right, unless the value reaches the cut and may go on behind it.
   if (outcome === ScanOutcome.Duplicate || start! < 0 || end! <= start! || end! >= bytes.length)
     return undefined;
@@ -225,9 +225,9 @@ function firstId(bytes: Buffer): string | undefined {
 function flattened(bytes: Bytes): Bytes {
   const copy = Buffer.concat(viewsOf(bytes, bytes.from, bytes.to));
   for (let at = 0; at < copy.length; at++) if (copy[at] === 0x0a || copy[at] === 0x0d) copy[at] = 0x20;
-  return inPieces([copy]);
+  return fromChunks([copy]);
 }
 
-function shifted(places: Places, by: number): Places {
-  return places.map((place) => (place < 0 ? place : place - by));
+function shifted(offsets: Offsets, by: number): Offsets {
+  return offsets.map((place) => (place < 0 ? place : place - by));
 }

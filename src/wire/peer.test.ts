@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { ENVELOPE } from './envelope.ts';
 import { Message } from './message.ts';
-import { Peer, refusalError, type PeerOptions } from './peer.ts';
+import { Peer, faultError, type PeerOptions } from './peer.ts';
 import { defineShape } from './shape.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE, params: { name: true } });
@@ -80,7 +80,7 @@ describe('answers', () => {
       '{"jsonrpc":"2.0","id":2,"result":{"b":1}}\n{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n{"jsonrpc":"2.0","id":1,"result":{"again":1}}\n',
     );
     expect(heard).toEqual(['second {"b":1}', 'first {"a":1}']);
-    expect(peer.waiting).toBe(0);
+    expect(peer.pendingCount).toBe(0);
   });
 
   test('that are damaged or too large fail their request at once', async () => {
@@ -134,9 +134,9 @@ describe('calls', () => {
   });
 
   test('every refusal has a code of JSON-RPC', () => {
-    expect(refusalError('malformed').code).toBe(-32700);
-    expect(refusalError('duplicate-param').code).toBe(-32602);
-    expect(refusalError('batch').code).toBe(-32600);
+    expect(faultError('malformed').code).toBe(-32700);
+    expect(faultError('duplicate-param').code).toBe(-32602);
+    expect(faultError('batch').code).toBe(-32600);
   });
 });
 

@@ -1,15 +1,15 @@
 import type { Readable, Writable } from 'node:stream';
 import type { SwitchboardError } from '../shared/errors.ts';
 import { BatchedAnswers, readBatch } from './batch.ts';
-import { byteAt, inPieces, textOf, type Bytes } from './bytes.ts';
+import { byteAt, fromChunks, textOf, type Bytes } from './bytes.ts';
 import { addEdit, editedText, type Edit } from './edit.ts';
 import { Envelope, RpcCode } from './envelope.ts';
 import { Deframer, type Framing, type OutputFraming } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
-import { idFromFragments, Message, readMessage, type Refusal } from './message.ts';
+import { idFromFragments, Message, readMessage, type ReadFault } from './message.ts';
 import { Outbox } from './outbox.ts';
 import type { Shape } from './shape.ts';
-import { WaitingList } from './waiting-list.ts';
+import { PendingRequests } from './pending-requests.ts';
 
 /** Whoever waits for the answer to a request of ours. Exactly one of the two is called, once. */
 export interface AnswerListener {
@@ -29,7 +29,7 @@ export interface PeerEvents {
   request(message: Message): void;
   notification(message: Message): void;
   /** Bytes that are no message. What the other side is told about them depends on who it is. */
-  refused(refusal: Refusal | Fault, id: string | undefined, bytes: Excerpt): void;
+  refused(refusal: ReadFault | MessageFault, id: string | undefined, bytes: RefusedBytes): void;
   /** An answer that nobody waits for, or any other message that is dropped. */
   dropped(why: string): void;
   /** The other side will send no more. */
@@ -37,13 +37,13 @@ export interface PeerEvents {
 }
 
 /** The bytes of a message that was not taken: how many, and the beginning of them as text. */
-export interface Excerpt {
+export interface RefusedBytes {
   readonly length: number;
   readonly text: () => string;
 }
 
 /** Well-formed JSON that is no JSON-RPC message, or a message that could not be kept. */
-export type Fault =
+export type MessageFault =
   'batch' | 'not-a-message' | 'bad-version' | 'bad-id' | 'bad-method' | 'too-large' | 'bad-header';
 
 export interface PeerOptions {
@@ -75,10 +75,10 @@ export class Peer {
   readonly #events: PeerEvents;
   readonly #shape: Shape;
   /** Whether the rare members are looked for in every message, and in the same scan: they are not rare here. */
-  readsWhole = false;
+  readsRareMembers = false;
   /** The framing of the first message that could be read. */
-  heard: Framing | undefined;
-  readonly #pending = new WaitingList<AnswerListener>();
+  inputFraming: Framing | undefined;
+  readonly #pending = new PendingRequests<AnswerListener>();
   #batched: BatchedAnswers | undefined;
   /** Takes what is refused while a batch is read. */
   #refusedInBatch: ((answer: string) => void) | undefined;
@@ -96,22 +96,22 @@ export class Peer {
       highWater: options.highWater ?? 4 * MIB,
       takesCopies: options.takesCopies ?? false,
     });
-    const inKind = (): void => {
+    const replyInKind = (): void => {
       if ((options.replyInKind ?? true) && deframer.framing) this.outbox.framing = deframer.framing;
     };
     const deframer = new Deframer(
       { messageBytes: options.messageBytes ?? 16 * MIB, overrunBytes: options.overrunBytes ?? 64 * MIB },
       {
         message: (bytes, framing) => {
-          inKind();
+          replyInKind();
           this.#read(bytes, framing);
         },
         oversize: (head, tail, length) => {
-          inKind();
+          replyInKind();
           this.#oversize(head, tail, length);
         },
         badHeader: (header) =>
-          this.#events.refused('bad-header', undefined, excerpt(inPieces([Buffer.from(header)]))),
+          this.#events.refused('bad-header', undefined, refusedBytes(fromChunks([Buffer.from(header)]))),
         overrun: () => this.#end('overrun'),
       },
     );
@@ -202,12 +202,12 @@ export class Peer {
     this.#pending.take(id)?.unanswered(reason, error);
   }
 
-  get waiting(): number {
+  get pendingCount(): number {
     return this.#pending.size;
   }
 
   /** Whoever waits for the answer to this id of ours. */
-  waitingFor(id: number): AnswerListener | undefined {
+  pendingFor(id: number): AnswerListener | undefined {
     return this.#pending.get(id);
   }
 
@@ -236,7 +236,7 @@ export class Peer {
 
   #read(bytes: Bytes, framing: Framing): void {
     if (this.#over) return;
-    const message = readMessage(bytes, this.#shape, framing, this.readsWhole);
+    const message = readMessage(bytes, this.#shape, framing, this.readsRareMembers);
     if (!(message instanceof Message)) {
       const batch = message.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
       if (batch && this.#batched && this.#readBatch(bytes, framing, this.#batched)) return;
@@ -246,11 +246,11 @@ export class Peer {
         ? undefined
         : this.#take(id);
       if (listener) listener.unanswered('unreadable');
-      else this.#events.refused(batch ? 'batch' : message.why, id, excerpt(bytes));
+      else this.#events.refused(batch ? 'batch' : message.why, id, refusedBytes(bytes));
       return;
     }
-    if (this.heard === undefined) {
-      this.heard = framing;
+    if (this.inputFraming === undefined) {
+      this.inputFraming = framing;
       if (this.outbox.framing === 'either') this.outbox.framing = framing;
     }
     if (message.has(Envelope.method)) this.#readCall(message);
@@ -260,7 +260,7 @@ export class Peer {
 
   #readBatch(bytes: Bytes, framing: Framing, batched: BatchedAnswers): boolean {
     const parts = readBatch(textOf(bytes, bytes.from, bytes.to))?.map((text) =>
-      inPieces([Buffer.from(text)]),
+      fromChunks([Buffer.from(text)]),
     );
     // An array of arrays is no batch.
     if (parts === undefined || parts.some((part) => byteAt(part, 0) === 0x5b)) return false;
@@ -303,10 +303,10 @@ export class Peer {
     return id !== undefined && /^[1-9]\d{0,14}$/.test(id) ? this.#pending.take(Number(id)) : undefined;
   }
 
-  #refuse(fault: Fault, message: Message): void {
+  #refuse(fault: MessageFault, message: Message): void {
     const text = message.text(Envelope.id);
     const id = text !== undefined && isUsableId(text) ? text : undefined;
-    this.#events.refused(fault, id, excerpt(message.bytes));
+    this.#events.refused(fault, id, refusedBytes(message.bytes));
   }
 
   /** A message too large to keep: it fails the request it answers. If it does not say which, it fails all of them. */
@@ -315,7 +315,7 @@ export class Peer {
     const found = idFromFragments(head, tail);
     const text = found !== undefined && isUsableId(found) ? found : undefined;
     if (looksLikeCall(head.toString('latin1'))) {
-      this.#events.refused('too-large', text, excerpt(inPieces([head]), length));
+      this.#events.refused('too-large', text, refusedBytes(fromChunks([head]), length));
       return;
     }
     const listener = this.#take(text);
@@ -323,7 +323,7 @@ export class Peer {
       listener.unanswered('too-large');
       return;
     }
-    this.#events.refused('too-large', text, excerpt(inPieces([head]), length));
+    this.#events.refused('too-large', text, refusedBytes(fromChunks([head]), length));
     if (text === undefined) {
       for (const each of this.#pending.takeAll()) each.unanswered('unreadable');
     }
@@ -337,14 +337,14 @@ export class Peer {
 }
 
 /** What keeps a message with a method from being a request or a notification, if anything. */
-export function callFault(message: Message): Fault | undefined {
+export function callFault(message: Message): MessageFault | undefined {
   if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';
   if (message.lead(Envelope.method) !== 0x22) return 'bad-method';
   return !message.has(Envelope.id) || hasUsableId(message) ? undefined : 'bad-id';
 }
 
 /** What a refusal means in JSON-RPC's own terms, for a peer that is told about it. */
-export function refusalError(refusal: Refusal | Fault): { code: number; message: string } {
+export function faultError(refusal: ReadFault | MessageFault): { code: number; message: string } {
   switch (refusal) {
     case 'malformed':
       return { code: RpcCode.parseError, message: 'Parse error: the message is not valid JSON.' };
@@ -403,6 +403,6 @@ function looksLikeCall(head: string): boolean {
 /** How much of a message is looked at to tell what it was. */
 const HEAD = 4096;
 
-function excerpt(bytes: Bytes, length = bytes.to - bytes.from): Excerpt {
+function refusedBytes(bytes: Bytes, length = bytes.to - bytes.from): RefusedBytes {
   return { length, text: () => textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + 200)) };
 }

@@ -12,7 +12,7 @@ const shape = defineShape({
 
 function scanText(input: string | Buffer) {
   const bytes = typeof input === 'string' ? Buffer.from(input) : input;
-  const places = shape.places();
+  const places = shape.offsets();
   const outcome = scan(bytes, 0, bytes.length, shape, places);
   const found = (path: string) => {
     const place = shape.slot(path) * 2;
@@ -134,7 +134,7 @@ describe('agreeing with JSON.parse', () => {
     '{"":0}',
   ])('%j', (text) => {
     const bytes = Buffer.from(text);
-    expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.places()))).toBe(parses(bytes));
+    expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.offsets()))).toBe(parses(bytes));
   });
 
   test('on random JSON texts, whole and damaged', () => {
@@ -151,7 +151,9 @@ describe('agreeing with JSON.parse', () => {
           if (damage === 'cut') bytes = bytes.subarray(0, at);
           if (damage === 'insert')
             bytes = Buffer.concat([bytes.subarray(0, at), Buffer.of(byte), bytes.subarray(at)]);
-          expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.places()))).toBe(parses(bytes));
+          expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.offsets()))).toBe(
+            parses(bytes),
+          );
         },
       ),
       { numRuns: 20_000 },
@@ -162,7 +164,7 @@ describe('agreeing with JSON.parse', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 12 }), (inner) => {
         const bytes = Buffer.concat([Buffer.from('"'), inner, Buffer.from('"')]);
-        expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.places()))).toBe(parses(bytes));
+        expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.offsets()))).toBe(parses(bytes));
       }),
       { numRuns: 20_000 },
     );
@@ -193,8 +195,10 @@ describe('agreeing with JSON.parse', () => {
           const text = `["${'x'.repeat(before)}${middle.join('yz')}${' ~!'.repeat(after)}"]`;
           const whole = Buffer.concat([Buffer.alloc(shift, ' '), Buffer.from(text)]);
           const bytes = whole.subarray(shift);
-          expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.places()))).toBe(parses(bytes));
-          expect(accepted(scan(whole, shift, whole.length, plainShape, plainShape.places()))).toBe(
+          expect(accepted(scan(bytes, 0, bytes.length, plainShape, plainShape.offsets()))).toBe(
+            parses(bytes),
+          );
+          expect(accepted(scan(whole, shift, whole.length, plainShape, plainShape.offsets()))).toBe(
             parses(bytes),
           );
         },
@@ -241,7 +245,7 @@ describe('objects that repeat', () => {
   const look = (what: Shape, text: string | Buffer, shift: number) => {
     const message = Buffer.from(text);
     const whole = Buffer.concat([Buffer.alloc(shift, '"'), message, Buffer.from('"}}}')]);
-    const places = what.places();
+    const places = what.offsets();
     const outcome = scan(whole, shift, shift + message.length, what, places);
     return { outcome, lineBreak: sawLineBreak(), places: places.map((at) => (at < 0 ? at : at - shift)) };
   };

@@ -1,5 +1,5 @@
-import type { Kept, Repeats } from './repeats.ts';
-import type { Places, Shape, ShapeNode } from './shape.ts';
+import type { MemoizedObject, ObjectMemo } from './object-memo.ts';
+import type { Offsets, Shape, ShapeNode } from './shape.ts';
 
 /**
  * A strict JSON scanner that checks every byte once, builds nothing, and notes where chosen members stand.
@@ -14,14 +14,14 @@ export function scan(
   start: number,
   end: number,
   shape: Shape,
-  places: Places,
+  offsets: Offsets,
 ): ScanOutcome {
   lineBreak = false;
-  repeated = undefined;
+  memoized = undefined;
   let at = skipSpace(bytes, start, end);
   if (at >= end) return ScanOutcome.Malformed;
   const objectNode = bytes[at] === OPEN_BRACE ? shape.root : undefined;
-  at = objectNode ? scanMembers(bytes, at, end, 1, objectNode, places) : skipValue(bytes, at, end, 0);
+  at = objectNode ? scanMembers(bytes, at, end, 1, objectNode, offsets) : skipValue(bytes, at, end, 0);
   if (at < 0) return -at;
   at = skipSpace(bytes, at, end);
   if (at !== end) {
@@ -47,8 +47,8 @@ export function sawLineBreak(): boolean {
 }
 
 /** What stands for the repeated object of the bytes scanned last, where such an object was seen before. */
-export function repeatedObject(): object | undefined {
-  return repeated;
+export function memoizedObject(): object | undefined {
+  return memoized;
 }
 
 /** Nesting beyond this is refused: no real message comes near it, and a reader behind us may recurse. */
@@ -69,7 +69,7 @@ const NINE = 0x39;
 // One scan at a time (the program has one thread and a scan never waits), so its by-products live here and the
 // functions below can return a bare number: the offset reached, or a negated ScanOutcome.
 let lineBreak = false;
-let repeated: Kept | undefined;
+let memoized: MemoizedObject | undefined;
 
 /** Bytes at which a run of plain string characters ends: controls, quote, backslash, and everything non-ASCII. */
 const STOPS_STRING = new Uint8Array(256);
@@ -107,7 +107,7 @@ function scanMembers(
   end: number,
   depth: number,
   node: ShapeNode,
-  places: Places,
+  offsets: Offsets,
 ): number {
   at++;
   if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
@@ -132,16 +132,16 @@ function scanMembers(
     else {
       before = index + 1;
       const place = node.slots[index]! * 2;
-      if (places[place] !== -1) return -ScanOutcome.Duplicate;
-      places[place] = at;
+      if (offsets[place] !== -1) return -ScanOutcome.Duplicate;
+      offsets[place] = at;
       const child = node.children[index];
       at =
         child !== undefined && at < end && bytes[at] === OPEN_BRACE
-          ? child.repeats === undefined
-            ? scanMembers(bytes, at, end, depth + 1, child, places)
-            : scanRepeated(bytes, at, end, depth + 1, child, child.repeats, places)
+          ? child.memo === undefined
+            ? scanMembers(bytes, at, end, depth + 1, child, offsets)
+            : scanRepeated(bytes, at, end, depth + 1, child, child.memo, offsets)
           : skipValue(bytes, at, end, depth);
-      places[place + 1] = at;
+      offsets[place + 1] = at;
     }
     if (at < 0) return at;
     if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
@@ -161,17 +161,17 @@ function scanRepeated(
   end: number,
   depth: number,
   node: ShapeNode,
-  repeats: Repeats,
-  places: Places,
+  repeats: ObjectMemo,
+  offsets: Offsets,
 ): number {
-  const known = repeats.find(bytes, at, end, places);
+  const known = repeats.find(bytes, at, end, offsets);
   if (known !== undefined) {
-    repeated = known;
+    memoized = known;
     return at + known.length;
   }
-  const behind = scanMembers(bytes, at, end, depth, node, places);
+  const behind = scanMembers(bytes, at, end, depth, node, offsets);
   // With a line break in it, it would have to be told each time that it has one.
-  if (behind >= 0 && !lineBreak) repeats.keep(bytes, at, behind, places);
+  if (behind >= 0 && !lineBreak) repeats.store(bytes, at, behind, offsets);
   return behind;
 }
 

@@ -1,7 +1,7 @@
-import { Repeats } from './repeats.ts';
+import { ObjectMemo } from './object-memo.ts';
 
 /** Where asked-for members stand: start and end offsets at 2 × slot, −1 where absent. */
-export type Places = number[];
+export type Offsets = number[];
 
 /** Which members to find, by path. Everything else is checked but not noted. */
 export interface Shape {
@@ -10,7 +10,7 @@ export interface Shape {
   /** The slot of a dotted path, such as `params.name`; throws for one that was not asked for. */
   slot(path: string): number;
   /** A fresh set of places with nothing found. */
-  places(): Places;
+  offsets(): Offsets;
   /** Members that are looked for only when somebody asks for one of them; their slots begin at FIRST_RARE. */
   readonly rare: Shape | undefined;
   /** The same members and the rare ones in one scan: the places of the rare ones follow those of the others. */
@@ -35,14 +35,18 @@ export interface ShapeNode {
   /** Which name came last time at the beginning, and behind each of the names: most messages are alike. */
   readonly follows: Uint8Array;
   /** Set where such an object is mostly the same as one before. */
-  readonly repeats: Repeats | undefined;
+  readonly memo: ObjectMemo | undefined;
 }
 
 /**
  * `rare` names members that few messages have or few readers want: a place for each in every message costs memory.
  * `repeated` are the paths of objects that mostly are the same from message to message, where all members are looked for.
  */
-export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec, repeated: readonly string[] = []): Shape {
+export function defineShape(
+  spec: ShapeSpec,
+  rareSpec?: ShapeSpec,
+  memoizedPaths: readonly string[] = [],
+): Shape {
   const rare = rareSpec && defineShape(rareSpec);
   const paths = new Map<string, number>();
   const root = buildNode(spec, '', [], (path) => {
@@ -57,7 +61,7 @@ export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec, repeated: rea
     if (rare === undefined) throw new Error(`The shape has no member ${path}`);
     return FIRST_RARE + rare.slot(path);
   };
-  const shape = { root, slots: count, slot: slotOf, places: emptyPlaces(count), rare };
+  const shape = { root, slots: count, slot: slotOf, offsets: emptyOffsets(count), rare };
   if (rare === undefined || rareSpec === undefined)
     return {
       ...shape,
@@ -67,13 +71,13 @@ export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec, repeated: rea
     };
   const whole = (): Shape => {
     const slotIn = (path: string): number => paths.get(path) ?? count + rare.slot(path);
-    const all = buildNode(merged(spec, rareSpec), '', repeated, slotIn);
+    const all = buildNode(merged(spec, rareSpec), '', memoizedPaths, slotIn);
     const slots = count + rare.slots;
     return {
       root: all,
       slots,
       slot: slotOf,
-      places: emptyPlaces(slots),
+      offsets: emptyOffsets(slots),
       rare,
       get whole() {
         return this;
@@ -89,7 +93,7 @@ export function defineShape(spec: ShapeSpec, rareSpec?: ShapeSpec, repeated: rea
   };
 }
 
-function emptyPlaces(slots: number): () => Places {
+function emptyOffsets(slots: number): () => Offsets {
   const nothing = new Array<number>(slots * 2).fill(-1);
   return () => nothing.slice();
 }
@@ -97,7 +101,7 @@ function emptyPlaces(slots: number): () => Places {
 function buildNode(
   part: ShapeSpec,
   prefix: string,
-  repeated: readonly string[],
+  memoizedPaths: readonly string[],
   slotOf: (path: string) => number,
 ): ShapeNode {
   const names = Object.keys(part);
@@ -105,7 +109,7 @@ function buildNode(
   const children = names.map((name) => {
     const inner = part[name];
     if (inner === true || inner === undefined) return undefined;
-    return buildNode(inner, `${prefix}${name}.`, repeated, slotOf);
+    return buildNode(inner, `${prefix}${name}.`, memoizedPaths, slotOf);
   });
   return {
     names,
@@ -114,7 +118,7 @@ function buildNode(
     children,
     // Until something has come, each is taken to stand behind the one before it.
     follows: Uint8Array.from([...names.keys(), 0]),
-    repeats: repeated.includes(prefix.slice(0, -1)) ? new Repeats(slotsIn(slots, children)) : undefined,
+    memo: memoizedPaths.includes(prefix.slice(0, -1)) ? new ObjectMemo(slotsIn(slots, children)) : undefined,
   };
 }
 

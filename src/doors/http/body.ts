@@ -3,11 +3,11 @@ import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
 import {
   callFault,
   Envelope,
-  inPieces,
+  fromChunks,
   Message,
   readBatch,
   readMessage,
-  refusalError,
+  faultError,
   RpcCode,
 } from '../../wire/index.ts';
 import { isJson } from './media.ts';
@@ -72,11 +72,11 @@ function readBody(
 }
 
 function readOne(pieces: readonly Buffer[], response: ServerResponse): ReturnType<typeof readBatched> {
-  const message = readMessage(inPieces(pieces), CLIENT_SHAPE, 'content-length');
+  const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length');
   if (!(message instanceof Message) && message.why === 'not-an-object') return readBatched(pieces, response);
   const fault = message instanceof Message ? faultOf(message) : message.why;
   if (fault === undefined) return message as Message;
-  replyError(response, { status: 400, ...refusalError(fault) });
+  replyError(response, { status: 400, ...faultError(fault) });
   return undefined;
 }
 
@@ -86,18 +86,18 @@ function readBatched(
 ): Message | readonly Message[] | undefined {
   const parts = readBatch(Buffer.concat(pieces).toString());
   const messages = parts?.map((text) =>
-    readMessage(inPieces([Buffer.from(text)]), CLIENT_SHAPE, 'content-length'),
+    readMessage(fromChunks([Buffer.from(text)]), CLIENT_SHAPE, 'content-length'),
   );
   const usable = messages?.filter((each) => each instanceof Message && faultOf(each) === undefined);
   if (usable !== undefined && usable.length === messages?.length) return usable as Message[];
-  replyError(response, { status: 400, ...refusalError('not-an-object') });
+  replyError(response, { status: 400, ...faultError('not-an-object') });
   return undefined;
 }
 
-type Refusal = Parameters<typeof refusalError>[0];
+type BodyFault = Parameters<typeof faultError>[0];
 
 /** What the core would refuse is refused here, where the exchange that it came in is at hand. */
-function faultOf(message: Message): Refusal | undefined {
+function faultOf(message: Message): BodyFault | undefined {
   if (message.has(Client.method)) return callFault(message);
   if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';
   return message.has(Envelope.result) || message.has(Envelope.error) ? undefined : 'not-a-message';

@@ -6,10 +6,10 @@ import { silentLogger } from '../../shared/log.ts';
 import { Gateway, type Call } from '../../gateway/index.ts';
 import { SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
-import { openConversation } from '../conversation.ts';
-import { toy } from '../modern/modern.cases.ts';
+import { openStreamClient } from '../stream-client.ts';
+import { entryWith } from '../modern/modern.cases.ts';
 import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from './door.ts';
-import { modernSeats, type ModernSeats } from './modern-seats.cases.ts';
+import { countedEndpoint, type CountedEndpoint } from './modern-endpoint.cases.ts';
 
 export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 
@@ -19,17 +19,17 @@ export interface TestDoor {
   readonly gateway: Gateway;
   /** The next call of the tool. */
   readonly nextCall: () => Promise<Call>;
-  /** How many seats the core has given away, and how many are left. */
-  readonly seats: { opened: number; closed: number };
+  /** How many clients were connected to the core, and how many have left. */
+  readonly clients: { opened: number; closed: number };
   /** The same for requests of clients that have no session. */
-  readonly modern: ModernSeats;
+  readonly modern: CountedEndpoint;
   /** The gateways before each client, as the core was told. */
-  readonly passed: (readonly string[])[];
+  readonly gatewayPath: (readonly string[])[];
   readonly request: (options: RequestOptions) => Promise<Reply>;
   /** The same without waiting for its end. */
   readonly open: (options: RequestOptions) => Promise<EventReader>;
-  /** A session after its greeting. */
-  readonly greet: (version?: string) => Promise<string>;
+  /** Opens a session and initializes it. */
+  readonly startSession: (version?: string) => Promise<string>;
   /** A POST to /mcp. */
   readonly post: (session: string, message: object, more?: RequestOptions) => Promise<Reply>;
   /** The same, answered with a stream. */
@@ -67,17 +67,17 @@ export async function openTestDoor(
   const waiting: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
     entries: [
-      toy('toy', (call) => {
+      entryWith('toy', (call) => {
         const next = waiting.shift();
         if (next) next(call);
         else calls.push(call);
       }),
     ],
   });
-  const seats = { opened: 0, closed: 0 };
-  const passed: (readonly string[])[] = [];
+  const clients = { opened: 0, closed: 0 };
+  const gatewayPath: (readonly string[])[] = [];
   const identity = { name: 'test', title: 'Test', version: '0', instructions: () => '' };
-  const modern = await modernSeats(gateway, identity);
+  const modern = await countedEndpoint(gateway, identity);
   const door = await openHttpDoor({
     host: '127.0.0.1',
     port: 0,
@@ -85,9 +85,9 @@ export async function openTestDoor(
     log: silentLogger,
     health: () => ({ servers: 0 }),
     open: (input, output, through) => {
-      seats.opened++;
-      passed.push(through);
-      const { client, peer } = openConversation({
+      clients.opened++;
+      gatewayPath.push(through);
+      const { client, peer } = openStreamClient({
         gateway,
         identity,
         input,
@@ -104,7 +104,7 @@ export async function openTestDoor(
         idle: () => client.idle(),
         failAll: () => client.failAll(),
         close: () => {
-          seats.closed++;
+          clients.closed++;
           client.leave();
           peer.close();
           return Promise.resolve();
@@ -129,9 +129,9 @@ export async function openTestDoor(
   return {
     door,
     gateway,
-    seats,
+    clients,
     modern,
-    passed,
+    gatewayPath,
     request,
     open,
     nextCall: () => {
@@ -140,12 +140,12 @@ export async function openTestDoor(
     },
     post: (session, message, more) => request(posting(session, message, more)),
     stream: (session, message) => open(posting(session, message)),
-    async greet(version = '2025-06-18') {
+    async startSession(version = '2025-06-18') {
       const { headers } = await request({
         method: 'POST',
         path: '/mcp',
         headers: JSON_HEADERS,
-        body: JSON.stringify(initialize(version)),
+        body: JSON.stringify(initializeRequest(version)),
       });
       const session = headers['mcp-session-id'] as string;
       const ready = { jsonrpc: '2.0', method: 'notifications/initialized' };
@@ -166,7 +166,7 @@ export const JSON_HEADERS = {
   accept: 'application/json, text/event-stream',
 };
 
-export function initialize(version = '2025-06-18'): JsonObject {
+export function initializeRequest(version = '2025-06-18'): JsonObject {
   return {
     jsonrpc: '2.0',
     id: 0,
@@ -189,18 +189,18 @@ export async function eventually(condition: () => boolean | Promise<boolean>): P
 }
 
 /** A call of the tool, as a client sends it. */
-export function callTool(id: unknown, progressToken?: unknown): JsonObject {
+export function holdCall(id: unknown, progressToken?: unknown): JsonObject {
   const meta = progressToken === undefined ? {} : { _meta: { progressToken } };
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'hold', arguments: {}, ...meta } };
 }
 
 /** Something a server says. */
-export function said(message: object): Message {
+export function fromServer(message: object): Message {
   return Message.from({ jsonrpc: '2.0', ...message }, SERVER_SHAPE);
 }
 
 export function progress(token: unknown, value: number): Message {
-  return said({ method: 'notifications/progress', params: { progressToken: token, progress: value } });
+  return fromServer({ method: 'notifications/progress', params: { progressToken: token, progress: value } });
 }
 
 export interface StreamEvent {

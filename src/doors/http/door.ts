@@ -5,23 +5,23 @@ import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { RpcCode } from '../../wire/index.ts';
-import { within } from '../within.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 import { EventStore } from './event-store.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { handlersFor } from './handlers.ts';
-import type { ModernSeat } from './modern-exchange.ts';
-import type { ParamHeader } from './modern-headers.ts';
+import type { RequestConnection } from './modern-exchange.ts';
+import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts } from './modern-posts.ts';
-import { PACE, type Pace } from './pace.ts';
+import { DEFAULT_TIMEOUTS, type HttpTimeouts } from './timeouts.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
 import { pathOf, ROUTES } from './routes.ts';
-import type { Seat, Session } from './session.ts';
-import { Sessions } from './sessions.ts';
-import type { TrailOptions } from './trail.ts';
+import type { ClientConnection, HttpSession } from './session.ts';
+import { HttpSessions } from './sessions.ts';
+import type { LoopGuardOptions } from './loop-guard.ts';
 
-export type { ModernSeat } from './modern-exchange.ts';
-export type { Seat } from './session.ts';
+export type { RequestConnection } from './modern-exchange.ts';
+export type { ClientConnection } from './session.ts';
 
 export interface HttpDoorOptions {
   /** The address to listen on; usually 127.0.0.1. */
@@ -35,19 +35,19 @@ export interface HttpDoorOptions {
    * What one client gets: a conversation over two byte streams, newline-framed. Called once per session. `passed` are
    * the gateways that its messages come through, the one next to us last.
    */
-  readonly open: (input: Readable, output: Writable, passed: readonly string[]) => Seat;
+  readonly open: (input: Readable, output: Writable, gatewayPath: readonly string[]) => ClientConnection;
   /** The same for one request of a client that has no session. Called once per request. */
-  readonly openModern: (input: Readable, output: Writable) => ModernSeat;
+  readonly openModern: (input: Readable, output: Writable) => RequestConnection;
   /** The parameters of a tool, under the name it is shown by, that such a client repeats in headers. Default none. */
-  readonly paramHeaders?: (tool: string) => readonly ParamHeader[];
+  readonly paramHeaders?: (tool: string) => readonly RepeatedParam[];
   /** What /healthz tells beside the number of sessions. */
   readonly health: () => JsonObject;
   /** The last client has left. Those whose greeting failed were none. */
   readonly emptied?: () => void;
   /** How this gateway is kept from being its own client. Default: it is not. */
-  readonly trail?: TrailOptions;
+  readonly loopGuard?: LoopGuardOptions;
   /** How long things may take. Default: as `PACE` says. */
-  readonly pace?: Partial<Pace>;
+  readonly timeouts?: Partial<HttpTimeouts>;
 }
 
 export interface HttpLimits {
@@ -79,16 +79,16 @@ const KEEP_ALIVE_MS = 65_000;
 /** The door to any number of clients that come over HTTP. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
   const { guard: guardOptions, limits, log, open, health, emptied } = options;
-  const pace = { ...PACE, ...options.pace };
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const guard = new Guard(guardOptions);
   const refusals = new RefusalLog(log);
   let draining = false;
   let closing = false;
-  const sessions = new Sessions({
+  const sessions = new HttpSessions({
     limit: limits.sessions,
     idleMs: limits.sessionIdleMs,
-    evictMs: pace.evictMs,
-    tickMs: pace.tickMs,
+    evictMs: timeouts.evictMs,
+    tickMs: timeouts.tickMs,
     log,
     emptied: () => {
       if (!closing) emptied?.();
@@ -99,7 +99,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     paramHeaders: options.paramHeaders,
     limit: limits.sessions,
     log,
-    pace,
+    timeouts,
   });
   const handlers = handlersFor({
     sessions,
@@ -107,14 +107,14 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     host: {
       open,
       log,
-      pace,
+      timeouts,
       events: new EventStore(),
-      left: (session: Session) => sessions.remove(session),
+      left: (session: HttpSession) => sessions.remove(session),
     },
     bodyBytes: limits.bodyBytes,
     draining: () => draining,
     health,
-    trail: options.trail,
+    loopGuard: options.loopGuard,
   });
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -139,7 +139,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     }
   };
 
-  const server = serverFor(pace, (request, response) => {
+  const server = serverFor(timeouts, (request, response) => {
     // A client that goes away while it is answered is nothing to end the program for.
     response.on('error', () => undefined);
     handle(request, response).catch((error: unknown) => {
@@ -166,12 +166,15 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     async drain(ms) {
       draining = true;
       const all = sessions.all();
-      await within(ms, Promise.all([modern.idle(), ...all.map(({ seat }) => seat.idle())]));
-      for (const { seat } of all) seat.failAll();
+      await waitAtMost(ms, Promise.all([modern.idle(), ...all.map(({ client }) => client.idle())]));
+      for (const { client } of all) client.failAll();
       modern.failAll();
       // What the core says in one turn it writes at the end of it.
       await new Promise((resolve) => setImmediate(resolve));
-      await within(pace.flushMs, Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]));
+      await waitAtMost(
+        timeouts.flushMs,
+        Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]),
+      );
     },
     async close() {
       draining = true;
@@ -182,7 +185,10 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       const all = sessions.all();
       modern.failAll();
       await sessions.close();
-      await within(pace.flushMs, Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]));
+      await waitAtMost(
+        timeouts.flushMs,
+        Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]),
+      );
       server.closeAllConnections();
       modern.close();
       await closed;
@@ -195,15 +201,18 @@ const LONGEST_PATH = 80;
 const NO_PATH = 'Not found: the gateway is at /mcp, for older clients at /sse.';
 const NO_METHOD = 'Method not allowed: see the Allow header.';
 
-function serverFor(pace: Pace, handle: (request: IncomingMessage, response: ServerResponse) => void): Server {
+function serverFor(
+  timeouts: HttpTimeouts,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
   /** The responses of each connection that are not over. */
   const open = new WeakMap<Duplex, Set<ServerResponse>>();
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: pace.headersMs,
-    requestTimeout: pace.bodyMs,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.bodyMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: Math.min(pace.headersMs, 5000),
+    connectionsCheckingInterval: Math.min(timeouts.headersMs, 5000),
     // The guard says it in words.
     requireHostHeader: false,
   });

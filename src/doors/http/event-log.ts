@@ -19,10 +19,10 @@ interface LostAnswer extends Cursor {
   readonly id: string;
 }
 
-const MOST_EVENTS = 256;
-const MOST_LOST = 100;
+const MAX_EVENTS = 256;
+const MAX_LOST = 100;
 /** A larger event is not kept. */
-export const MOST_BYTES = 2 * 1024 * 1024;
+export const MAX_EVENT_BYTES = 2 * 1024 * 1024;
 
 /** The events that one client was sent last, so that it can have them again when it lost its connection. */
 export class EventLog {
@@ -47,13 +47,13 @@ export class EventLog {
     this.#events.push(logged);
     this.#bytes += bytes.length;
     this.#store.add(logged);
-    while (this.#events.length > MOST_EVENTS || this.#bytes > MOST_BYTES) this.dropOldest();
+    while (this.#events.length > MAX_EVENTS || this.#bytes > MAX_EVENT_BYTES) this.dropOldest();
   }
 
   /** An answer that cannot be kept. Who comes back for it is told so, and does not wait for ever. */
   lose({ stream, event }: Cursor, id: string): void {
     this.#lost.push({ stream, event, id });
-    if (this.#lost.length > MOST_LOST) this.#lost.shift();
+    if (this.#lost.length > MAX_LOST) this.#lost.shift();
   }
 
   dropOldest(): void {
@@ -84,7 +84,7 @@ export class EventLog {
     const isBehind = (cursor: Cursor): boolean => cursor.stream === stream && cursor.event > event;
     return [
       ...this.#events.filter(isBehind).map(({ bytes }) => bytes),
-      ...this.#lost.filter(isBehind).map(lostText),
+      ...this.#lost.filter(isBehind).map(lostAnswerEvent),
     ];
   }
 
@@ -117,6 +117,6 @@ const LOST = JSON.stringify({
     'Send the request again if it may be carried out twice.',
 });
 
-function lostText({ id, ...cursor }: LostAnswer): Buffer {
+function lostAnswerEvent({ id, ...cursor }: LostAnswer): Buffer {
   return Buffer.from(`${eventHead(cursor)}{"jsonrpc":"2.0","id":${id},"error":${LOST}}\n\n`);
 }

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { viewsOf, type Message } from '../../wire/index.ts';
-import { cursorText, eventHead, MOST_BYTES, type EventLog } from './event-log.ts';
+import { cursorText, eventHead, MAX_EVENT_BYTES, type EventLog } from './event-log.ts';
 import { EVENTS_TYPE } from './media.ts';
 
-export interface EventStreamOptions {
+export interface ResumableStreamOptions {
   /** Its number among the streams of its session. */
   readonly number: number;
   readonly log: EventLog;
@@ -17,13 +17,13 @@ export interface EventStreamOptions {
  * One stream of events to a client. It outlives the response that carries it: what is sent while there is none can be
  * had by resuming.
  */
-export class EventStream {
+export class ResumableStream {
   readonly number: number;
-  readonly #options: EventStreamOptions;
+  readonly #options: ResumableStreamOptions;
   #response: ServerResponse | undefined;
   #sentAt = 0;
 
-  constructor(options: EventStreamOptions) {
+  constructor(options: ResumableStreamOptions) {
     this.number = options.number;
     this.#options = options;
   }
@@ -55,7 +55,7 @@ export class EventStream {
     const { log, number } = this.#options;
     const cursor = { stream: number, event: log.next() };
     const head = Buffer.from(eventHead(cursor));
-    if (message.length + OVERHEAD <= MOST_BYTES) {
+    if (message.length + OVERHEAD <= MAX_EVENT_BYTES) {
       const event = joined(head, message);
       log.add(cursor, event, answers);
       this.#write(event);
@@ -97,7 +97,7 @@ export function beginEvents(response: ServerResponse): void {
 export function writeEvent(
   response: ServerResponse,
   message: Message,
-  sent: EventStreamOptions['sent'],
+  sent: ResumableStreamOptions['sent'],
 ): void {
   const head = Buffer.from(MESSAGE_HEAD);
   if (message.length >= JOIN_BELOW) {
@@ -131,7 +131,7 @@ function writeInPieces(
   response: ServerResponse,
   head: Buffer,
   { bytes, length }: Message,
-  sent: EventStreamOptions['sent'],
+  sent: ResumableStreamOptions['sent'],
 ): void {
   response.cork();
   response.write(head);

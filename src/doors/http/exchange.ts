@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { idKey, viewsOf, type Message } from '../../wire/index.ts';
-import { beginEvents, type EventStream } from './event-stream.ts';
+import { beginEvents, type ResumableStream } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
 import { isGone, replyError } from './reply.ts';
 
-export interface ExchangeOptions {
+export interface HttpExchangeOptions {
   readonly response: ServerResponse;
   /** The id of the request, as JSON text. */
   readonly id: string;
@@ -13,7 +13,7 @@ export interface ExchangeOptions {
   /** The token under which the client wants to hear of progress, as JSON text. */
   readonly token: string | undefined;
   /** Makes the stream that it is answered on. Undefined: it is answered with JSON whatever happens. */
-  readonly openStream: (() => EventStream) | undefined;
+  readonly openStream: (() => ResumableStream) | undefined;
   /** Told of every write. */
   readonly sent: (response: ServerResponse, bytes: number) => void;
   /** What it shares with other requests that came in the same POST. Default: it came alone. */
@@ -22,7 +22,7 @@ export interface ExchangeOptions {
 
 /** A POST with several requests: one stream that ends when all are answered. */
 export interface BatchedExchange {
-  readonly stream: EventStream;
+  readonly stream: ResumableStream;
   /** How many are not answered yet. */
   open: number;
 }
@@ -31,17 +31,17 @@ export interface BatchedExchange {
  * One POST with a request, until it is answered: with JSON if the answer is the first thing to say, else with a stream
  * of events that ends with it. A client that goes away has not cancelled its request.
  */
-export class Exchange {
+export class HttpExchange {
   /** The id and the token in one spelling. */
   readonly id: string;
   readonly token: string | undefined;
   readonly openedAt = performance.now();
   /** A younger one with the same id, which the protocol forbids. */
-  next: Exchange | undefined = undefined;
-  readonly #options: ExchangeOptions;
-  #stream: EventStream | undefined;
+  next: HttpExchange | undefined = undefined;
+  readonly #options: HttpExchangeOptions;
+  #stream: ResumableStream | undefined;
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: HttpExchangeOptions) {
     this.id = idKey(options.id);
     this.token = options.token === undefined ? undefined : idKey(options.token);
     this.#options = options;
@@ -52,7 +52,7 @@ export class Exchange {
     return this.#options.size;
   }
 
-  get stream(): EventStream | undefined {
+  get stream(): ResumableStream | undefined {
     return this.#stream;
   }
 
@@ -114,7 +114,7 @@ export class Exchange {
     else if (!isGone(response)) replyError(response, { status: 404, id, message: SESSION_ENDED });
   }
 
-  #endStream(stream: EventStream): void {
+  #endStream(stream: ResumableStream): void {
     const { batch } = this.#options;
     if (batch === undefined || --batch.open === 0) stream.end();
   }

@@ -24,14 +24,14 @@ const BAD: [string, number, Record<string, string | undefined>][] = [
 ];
 
 test.each(BAD)('every path and method refuses %s', async (_what, status, headers) => {
-  const { request, seats } = await openTestDoor();
+  const { request, clients } = await openTestDoor();
   for (const each of EVERYTHING) {
     const reply = await request({ ...each, headers });
     expect([each.method, each.path, reply.status]).toEqual([each.method, each.path, status]);
     expect(reply.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
     expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   }
-  expect(seats.opened).toBe(0);
+  expect(clients.opened).toBe(0);
 });
 
 test('a refusal is a JSON-RPC error that names the setting and repeats nothing', async () => {

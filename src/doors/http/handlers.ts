@@ -7,30 +7,30 @@ import {
   isModernVersion,
   type JsonObject,
 } from '../../protocol/index.ts';
-import { refusalError, RpcCode, type Message } from '../../wire/index.ts';
+import { faultError, RpcCode, type Message } from '../../wire/index.ts';
 import { readPost } from './body.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
 import { ModernPosts } from './modern-posts.ts';
 import { replyEmpty, replyError, replyErrorUnread } from './reply.ts';
 import type { RouteName } from './routes.ts';
-import type { Session, SessionHost } from './session.ts';
-import type { Sessions } from './sessions.ts';
+import type { HttpSession, HttpSessionHost } from './session.ts';
+import type { HttpSessions } from './sessions.ts';
 import { SseSession } from './sse-session.ts';
 import { StreamableSession } from './streamable-session.ts';
-import { trailOf, type TrailOptions } from './trail.ts';
+import { readGatewayPath, type LoopGuardOptions } from './loop-guard.ts';
 
 export interface HandlersOptions {
-  readonly sessions: Sessions;
+  readonly sessions: HttpSessions;
   /** What comes from clients that have no session. */
   readonly modern: ModernPosts;
-  readonly host: SessionHost;
+  readonly host: HttpSessionHost;
   /** The largest body taken, in bytes. */
   readonly bodyBytes: number;
   /** Whether the door is closing, so that nothing new is begun. */
   readonly draining: () => boolean;
   readonly health: () => JsonObject;
   /** How clients are found that are this gateway itself. */
-  readonly trail: TrailOptions | undefined;
+  readonly loopGuard: LoopGuardOptions | undefined;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -43,20 +43,20 @@ export function handlersFor({
   bodyBytes,
   draining,
   health,
-  trail,
+  loopGuard,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
   /** The gateways before a new client; undefined where it cannot be let in, which it has been told. */
   const admit = (response: ServerResponse, id?: string): readonly string[] | undefined => {
-    const passed = trailOf(response.req, trail);
+    const gatewayPath = readGatewayPath(response.req, loopGuard);
     if (draining()) replyError(response, { ...STOPPING, id });
-    else if (passed === 'loop') replyError(response, { ...LOOP, id });
+    else if (gatewayPath === 'loop') replyError(response, { ...LOOP, id });
     else if (!sessions.makeRoom()) replyError(response, { ...NO_ROOM, id });
-    else return passed;
+    else return gatewayPath;
     return undefined;
   };
 
   /** Why a message cannot be taken now, if so; the client has been told. */
-  const refuseMessage = (message: Message, session: Session, response: ServerResponse): boolean => {
+  const refuseMessage = (message: Message, session: HttpSession, response: ServerResponse): boolean => {
     const id = isRequest(message) ? message.text(Client.id) : undefined;
     // What is under way may need answers and cancellations still.
     if (draining() && id !== undefined) replyError(response, { ...STOPPING, id });
@@ -66,7 +66,7 @@ export function handlersFor({
   };
 
   /** Whether the messages of a batch can be taken now; if not, the client has been told. */
-  const takesBatch = (batch: readonly Message[], session: Session, response: ServerResponse): boolean => {
+  const takesBatch = (batch: readonly Message[], session: HttpSession, response: ServerResponse): boolean => {
     if (session.version === BATCHING_VERSION)
       return !batch.some((each) => refuseMessage(each, session, response));
     replyError(response, NO_BATCH);
@@ -90,13 +90,13 @@ export function handlersFor({
       replyError(response, { ...NO_ID, id });
       return;
     }
-    const passed = admit(response, id);
-    if (passed === undefined) return;
-    const session = new StreamableSession(host, passed);
+    const gatewayPath = admit(response, id);
+    if (gatewayPath === undefined) return;
+    const session = new StreamableSession(host, gatewayPath);
     sessions.add(session);
     session.begin(message, response);
     response.on('finish', () => {
-      if (session.greeted) sessions.greeted(session, clientNameIn(message));
+      if (session.initialized) sessions.initialized(session, clientNameIn(message));
     });
   };
 
@@ -104,7 +104,7 @@ export function handlersFor({
   const takeModern = (message: Message, request: IncomingMessage, response: ServerResponse): void => {
     const id = isRequest(message) ? message.text(Client.id) : undefined;
     if (draining()) replyError(response, { ...STOPPING, code: RpcCode.internalError, id });
-    else if (trailOf(request, trail) === 'loop') replyError(response, { ...LOOP, id });
+    else if (readGatewayPath(request, loopGuard) === 'loop') replyError(response, { ...LOOP, id });
     else modern.take(message, request, response);
   };
 
@@ -160,9 +160,9 @@ export function handlersFor({
         replyErrorUnread(request, response, NOT_EVENTS);
         return;
       }
-      const passed = admit(response);
-      if (passed === undefined) return;
-      const session = new SseSession(host, passed, response);
+      const gatewayPath = admit(response);
+      if (gatewayPath === undefined) return;
+      const session = new SseSession(host, gatewayPath, response);
       sessions.add(session);
       session.begin('/message');
     },
@@ -184,7 +184,8 @@ export function handlersFor({
       else if (!refuseMessage(message, session, response)) {
         session.take(message);
         replyEmpty(response, 202);
-        if (message.string(Client.method) === 'initialize') sessions.greeted(session, clientNameIn(message));
+        if (message.string(Client.method) === 'initialize')
+          sessions.initialized(session, clientNameIn(message));
       }
     },
 
@@ -228,7 +229,7 @@ const NO_ID = {
   message:
     'Bad request: without an Mcp-Session-Id header only an initialize request is taken, which begins a session.',
 };
-const NO_BATCH = { status: 400, ...refusalError('batch') };
+const NO_BATCH = { status: 400, ...faultError('batch') };
 const NO_SESSION = {
   status: 404,
   message: 'Not found: there is no such session, or it has ended. Begin a new one with initialize.',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createLogger } from '../../shared/log.ts';
 import {
-  callTool,
+  holdCall,
   eventually,
-  initialize,
+  initializeRequest,
   openTestDoor,
   progress,
   TOKEN,
@@ -14,12 +14,12 @@ import { openHttpDoor } from './door.ts';
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 const initializeReply = (test: TestDoor) =>
-  test.post('', initialize(), { headers: { 'mcp-session-id': undefined } });
+  test.post('', initializeRequest(), { headers: { 'mcp-session-id': undefined } });
 
 test('there are no more sessions than allowed', async () => {
   const test = await openTestDoor({ limits: { sessions: 2 } });
-  const first = await test.greet();
-  await test.greet();
+  const first = await test.startSession();
+  await test.startSession();
   const reply = await initializeReply(test);
   expect(reply.status).toBe(503);
   expect(reply.headers['retry-after']).toMatch(/^\d+$/);
@@ -29,14 +29,14 @@ test('there are no more sessions than allowed', async () => {
 });
 
 test('one that nobody has used for a while makes room, the idlest first, but none that is in use', async () => {
-  const test = await openTestDoor({ limits: { sessions: 3 }, pace: { evictMs: 0 } });
-  const busy = await test.greet();
-  const waiting = test.post(busy, callTool(1));
+  const test = await openTestDoor({ limits: { sessions: 3 }, timeouts: { evictMs: 0 } });
+  const busy = await test.startSession();
+  const waiting = test.post(busy, holdCall(1));
   const call = await test.nextCall();
-  const listening = await test.greet();
+  const listening = await test.startSession();
   await test.listen(listening);
-  const idle = await test.greet();
-  const newest = await test.greet();
+  const idle = await test.startSession();
+  const newest = await test.startSession();
   expect((await test.post(idle, PING)).status).toBe(404);
   expect((await test.post(newest, PING)).status).toBe(200);
   call.succeed({});
@@ -47,25 +47,25 @@ test('an unused session is closed after a while, one in use is not', async () =>
   let emptied = 0;
   const test = await openTestDoor({
     limits: { sessionIdleMs: 3000 },
-    pace: { tickMs: 10 },
+    timeouts: { tickMs: 10 },
     emptied: () => emptied++,
   });
-  const kept = await test.greet();
+  const kept = await test.startSession();
   const listening = await test.listen(kept);
-  await test.greet();
+  await test.startSession();
   await eventually(() => test.door.sessions === 1);
   expect((await test.post(kept, PING)).status).toBe(200);
   expect(emptied).toBe(0);
   listening.hangUp();
   await eventually(() => test.door.sessions === 0);
   expect(emptied).toBe(1);
-  expect(test.seats).toEqual({ opened: 2, closed: 2 });
+  expect(test.clients).toEqual({ opened: 2, closed: 2 });
 });
 
 test('what is too large for the core is answered, also where it cannot tell the id', async () => {
   const test = await openTestDoor({ messageBytes: 50_000 });
-  const session = await test.greet();
-  const waiting = test.post(session, { ...callTool(1), pad: 'x'.repeat(30_000) });
+  const session = await test.startSession();
+  const waiting = test.post(session, { ...holdCall(1), pad: 'x'.repeat(30_000) });
   const call = await test.nextCall();
   const pad = 'x'.repeat(40_000);
   const body = `{"jsonrpc":"2.0","method":"ping","a":"${pad}","id":"mid\\u0064le","b":"${pad}"}`;
@@ -76,7 +76,7 @@ test('what is too large for the core is answered, also where it cannot tell the 
   expect((await waiting).json).toMatchObject({ id: 1, result: { ok: true } });
 });
 
-test('so is a greeting that is, and there is no session', async () => {
+test('so is an initialize request that is, and there is no session', async () => {
   const test = await openTestDoor({ messageBytes: 50_000 });
   const pad = 'x'.repeat(40_000);
   const body = `{"jsonrpc":"2.0","method":"initialize","a":"${pad}","id":7,"b":"${pad}"}`;
@@ -87,11 +87,11 @@ test('so is a greeting that is, and there is no session', async () => {
 
 test('while it drains the door takes nothing new, and what is under way is finished', async () => {
   const test = await openTestDoor();
-  const session = await test.greet();
-  const waiting = test.post(session, callTool(1));
+  const session = await test.startSession();
+  const waiting = test.post(session, holdCall(1));
   const call = await test.nextCall();
   const draining = test.door.drain(20_000);
-  const refused = await test.post(session, callTool(2));
+  const refused = await test.post(session, holdCall(2));
   expect([refused.status, refused.json.id, refused.headers['retry-after']]).toEqual([503, 2, '5']);
   expect((await initializeReply(test)).status).toBe(503);
   expect((await test.post(session, { jsonrpc: '2.0', method: 'notifications/x' })).status).toBe(202);
@@ -103,10 +103,10 @@ test('while it drains the door takes nothing new, and what is under way is finis
 
 test('what is not finished in time is answered with an error, on a stream as well', async () => {
   const test = await openTestDoor();
-  const session = await test.greet();
-  const plain = test.post(session, callTool(1));
+  const session = await test.startSession();
+  const plain = test.post(session, holdCall(1));
   await test.nextCall();
-  const opening = test.stream(session, callTool(2, 't'));
+  const opening = test.stream(session, holdCall(2, 't'));
   const call = await test.nextCall();
   call.notify(progress('t', 1), []);
   const events = await opening;
@@ -120,10 +120,10 @@ test('what is not finished in time is answered with an error, on a stream as wel
 test('a client that does not read is closed after a while, and is told of in the log', async () => {
   const lines: string[] = [];
   const log = createLogger({ level: 'warn', program: 'x', write: (line) => lines.push(line) });
-  const test = await openTestDoor({ log, pace: { tickMs: 10, stallMs: 3000 } });
-  const session = await test.greet();
+  const test = await openTestDoor({ log, timeouts: { tickMs: 10, stallMs: 3000 } });
+  const session = await test.startSession();
   const listening = await test.listen(session);
-  const done = test.post(session, callTool(1));
+  const done = test.post(session, holdCall(1));
   const call = await test.nextCall();
   call.succeed({});
   await done;
@@ -139,14 +139,14 @@ test('a client that does not read is closed after a while, and is told of in the
   await eventually(() => test.door.sessions === 0);
   expect(lines.join('')).toContain('takes nothing');
   expect(lines.join('')).not.toContain(session);
-  expect(test.seats.closed).toBe(1);
+  expect(test.clients.closed).toBe(1);
 });
 
 test('a client that reads slowly gets everything', async () => {
   const test = await openTestDoor();
-  const session = await test.greet();
+  const session = await test.startSession();
   const listening = await test.listen(session);
-  const done = test.post(session, callTool(1));
+  const done = test.post(session, holdCall(1));
   const call = await test.nextCall();
   call.succeed({});
   await done;
@@ -191,12 +191,12 @@ test('a port that is taken, and an address that is not ours, are told by name', 
 
 test('a door that is closed ends its sessions and connections, and its port is free', async () => {
   const test = await openTestDoor();
-  const session = await test.greet();
+  const session = await test.startSession();
   const listening = await test.listen(session);
   const idle = await test.connect();
   await test.door.close();
   await idle.closed;
   expect(await listening.next()).toBeUndefined();
-  expect(test.seats).toEqual({ opened: 1, closed: 1 });
+  expect(test.clients).toEqual({ opened: 1, closed: 1 });
   await expect(test.request({ path: '/healthz' })).rejects.toThrow('ECONNREFUSED');
 });

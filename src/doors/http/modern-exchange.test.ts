@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import type { Call } from '../../gateway/index.ts';
 import { Meta, type JsonObject } from '../../protocol/index.ts';
-import { openTestDoor, progress, said, TOKEN, type EventReader, type TestDoor } from './door.cases.ts';
+import { openTestDoor, progress, fromServer, TOKEN, type EventReader, type TestDoor } from './door.cases.ts';
 import { modernCall, modernPost, modernRequest } from './modern-requests.cases.ts';
 
 const text = (value: string): JsonObject => ({ content: [{ type: 'text', text: value }] });
@@ -22,7 +22,7 @@ async function runningCall(
 
 describe('what comes before the answer', () => {
   test('makes it a stream of events without ids, which the answer ends', async () => {
-    const { open, nextCall } = await openTestDoor({ pace: CALM });
+    const { open, nextCall } = await openTestDoor({ timeouts: CALM });
     const opened = open(modernPost(modernCall(1, { _meta: { progressToken: 'p' } })));
     const call = await nextCall();
     call.notify(progress('p', 1), []);
@@ -46,7 +46,9 @@ describe('what comes before the answer', () => {
   });
 
   test('is silence: after a while there is a stream all the same, and comments keep it alive', async () => {
-    const { open, nextCall } = await openTestDoor({ pace: { tickMs: 10, silenceMs: 20, keepAliveMs: 20 } });
+    const { open, nextCall } = await openTestDoor({
+      timeouts: { tickMs: 10, silenceMs: 20, keepAliveMs: 20 },
+    });
     const stream = await open(modernPost(modernCall(1)));
     await stream.until(() => stream.comments >= 2);
     (await nextCall()).succeed(text('late'));
@@ -60,10 +62,13 @@ describe('what comes before the answer', () => {
     const first = request(modernPost(modernCall(1, able)));
     const call = await nextCall();
     const answered = new Promise<string>((resolve) => {
-      call.session.client.ask(said({ id: 1, method: 'elicitation/create', params: { message: 'Who?' } }), {
-        answered: (answer) => resolve(answer.toString()),
-        unanswered: resolve,
-      });
+      call.session.client.ask(
+        fromServer({ id: 1, method: 'elicitation/create', params: { message: 'Who?' } }),
+        {
+          answered: (answer) => resolve(answer.toString()),
+          unanswered: resolve,
+        },
+      );
     });
     const asked = await first;
     expect(asked.headers['content-type']).toBe('application/json');
@@ -87,7 +92,7 @@ describe('what comes before the answer', () => {
 
 describe('a client that closes the exchange has cancelled', () => {
   test('before anything was said', async () => {
-    const { door, nextCall, modern, connect } = await openTestDoor({ pace: CALM });
+    const { door, nextCall, modern, connect } = await openTestDoor({ timeouts: CALM });
     const { socket } = await connect();
     const { headers, body } = modernPost(modernCall(1));
     const lines = Object.entries(headers!).flatMap(([name, value]) =>
@@ -105,7 +110,7 @@ describe('a client that closes the exchange has cancelled', () => {
   });
 
   test('while it is streamed to', async () => {
-    const { open, nextCall } = await openTestDoor({ pace: CALM });
+    const { open, nextCall } = await openTestDoor({ timeouts: CALM });
     const opened = open(modernPost(modernCall(1, { _meta: { progressToken: 1 } })));
     const { call, cancelled } = await runningCall(nextCall);
     call.notify(progress(1, 1), []);
@@ -116,7 +121,7 @@ describe('a client that closes the exchange has cancelled', () => {
   });
 
   test('and nobody else is', async () => {
-    const { open, request, nextCall } = await openTestDoor({ pace: CALM });
+    const { open, request, nextCall } = await openTestDoor({ timeouts: CALM });
     const opened = open(modernPost(modernCall(1, { _meta: { progressToken: 1 } })));
     const first = await runningCall(nextCall);
     const other = request(modernPost(modernCall(1)));
@@ -154,7 +159,7 @@ describe('a client that listens', () => {
 
   test('has a stream at once, is told of what it wants, and gets comments meanwhile', async () => {
     const { gateway, open, modern } = await openTestDoor({
-      pace: { tickMs: 10, silenceMs: 60_000, keepAliveMs: 20 },
+      timeouts: { tickMs: 10, silenceMs: 60_000, keepAliveMs: 20 },
     });
     const stream = await open(modernPost(listening()));
     expect(stream.response.headers['content-type']).toBe('text/event-stream');
@@ -174,7 +179,7 @@ describe('a client that listens', () => {
 
   test('has its stream before there is anything to say', async () => {
     const silent = { failAll: () => undefined, leave: () => undefined };
-    const { open } = await openTestDoor({ pace: { ...CALM, flushMs: 10 }, openModern: () => silent });
+    const { open } = await openTestDoor({ timeouts: { ...CALM, flushMs: 10 }, openModern: () => silent });
     const stream = await open(modernPost(listening()));
     expect([stream.status, stream.events.length]).toEqual([200, 0]);
     stream.hangUp();
@@ -211,7 +216,7 @@ describe('a door that stops', () => {
     ['JSON', {}],
     ['an event', { _meta: { progressToken: 1 } }],
   ])('answers what does not, with %s', async (_how, more) => {
-    const { open, nextCall, door } = await openTestDoor({ pace: CALM });
+    const { open, nextCall, door } = await openTestDoor({ timeouts: CALM });
     const opened = open(modernPost(modernCall(1, more)));
     const { call, cancelled } = await runningCall(nextCall);
     if ('_meta' in more) {
@@ -225,7 +230,7 @@ describe('a door that stops', () => {
   });
 
   test('is closed though a client does not go', async () => {
-    const { open, nextCall, door, modern } = await openTestDoor({ pace: CALM });
+    const { open, nextCall, door, modern } = await openTestDoor({ timeouts: CALM });
     const opened = open(modernPost(modernCall(1, { _meta: { progressToken: 1 } })));
     (await nextCall()).notify(progress(1, 1), []);
     const stream = await opened;
@@ -236,12 +241,12 @@ describe('a door that stops', () => {
 });
 
 test('a client that does not read is given up after a while, and its call is cancelled', async () => {
-  const { open, nextCall } = await openTestDoor({ pace: { tickMs: 10, silenceMs: 20, stallMs: 100 } });
+  const { open, nextCall } = await openTestDoor({ timeouts: { tickMs: 10, silenceMs: 20, stallMs: 100 } });
   const stream = await open(modernPost(modernCall(1, { _meta: { progressToken: 1 } })));
   stream.response.pause();
   onTestFinished(() => stream.hangUp());
   const { call, cancelled } = await runningCall(nextCall);
-  const large = said({
+  const large = fromServer({
     method: 'notifications/progress',
     params: { progressToken: 1, progress: 1, message: 'x'.repeat(1024 * 1024) },
   });

@@ -3,14 +3,14 @@ import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../../shared/log.ts';
 import { Client, isModernVersion, ModernCode, Server } from '../../protocol/index.ts';
 import { memberText, RpcCode, viewsOf, type Message } from '../../wire/index.ts';
-import { BACKED_UP_BYTES, Conduit } from './conduit.ts';
+import { BACKED_UP_BYTES, BytePipe } from './byte-pipe.ts';
 import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
-import type { Pace } from './pace.ts';
+import type { HttpTimeouts } from './timeouts.ts';
 import { isGone } from './reply.ts';
 
 /** One request of a modern client as the core has it. */
-export interface ModernSeat {
+export interface RequestConnection {
   /** Answers what is under way: a request with an error, one that only listens with its end. */
   failAll(): void;
   /**
@@ -22,9 +22,9 @@ export interface ModernSeat {
 
 /** What the exchanges of a door have in common. */
 export interface ModernExchangeHost {
-  readonly open: (input: Readable, output: Writable) => ModernSeat;
+  readonly open: (input: Readable, output: Writable) => RequestConnection;
   readonly log: Logger;
-  readonly pace: Pace;
+  readonly timeouts: HttpTimeouts;
   /** The exchange is no more. */
   readonly left: (exchange: ModernExchange) => void;
 }
@@ -40,8 +40,8 @@ const BRACE = 0x7b;
 export class ModernExchange {
   readonly #host: ModernExchangeHost;
   readonly #response: ServerResponse;
-  readonly #conduit: Conduit;
-  readonly #seat: ModernSeat;
+  readonly #pipe: BytePipe;
+  readonly #connection: RequestConnection;
   /** Whether the request says what every request of the era has to say. */
   readonly #complete: boolean;
   /** Whether a server that does not know the method has misunderstood it, for it is one of ours. */
@@ -66,15 +66,15 @@ export class ModernExchange {
     const method = request.string(Client.method)!;
     this.#known = RELAYED.has(method);
     this.#listens = this.#complete && method === 'subscriptions/listen';
-    this.#conduit = new Conduit({
+    this.#pipe = new BytePipe({
       line: (message) => this.#deliver(message),
       broken: (why) => this.#giveUp(why),
     });
-    this.#seat = host.open(this.#conduit.input, this.#conduit.output);
+    this.#connection = host.open(this.#pipe.input, this.#pipe.output);
     response.on('close', () => this.close());
     // Whoever listens may hear nothing for long, and wants to know that we do.
     if (this.#listens) this.#becomeStream();
-    this.#conduit.take(request);
+    this.#pipe.take(request);
   }
 
   /** Resolves when it is answered, or nobody wants to know any more. One that only listens does not count. */
@@ -85,7 +85,7 @@ export class ModernExchange {
 
   /** Answers it now, with whatever there is to say. */
   failAll(): void {
-    this.#seat.failAll();
+    this.#connection.failAll();
   }
 
   /** Resolves when the answer is sent, or cannot be. */
@@ -98,14 +98,14 @@ export class ModernExchange {
 
   /** Looks after everything that depends on time. */
   tick(now: number): void {
-    const { silenceMs, keepAliveMs, stallMs } = this.#host.pace;
+    const { silenceMs, keepAliveMs, stallMs } = this.#host.timeouts;
     const waiting = this.#response.writableLength;
     const taken = this.#given - waiting;
     // On the way to an answer a little may wait; behind it nothing comes that would move it.
     if (waiting <= (this.#answered ? 0 : BACKED_UP_BYTES) || taken > this.#taken) this.#takenAt = now;
     this.#taken = taken;
     if (now - this.#takenAt > stallMs) this.#giveUp('its client takes nothing of what waits for it');
-    else if (waiting + this.#conduit.output.writableLength > WAITING_BYTES)
+    else if (waiting + this.#pipe.output.writableLength > WAITING_BYTES)
       this.#giveUp('too much waits for its client');
     else if (this.#answered) return;
     else if (!this.#streaming && now - this.#openedAt >= silenceMs) this.#becomeStream();
@@ -120,8 +120,8 @@ export class ModernExchange {
     if (this.#closed) return;
     this.#closed = true;
     this.#host.left(this);
-    this.#seat.leave();
-    this.#conduit.close();
+    this.#connection.leave();
+    this.#pipe.close();
     this.#settled();
   }
 
@@ -173,7 +173,7 @@ export class ModernExchange {
   readonly #sent = (response: ServerResponse, bytes: number): void => {
     this.#sentAt = performance.now();
     this.#given += bytes;
-    this.#conduit.waitFor(response);
+    this.#pipe.waitFor(response);
   };
 
   #settled(): void {

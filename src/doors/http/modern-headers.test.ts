@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { CLIENT_SHAPE, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
-import { headerFault, type ParamHeader } from './modern-headers.ts';
+import { headerFault, type RepeatedParam } from './modern-headers.ts';
 import { modernPost, modernRequest } from './modern-requests.cases.ts';
 
-const PARAMS: readonly ParamHeader[] = [
+const PARAMS: readonly RepeatedParam[] = [
   { header: 'Region', path: ['region'] },
   { header: 'Size', path: ['deep', 'size'] },
   { header: 'On', path: ['on'] },
@@ -168,7 +168,7 @@ describe('the headers of parameters', () => {
   });
 
   test('find only what the client has put there itself', () => {
-    const inherited: readonly ParamHeader[] = [{ header: 'A', path: ['constructor', 'name'] }];
+    const inherited: readonly RepeatedParam[] = [{ header: 'A', path: ['constructor', 'name'] }];
     const message = call({});
     const { headers } = modernPost(message);
     expect(headerFault({ ...headers }, Message.from(message, CLIENT_SHAPE), () => inherited)).toBeUndefined();

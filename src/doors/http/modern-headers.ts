@@ -4,7 +4,7 @@ import { Client, isJsonObject, isModernVersion } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 
 /** A parameter of a tool that stands in a header as well. */
-export interface ParamHeader {
+export interface RepeatedParam {
   /** What follows `Mcp-Param-`. */
   readonly header: string;
   /** Where in the arguments it stands. */
@@ -19,7 +19,7 @@ export interface ParamHeader {
 export function headerFault(
   headers: IncomingHttpHeaders,
   request: Message,
-  paramHeaders: (tool: string) => readonly ParamHeader[],
+  paramHeaders: (tool: string) => readonly RepeatedParam[],
 ): string | undefined {
   const method = request.string(Client.method)!;
   const version = request.string(Client.version);
@@ -71,7 +71,7 @@ const NAME = 'Mcp-Name';
 function paramsFault(
   headers: IncomingHttpHeaders,
   request: Message,
-  paramHeaders: (tool: string) => readonly ParamHeader[],
+  paramHeaders: (tool: string) => readonly RepeatedParam[],
 ): string | undefined {
   const tool = request.string(Client.name);
   const params = tool === undefined ? [] : paramHeaders(tool);

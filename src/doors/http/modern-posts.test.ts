@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { LEGACY_VERSIONS, Meta, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
-import { callTool, initialize, JSON_HEADERS, openTestDoor, said, TOKEN, type Reply } from './door.cases.ts';
+import {
+  holdCall,
+  initializeRequest,
+  JSON_HEADERS,
+  openTestDoor,
+  fromServer,
+  TOKEN,
+  type Reply,
+} from './door.cases.ts';
 import { modernCall, modernPost, modernRequest } from './modern-requests.cases.ts';
 import { ROUTES } from './routes.ts';
 
@@ -14,8 +22,8 @@ function expectNoSession({ headers }: Pick<Reply, 'headers'>): void {
 }
 
 describe('a request', () => {
-  test('is answered with JSON, without a greeting and without a session', async () => {
-    const { request, nextCall, seats, modern } = await openTestDoor();
+  test('is answered with JSON, without initialize and without a session', async () => {
+    const { request, nextCall, clients, modern } = await openTestDoor();
     const answer = request(modernPost(modernCall(7)));
     (await nextCall()).succeed(text('done'));
     const reply = await answer;
@@ -27,14 +35,14 @@ describe('a request', () => {
       result: { resultType: 'complete', ...text('done') },
     });
     expectNoSession(reply);
-    expect(seats.opened).toBe(0);
+    expect(clients.opened).toBe(0);
     await until(() => modern.count.left === 1);
     expect(modern.count).toEqual({ opened: 1, left: 1 });
   });
 
   test('is the same whatever session it names', async () => {
-    const { request, greet } = await openTestDoor();
-    for (const session of ['nonsense', await greet()]) {
+    const { request, startSession } = await openTestDoor();
+    for (const session of ['nonsense', await startSession()]) {
       const reply = await request(
         modernPost(modernRequest(1, 'server/discover'), { 'mcp-session-id': session }),
       );
@@ -46,9 +54,9 @@ describe('a request', () => {
   });
 
   test('and a session of the older era live side by side', async () => {
-    const { request, greet, post, nextCall } = await openTestDoor();
-    const session = await greet();
-    const old = post(session, callTool(1));
+    const { request, startSession, post, nextCall } = await openTestDoor();
+    const session = await startSession();
+    const old = post(session, holdCall(1));
     const first = await nextCall();
     const young = request(modernPost(modernCall(1)));
     const second = await nextCall();
@@ -100,8 +108,8 @@ describe('a request that the era does not allow is refused:', () => {
   });
 
   test('a body of the era in a session of the other', async () => {
-    const { greet, post } = await openTestDoor();
-    const reply = await post(await greet(), modernCall(1));
+    const { startSession, post } = await openTestDoor();
+    const reply = await post(await startSession(), modernCall(1));
     expect([reply.status, reply.json.error.code]).toEqual([400, -32020]);
   });
 
@@ -131,12 +139,12 @@ describe('a request that the era does not allow is refused:', () => {
   });
 
   test('a version that only the header names, and nobody knows', async () => {
-    const { request, seats, modern } = await openTestDoor();
+    const { request, clients, modern } = await openTestDoor();
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const reply = await request(modernPost(message, { 'mcp-protocol-version': '2031-01-01' }));
     expect(reply.status).toBe(400);
     expect(reply.json.error).toMatchObject({ code: -32022, data: { requested: '2031-01-01' } });
-    expect([seats.opened, modern.count.opened]).toEqual([0, 0]);
+    expect([clients.opened, modern.count.opened]).toEqual([0, 0]);
   });
 
   test.each([
@@ -188,7 +196,7 @@ describe('an error', () => {
     const { request, nextCall } = await openTestDoor();
     const answer = request(modernPost(modernCall(1)));
     const error = { code, message: 'So it is.', data: { code: -32601 } };
-    (await nextCall()).relay(said({ id: 99, error }));
+    (await nextCall()).relay(fromServer({ id: 99, error }));
     const reply = await answer;
     expect(reply.status).toBe(status);
     expect(reply.json).toEqual({ jsonrpc: '2.0', id: 1, error });
@@ -230,8 +238,8 @@ describe('messages that are no request', () => {
   });
 
   test.each(['GET', 'DELETE'])('%s is no method of the era', async (method) => {
-    const { request, greet, door } = await openTestDoor();
-    const session = await greet();
+    const { request, startSession, door } = await openTestDoor();
+    const session = await startSession();
     const headers = { 'mcp-protocol-version': MODERN_VERSION, 'mcp-session-id': session };
     const reply = await request({ method, path: '/mcp', headers });
     expect([reply.status, reply.headers.allow]).toEqual([405, 'POST']);
@@ -251,13 +259,13 @@ test('which era a request is of is told by its header, or else by its body', asy
   // Told in the words of the older era.
   expect(await code(bare, undefined)).toBe(-32600);
   expect(await code(bare, '2025-06-18')).toBe(-32600);
-  const greeting = {
+  const initialize = {
     method: 'POST',
     path: '/mcp',
     headers: JSON_HEADERS,
-    body: JSON.stringify(initialize()),
+    body: JSON.stringify(initializeRequest()),
   };
-  expect((await request(greeting)).headers['mcp-session-id']).toBeDefined();
+  expect((await request(initialize)).headers['mcp-session-id']).toBeDefined();
 });
 
 describe('the guard', () => {
@@ -270,7 +278,7 @@ describe('the guard', () => {
   ];
 
   test.each(BAD)('lets no modern request in with %s, whatever the route', async (_what, status, headers) => {
-    const { request, modern, seats } = await openTestDoor();
+    const { request, modern, clients } = await openTestDoor();
     const message = modernRequest(1, 'server/discover');
     for (const path of [...ROUTES.keys(), '/', '/nothing']) {
       for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'OPTIONS']) {
@@ -278,7 +286,7 @@ describe('the guard', () => {
         expect([method, path, reply.status]).toEqual([method, path, status]);
       }
     }
-    expect([modern.count.opened, seats.opened]).toEqual([0, 0]);
+    expect([modern.count.opened, clients.opened]).toEqual([0, 0]);
   });
 
   test('leaves modern requests no other route than the one', async () => {

@@ -13,34 +13,34 @@ import {
 } from '../../protocol/index.ts';
 import { RpcCode, type Message } from '../../wire/index.ts';
 import { JSON_TYPE } from './media.ts';
-import { ModernExchange, type ModernExchangeHost, type ModernSeat } from './modern-exchange.ts';
-import { headerFault, type ParamHeader } from './modern-headers.ts';
-import type { Pace } from './pace.ts';
+import { ModernExchange, type ModernExchangeHost, type RequestConnection } from './modern-exchange.ts';
+import { headerFault, type RepeatedParam } from './modern-headers.ts';
+import type { HttpTimeouts } from './timeouts.ts';
 import { isGone, replyEmpty } from './reply.ts';
 
 export interface ModernPostsOptions {
-  readonly open: (input: Readable, output: Writable) => ModernSeat;
+  readonly open: (input: Readable, output: Writable) => RequestConnection;
   /** The parameters of a tool that stand in headers as well. Default none. */
-  readonly paramHeaders?: ((tool: string) => readonly ParamHeader[]) | undefined;
+  readonly paramHeaders?: ((tool: string) => readonly RepeatedParam[]) | undefined;
   /** How many may be under way at a time. */
   readonly limit: number;
   readonly log: Logger;
-  readonly pace: Pace;
+  readonly timeouts: HttpTimeouts;
 }
 
 /** What clients of the modern era send. Nobody has a session: every POST stands for itself. */
 export class ModernPosts {
   readonly #host: ModernExchangeHost;
-  readonly #paramHeaders: (tool: string) => readonly ParamHeader[];
+  readonly #paramHeaders: (tool: string) => readonly RepeatedParam[];
   readonly #limit: number;
   readonly #exchanges = new Set<ModernExchange>();
   /** Runs while there is anything to look after. */
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ open, paramHeaders = none, limit, log, pace }: ModernPostsOptions) {
+  constructor({ open, paramHeaders = none, limit, log, timeouts }: ModernPostsOptions) {
     this.#paramHeaders = paramHeaders;
     this.#limit = limit;
-    this.#host = { open, log, pace, left: (exchange) => this.#left(exchange) };
+    this.#host = { open, log, timeouts, left: (exchange) => this.#left(exchange) };
   }
 
   /** Whether a request is of the modern era by its header alone: it names a version that opens with no handshake. */
@@ -88,7 +88,7 @@ export class ModernPosts {
     for (const exchange of [...this.#exchanges]) exchange.close();
   }
 
-  #refusal(message: Message, request: IncomingMessage): Refusal | undefined {
+  #refusal(message: Message, request: IncomingMessage): PostRefusal | undefined {
     const named = request.headers['mcp-protocol-version'];
     // A version that only the header names is one that we do not know how to read the body of.
     if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
@@ -101,7 +101,7 @@ export class ModernPosts {
 
   #begin(message: Message, response: ServerResponse): void {
     this.#exchanges.add(new ModernExchange(message, response, this.#host));
-    this.#timer ??= setInterval(() => this.#tick(), this.#host.pace.tickMs).unref();
+    this.#timer ??= setInterval(() => this.#tick(), this.#host.timeouts.tickMs).unref();
   }
 
   #left(exchange: ModernExchange): void {
@@ -116,9 +116,9 @@ export class ModernPosts {
   }
 }
 
-const none = (): readonly ParamHeader[] => [];
+const none = (): readonly RepeatedParam[] => [];
 
-interface Refusal {
+interface PostRefusal {
   readonly status: number;
   readonly code: number;
   readonly message: string;
@@ -126,20 +126,20 @@ interface Refusal {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-const NO_ANSWERS: Refusal = {
+const NO_ANSWERS: PostRefusal = {
   status: 400,
   code: RpcCode.invalidRequest,
   message:
     'Invalid request: only requests and notifications are taken. What a server asks is answered with inputResponses.',
 };
-const NO_ROOM: Refusal = {
+const NO_ROOM: PostRefusal = {
   status: 503,
   code: RpcCode.internalError,
   message: 'Service unavailable: as many requests are under way as http.maxSessions allows. Try again later.',
   headers: { 'Retry-After': '1' },
 };
 
-function unsupported(requested: string): Refusal {
+function unsupported(requested: string): PostRefusal {
   return {
     status: 400,
     code: ModernCode.unsupportedVersion,
@@ -149,7 +149,7 @@ function unsupported(requested: string): Refusal {
 }
 
 /** The era has no id that is null: where there is none, it is left out. */
-function refuse(response: ServerResponse, id: string | undefined, refusal: Refusal): void {
+function refuse(response: ServerResponse, id: string | undefined, refusal: PostRefusal): void {
   const { status, code, message, data, headers } = refusal;
   const error = JSON.stringify({ code, message, data });
   const body = Buffer.from(`{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"error":${error}}`);

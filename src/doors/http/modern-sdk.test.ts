@@ -11,20 +11,20 @@ import { createServerSource } from '../../upstream/index.ts';
 import { quietSurroundings } from '../../../test/helpers/quiet-surroundings.ts';
 import type { HttpDoor } from './door.ts';
 import { openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
-import type { ParamHeader } from './modern-headers.ts';
+import type { RepeatedParam } from './modern-headers.ts';
 import { modernPost, modernRequest } from './modern-requests.cases.ts';
-import { modernSeats, type ModernSeats } from './modern-seats.cases.ts';
+import { countedEndpoint, type CountedEndpoint } from './modern-endpoint.cases.ts';
 
 interface Rig {
   readonly door: HttpDoor;
-  readonly seats: ModernSeats;
+  readonly endpoint: CountedEndpoint;
   readonly request: TestDoor['request'];
 }
 
 /** A door to a gateway with one real server of the older era, started over stdin and stdout. */
 async function openDoorTo(
   args: readonly string[],
-  paramHeaders: (tool: string) => readonly ParamHeader[] = () => [],
+  paramHeaders: (tool: string) => readonly RepeatedParam[] = () => [],
 ): Promise<Rig> {
   const family = createFamily({ log: silentLogger });
   const source = createServerSource(
@@ -60,12 +60,12 @@ async function openDoorTo(
     await family.stopAll({ term: 0, kill: 500 });
   });
   const identity = { name: 'gateway', title: 'Gateway', version: '1', instructions: () => 'Be kind.' };
-  const seats = await modernSeats(gateway, identity);
+  const endpoint = await countedEndpoint(gateway, identity);
   const { door, request } = await openTestDoor({
-    openModern: (input, output) => seats.open(input, output),
+    openModern: (input, output) => endpoint.open(input, output),
     paramHeaders,
   });
-  return { door, seats, request };
+  return { door, endpoint, request };
 }
 
 /** What all clients of a gateway can do, taken together. */
@@ -144,7 +144,7 @@ test('questions of a server become rounds, which the client sees to by itself', 
   });
   expect(await call(client, 'ask_sampling')).toContain('sampled');
   expect(await call(client, 'ask_roots')).toContain('file:///here');
-  expect(rig.seats.waiting).toBe(0);
+  expect(rig.endpoint.suspended).toBe(0);
 });
 
 test('a question that may be anybody’s is put to nobody', async () => {
@@ -258,7 +258,7 @@ test('parameters that a tool wants in headers are sent there and checked', async
 });
 
 test('a hundred requests with one id go through one server and come back to their senders', async () => {
-  const { request, seats } = await openDoorTo(['echo.mjs']);
+  const { request, endpoint } = await openDoorTo(['echo.mjs']);
   const replies = await Promise.all(
     Array.from({ length: 100 }, (_, n) =>
       request(modernPost(modernRequest(1, 'tools/call', { name: 'canary', arguments: { n } }))),
@@ -267,5 +267,5 @@ test('a hundred requests with one id go through one server and come back to thei
   expect(replies.map(({ json }) => json.result?.content[0].text)).toEqual(
     Array.from({ length: 100 }, (_, n) => `canary ${n}`),
   );
-  await until(() => seats.count.left === 100, { what: 'all to be over' });
+  await until(() => endpoint.count.left === 100, { what: 'all to be over' });
 });

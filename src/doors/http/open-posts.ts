@@ -1,21 +1,21 @@
-import type { Exchange } from './exchange.ts';
+import type { HttpExchange } from './exchange.ts';
 
 /** The POSTs of one client that wait for their answer. */
 export class OpenPosts {
   /** The oldest under each id; younger ones with the same id hang behind it. */
-  readonly #byId = new Map<string, Exchange>();
-  readonly #byToken = new Map<string, Exchange>();
-  readonly #inOrder = new Set<Exchange>();
+  readonly #byId = new Map<string, HttpExchange>();
+  readonly #byToken = new Map<string, HttpExchange>();
+  readonly #inOrder = new Set<HttpExchange>();
 
   get size(): number {
     return this.#inOrder.size;
   }
 
-  all(): Iterable<Exchange> {
+  all(): Iterable<HttpExchange> {
     return this.#inOrder;
   }
 
-  add(exchange: Exchange): void {
+  add(exchange: HttpExchange): void {
     this.#inOrder.add(exchange);
     if (exchange.token !== undefined) this.#byToken.set(exchange.token, exchange);
     let older = this.#byId.get(exchange.id);
@@ -28,14 +28,14 @@ export class OpenPosts {
   }
 
   /** The one that an answer with this id is for, which is no longer open then. */
-  takeAnswered(id: string): Exchange | undefined {
+  takeAnswered(id: string): HttpExchange | undefined {
     const oldest = this.#byId.get(id);
     if (oldest) this.#take(oldest);
     return oldest;
   }
 
   /** The one that a cancellation of this id means: of several the youngest. */
-  takeCancelled(id: string): Exchange | undefined {
+  takeCancelled(id: string): HttpExchange | undefined {
     let youngest = this.#byId.get(id);
     while (youngest?.next) youngest = youngest.next;
     if (youngest) this.#take(youngest);
@@ -43,31 +43,31 @@ export class OpenPosts {
   }
 
   /** The one whose request is the largest. */
-  takeLargest(): Exchange | undefined {
-    let largest: Exchange | undefined;
+  takeLargest(): HttpExchange | undefined {
+    let largest: HttpExchange | undefined;
     for (const exchange of this.#inOrder)
       if (largest === undefined || exchange.size > largest.size) largest = exchange;
     if (largest) this.#take(largest);
     return largest;
   }
 
-  withToken(token: string): Exchange | undefined {
+  withToken(token: string): HttpExchange | undefined {
     return this.#byToken.get(token);
   }
 
-  onStream(number: number): Exchange | undefined {
+  onStream(number: number): HttpExchange | undefined {
     for (const exchange of this.#inOrder) if (exchange.stream?.number === number) return exchange;
     return undefined;
   }
 
   /** The youngest on which something beside its answer reaches the client. */
-  youngestCarrier(): Exchange | undefined {
-    let found: Exchange | undefined;
+  youngestCarrier(): HttpExchange | undefined {
+    let found: HttpExchange | undefined;
     for (const exchange of this.#inOrder) if (exchange.carries) found = exchange;
     return found;
   }
 
-  takeAll(): Exchange[] {
+  takeAll(): HttpExchange[] {
     const all = [...this.#inOrder];
     this.#inOrder.clear();
     this.#byId.clear();
@@ -75,7 +75,7 @@ export class OpenPosts {
     return all;
   }
 
-  #take(exchange: Exchange): void {
+  #take(exchange: HttpExchange): void {
     const { id, token, next } = exchange;
     let older = this.#byId.get(id)!;
     if (older !== exchange) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { callTool, eventually, initialize, openTestDoor, TOKEN } from './door.cases.ts';
+import { holdCall, eventually, initializeRequest, openTestDoor, TOKEN } from './door.cases.ts';
 
 const GOOD = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
 const JSON_POST = `POST /mcp HTTP/1.1\r\n${GOOD}Content-Type: application/json\r\n`;
@@ -47,7 +47,7 @@ test('HTTP/1.0 without a Host is refused', async () => {
 test('requests sent together are answered one after the other', async () => {
   const { connect } = await openTestDoor();
   const { socket, sees, received } = await connect();
-  const body = JSON.stringify(initialize());
+  const body = JSON.stringify(initializeRequest());
   const post = `${JSON_POST}Content-Length: ${body.length}\r\n\r\n${body}`;
   socket.write(`${post}${post}GET /healthz HTTP/1.1\r\n${GOOD}\r\n`);
   await sees('"status":"ok"');
@@ -55,21 +55,21 @@ test('requests sent together are answered one after the other', async () => {
 });
 
 test('the session of a stream that waits for its turn ends with the connection', async () => {
-  const { connect, greet, door, seats } = await openTestDoor();
-  const session = await greet();
+  const { connect, startSession, door, clients } = await openTestDoor();
+  const session = await startSession();
   const { socket } = await connect();
   const listen = `GET /mcp HTTP/1.1\r\n${GOOD}Mcp-Session-Id: ${session}\r\n\r\n`;
   socket.write(`${listen}GET /sse HTTP/1.1\r\n${GOOD}\r\n`);
   await eventually(() => door.sessions === 2);
   socket.destroy();
   await eventually(() => door.sessions === 1);
-  expect(seats.closed).toBe(1);
+  expect(clients.closed).toBe(1);
 });
 
-test('so does one whose greeting waits', async () => {
+test('so does one whose initialize request waits', async () => {
   const { connect, door } = await openTestDoor();
   const { socket } = await connect();
-  const body = JSON.stringify(initialize());
+  const body = JSON.stringify(initializeRequest());
   socket.write(`GET /sse HTTP/1.1\r\n${GOOD}\r\n${JSON_POST}Content-Length: ${body.length}\r\n\r\n${body}`);
   await eventually(() => door.sessions === 2);
   socket.destroy();
@@ -77,9 +77,9 @@ test('so does one whose greeting waits', async () => {
 });
 
 test('nothing is sent to a listener that waits on a connection that is gone', async () => {
-  const { connect, greet, listen, post, nextCall, door } = await openTestDoor();
-  const session = await greet();
-  const done = post(session, callTool(1));
+  const { connect, startSession, listen, post, nextCall, door } = await openTestDoor();
+  const session = await startSession();
+  const done = post(session, holdCall(1));
   const call = await nextCall();
   call.succeed({});
   await done;
@@ -111,7 +111,7 @@ test('a token that was right is looked at again with every request', async () =>
 });
 
 test('headers that do not come to an end cost the connection', async () => {
-  const { connect } = await openTestDoor({ pace: { headersMs: 200 } });
+  const { connect } = await openTestDoor({ timeouts: { headersMs: 200 } });
   const { socket, closed, received } = await connect();
   socket.write(`GET /healthz HTTP/1.1\r\nHost: loc`);
   await closed;
@@ -119,7 +119,7 @@ test('headers that do not come to an end cost the connection', async () => {
 });
 
 test('also where the client keeps its side of it open', async () => {
-  const { door } = await openTestDoor({ pace: { headersMs: 200 } });
+  const { door } = await openTestDoor({ timeouts: { headersMs: 200 } });
   const sockets = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
   const before = sockets();
@@ -134,7 +134,7 @@ test('also where the client keeps its side of it open', async () => {
 });
 
 test('and so does a body that does not', async () => {
-  const { connect } = await openTestDoor({ pace: { headersMs: 200, bodyMs: 400 } });
+  const { connect } = await openTestDoor({ timeouts: { headersMs: 200, bodyMs: 400 } });
   const { socket, closed, received } = await connect();
   socket.write(`${JSON_POST}Content-Length: 100\r\n\r\n{`);
   await closed;
@@ -178,7 +178,7 @@ test('one that does not say so, as soon as it is', async () => {
 test('a length that is too small ends the body there, and the rest is no request', async () => {
   const { connect, door } = await openTestDoor();
   const { socket, closed, received } = await connect();
-  const body = JSON.stringify(initialize());
+  const body = JSON.stringify(initializeRequest());
   socket.write(`${JSON_POST}Content-Length: 10\r\n\r\n${body}`);
   await closed;
   expect(received()).not.toContain('200 OK');
@@ -207,7 +207,7 @@ test('the body of a request that is refused is not waited for', async () => {
 
 test('who waits to be told to go on is told so only after the guard', async () => {
   const { connect } = await openTestDoor();
-  const body = JSON.stringify(initialize());
+  const body = JSON.stringify(initializeRequest());
   const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
   const stranger = await connect();
   stranger.socket.write(`POST /mcp HTTP/1.1\r\nHost: localhost\r\n${rest}`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLogger } from '../../shared/log.ts';
-import { eventually, initialize, openTestDoor, TOKEN } from './door.cases.ts';
+import { eventually, initializeRequest, openTestDoor, TOKEN } from './door.cases.ts';
 
 async function openLogged() {
   const lines: string[] = [];
@@ -27,15 +27,15 @@ test('who is turned away is in the log with the reason, once for many, and never
 
 test('clients that come and go are in the log by the name they gave, without their id', async () => {
   const { lines, test } = await openLogged();
-  const session = await test.greet();
+  const session = await test.startSession();
   await eventually(() => lines.length === 1);
   await test.request({ method: 'DELETE', path: '/mcp', headers: { 'mcp-session-id': session } });
   await eventually(() => lines.length === 2);
   const events = await test.open({ path: '/sse' });
   const path = (await events.next())!.data!;
   const headers = { 'content-type': 'application/json' };
-  const greeting = JSON.stringify(initialize()).replace('"name":"test"', '"name":"a\\nb"');
-  await test.request({ method: 'POST', path, headers, body: greeting });
+  const initialize = JSON.stringify(initializeRequest()).replace('"name":"test"', '"name":"a\\nb"');
+  await test.request({ method: 'POST', path, headers, body: initialize });
   await eventually(() => lines.length === 3);
   events.hangUp();
   await eventually(() => lines.length === 4);

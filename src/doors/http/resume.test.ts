@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
-import { callTool, eventually, openTestDoor } from './door.cases.ts';
+import { holdCall, eventually, openTestDoor } from './door.cases.ts';
 import { EventStore } from './event-store.ts';
-import { PACE } from './pace.ts';
+import { DEFAULT_TIMEOUTS } from './timeouts.ts';
 import { StreamableSession } from './streamable-session.ts';
 
 const SOON = { tickMs: 10, silenceMs: 20 };
 const LARGE = { content: [{ type: 'text', text: 'x'.repeat(3_000_000) }] };
 
 test('who comes back for an answer that was too large to be kept is told so', async () => {
-  const { greet, stream, listen, nextCall } = await openTestDoor({ pace: SOON });
-  const session = await greet('2025-11-25');
-  const lost = await stream(session, callTool('a'));
+  const { startSession, stream, listen, nextCall } = await openTestDoor({ timeouts: SOON });
+  const session = await startSession('2025-11-25');
+  const lost = await stream(session, holdCall('a'));
   const call = await nextCall();
   const { id } = (await lost.next())!;
   lost.hangUp();
@@ -29,9 +29,9 @@ test('who comes back for an answer that was too large to be kept is told so', as
 });
 
 test('who has such an answer has nothing to come back for; who has half of it is told', async () => {
-  const { greet, stream, listen, nextCall } = await openTestDoor({ pace: SOON });
-  const session = await greet('2025-11-25');
-  const events = await stream(session, callTool(1));
+  const { startSession, stream, listen, nextCall } = await openTestDoor({ timeouts: SOON });
+  const session = await startSession('2025-11-25');
+  const events = await stream(session, holdCall(1));
   const call = await nextCall();
   const { id } = (await events.next())!;
   call.succeed(LARGE);
@@ -42,9 +42,11 @@ test('who has such an answer has nothing to come back for; who has half of it is
 });
 
 test('what was sent on a stream that is over is kept for a while only', async () => {
-  const { greet, stream, listen, nextCall } = await openTestDoor({ pace: { ...SOON, resumeMs: 50 } });
-  const session = await greet('2025-11-25');
-  const events = await stream(session, callTool(1));
+  const { startSession, stream, listen, nextCall } = await openTestDoor({
+    timeouts: { ...SOON, resumeMs: 50 },
+  });
+  const session = await startSession('2025-11-25');
+  const events = await stream(session, holdCall(1));
   const call = await nextCall();
   const { id } = (await events.next())!;
   call.succeed({ ok: true });
@@ -58,7 +60,7 @@ test('what was sent on a stream that is over is kept for a while only', async ()
 test('what is kept for a client goes with it', async () => {
   const store = new EventStore();
   let core: Writable | undefined;
-  const seat = {
+  const client = {
     running: 0,
     idle: () => Promise.resolve(),
     failAll: () => undefined,
@@ -68,10 +70,10 @@ test('what is kept for a client goes with it', async () => {
     {
       open: (_input, output) => {
         core = output;
-        return seat;
+        return client;
       },
       log: silentLogger,
-      pace: PACE,
+      timeouts: DEFAULT_TIMEOUTS,
       events: store,
       left: () => undefined,
     },

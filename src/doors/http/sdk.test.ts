@@ -6,7 +6,7 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTestDoor, progress, said, TOKEN } from './door.cases.ts';
+import { openTestDoor, progress, fromServer, TOKEN } from './door.cases.ts';
 
 const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };
 
@@ -46,7 +46,7 @@ test.each([
   await reported;
   const sampled = await new Promise<string>((resolve) => {
     const question = { messages: [], maxTokens: 1 };
-    call.session.client.ask(said({ id: 1, method: 'sampling/createMessage', params: question }), {
+    call.session.client.ask(fromServer({ id: 1, method: 'sampling/createMessage', params: question }), {
       answered: (answer) => resolve(answer.toString()),
       unanswered: (why) => resolve(why),
     });
@@ -60,7 +60,7 @@ test.each([
 });
 
 test('it resumes a stream that broke, and ends its session', async () => {
-  const { door, nextCall } = await openTestDoor({ pace: { tickMs: 10, silenceMs: 20 } });
+  const { door, nextCall } = await openTestDoor({ timeouts: { tickMs: 10, silenceMs: 20 } });
   const client = new Client({ name: 'test', version: '0' });
   onTestFinished(() => client.close());
   let tellBroken: () => void = () => undefined;

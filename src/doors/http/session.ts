@@ -5,13 +5,13 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import { isJsonObject, Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
-import { BACKED_UP_BYTES, Conduit } from './conduit.ts';
+import { BACKED_UP_BYTES, BytePipe } from './byte-pipe.ts';
 import type { EventStore } from './event-store.ts';
-import type { Pace } from './pace.ts';
+import type { HttpTimeouts } from './timeouts.ts';
 import { isGone } from './reply.ts';
 
 /** A client as the core has it. */
-export interface Seat {
+export interface ClientConnection {
   /** Requests under way. */
   readonly running: number;
   /** Resolves when none is under way. */
@@ -23,14 +23,14 @@ export interface Seat {
 }
 
 /** What sessions have in common. */
-export interface SessionHost {
-  readonly open: (input: Readable, output: Writable, passed: readonly string[]) => Seat;
+export interface HttpSessionHost {
+  readonly open: (input: Readable, output: Writable, gatewayPath: readonly string[]) => ClientConnection;
   readonly log: Logger;
-  readonly pace: Pace;
+  readonly timeouts: HttpTimeouts;
   /** Where the events are kept that may be asked for again. */
   readonly events: EventStore;
   /** The session is no more. */
-  readonly left: (session: Session) => void;
+  readonly left: (session: HttpSession) => void;
 }
 
 const MIB = 1024 * 1024;
@@ -40,15 +40,15 @@ const WAITING_BYTES = 32 * MIB;
 const ID_BYTES = 24;
 
 /** One client that comes over HTTP: its conversation with the core, and what waits to be sent to it. */
-export abstract class Session {
+export abstract class HttpSession {
   readonly id = randomBytes(ID_BYTES).toString('base64url');
-  readonly seat: Seat;
+  readonly client: ClientConnection;
   /** Whether its greeting was answered, so that there is a client. Who only tried is none. */
-  greeted = false;
+  initialized = false;
   /** The protocol version that was agreed on; undefined before that. */
   version: string | undefined;
-  protected readonly host: SessionHost;
-  readonly #conduit: Conduit;
+  protected readonly host: HttpSessionHost;
+  readonly #pipe: BytePipe;
   /** Responses in which something may wait. */
   readonly #writing = new Set<ServerResponse>();
   #given = 0;
@@ -58,16 +58,16 @@ export abstract class Session {
   #closing: Promise<void> | undefined;
 
   /** `passed` are the gateways that its messages come through. */
-  constructor(host: SessionHost, passed: readonly string[]) {
+  constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
     this.host = host;
-    this.#conduit = new Conduit({
+    this.#pipe = new BytePipe({
       line: (message) => {
         if (this.#closing === undefined) this.deliver(message);
       },
       broken: (why) => this.#giveUp(why),
     });
     // The core says nothing before it is asked, so nothing is delivered while this is being made.
-    this.seat = host.open(this.#conduit.input, this.#conduit.output, passed);
+    this.client = host.open(this.#pipe.input, this.#pipe.output, gatewayPath);
   }
 
   /** Whether an exchange or a stream is open. */
@@ -82,17 +82,17 @@ export abstract class Session {
   /** A message of the client. */
   take(message: Message): void {
     this.#usedAt = performance.now();
-    this.#conduit.take(message);
+    this.#pipe.take(message);
   }
 
   /** True while the core does not keep up with what the client sends. */
   get full(): boolean {
-    return this.#conduit.full;
+    return this.#pipe.full;
   }
 
   /** For how long nothing has happened here, in milliseconds; 0 while anything is open or under way. */
   idleFor(now: number): number {
-    if (this.connected || this.seat.running > 0) this.#usedAt = now;
+    if (this.connected || this.client.running > 0) this.#usedAt = now;
     return now - this.#usedAt;
   }
 
@@ -102,14 +102,15 @@ export abstract class Session {
     const taken = this.#given - waiting;
     if (waiting <= BACKED_UP_BYTES || taken > this.#taken) this.#takenAt = now;
     this.#taken = taken;
-    if (now - this.#takenAt > this.host.pace.stallMs) this.#giveUp('it takes nothing of what waits for it');
-    else if (waiting + this.#conduit.output.writableLength > WAITING_BYTES) this.#giveUp(TOO_MUCH);
+    if (now - this.#takenAt > this.host.timeouts.stallMs)
+      this.#giveUp('it takes nothing of what waits for it');
+    else if (waiting + this.#pipe.output.writableLength > WAITING_BYTES) this.#giveUp(TOO_MUCH);
     else this.attend(now);
   }
 
   /** Resolves when everything the core has said so far is sent. */
   async flushed(): Promise<void> {
-    const { output } = this.#conduit;
+    const { output } = this.#pipe;
     if (!output.destroyed) await new Promise((resolve) => output.write('', resolve));
     const unsent = [...this.#writing].filter(({ writableLength }) => writableLength > 0);
     await Promise.all(unsent.map((response) => relief(response)));
@@ -129,19 +130,19 @@ export abstract class Session {
       this.#writing.add(response);
       response.on('close', () => this.#writing.delete(response));
     }
-    this.#conduit.waitFor(response);
+    this.#pipe.waitFor(response);
   };
 
   async #close(): Promise<void> {
     this.host.left(this);
     this.finish();
     try {
-      await this.seat.close();
+      await this.client.close();
     } catch (error) {
       this.host.log.error('a session over HTTP did not end well', { cause: messageOf(error) });
     }
-    this.#conduit.close();
-    for (const response of this.#writing) destroyLater(response, this.host.pace.stallMs);
+    this.#pipe.close();
+    for (const response of this.#writing) destroyLater(response, this.host.timeouts.stallMs);
   }
 
   #waiting(): number {

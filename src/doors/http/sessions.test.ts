@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually, initialize, openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
+import { eventually, initializeRequest, openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
 
 const NO_SESSION = { headers: { 'mcp-session-id': undefined } };
 
@@ -21,16 +21,16 @@ test('whoever fails to begin is no client that leaves', async () => {
   events.hangUp();
   await eventually(() => test.door.sessions === 0);
   expect(counted.emptied).toBe(0);
-  await leave(test, await test.greet());
+  await leave(test, await test.startSession());
   expect(counted.emptied).toBe(1);
   await test.post('', bad, NO_SESSION);
   expect(counted.emptied).toBe(1);
 });
 
-test('neither is one that does not stay for the answer to its greeting', async () => {
+test('neither is one that does not stay for the answer to its initialize request', async () => {
   const { test, counted } = await openCounted();
   const { socket } = await test.connect();
-  const body = JSON.stringify(initialize());
+  const body = JSON.stringify(initializeRequest());
   const auth = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
   // The stream before it keeps its answer from being sent.
   socket.write(
@@ -43,12 +43,12 @@ test('neither is one that does not stay for the answer to its greeting', async (
   expect(counted.emptied).toBe(0);
 });
 
-test('a client of HTTP+SSE that was greeted is one', async () => {
+test('a client of HTTP+SSE that was initialized is one', async () => {
   const { test, counted } = await openCounted();
   const events = await test.open({ path: '/sse' });
   const path = (await events.next())!.data!;
   const headers = { 'content-type': 'application/json' };
-  await test.request({ method: 'POST', path, headers, body: JSON.stringify(initialize()) });
+  await test.request({ method: 'POST', path, headers, body: JSON.stringify(initializeRequest()) });
   await events.next();
   events.hangUp();
   await eventually(() => test.door.sessions === 0);
@@ -56,9 +56,9 @@ test('a client of HTTP+SSE that was greeted is one', async () => {
 });
 
 test('one that makes room for another was not the last', async () => {
-  const { test, counted } = await openCounted({ limits: { sessions: 1 }, pace: { evictMs: 0 } });
-  const first = await test.greet();
-  const second = await test.greet();
+  const { test, counted } = await openCounted({ limits: { sessions: 1 }, timeouts: { evictMs: 0 } });
+  const first = await test.startSession();
+  const second = await test.startSession();
   expect((await leave(test, first)).status).toBe(404);
   expect(counted.emptied).toBe(0);
   await leave(test, second);
@@ -67,7 +67,7 @@ test('one that makes room for another was not the last', async () => {
 
 test('the last has left when who is still trying has failed, too', async () => {
   const { test, counted } = await openCounted();
-  const session = await test.greet();
+  const session = await test.startSession();
   const trying = await test.open({ path: '/sse' });
   await leave(test, session);
   expect(counted.emptied).toBe(0);

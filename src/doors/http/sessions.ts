@@ -1,7 +1,7 @@
 import type { Logger } from '../../shared/log.ts';
-import type { Session } from './session.ts';
+import type { HttpSession } from './session.ts';
 
-export interface SessionsOptions {
+export interface HttpSessionsOptions {
   /** How many there may be at a time. */
   readonly limit: number;
   /** One that is unused for so long is closed, in milliseconds. */
@@ -16,18 +16,18 @@ export interface SessionsOptions {
 }
 
 /** All clients that are here over HTTP, by the id that each was given. */
-export class Sessions {
-  readonly #byId = new Map<string, Session>();
-  readonly #options: SessionsOptions;
+export class HttpSessions {
+  readonly #byId = new Map<string, HttpSession>();
+  readonly #options: HttpSessionsOptions;
   /** What the clients that are there call themselves; undefined where they do not say. */
-  readonly #clients = new WeakMap<Session, { readonly name: string | undefined }>();
+  readonly #clients = new WeakMap<HttpSession, { readonly name: string | undefined }>();
   /** Runs while there is anybody to look after. */
   #timer: NodeJS.Timeout | undefined;
   /** Whether a client has been here since nobody was. */
   #visited = false;
   #closing = false;
 
-  constructor(options: SessionsOptions) {
+  constructor(options: HttpSessionsOptions) {
     this.#options = options;
   }
 
@@ -35,12 +35,12 @@ export class Sessions {
     return this.#byId.size;
   }
 
-  all(): Session[] {
+  all(): HttpSession[] {
     return [...this.#byId.values()];
   }
 
   /** The session with this id, if it is of this kind: an id given out at one address is worth nothing at another. */
-  find<S extends Session>(id: string, kind: abstract new (...args: never[]) => S): S | undefined {
+  find<S extends HttpSession>(id: string, kind: abstract new (...args: never[]) => S): S | undefined {
     const session = this.#byId.get(id);
     return session instanceof kind ? session : undefined;
   }
@@ -49,7 +49,7 @@ export class Sessions {
   makeRoom(): boolean {
     if (this.#byId.size < this.#options.limit) return true;
     const now = performance.now();
-    let idlest: Session | undefined;
+    let idlest: HttpSession | undefined;
     let longest = this.#options.evictMs;
     for (const session of this.#byId.values()) {
       const idle = session.idleFor(now);
@@ -64,19 +64,19 @@ export class Sessions {
     return true;
   }
 
-  add(session: Session): void {
+  add(session: HttpSession): void {
     this.#byId.set(session.id, session);
     this.#timer ??= setInterval(() => this.#tick(), this.#options.tickMs).unref();
   }
 
   /** Notes that a client is there now, by the name it gave itself. Its id stays a secret. */
-  greeted(session: Session, name: string | undefined): void {
+  initialized(session: HttpSession, name: string | undefined): void {
     if (!this.#byId.has(session.id) || this.#clients.has(session)) return;
     this.#clients.set(session, { name });
     this.#options.log.info('client connected', { name, sessions: this.size });
   }
 
-  remove(session: Session): void {
+  remove(session: HttpSession): void {
     if (!this.#takeOut(session) || this.#byId.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -91,8 +91,8 @@ export class Sessions {
     await Promise.all(this.all().map((session) => session.close()));
   }
 
-  #takeOut(session: Session): boolean {
-    if (session.greeted) this.#visited = true;
+  #takeOut(session: HttpSession): boolean {
+    if (session.initialized) this.#visited = true;
     const known = this.#byId.delete(session.id);
     const client = this.#clients.get(session);
     // At the end all leave, which is no news of any one of them.

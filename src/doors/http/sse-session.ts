@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
-import { Session, versionIn, type SessionHost } from './session.ts';
+import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
 
 /** A client of the older HTTP+SSE: one stream that carries everything to it, and that it lives as long as. */
-export class SseSession extends Session {
+export class SseSession extends HttpSession {
   readonly #response: ServerResponse;
   #sentAt = performance.now();
 
-  constructor(host: SessionHost, passed: readonly string[], response: ServerResponse) {
-    super(host, passed);
+  constructor(host: HttpSessionHost, gatewayPath: readonly string[], response: ServerResponse) {
+    super(host, gatewayPath);
     this.#response = response;
     response.on('close', () => void this.close());
   }
@@ -28,8 +28,8 @@ export class SseSession extends Session {
   protected override deliver(message: Message): void {
     this.#sentAt = performance.now();
     // The first thing that succeeds is its greeting.
-    if (!this.greeted && message.has(Server.result)) {
-      this.greeted = true;
+    if (!this.initialized && message.has(Server.result)) {
+      this.initialized = true;
       this.version = versionIn(message);
     }
     writeEvent(this.#response, message, this.sent);
@@ -40,7 +40,7 @@ export class SseSession extends Session {
   }
 
   protected override attend(now: number): void {
-    if (now - this.#sentAt < this.host.pace.keepAliveMs || this.#response.writableLength > 0) return;
+    if (now - this.#sentAt < this.host.timeouts.keepAliveMs || this.#response.writableLength > 0) return;
     this.#sentAt = now;
     this.#response.write(COMMENT);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callTool, initialize, openTestDoor, type EventReader, type TestDoor } from './door.cases.ts';
+import { holdCall, initializeRequest, openTestDoor, type EventReader, type TestDoor } from './door.cases.ts';
 
 const READY = { jsonrpc: '2.0', method: 'notifications/initialized' };
 
@@ -22,13 +22,13 @@ test('a client of HTTP+SSE is told where to send, and hears everything on its st
   const test = await openTestDoor();
   const { events, path } = await arrive(test);
   expect(path).toMatch(/^\/message\?sessionId=[\w-]{22,}$/);
-  const reply = await send(test, path, initialize('2024-11-05'));
+  const reply = await send(test, path, initializeRequest('2024-11-05'));
   expect([reply.status, reply.text]).toEqual([202, '']);
-  const greeting = (await events.next())!;
-  expect(greeting.event).toBe('message');
-  expect(greeting.json.result.protocolVersion).toBe('2024-11-05');
+  const initialize = (await events.next())!;
+  expect(initialize.event).toBe('message');
+  expect(initialize.json.result.protocolVersion).toBe('2024-11-05');
   await send(test, path, READY);
-  await send(test, path, callTool('x'));
+  await send(test, path, holdCall('x'));
   const call = await test.nextCall();
   call.session.client.notify('notifications/tools/list_changed');
   call.succeed({ big: 'é'.repeat(100_000) });
@@ -39,10 +39,10 @@ test('a client of HTTP+SSE is told where to send, and hears everything on its st
 test('its session ends with its stream', async () => {
   const test = await openTestDoor();
   const { events, path } = await arrive(test);
-  await send(test, path, initialize());
+  await send(test, path, initializeRequest());
   await events.next();
   await send(test, path, READY);
-  await send(test, path, callTool(1));
+  await send(test, path, holdCall(1));
   await test.nextCall();
   const left = new Promise<void>((resolve) => {
     const look = (): void => {
@@ -53,7 +53,7 @@ test('its session ends with its stream', async () => {
   });
   events.hangUp();
   await left;
-  expect(test.seats).toEqual({ opened: 1, closed: 1 });
+  expect(test.clients).toEqual({ opened: 1, closed: 1 });
   expect((await send(test, path, READY)).status).toBe(404);
 });
 
@@ -72,13 +72,13 @@ test('the id of a session is worth nothing at the other address', async () => {
   const test = await openTestDoor();
   const { path } = await arrive(test);
   const sse = path.split('=')[1]!;
-  const streamable = await test.greet();
+  const streamable = await test.startSession();
   expect((await test.post(sse, READY)).status).toBe(404);
   expect((await send(test, `/message?sessionId=${streamable}`, READY)).status).toBe(404);
 });
 
 test('comments keep a silent stream alive', async () => {
-  const test = await openTestDoor({ pace: { tickMs: 10, keepAliveMs: 20 } });
+  const test = await openTestDoor({ timeouts: { tickMs: 10, keepAliveMs: 20 } });
   const { events } = await arrive(test);
   await events.until(() => events.comments >= 2);
 });

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { Client, Server, SERVER_SHAPE } from '../../protocol/index.ts';
 import { editedText, idKey, Message } from '../../wire/index.ts';
 import { EventLog, readCursor, type Cursor } from './event-log.ts';
-import { beginEvents, EventStream } from './event-stream.ts';
-import { Exchange, type BatchedExchange } from './exchange.ts';
-import { Kept } from './kept.ts';
+import { beginEvents, ResumableStream } from './event-stream.ts';
+import { HttpExchange, type BatchedExchange } from './exchange.ts';
+import { UndeliveredMessages } from './undelivered.ts';
 import { OpenPosts } from './open-posts.ts';
 import { replyEmpty } from './reply.ts';
-import { Session, versionIn, type SessionHost } from './session.ts';
+import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
 
 /** The stream that the client listens on, beside those that its requests are answered on. */
 const LISTENING = 0;
@@ -15,29 +15,29 @@ const LISTENING = 0;
 const FIRST_PRIMED = '2025-11-25';
 
 /** A client of Streamable HTTP, and the switch that decides which of its exchanges a message goes to. */
-export class StreamableSession extends Session {
+export class StreamableSession extends HttpSession {
   readonly #posts = new OpenPosts();
   readonly #log: EventLog;
-  readonly #kept = new Kept();
-  #listening: EventStream | undefined;
+  readonly #undelivered = new UndeliveredMessages();
+  #listening: ResumableStream | undefined;
   #streams = LISTENING;
   #primes = false;
   /** The POST with which it began, until that is answered. */
-  #greeting: Exchange | undefined;
+  #initialize: HttpExchange | undefined;
 
-  constructor(host: SessionHost, passed: readonly string[]) {
-    super(host, passed);
+  constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
+    super(host, gatewayPath);
     this.#log = new EventLog(host.events);
   }
 
   /** The request with which the session begins. Its answer says under which id it goes on, or there is no session. */
   begin(initialize: Message, response: ServerResponse): void {
     const exchange = this.#open(initialize, response, false);
-    this.#greeting = exchange;
+    this.#initialize = exchange;
     response.on('close', () => {
       if (response.writableFinished) return;
       // Nobody has learnt the id.
-      this.greeted = false;
+      this.initialized = false;
       void this.close();
     });
     this.take(initialize);
@@ -48,7 +48,7 @@ export class StreamableSession extends Session {
     if (message.has(Client.method) && message.has(Client.id)) {
       const exchange = this.#open(message, response, true);
       this.take(message);
-      for (const kept of this.#kept.takeAnywhere()) exchange.send(kept);
+      for (const undelivered of this.#undelivered.takeAnywhere()) exchange.send(undelivered);
       return;
     }
     this.take(message);
@@ -85,7 +85,7 @@ export class StreamableSession extends Session {
       const open = this.#posts.onStream(cursor.stream)?.stream;
       if (open) {
         open.attach(response, cursor.event);
-        for (const message of this.#kept.takeAnywhere()) open.send(message);
+        for (const message of this.#undelivered.takeAnywhere()) open.send(message);
         return;
       }
       this.#replay(cursor, response);
@@ -93,7 +93,7 @@ export class StreamableSession extends Session {
     }
     this.#listening ??= this.#newStream(LISTENING);
     this.#listening.attach(response, cursor?.stream === LISTENING ? cursor.event : undefined);
-    for (const message of this.#kept.takeAll()) this.#listening.send(message);
+    for (const message of this.#undelivered.takeAll()) this.#listening.send(message);
   }
 
   protected override get connected(): boolean {
@@ -124,7 +124,7 @@ export class StreamableSession extends Session {
   }
 
   protected override attend(now: number): void {
-    const { silenceMs, keepAliveMs, resumeMs } = this.host.pace;
+    const { silenceMs, keepAliveMs, resumeMs } = this.host.timeouts;
     for (const exchange of this.#posts.all()) {
       if (now - exchange.openedAt >= silenceMs) exchange.becomeStream();
       exchange.stream?.keepAlive(now, keepAliveMs);
@@ -133,8 +133,13 @@ export class StreamableSession extends Session {
     this.#log.dropBefore(now - resumeMs, (stream) => this.#posts.onStream(stream) !== undefined);
   }
 
-  #open(request: Message, response: ServerResponse, mayStream: boolean, batch?: BatchedExchange): Exchange {
-    const exchange = new Exchange({
+  #open(
+    request: Message,
+    response: ServerResponse,
+    mayStream: boolean,
+    batch?: BatchedExchange,
+  ): HttpExchange {
+    const exchange = new HttpExchange({
       batch,
       response,
       id: request.text(Client.id)!,
@@ -163,14 +168,14 @@ export class StreamableSession extends Session {
     response.end();
   }
 
-  #newStream(number: number): EventStream {
-    return new EventStream({ number, log: this.#log, primes: this.#primes, sent: this.sent });
+  #newStream(number: number): ResumableStream {
+    return new ResumableStream({ number, log: this.#log, primes: this.#primes, sent: this.sent });
   }
 
   #answer(message: Message): void {
     const id = message.text(Server.id);
     if (id === 'null' && message.has(Server.error)) this.#refused(message);
-    else if (id !== undefined) this.#give(this.#posts.takeAnswered(idKey(id)), message);
+    else if (id !== undefined) this.#answerExchange(this.#posts.takeAnswered(idKey(id)), message);
   }
 
   /**
@@ -181,17 +186,17 @@ export class StreamableSession extends Session {
     const exchange = this.#posts.takeLargest();
     if (exchange === undefined) return;
     const edit = { start: refusal.start(Server.id), end: refusal.end(Server.id), with: exchange.id };
-    this.#give(exchange, Message.fromText(editedText(refusal, [edit]), SERVER_SHAPE));
+    this.#answerExchange(exchange, Message.fromText(editedText(refusal, [edit]), SERVER_SHAPE));
   }
 
-  #give(exchange: Exchange | undefined, answer: Message): void {
+  #answerExchange(exchange: HttpExchange | undefined, answer: Message): void {
     if (exchange === undefined) return;
-    if (exchange !== this.#greeting) exchange.answer(answer);
-    else this.#greet(exchange, answer);
+    if (exchange !== this.#initialize) exchange.answer(answer);
+    else this.#initialized(exchange, answer);
   }
 
-  #greet(exchange: Exchange, answer: Message): void {
-    this.#greeting = undefined;
+  #initialized(exchange: HttpExchange, answer: Message): void {
+    this.#initialize = undefined;
     if (answer.has(Server.error)) {
       exchange.answer(answer);
       void this.close();
@@ -199,7 +204,7 @@ export class StreamableSession extends Session {
     }
     this.version = versionIn(answer);
     this.#primes = this.version !== undefined && this.version >= FIRST_PRIMED;
-    this.greeted = true;
+    this.initialized = true;
     exchange.answer(answer, { 'Mcp-Session-Id': this.id });
   }
 
@@ -219,6 +224,6 @@ export class StreamableSession extends Session {
 
   #sendListening(message: Message, anywhere: boolean): void {
     if (this.#listening?.attached) this.#listening.send(message);
-    else this.#kept.add(message, anywhere);
+    else this.#undelivered.add(message, anywhere);
   }
 }

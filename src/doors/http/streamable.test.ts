@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
-import { callTool, initialize, JSON_HEADERS, openTestDoor, progress, said } from './door.cases.ts';
+import {
+  holdCall,
+  initializeRequest,
+  JSON_HEADERS,
+  openTestDoor,
+  progress,
+  fromServer,
+} from './door.cases.ts';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const text = (what: string) => ({ content: [{ type: 'text', text: what }] });
@@ -12,7 +19,7 @@ test('initialize begins a session, whose id the answer gives', async () => {
     method: 'POST',
     path: '/mcp',
     headers: JSON_HEADERS,
-    body: JSON.stringify(initialize()),
+    body: JSON.stringify(initializeRequest()),
   });
   expect(reply.status).toBe(200);
   expect(reply.headers['content-type']).toBe('application/json');
@@ -24,35 +31,35 @@ test('initialize begins a session, whose id the answer gives', async () => {
 });
 
 test('an initialize that fails gives no session', async () => {
-  const { post, door, seats } = await openTestDoor();
+  const { post, door, clients } = await openTestDoor();
   const bad = { jsonrpc: '2.0', id: 5, method: 'initialize', params: {} };
   const reply = await post('x', bad, { headers: { 'mcp-session-id': undefined } });
   expect(reply.json).toMatchObject({ id: 5, error: { code: -32602 } });
   expect(reply.headers['mcp-session-id']).toBeUndefined();
   expect(door.sessions).toBe(0);
-  expect(seats).toEqual({ opened: 1, closed: 1 });
+  expect(clients).toEqual({ opened: 1, closed: 1 });
 });
 
 test('without a session only initialize is taken, and an unknown session is not found', async () => {
-  const { post, request, seats } = await openTestDoor();
+  const { post, request, clients } = await openTestDoor();
   for (const message of [PING, { jsonrpc: '2.0', method: 'initialize' }]) {
     const reply = await post('', message, { headers: { 'mcp-session-id': undefined } });
     expect(reply.status).toBe(400);
     expect(reply.json.error.message).toContain('initialize');
   }
   expect((await post('nobody', PING)).status).toBe(404);
-  expect((await post('nobody', initialize())).status).toBe(404);
+  expect((await post('nobody', initializeRequest())).status).toBe(404);
   for (const method of ['GET', 'DELETE']) {
     expect((await request({ method, path: '/mcp' })).status).toBe(400);
     const headers = { 'mcp-session-id': 'nobody' };
     expect((await request({ method, path: '/mcp', headers })).status).toBe(404);
   }
-  expect(seats.opened).toBe(0);
+  expect(clients.opened).toBe(0);
 });
 
 test('notifications and answers are taken without a word', async () => {
-  const { greet, post } = await openTestDoor();
-  const session = await greet();
+  const { startSession, post } = await openTestDoor();
+  const session = await startSession();
   for (const message of [
     { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
     { jsonrpc: '2.0', id: 99, result: {} },
@@ -81,20 +88,22 @@ test.each([
     -32600,
   ],
 ])('a body that is %s is answered 400', async (_what, body, code) => {
-  const { greet, post } = await openTestDoor();
-  const reply = await post(await greet(), {}, { body });
+  const { startSession, post } = await openTestDoor();
+  const reply = await post(await startSession(), {}, { body });
   expect([reply.status, reply.json.error.code]).toEqual([400, code]);
 });
 
 test('line breaks between the tokens of a body carry no meaning', async () => {
-  const { greet, post } = await openTestDoor();
+  const { startSession, post } = await openTestDoor();
   const body = '\n{\r\n"jsonrpc":"2.0",\r"id"\n:\n"a\\nb",\n"method":"ping"}\n\n';
-  expect((await post(await greet(), {}, { body })).text).toBe('{"jsonrpc":"2.0","id":"a\\nb","result":{}}');
+  expect((await post(await startSession(), {}, { body })).text).toBe(
+    '{"jsonrpc":"2.0","id":"a\\nb","result":{}}',
+  );
 });
 
 test('headers that do not fit are refused', async () => {
-  const { greet, post, request } = await openTestDoor();
-  const session = await greet();
+  const { startSession, post, request } = await openTestDoor();
+  const session = await startSession();
   const status = async (headers: Record<string, string | undefined>): Promise<number> =>
     (await post(session, PING, { headers })).status;
   expect(await status({ 'content-type': 'text/plain' })).toBe(415);
@@ -113,11 +122,11 @@ test('headers that do not fit are refused', async () => {
 });
 
 test('answers go to the requests they belong to, by value and by type of the id', async () => {
-  const { greet, post, nextCall } = await openTestDoor();
-  const session = await greet();
-  const number = post(session, callTool(1));
+  const { startSession, post, nextCall } = await openTestDoor();
+  const session = await startSession();
+  const number = post(session, holdCall(1));
   const first = await nextCall();
-  const string = post(session, callTool('1'));
+  const string = post(session, holdCall('1'));
   const second = await nextCall();
   second.succeed(text('string'));
   expect((await string).json).toEqual({ jsonrpc: '2.0', id: '1', result: text('string') });
@@ -128,11 +137,11 @@ test('answers go to the requests they belong to, by value and by type of the id'
 });
 
 test('of two requests with one id the older is answered first', async () => {
-  const { greet, post, nextCall } = await openTestDoor();
-  const session = await greet();
-  const older = post(session, callTool(1));
+  const { startSession, post, nextCall } = await openTestDoor();
+  const session = await startSession();
+  const older = post(session, holdCall(1));
   const first = await nextCall();
-  const younger = post(session, callTool(1));
+  const younger = post(session, holdCall(1));
   const second = await nextCall();
   second.succeed(text('one'));
   expect((await older).json.result).toEqual(text('one'));
@@ -141,11 +150,11 @@ test('of two requests with one id the older is answered first', async () => {
 });
 
 test('the same id in two sessions is two requests', async () => {
-  const { greet, post, nextCall } = await openTestDoor();
-  const [one, two] = [await greet(), await greet()];
-  const a = post(one, callTool(1));
+  const { startSession, post, nextCall } = await openTestDoor();
+  const [one, two] = [await startSession(), await startSession()];
+  const a = post(one, holdCall(1));
   const first = await nextCall();
-  const b = post(two, callTool(1));
+  const b = post(two, holdCall(1));
   const second = await nextCall();
   second.succeed(text('b'));
   first.succeed(text('a'));
@@ -153,11 +162,11 @@ test('the same id in two sessions is two requests', async () => {
 });
 
 test('progress turns the answer into a stream that ends with it', async () => {
-  const { greet, stream, nextCall } = await openTestDoor();
-  const session = await greet();
-  const other = stream(session, callTool(1, 'other'));
+  const { startSession, stream, nextCall } = await openTestDoor();
+  const session = await startSession();
+  const other = stream(session, holdCall(1, 'other'));
   const otherCall = await nextCall();
-  const opening = stream(session, callTool(2, 'tok"en'));
+  const opening = stream(session, holdCall(2, 'tok"en'));
   const call = await nextCall();
   call.notify(progress('tok"en', 1), []);
   const events = await opening;
@@ -178,10 +187,10 @@ test('progress turns the answer into a stream that ends with it', async () => {
 });
 
 test('a request that is silent for long gets a stream, and comments keep it alive', async () => {
-  const { greet, stream, nextCall } = await openTestDoor({
-    pace: { tickMs: 10, silenceMs: 20, keepAliveMs: 20 },
+  const { startSession, stream, nextCall } = await openTestDoor({
+    timeouts: { tickMs: 10, silenceMs: 20, keepAliveMs: 20 },
   });
-  const events = await stream(await greet(), callTool(1));
+  const events = await stream(await startSession(), holdCall(1));
   expect(events.response.headers['content-type']).toBe('text/event-stream');
   await events.until(() => events.comments >= 2);
   (await nextCall()).succeed(text('late'));
@@ -189,9 +198,11 @@ test('a request that is silent for long gets a stream, and comments keep it aliv
 });
 
 test('a client of 2025-11-25 can resume a stream before anything has happened on it', async () => {
-  const { greet, stream, listen, nextCall } = await openTestDoor({ pace: { tickMs: 10, silenceMs: 20 } });
-  const session = await greet('2025-11-25');
-  const lost = await stream(session, callTool(1));
+  const { startSession, stream, listen, nextCall } = await openTestDoor({
+    timeouts: { tickMs: 10, silenceMs: 20 },
+  });
+  const session = await startSession('2025-11-25');
+  const lost = await stream(session, holdCall(1));
   const call = await nextCall();
   const first = (await lost.next())!;
   expect(first).toMatchObject({ data: '', event: undefined });
@@ -204,9 +215,9 @@ test('a client of 2025-11-25 can resume a stream before anything has happened on
 });
 
 test('a client that goes away has not cancelled its call, and gets the rest when it comes back', async () => {
-  const { greet, stream, listen, nextCall } = await openTestDoor();
-  const session = await greet();
-  const opening = stream(session, callTool(1, 't'));
+  const { startSession, stream, listen, nextCall } = await openTestDoor();
+  const session = await startSession();
+  const opening = stream(session, holdCall(1, 't'));
   const call = await nextCall();
   call.notify(progress('t', 1), []);
   const lost = await opening;
@@ -233,11 +244,11 @@ test('a client that goes away has not cancelled its call, and gets the rest when
 });
 
 test('a request that was cancelled on its stream has nothing to come back for', async () => {
-  const { greet, stream, post, listen, nextCall } = await openTestDoor({
-    pace: { tickMs: 10, silenceMs: 20 },
+  const { startSession, stream, post, listen, nextCall } = await openTestDoor({
+    timeouts: { tickMs: 10, silenceMs: 20 },
   });
-  const session = await greet('2025-11-25');
-  const events = await stream(session, callTool(1));
+  const session = await startSession('2025-11-25');
+  const events = await stream(session, holdCall(1));
   await nextCall();
   const { id } = (await events.next())!;
   await post(session, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
@@ -246,10 +257,10 @@ test('a request that was cancelled on its stream has nothing to come back for', 
 });
 
 test('a stream is resumed without what was for another', async () => {
-  const { greet, stream, listen, nextCall } = await openTestDoor();
-  const session = await greet();
+  const { startSession, stream, listen, nextCall } = await openTestDoor();
+  const session = await startSession();
   const listening = await listen(session);
-  const opening = stream(session, callTool(1, 't'));
+  const opening = stream(session, holdCall(1, 't'));
   const call = await nextCall();
   call.notify(progress('t', 1), []);
   await (await opening).next();
@@ -266,9 +277,9 @@ test('a stream is resumed without what was for another', async () => {
 });
 
 test('an event id that nobody gave out is a fresh start', async () => {
-  const { greet, stream, listen, nextCall } = await openTestDoor();
-  const session = await greet();
-  const waiting = stream(session, callTool(1));
+  const { startSession, stream, listen, nextCall } = await openTestDoor();
+  const session = await startSession();
+  const waiting = stream(session, holdCall(1));
   const call = await nextCall();
   for (const id of ['7-7', 'nonsense', '0-999', '1-1']) {
     const listening = await listen(session, id);
@@ -281,14 +292,14 @@ test('an event id that nobody gave out is a fresh start', async () => {
 });
 
 test('a cancelled request is ended without an answer', async () => {
-  const { greet, post, stream, nextCall } = await openTestDoor();
-  const session = await greet();
+  const { startSession, post, stream, nextCall } = await openTestDoor();
+  const session = await startSession();
   const cancel = (requestId: unknown) => ({
     jsonrpc: '2.0',
     method: 'notifications/cancelled',
     params: { requestId },
   });
-  const opening = stream(session, callTool('é\n'));
+  const opening = stream(session, holdCall('é\n'));
   const call = await nextCall();
   const body = JSON.stringify(cancel('X')).replace('X', '\\u00e9\\n');
   expect((await post(session, {}, { body })).status).toBe(202);
@@ -298,16 +309,16 @@ test('a cancelled request is ended without an answer', async () => {
 });
 
 test('what a server asks goes to the youngest open request, and to who listens where there is none', async () => {
-  const { greet, stream, listen, post, nextCall } = await openTestDoor();
-  const session = await greet();
+  const { startSession, stream, listen, post, nextCall } = await openTestDoor();
+  const session = await startSession();
   const listening = await listen(session);
-  const older = stream(session, callTool(1));
+  const older = stream(session, holdCall(1));
   const call = await nextCall();
-  const younger = stream(session, callTool(2));
+  const younger = stream(session, holdCall(2));
   const other = await nextCall();
   const answered: Message[] = [];
   const ask = (): void => {
-    const question = said({ id: 'q', method: 'sampling/createMessage', params: {} });
+    const question = fromServer({ id: 'q', method: 'sampling/createMessage', params: {} });
     call.session.client.ask(question, {
       answered: (answer) => answered.push(answer),
       unanswered: () => undefined,
@@ -321,7 +332,7 @@ test('what a server asks goes to the youngest open request, and to who listens w
   expect(answered.map((answer) => answer.value(Server.result))).toEqual([{ ok: 1 }]);
   other.succeed({});
   expect((await events.next())!.json.id).toBe(2);
-  const log = said({ method: 'notifications/message', params: { level: 'info', data: 'x' } });
+  const log = fromServer({ method: 'notifications/message', params: { level: 'info', data: 'x' } });
   call.session.client.forwardNotification(log, []);
   expect((await (await older).next())!.json.method).toBe('notifications/message');
   call.succeed({});
@@ -333,19 +344,19 @@ test('what a server asks goes to the youngest open request, and to who listens w
 });
 
 test('what nobody is there to take is kept, a question also for the next request', async () => {
-  const { greet, stream, listen, post, nextCall } = await openTestDoor();
-  const session = await greet();
-  const done = post(session, callTool(1));
+  const { startSession, stream, listen, post, nextCall } = await openTestDoor();
+  const session = await startSession();
+  const done = post(session, holdCall(1));
   const call = await nextCall();
   call.succeed({});
   await done;
   const { client } = call.session;
   client.notify('notifications/tools/list_changed');
-  client.ask(said({ id: 1, method: 'roots/list' }), {
+  client.ask(fromServer({ id: 1, method: 'roots/list' }), {
     answered: () => undefined,
     unanswered: () => undefined,
   });
-  const events = await stream(session, callTool(2));
+  const events = await stream(session, holdCall(2));
   expect((await events.next())!.json.method).toBe('roots/list');
   (await nextCall()).succeed({});
   expect((await events.next())!.json.id).toBe(2);
@@ -353,9 +364,9 @@ test('what nobody is there to take is kept, a question also for the next request
 });
 
 test('of too much that is kept the oldest is given up', async () => {
-  const { greet, listen, post, nextCall } = await openTestDoor();
-  const session = await greet();
-  const done = post(session, callTool(1));
+  const { startSession, listen, post, nextCall } = await openTestDoor();
+  const session = await startSession();
+  const done = post(session, holdCall(1));
   const call = await nextCall();
   call.succeed({});
   await done;
@@ -368,18 +379,18 @@ test('of too much that is kept the oldest is given up', async () => {
 });
 
 test('who listens a second time replaces the first', async () => {
-  const { greet, listen } = await openTestDoor();
-  const session = await greet();
+  const { startSession, listen } = await openTestDoor();
+  const session = await startSession();
   const first = await listen(session);
   await listen(session);
   expect(await first.next()).toBeUndefined();
 });
 
 test('DELETE ends the session and everything that is open in it', async () => {
-  const { greet, request, post, listen, nextCall, door, seats } = await openTestDoor();
-  const session = await greet();
+  const { startSession, request, post, listen, nextCall, door, clients } = await openTestDoor();
+  const session = await startSession();
   const listening = await listen(session);
-  const waiting = post(session, callTool(1));
+  const waiting = post(session, holdCall(1));
   await nextCall();
   const headers = { 'mcp-session-id': session };
   expect((await request({ method: 'DELETE', path: '/mcp', headers })).status).toBe(204);
@@ -387,19 +398,19 @@ test('DELETE ends the session and everything that is open in it', async () => {
   const reply = await waiting;
   expect([reply.status, reply.json.id]).toEqual([404, 1]);
   expect(door.sessions).toBe(0);
-  expect(seats.closed).toBe(1);
+  expect(clients.closed).toBe(1);
   expect((await request({ method: 'DELETE', path: '/mcp', headers })).status).toBe(404);
   expect((await post(session, PING)).status).toBe(404);
 });
 
 test('large messages go through whole, as JSON and as events', async () => {
-  const { greet, post, stream, nextCall } = await openTestDoor();
-  const session = await greet();
+  const { startSession, post, stream, nextCall } = await openTestDoor();
+  const session = await startSession();
   const large = 'é"\n'.repeat(1_000_000);
-  const plain = post(session, { ...callTool(1), large: 'x'.repeat(2_000_000) });
+  const plain = post(session, { ...holdCall(1), large: 'x'.repeat(2_000_000) });
   (await nextCall()).succeed(text(large));
   expect((await plain).json.result).toEqual(text(large));
-  const opening = stream(session, callTool(2, 't'));
+  const opening = stream(session, holdCall(2, 't'));
   const call = await nextCall();
   call.notify(progress('t', 1), []);
   call.succeed(text(large));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LEGACY_VERSIONS, Meta, MODERN_VERSION } from '../../protocol/index.ts';
-import { askDuring, openModern, said } from './modern.cases.ts';
+import { askDuring, openModern, serverMessage } from './modern.cases.ts';
 
 const DONE = { id: 0, result: { content: [] } };
 const REFUSED = { code: -32602, message: expect.stringContaining('requestState') };
@@ -100,7 +100,7 @@ test('ids are the client’s own: a number and a text that look alike are two', 
   world.say({ method: 'notifications/cancelled', params: { requestId: '1' } });
   await expect.poll(() => two.open).toBe(false);
   expect(one.open).toBe(true);
-  one.relay(said(DONE));
+  one.relay(serverMessage(DONE));
   expect(await world.answerTo(1)).toMatchObject({ id: 1 });
   expect(world.messages).toHaveLength(1);
 });
@@ -133,7 +133,7 @@ test('a state of a server’s own passes: it is not ours to judge', async () => 
   world.call(1, {}, { requestState: 'theirs', inputResponses: {} });
   const call = await world.nextCall();
   expect(call.request.toString()).toContain('"requestState":"theirs"');
-  call.relay(said(DONE));
+  call.relay(serverMessage(DONE));
   await world.answerTo(1);
 });
 
@@ -167,7 +167,7 @@ test('a state that comes back with the same arguments, written otherwise, is the
     { requestState, inputResponses: { question_1: { action: 'decline' } } },
   );
   expect((await asked.outcome).result).toEqual({ action: 'decline' });
-  call.relay(said(DONE));
+  call.relay(serverMessage(DONE));
   await world.answerTo(2);
 });
 
@@ -182,10 +182,10 @@ test('a client that leaves gives up what runs; what waits for its next turn stay
   world.client.leave();
   expect(running.open).toBe(false);
   expect(waiting.open).toBe(true);
-  expect(world.home.parked.size).toBe(1);
+  expect(world.clients.suspended.size).toBe(1);
   world.call(3, {}, { requestState, inputResponses: { question_1: { action: 'accept' } } });
   await asked.outcome;
-  waiting.relay(said(DONE));
+  waiting.relay(serverMessage(DONE));
   expect((await world.answerTo(3)).result.resultType).toBe('complete');
 });
 
@@ -195,7 +195,7 @@ test('the home that closes ends what waits there', async () => {
   const call = await world.nextCall();
   const asked = askDuring(call);
   await world.answerTo(1);
-  world.home.close();
+  world.clients.close();
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
   expect(call.open).toBe(false);
 });
@@ -212,7 +212,7 @@ test('it is idle when nothing waits for an answer, whoever listens', async () =>
   const waiting = world.client.idle().then(() => (idle = true));
   expect(world.client.running).toBe(2);
   expect(idle).toBe(false);
-  call.relay(said(DONE));
+  call.relay(serverMessage(DONE));
   await waiting;
 });
 
@@ -234,7 +234,7 @@ test('what still runs at the end is answered with an error, and who listens is t
 });
 
 test('many calls that wait for clients that never come back are all given up in time', async () => {
-  const world = openModern({ parked: { ageMs: 200 } });
+  const world = openModern({ suspended: { ageMs: 200 } });
   const outcomes: Promise<any>[] = [];
   const calls = [];
   for (let n = 0; n < 300; n++) {
@@ -245,6 +245,6 @@ test('many calls that wait for clients that never come back are all given up in 
   }
   for (const outcome of await Promise.all(outcomes)) expect(outcome).toEqual({ unanswered: 'closed' });
   expect(calls.every(({ open }) => !open)).toBe(true);
-  expect(world.home.parked.size).toBe(0);
+  expect(world.clients.suspended.size).toBe(0);
   expect(world.client.running).toBe(0);
 });

@@ -11,17 +11,17 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../../wire/index.ts';
-import { Chain } from './chain.ts';
-import type { ModernHome, Seat } from './home.ts';
-import { fixedCapabilities } from '../legacy.ts';
-import { Listen } from './listen.ts';
-import { Parked } from './parked.ts';
+import { LinkedSet } from './linked-set.ts';
+import type { StatelessClients, ModernConnection } from './stateless-clients.ts';
+import { fixedCapabilities } from '../legacy-client.ts';
+import { ListenRequest } from './listen-request.ts';
+import { SuspendedRequests } from './suspended-requests.ts';
 import { ModernRequest } from './request.ts';
-import { stampedResult } from './stamp.ts';
-import { Turn, type TurnKeeper } from './turn.ts';
+import { modernResult } from './modern-meta.ts';
+import { Attempt, type AttemptOwner } from './attempt.ts';
 
 /** Requests of the older era that have no place in this one. */
-const GONE = new Set([
+const REMOVED_METHODS = new Set([
   'initialize',
   'ping',
   'logging/setLevel',
@@ -40,28 +40,28 @@ function hasTasks({ extensions }: JsonObject): boolean {
 }
 
 /** How long the answer to who we are waits for servers that nobody knows yet, and how often it looks, in milliseconds. */
-const ACQUAINT_MS = 1500;
-const LOOK_AGAIN_MS = 25;
+const SERVER_INFO_WAIT_MS = 1500;
+const RECHECK_MS = 25;
 
 /** How long a client may take us at our word about what we are, in milliseconds. */
-const DISCOVER_TTL = 60_000;
+const DISCOVER_TTL_MS = 60_000;
 
 /** One connection of a client that speaks the version without a handshake: every request stands for itself. */
-export class ModernClient implements Seat, TurnKeeper {
+export class ModernClient implements ModernConnection, AttemptOwner {
   readonly peer: Peer;
-  readonly #home: ModernHome;
+  readonly #clients: StatelessClients;
   /** What waits for an answer. */
-  readonly #running = new Chain<Turn>();
+  readonly #running = new LinkedSet<Attempt>();
   /** Answers to who we are that are not given yet. */
-  #acquainting = 0;
+  #discovering = 0;
   #onIdle: (() => void)[] = [];
 
-  constructor(peer: Peer, home: ModernHome) {
+  constructor(peer: Peer, clients: StatelessClients) {
     this.peer = peer;
-    this.#home = home;
+    this.#clients = clients;
     // Every request of this era has an envelope among its rare members.
-    peer.readsWhole = true;
-    home.arrived(this);
+    peer.readsRareMembers = true;
+    clients.connected(this);
   }
 
   get running(): number {
@@ -69,11 +69,13 @@ export class ModernClient implements Seat, TurnKeeper {
   }
 
   get requests(): ModernRequest[] {
-    return this.#running.members().flatMap(({ worker }) => (worker instanceof ModernRequest ? [worker] : []));
+    return this.#running
+      .members()
+      .flatMap(({ handler: worker }) => (worker instanceof ModernRequest ? [worker] : []));
   }
 
   request(message: Message, method = message.string(Client.method)!): void {
-    const { version, capabilities } = this.#home.envelopeOf(message);
+    const { version, capabilities } = this.#clients.clientMetaOf(message);
     // What most requests are is not held up by what few are.
     if (version === MODERN_VERSION && capabilities !== undefined && method === 'tools/call') {
       this.#run(message, method, capabilities);
@@ -90,7 +92,7 @@ export class ModernClient implements Seat, TurnKeeper {
         RpcCode.invalidParams,
         `Invalid params: _meta needs "io.modelcontextprotocol/${missing}".`,
       );
-    } else if (method === 'server/discover') void this.#introduce(id, capabilities);
+    } else if (method === 'server/discover') void this.#answerDiscover(id, capabilities);
     else if (TASKS.has(method) && !hasTasks(capabilities)) {
       const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
       this.peer.fail(
@@ -99,7 +101,8 @@ export class ModernClient implements Seat, TurnKeeper {
         `${method} needs the extension ${TASKS_EXTENSION}.`,
         data,
       );
-    } else if (GONE.has(method)) this.peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method}`);
+    } else if (REMOVED_METHODS.has(method))
+      this.peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method}`);
     else this.#run(message, method, capabilities);
   }
 
@@ -107,20 +110,20 @@ export class ModernClient implements Seat, TurnKeeper {
     // The one notification that the era has for us; over HTTP it is the end of the exchange instead.
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const id = message.text(Client.requestId);
-    const turn = this.#running.find((each) => each.id === id);
-    if (turn === undefined) return;
-    this.ended(turn);
+    const attempt = this.#running.find((each) => each.id === id);
+    if (attempt === undefined) return;
+    this.ended(attempt);
     const { reason } = message.value(Client.params) as JsonObject;
-    turn.worker?.cancel(typeof reason === 'string' ? reason : undefined);
+    attempt.handler?.cancel(typeof reason === 'string' ? reason : undefined);
   }
 
   /** The client is gone. What it asked for is not wanted any more; calls that wait for its next turn do. */
   leave(): void {
-    for (const turn of this.#running.members()) {
-      this.ended(turn);
-      turn.worker?.cancel('The client has left.');
+    for (const attempt of this.#running.members()) {
+      this.ended(attempt);
+      attempt.handler?.cancel('The client has left.');
     }
-    this.#home.left(this);
+    this.#clients.disconnected(this);
   }
 
   /** Resolves when nothing waits for an answer; who only listens does not count. */
@@ -131,15 +134,15 @@ export class ModernClient implements Seat, TurnKeeper {
 
   /** Gives up on what still runs, and says so. */
   failAll(): void {
-    for (const { worker } of this.#running.members()) {
-      if (worker instanceof Listen) worker.end();
+    for (const { handler: worker } of this.#running.members()) {
+      if (worker instanceof ListenRequest) worker.end();
       else if (worker instanceof ModernRequest) worker.session.failAll();
     }
   }
 
   get #busy(): number {
-    const asked = this.#running.members().filter(({ worker }) => !(worker instanceof Listen));
-    return asked.length + this.#acquainting;
+    const asked = this.#running.members().filter(({ handler: worker }) => !(worker instanceof ListenRequest));
+    return asked.length + this.#discovering;
   }
 
   #run(message: Message, method: string, capabilities: JsonObject): void {
@@ -151,21 +154,21 @@ export class ModernClient implements Seat, TurnKeeper {
         return;
       }
     }
-    this.#home.declared(capabilities);
-    this.#home.join();
-    const turn = new Turn(this, message);
+    this.#clients.declared(capabilities);
+    this.#clients.join();
+    const attempt = new Attempt(this, message);
     if (method === 'subscriptions/listen') {
-      this.#running.add(turn);
-      turn.worker = new Listen(this.#home, turn);
+      this.#running.add(attempt);
+      attempt.handler = new ListenRequest(this.#clients, attempt);
       return;
     }
     const state = message.has(Client.requestState) ? message.string(Client.requestState) : undefined;
-    if (state !== undefined && Parked.isOurs(state)) {
-      const parked = this.#resumed(state, message);
-      if (parked) {
-        turn.worker = parked;
-        this.#running.add(turn);
-        parked.resume(turn);
+    if (state !== undefined && SuspendedRequests.isOurs(state)) {
+      const suspended = this.#takeSuspended(state, message);
+      if (suspended) {
+        attempt.handler = suspended;
+        this.#running.add(attempt);
+        suspended.resume(attempt);
       } else
         this.peer.fail(
           message.text(Client.id),
@@ -174,24 +177,24 @@ export class ModernClient implements Seat, TurnKeeper {
         );
       return;
     }
-    if (level !== undefined) this.#home.wantLog(level);
-    const request = new ModernRequest(this.#home, turn, method, capabilities, level);
-    turn.worker = request;
-    this.#running.add(turn);
+    if (level !== undefined) this.#clients.wantLog(level);
+    const request = new ModernRequest(this.#clients, attempt, method, capabilities, level);
+    attempt.handler = request;
+    this.#running.add(attempt);
     request.run();
   }
 
   /** The call that a client comes back to with the answer to a question. */
-  #resumed(state: string, request: Message): ModernRequest | undefined {
-    const parked = this.#home.parked.take(state);
-    if (parked === undefined || parked.concerns(request)) return parked;
+  #takeSuspended(state: string, request: Message): ModernRequest | undefined {
+    const suspended = this.#clients.suspended.take(state);
+    if (suspended === undefined || suspended.matches(request)) return suspended;
     // It is good for once, and for what it was given for; whoever tries it on something else ends both.
-    parked.expire();
+    suspended.expire();
     return undefined;
   }
 
-  ended(turn: Turn): void {
-    this.#running.remove(turn);
+  ended(attempt: Attempt): void {
+    this.#running.remove(attempt);
     if (this.#onIdle.length > 0) this.#tellIdle();
   }
 
@@ -200,11 +203,11 @@ export class ModernClient implements Seat, TurnKeeper {
       for (const listener of this.#onIdle.splice(0)) listener();
   }
 
-  async #introduce(id: string, capabilities: JsonObject): Promise<void> {
-    this.#acquainting++;
-    await this.#acquaint(capabilities);
+  async #answerDiscover(id: string, capabilities: JsonObject): Promise<void> {
+    this.#discovering++;
+    await this.#waitForServerInfo(capabilities);
     this.peer.answerText(id, this.#discover());
-    this.#acquainting--;
+    this.#discovering--;
     this.#tellIdle();
   }
 
@@ -212,20 +215,20 @@ export class ModernClient implements Seat, TurnKeeper {
    * What servers can do beyond the protocol is known only from themselves. One that starts with the first request anyway
    * is waited for a moment, the first time ever.
    */
-  async #acquaint(capabilities: JsonObject): Promise<void> {
-    this.#home.declared(capabilities);
-    this.#home.join();
-    const until = performance.now() + ACQUAINT_MS;
-    const isStranger = ({ source, exposure }: CatalogEntry): boolean =>
+  async #waitForServerInfo(capabilities: JsonObject): Promise<void> {
+    this.#clients.declared(capabilities);
+    this.#clients.join();
+    const until = performance.now() + SERVER_INFO_WAIT_MS;
+    const isUnknown = ({ source, exposure }: CatalogEntry): boolean =>
       exposure.needsTools && source.about() === undefined && source.problem === undefined;
-    while (this.#home.gateway.catalog.entries.some(isStranger) && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    while (this.#clients.gateway.catalog.entries.some(isUnknown) && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, RECHECK_MS));
   }
 
   #discover(): string {
-    const { identity, gateway, info } = this.#home;
+    const { identity, gateway, info } = this.#clients;
     const instructions = identity.instructions();
-    return stampedResult(
+    return modernResult(
       {
         supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
         capabilities:
@@ -233,7 +236,7 @@ export class ModernClient implements Seat, TurnKeeper {
             ? fixedCapabilities(gateway.kinds)
             : capabilitiesOf(gateway.kinds, this.#extensions()),
         ...(instructions === '' ? {} : { instructions }),
-        ttlMs: DISCOVER_TTL,
+        ttlMs: DISCOVER_TTL_MS,
         cacheScope: 'private',
       },
       'server/discover',
@@ -244,7 +247,7 @@ export class ModernClient implements Seat, TurnKeeper {
   /** What servers beyond us have that goes beyond the protocol; it passes through. */
   #extensions(): JsonObject {
     const all: JsonObject = {};
-    for (const { source } of this.#home.gateway.catalog.entries) {
+    for (const { source } of this.#clients.gateway.catalog.entries) {
       const extensions = source.about()?.capabilities.extensions;
       if (isJsonObject(extensions)) Object.assign(all, extensions);
     }

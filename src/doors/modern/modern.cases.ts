@@ -5,13 +5,13 @@ import { Gateway, type Call, type CatalogEntry } from '../../gateway/index.ts';
 import { CLIENT_SHAPE, Meta, MODERN_VERSION, SERVER_SHAPE } from '../../protocol/index.ts';
 import { Message, Peer } from '../../wire/index.ts';
 import { ModernClient } from './client.ts';
-import { ModernHome, type ModernHomeOptions } from './home.ts';
+import { StatelessClients, type StatelessClientsOptions } from './stateless-clients.ts';
 
 /** What the clients here can do. */
 const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
 /** One connection of a modern client. */
-export interface ModernConnection {
+export interface TestConnection {
   readonly client: ModernClient;
   readonly peer: Peer;
   /** Everything the client was sent, in order. */
@@ -33,43 +33,43 @@ export interface ModernConnection {
 }
 
 /** A modern client before a gateway with one tool, `hold`, whose calls the test answers itself. */
-export interface ModernWorld extends ModernConnection {
+export interface TestClient extends TestConnection {
   readonly gateway: Gateway;
-  readonly home: ModernHome;
+  readonly clients: StatelessClients;
   /** The next call of the tool. */
   readonly nextCall: () => Promise<Call>;
 }
 
 export const IDENTITY = { name: 'test', title: 'Test', version: '0', instructions: () => 'Be brief.' };
 
-export function openModern(options: Partial<ModernHomeOptions> = {}): ModernWorld {
+export function openModern(options: Partial<StatelessClientsOptions> = {}): TestClient {
   const calls: Call[] = [];
   const takers: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
     entries: [
-      toy('toy', (call) => {
+      entryWith('toy', (call) => {
         const taker = takers.shift();
         if (taker) taker(call);
         else calls.push(call);
       }),
     ],
   });
-  const home = new ModernHome({
+  const clients = new StatelessClients({
     gateway,
     identity: IDENTITY,
     log: silentLogger,
-    onePerson: true,
+    singleUser: true,
     ...options,
   });
-  const connection = connectTo(home);
+  const connection = connectTo(clients);
   onTestFinished(() => {
     connection.vanish();
-    home.close();
+    clients.close();
   });
   return {
     ...connection,
     gateway,
-    home,
+    clients,
     nextCall: () => {
       const call = calls.shift();
       return call ? Promise.resolve(call) : new Promise((resolve) => takers.push(resolve));
@@ -78,7 +78,7 @@ export function openModern(options: Partial<ModernHomeOptions> = {}): ModernWorl
 }
 
 /** A connection to a home. Whoever opens it lets it vanish again. */
-export function connectTo(home: ModernHome): ModernConnection {
+export function connectTo(clients: StatelessClients): TestConnection {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const peer: Peer = new Peer(
     input,
@@ -92,14 +92,14 @@ export function connectTo(home: ModernHome): ModernConnection {
     },
     { shape: CLIENT_SHAPE, takesCopies: false },
   );
-  const client = new ModernClient(peer, home);
+  const client = new ModernClient(peer, clients);
   const { messages, next } = reading(output);
   const say = (message: object): void => {
     input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   };
   const answerTo = (id: string | number): Promise<any> =>
     next((message) => message.id === id && message.method === undefined);
-  const request: ModernConnection['request'] = (id, method, params = {}) =>
+  const request: TestConnection['request'] = (id, method, params = {}) =>
     say({ id, method, params: { ...params, _meta: { ...envelope(), ...params._meta } } });
   return {
     client,
@@ -133,12 +133,12 @@ export function envelope(capabilities: object = ABLE): Record<string, unknown> {
 }
 
 /** Something a server says. */
-export function said(message: object): Message {
+export function serverMessage(message: object): Message {
   return Message.from({ jsonrpc: '2.0', ...message }, SERVER_SHAPE);
 }
 
 /** A question of a server, and what became of it. */
-export interface Asked {
+export interface AskedClient {
   readonly id: number;
   /** What was answered; `unanswered` with a reason where nothing can come any more. */
   readonly outcome: Promise<any>;
@@ -149,10 +149,10 @@ export function askDuring(
   call: Call,
   method = 'elicitation/create',
   params: object = { message: 'Well?' },
-): Asked {
+): AskedClient {
   let id = 0;
   const outcome = new Promise<any>((resolve) => {
-    id = call.session.client.ask(said({ id: 'q', method, params }), {
+    id = call.session.client.ask(serverMessage({ id: 'q', method, params }), {
       answered: (answer) => resolve(JSON.parse(answer.toString())),
       unanswered: (reason) => resolve({ unanswered: reason }),
     });
@@ -161,7 +161,7 @@ export function askDuring(
 }
 
 /** An entry with one tool that does as told. */
-export function toy(name: string, run: (call: Call) => void, tool = 'hold'): CatalogEntry {
+export function entryWith(name: string, run: (call: Call) => void, tool = 'hold'): CatalogEntry {
   return {
     // Only its name is asked for here, whether it runs, and whether it minds what clients tell it.
     source: {
@@ -187,7 +187,7 @@ export function toy(name: string, run: (call: Call) => void, tool = 'hold'): Cat
   };
 }
 
-function reading(output: PassThrough): Pick<ModernWorld, 'messages' | 'next'> {
+function reading(output: PassThrough): Pick<TestClient, 'messages' | 'next'> {
   const messages: any[] = [];
   const watchers = new Set<() => void>();
   let rest = '';

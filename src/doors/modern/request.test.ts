@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { Meta } from '../../protocol/index.ts';
-import { askDuring, openModern, said, type ModernWorld } from './modern.cases.ts';
+import { askDuring, openModern, serverMessage, type TestClient } from './modern.cases.ts';
 
 const ACCEPT = { action: 'accept', content: { a: 1 } };
 
 /** A call that has asked something and waits for its client. */
-async function parked(world: ModernWorld, id: string | number = 1) {
+async function suspend(world: TestClient, id: string | number = 1) {
   world.call(id, { n: 1 });
   const call = await world.nextCall();
   const asked = askDuring(call);
@@ -20,8 +20,8 @@ const back = (state: string, inputResponses?: unknown): object => ({
   ...(inputResponses === undefined ? {} : { inputResponses }),
 });
 
-const text = (value: string): ReturnType<typeof said> =>
-  said({ id: 0, result: { content: [{ type: 'text', text: value }] } });
+const text = (value: string): ReturnType<typeof serverMessage> =>
+  serverMessage({ id: 0, result: { content: [{ type: 'text', text: value }] } });
 
 test('a call that asks nothing is answered in its first turn', async () => {
   const world = openModern();
@@ -37,13 +37,13 @@ test('a call that asks nothing is answered in its first turn', async () => {
 
 test('a question is an answer, and the answer to it comes with a request of its own', async () => {
   const world = openModern();
-  const { call, asked, state, inputs } = await parked(world);
+  const { call, asked, state, inputs } = await suspend(world);
   expect(inputs).toEqual({ question_1: { method: 'elicitation/create', params: { message: 'Well?' } } });
-  expect(world.home.parked.size).toBe(1);
+  expect(world.clients.suspended.size).toBe(1);
   expect(world.client.running).toBe(0);
   world.call('later', { n: 1 }, back(state, { question_1: ACCEPT }));
   expect((await asked.outcome).result).toEqual(ACCEPT);
-  expect(world.home.parked.size).toBe(0);
+  expect(world.clients.suspended.size).toBe(0);
   call.relay(text('done'));
   expect((await world.answerTo('later')).result.content).toEqual([{ type: 'text', text: 'done' }]);
   expect(world.messages).toHaveLength(2);
@@ -80,7 +80,7 @@ test('questions that come together go out together; one that comes later has ano
 
 test('what comes while the client is away is asked when it is back', async () => {
   const world = openModern();
-  const { call, asked, state } = await parked(world);
+  const { call, asked, state } = await suspend(world);
   const later = askDuring(call, 'roots/list', {});
   world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
   await asked.outcome;
@@ -90,11 +90,11 @@ test('what comes while the client is away is asked when it is back', async () =>
   expect((await later.outcome).result).toEqual({ roots: [] });
 });
 
-test('a call that is parked again and again does not use up the room', async () => {
-  const world = openModern({ parked: { mostBytes: 2000 } });
+test('a call that is suspended again and again does not use up the room', async () => {
+  const world = openModern({ suspended: { maxBytes: 2000 } });
   for (let n = 0; n < 30; n++) {
-    const { call, asked, state } = await parked(world, `call ${n}`);
-    // It holds less than when it was parked.
+    const { call, asked, state } = await suspend(world, `call ${n}`);
+    // It holds less than when it was suspended.
     call.session.client.withdraw(asked.id, 'never mind');
     world.call(`back ${n}`, { n: 1 }, back(state));
     await expect.poll(() => world.client.running).toBe(1);
@@ -107,7 +107,7 @@ test('what was asked without params has none', async () => {
   const world = openModern();
   world.call(1);
   const call = await world.nextCall();
-  call.session.client.ask(said({ id: 1, method: 'roots/list' }), {
+  call.session.client.ask(serverMessage({ id: 1, method: 'roots/list' }), {
     answered: () => undefined,
     unanswered: () => undefined,
   });
@@ -123,7 +123,7 @@ test.each([
   ['another key', { question_2: ACCEPT }],
 ])('who comes back with %s is asked again', async (_, responses) => {
   const world = openModern();
-  const { asked, state, inputs } = await parked(world);
+  const { asked, state, inputs } = await suspend(world);
   world.call(2, { n: 1 }, back(state, responses));
   const { result } = await world.answerTo(2);
   expect(result.inputRequests).toEqual(inputs);
@@ -134,25 +134,25 @@ test.each([
 
 test('an answer that is no object is passed on as it is: whoever asked has to judge it', async () => {
   const world = openModern();
-  const { asked, state } = await parked(world);
+  const { asked, state } = await suspend(world);
   world.call(2, { n: 1 }, back(state, { question_1: null }));
   expect((await asked.outcome).result).toBeNull();
 });
 
 test('the answer that came while the client was away is there when it is back', async () => {
   const world = openModern();
-  const { call, asked, state } = await parked(world);
+  const { call, asked, state } = await suspend(world);
   call.relay(text('without you'));
   world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
   expect((await world.answerTo(2)).result.content[0].text).toBe('without you');
   await asked.outcome;
   expect(world.client.running).toBe(0);
-  expect(world.home.parked.size).toBe(0);
+  expect(world.clients.suspended.size).toBe(0);
 });
 
 test('so is the failure', async () => {
   const world = openModern();
-  const { call, state } = await parked(world);
+  const { call, state } = await suspend(world);
   call.fail(new SwitchboardError('SERVER_CRASHED', "Server 'toy' crashed."));
   world.call(2, { n: 1 }, back(state));
   expect(JSON.stringify(await world.answerTo(2))).toContain('crashed');
@@ -171,7 +171,7 @@ test('a question that was taken back is not asked any more', async () => {
 
 test('a turn in which all questions were taken back waits for the answer', async () => {
   const world = openModern();
-  const { call, asked, state } = await parked(world);
+  const { call, asked, state } = await suspend(world);
   call.session.client.withdraw(asked.id, 'never mind');
   world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
   await expect.poll(() => world.client.running).toBe(1);
@@ -194,8 +194,8 @@ test('a call that is cancelled while it asks takes its questions along', async (
 });
 
 test('a call whose client never comes back is cancelled', async () => {
-  const world = openModern({ parked: { ageMs: 30 } });
-  const { call, asked, state } = await parked(world);
+  const world = openModern({ suspended: { ageMs: 30 } });
+  const { call, asked, state } = await suspend(world);
   const reason = new Promise<string | undefined>((resolve) => {
     call.runner = { cancelled: resolve };
   });
@@ -208,8 +208,8 @@ test('a call whose client never comes back is cancelled', async () => {
 });
 
 test('where there is no room to wait, the server is told that nobody answers', async () => {
-  const world = openModern({ parked: { most: 1 } });
-  await parked(world, 'first');
+  const world = openModern({ suspended: { maxRequests: 1 } });
+  await suspend(world, 'first');
   world.call('second');
   const call = await world.nextCall();
   expect(await askDuring(call).outcome).toEqual({ unanswered: 'closed' });
@@ -225,7 +225,7 @@ test('a request that is over asks for nothing more', async () => {
   expect(client.modern).toBe(true);
   call.relay(text('done'));
   const late = new Promise((resolve) => {
-    client.ask(said({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
+    client.ask(serverMessage({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
   });
   await world.answerTo(1);
   // Whoever asks after the end is told that nobody answers.
@@ -236,7 +236,7 @@ test('a request that is over asks for nothing more', async () => {
 test.each([true, false])(
   'a question whose request is answered otherwise is told that nobody answers (one person: %j)',
   async (onePerson) => {
-    const world = openModern({ onePerson });
+    const world = openModern({ singleUser: onePerson });
     world.call(1);
     const call = await world.nextCall();
     const { outcome } = askDuring(call);
@@ -248,7 +248,7 @@ test.each([true, false])(
 );
 
 test('over a network, a question is never brought by the request of another', async () => {
-  const world = openModern({ onePerson: false });
+  const world = openModern({ singleUser: false });
   world.call('other');
   await world.nextCall();
   world.call('own');
@@ -265,7 +265,10 @@ test('progress goes on under the token of the turn the client is in, and nowhere
   world.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
   const call = await world.nextCall();
   const report = (progress: number): void =>
-    call.notify(said({ method: 'notifications/progress', params: { progressToken: 'old', progress } }), []);
+    call.notify(
+      serverMessage({ method: 'notifications/progress', params: { progressToken: 'old', progress } }),
+      [],
+    );
   report(1);
   askDuring(call);
   const { result } = await world.answerTo(1);
@@ -294,7 +297,10 @@ test('a turn without a token hears of no progress', async () => {
   const { result } = await world.answerTo(1);
   world.call(2, { n: 1 }, back(result.requestState, { question_1: ACCEPT }));
   await expect.poll(() => world.client.running).toBe(1);
-  call.notify(said({ method: 'notifications/progress', params: { progressToken: 'old', progress: 3 } }), []);
+  call.notify(
+    serverMessage({ method: 'notifications/progress', params: { progressToken: 'old', progress: 3 } }),
+    [],
+  );
   call.relay(text('done'));
   await world.answerTo(2);
   expect(world.messages.every(({ method }) => method === undefined)).toBe(true);
@@ -302,8 +308,8 @@ test('a turn without a token hears of no progress', async () => {
 
 test('log lines are told to whoever wants them, and as few as wanted', async () => {
   const world = openModern();
-  const log = (level: string): ReturnType<typeof said> =>
-    said({ method: 'notifications/message', params: { level, data: level } });
+  const log = (level: string): ReturnType<typeof serverMessage> =>
+    serverMessage({ method: 'notifications/message', params: { level, data: level } });
   world.call('deaf');
   const deaf = await world.nextCall();
   world.call('hears', {}, { _meta: { [Meta.logLevel]: 'warning' } });
@@ -334,7 +340,7 @@ test('line breaks in what is asked and answered do not break the wire', async ()
       null,
       2,
     );
-    call.session.client.ask(said(JSON.parse(pretty)), {
+    call.session.client.ask(serverMessage(JSON.parse(pretty)), {
       answered: (answer) => resolve(JSON.parse(answer.toString())),
       unanswered: resolve,
     });

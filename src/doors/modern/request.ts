@@ -12,115 +12,115 @@ import {
 } from '../../protocol/index.ts';
 import {
   memberText,
-  membersOf,
+  jsonMembers,
   type Message,
   RpcCode,
   withMembers,
   type AnswerListener,
   type Edit,
 } from '../../wire/index.ts';
-import type { ModernHome } from './home.ts';
-import { Desk, type Carrier, type Question } from './desk.ts';
-import type { Waiting } from './parked.ts';
-import { isModernAlready, stamped, stampedResult, stampedText } from './stamp.ts';
-import type { Turn } from './turn.ts';
+import type { StatelessClients } from './stateless-clients.ts';
+import { PendingInputs, type InputCarrier, type PendingInput } from './pending-inputs.ts';
+import type { Suspendable } from './suspended-requests.ts';
+import { hasModernMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
+import type { Attempt } from './attempt.ts';
 
 /** Questions that come so close together are put in one answer, in milliseconds. */
-const TOGETHER = 10;
+const BATCH_MS = 10;
 
 /**
  * One request of a modern client, over all the turns it takes. When its server asks something, the request is answered
  * with the question and the call goes on waiting; the client brings the answer with its next turn, a request of its own.
  */
-export class ModernRequest implements Carrier, ClientLink, Waiting {
+export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
   readonly modern = true;
   readonly principal: object;
   readonly capabilities: JsonObject;
   readonly session: Session;
-  readonly #home: ModernHome;
+  readonly #clients: StatelessClients;
   readonly #logLevel: string | undefined;
   readonly #method: string;
   readonly #call: Call;
   /** Undefined while the client is away. */
-  #turn: Turn | undefined;
+  #attempt: Attempt | undefined;
   /** Where the questions to its client lie; its own is made for the first of them. */
-  #desk: Desk | undefined;
+  #inputs: PendingInputs | undefined;
   /** Whether it has been answered, or is not wanted any more. */
-  #over = false;
-  #asking: NodeJS.Timeout | undefined;
+  #finished = false;
+  #askTimer: NodeJS.Timeout | undefined;
   /** What the client has to come back with, while it is away. */
   #state = '';
   /** What came while the client was away. */
-  #kept: ((turn: Turn) => void) | undefined;
+  #heldAnswer: ((attempt: Attempt) => void) | undefined;
 
   constructor(
-    home: ModernHome,
-    turn: Turn,
+    clients: StatelessClients,
+    attempt: Attempt,
     method: string,
     capabilities: JsonObject,
     logLevel: string | undefined,
   ) {
-    this.#home = home;
-    this.principal = home.personOf(this);
-    this.#turn = turn;
+    this.#clients = clients;
+    this.principal = clients.principalOf(this);
+    this.#attempt = attempt;
     this.capabilities = capabilities;
     this.#logLevel = logLevel;
     this.#method = method;
-    this.#desk = home.desk;
-    this.session = home.sessionFor(this);
+    this.#inputs = clients.inputs;
+    this.session = clients.sessionFor(this);
     this.session.logLevel = logLevel;
-    this.#call = this.session.open(turn.request, method);
+    this.#call = this.session.open(attempt.request, method);
   }
 
   /** Takes it to where it is answered. */
   run(): void {
-    this.#home.gateway.handle(this.#call);
+    this.#clients.gateway.handle(this.#call);
   }
 
   get bytes(): number {
     let bytes = this.#call.request.length;
-    for (const { request } of this.#questions()) bytes += request.length;
+    for (const { request } of this.#pendingInputs()) bytes += request.length;
     return bytes;
   }
 
   get congested(): boolean {
-    return this.#turn?.peer.outbox.congested ?? false;
+    return this.#attempt?.peer.outbox.congested ?? false;
   }
 
   whenDrained(listener: () => void): void {
-    if (this.#turn) this.#turn.peer.outbox.whenDrained(listener);
+    if (this.#attempt) this.#attempt.peer.outbox.whenDrained(listener);
     else listener();
   }
 
   /** Whether a request that comes back is about the same as this one: nobody uses its state for something else. */
-  concerns(request: Message): boolean {
+  matches(request: Message): boolean {
     return subjectOf(request) === subjectOf(this.#call.request);
   }
 
   /** The client is back. What it was asked and has answered is passed on; what it has not is asked again. */
-  resume(turn: Turn): void {
-    this.#turn = turn;
-    const responses = turn.request.text(Client.inputResponses);
+  resume(attempt: Attempt): void {
+    this.#attempt = attempt;
+    const responses = attempt.request.text(Client.inputResponses);
     const given = new Map(
-      (responses?.startsWith('{') === true ? membersOf(responses) : []).map(({ key, valueText }) => [
+      (responses?.startsWith('{') === true ? jsonMembers(responses) : []).map(({ key, valueText }) => [
         key,
         oneLine(valueText),
       ]),
     );
     this.#call.runner?.suspended?.(false);
-    this.#desk?.answered(this, given);
-    const kept = this.#kept;
-    this.#kept = undefined;
-    if (kept) this.#settle(kept);
-    else if (this.#questions().length > 0) this.bring();
+    this.#inputs?.answered(this, given);
+    const heldAnswer = this.#heldAnswer;
+    this.#heldAnswer = undefined;
+    if (heldAnswer) this.#answerAttempt(heldAnswer);
+    else if (this.#pendingInputs().length > 0) this.deliver();
   }
 
   /** The client does not want it any more. */
   cancel(reason: string | undefined): void {
-    clearTimeout(this.#asking);
-    this.#turn = undefined;
-    this.#over = true;
-    this.#desk?.leave(this);
+    clearTimeout(this.#askTimer);
+    this.#attempt = undefined;
+    this.#finished = true;
+    this.#inputs?.leave(this);
     this.#call.cancel(reason);
   }
 
@@ -135,17 +135,17 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   }
 
   ask(request: Message, listener: AnswerListener): number {
-    this.#desk ??= new Desk(() => [this]);
-    return this.#desk.ask(request, listener, this);
+    this.#inputs ??= new PendingInputs(() => [this]);
+    return this.#inputs.ask(request, listener, this);
   }
 
   withdraw(id: number): void {
-    this.#desk?.withdraw(id);
+    this.#inputs?.withdraw(id);
   }
 
   /** What it is to bring. */
-  #questions(): Question[] {
-    return this.#desk?.for(this) ?? [];
+  #pendingInputs(): PendingInput[] {
+    return this.#inputs?.for(this) ?? [];
   }
 
   /** Lists are listened to by a request of their own. */
@@ -154,58 +154,58 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
   }
 
   forwardAnswer(answer: Message, _call: Call, edits: readonly Edit[]): void {
-    const turn = this.#turn;
+    const attempt = this.#attempt;
     // As nearly every answer of a server of this era comes: there is nothing to add and nobody away.
-    if (turn !== undefined && isModernAlready(answer, this.#method)) {
-      this.#turn = undefined;
-      turn.peer.forwardAnswer(answer, turn.request, edits);
-      this.#settled(turn);
+    if (attempt !== undefined && hasModernMeta(answer, this.#method)) {
+      this.#attempt = undefined;
+      attempt.peer.forwardAnswer(answer, attempt.request, edits);
+      this.#finish(attempt);
       return;
     }
-    const { info } = this.#home;
-    const done = stamped(answer, edits, this.#method, info);
+    const { info } = this.#clients;
+    const done = withModernMeta(answer, edits, this.#method, info);
     const { length } = done.answer;
-    this.#settle(({ peer, request }) => peer.forwardAnswer(done.answer, request, done.edits), length);
+    this.#answerAttempt(({ peer, request }) => peer.forwardAnswer(done.answer, request, done.edits), length);
   }
 
   answer(_call: Call, result: JsonObject): void {
-    this.#settleWith(stampedResult(result, this.#method, this.#home.info));
+    this.#answerWithText(modernResult(result, this.#method, this.#clients.info));
   }
 
   answerText(_call: Call, resultText: string): void {
     const kind = kindListedBy(this.#method);
-    const ttlMs = kind === undefined || kind === 'tasks' ? undefined : this.#home.gateway.freshFor(kind);
-    this.#settleWith(stampedText(resultText, this.#method, this.#home.info, ttlMs));
+    const ttlMs = kind === undefined || kind === 'tasks' ? undefined : this.#clients.gateway.freshFor(kind);
+    this.#answerWithText(modernResultText(resultText, this.#method, this.#clients.info, ttlMs));
   }
 
   fail(call: Call, error: SwitchboardError): void {
     if (error.code === 'INTERNAL') {
       const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause);
-      this.#home.log.error(error.message, { cause });
+      this.#clients.log.error(error.message, { cause });
     }
     const answer = wireAnswer(error, call.method, false);
     if (answer.kind === 'result') this.answer(call, answer.result);
     else {
       const code = MODERN_CODES.get(answer.code) ?? answer.code;
-      this.#settle(({ peer, request }) => peer.fail(request.text(Client.id), code, answer.message));
+      this.#answerAttempt(({ peer, request }) => peer.fail(request.text(Client.id), code, answer.message));
     }
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
-    const turn = this.#turn;
+    const attempt = this.#attempt;
     // Whoever is away hears nothing of the way there.
-    if (turn === undefined) return;
+    if (attempt === undefined) return;
     const method = notification.string(Server.method);
     if (method === 'notifications/message' && !this.#wants(notification)) return;
-    if (method !== 'notifications/progress' || call === undefined || turn.request === call.request) {
-      turn.peer.outbox.forward(notification, edits);
+    if (method !== 'notifications/progress' || call === undefined || attempt.request === call.request) {
+      attempt.peer.outbox.forward(notification, edits);
       return;
     }
     // It goes on under the token of the turn that the client is in now.
-    const token = turn.request.text(Client.progressToken);
+    const token = attempt.request.text(Client.progressToken);
     if (token === undefined) return;
     const start = notification.start(Server.progressToken);
-    turn.peer.outbox.forward(notification, [
+    attempt.peer.outbox.forward(notification, [
       { start, end: notification.end(Server.progressToken), with: token },
     ]);
   }
@@ -216,74 +216,74 @@ export class ModernRequest implements Carrier, ClientLink, Waiting {
     );
   }
 
-  #settleWith(resultText: string): void {
+  #answerWithText(resultText: string): void {
     const { length } = resultText;
-    this.#settle(({ peer, request }) => peer.answerText(request.text(Client.id)!, resultText), length);
+    this.#answerAttempt(({ peer, request }) => peer.answerText(request.text(Client.id)!, resultText), length);
   }
 
   /** Answers the turn the client is in, or keeps the answer until it is back, which takes so many bytes. */
-  #settle(answer: (turn: Turn) => void, bytes = 0): void {
-    const turn = this.#turn;
-    if (turn === undefined) {
-      this.#kept = this.#home.parked.grow(this.#state, bytes) ? answer : tellLost;
+  #answerAttempt(answer: (attempt: Attempt) => void, bytes = 0): void {
+    const attempt = this.#attempt;
+    if (attempt === undefined) {
+      this.#heldAnswer = this.#clients.suspended.addBytes(this.#state, bytes) ? answer : failLost;
       return;
     }
-    this.#turn = undefined;
-    answer(turn);
-    this.#settled(turn);
+    this.#attempt = undefined;
+    answer(attempt);
+    this.#finish(attempt);
   }
 
-  #settled(turn: Turn): void {
-    if (this.#asking !== undefined) {
-      clearTimeout(this.#asking);
-      this.#asking = undefined;
+  #finish(attempt: Attempt): void {
+    if (this.#askTimer !== undefined) {
+      clearTimeout(this.#askTimer);
+      this.#askTimer = undefined;
     }
-    turn.over();
-    this.#over = true;
-    this.#desk?.leave(this);
+    attempt.finish();
+    this.#finished = true;
+    this.#inputs?.leave(this);
   }
 
-  get mayAsk(): boolean {
-    return MAY_REQUIRE_INPUT.has(this.#method) && this.#kept === undefined && !this.#over;
+  get mayRequireInput(): boolean {
+    return MAY_REQUIRE_INPUT.has(this.#method) && this.#heldAnswer === undefined && !this.#finished;
   }
 
-  get present(): boolean {
-    return this.#turn !== undefined;
+  get connected(): boolean {
+    return this.#attempt !== undefined;
   }
 
   /** There is a question; others may follow in the same breath. */
-  bring(): void {
-    if (this.#turn !== undefined) this.#asking ??= setTimeout(() => this.#askNow(), TOGETHER);
+  deliver(): void {
+    if (this.#attempt !== undefined) this.#askTimer ??= setTimeout(() => this.#askNow(), BATCH_MS);
   }
 
   #askNow(): void {
-    this.#asking = undefined;
-    const turn = this.#turn;
-    const questions = this.#questions();
-    if (turn === undefined || questions.length === 0) return;
-    const state = this.#home.parked.add(this);
+    this.#askTimer = undefined;
+    const attempt = this.#attempt;
+    const inputs = this.#pendingInputs();
+    if (attempt === undefined || inputs.length === 0) return;
+    const state = this.#clients.suspended.add(this);
     if (state === undefined) {
       // There is no room for one more to wait.
-      this.#desk?.refuse(this);
+      this.#inputs?.refuse(this);
       return;
     }
-    const requests = questions.map(({ key, request }) => `${JSON.stringify(key)}:${asInput(request)}`);
-    const result = stampedText(
+    const requests = inputs.map(({ key, request }) => `${JSON.stringify(key)}:${asInput(request)}`);
+    const result = modernResultText(
       `{"resultType":"input_required","inputRequests":{${requests.join(',')}},"requestState":${JSON.stringify(state)}}`,
       'input_required',
-      this.#home.info,
+      this.#clients.info,
     );
     this.#state = state;
-    this.#turn = undefined;
-    turn.peer.answerText(turn.request.text(Client.id)!, result);
-    turn.over();
+    this.#attempt = undefined;
+    attempt.peer.answerText(attempt.request.text(Client.id)!, result);
+    attempt.finish();
     // Its server works at nothing as long as the client is away.
     this.#call.runner?.suspended?.(true);
   }
 }
 
 /** Too many answers wait for clients that are away. */
-function tellLost({ peer, request }: Turn): void {
+function failLost({ peer, request }: Attempt): void {
   const message = 'The answer came while the client was away, and there was no room to keep it.';
   peer.fail(request.text(Client.id), RpcCode.internalError, message);
 }

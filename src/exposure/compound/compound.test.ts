@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Gateway, type CatalogEntry } from '../../gateway/index.ts';
-import { ask, callTool, exposureCases, notingSource, TOOLS } from '../exposure.cases.ts';
+import { ask, sendToolCall, exposureCases, recordingSource, TOOLS } from '../exposure.cases.ts';
 import { flat } from '../flat/flat.ts';
 import { hidden } from '../hidden.ts';
 import { compound } from './compound.ts';
@@ -23,7 +23,7 @@ function gatewayOf(entry: Partial<CatalogEntry> = {}): Gateway {
     overall: [compound(SETTINGS)],
     entries: [
       {
-        source: notingSource('files', TOOLS),
+        source: recordingSource('files', TOOLS),
         rules: { allows: () => true, overrides: new Map() },
         offers: new Set(['tools']),
         naming: 'plain',
@@ -59,7 +59,7 @@ test('one tool that says what it is for and lists its subtools compactly', async
 
 test('errors name what is missing or unknown, and the way on', async () => {
   const gateway = gatewayOf();
-  const said = (args: string) => callTool(gateway, call(args));
+  const said = (args: string) => sendToolCall(gateway, call(args));
   expect(await said('{"tool":"read"}')).toMatch(/Work needs a server.*"server":"files","tool":"read"/);
   expect(await said('{"server":"files"}')).toMatch(/Work needs a tool/);
   expect(await said('{"server":7,"tool":"read"}')).toMatch(/Work needs a server/);
@@ -70,16 +70,16 @@ test('errors name what is missing or unknown, and the way on', async () => {
 
 test('a server that is not there costs its own subtools only', async () => {
   const gateway = gatewayOf();
-  expect(await callTool(gateway, call('{"server":"absent","tool":"x"}'))).toMatch(
+  expect(await sendToolCall(gateway, call('{"server":"absent","tool":"x"}'))).toMatch(
     /no server 'absent' is configured/,
   );
-  expect(await callTool(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
+  expect(await sendToolCall(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
 });
 
 test('what is hidden elsewhere can be called where it is composed on purpose', async () => {
   const gateway = gatewayOf({ rules: { allows: () => false, overrides: new Map() } });
-  expect(await callTool(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
-  expect(await callTool(gateway, '{"name":"read"}')).toMatch(/Unknown tool/);
+  expect(await sendToolCall(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
+  expect(await sendToolCall(gateway, '{"name":"read"}')).toMatch(/Unknown tool/);
 });
 
 test('what is filled in for the client is not described to it', async () => {
@@ -87,7 +87,7 @@ test('what is filled in for the client is not described to it', async () => {
     overall: [compound(SETTINGS)],
     entries: [
       {
-        source: notingSource('files', TOOLS),
+        source: recordingSource('files', TOOLS),
         rules: { allows: () => true, overrides: new Map([['read', { presets: { key: 'secret' } }]]) },
         offers: new Set(['tools']),
         naming: 'prefixed',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Gateway, type Naming } from '../../gateway/index.ts';
-import { ask, callTool, exposureCases, notingSource, TOOLS } from '../exposure.cases.ts';
+import { ask, sendToolCall, exposureCases, recordingSource, TOOLS } from '../exposure.cases.ts';
 import { flat } from './flat.ts';
 
 const listed = (gateway: Gateway) => ask(gateway, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
@@ -25,7 +25,7 @@ describe('prefixed', () => {
 function gatewayOf(naming: Naming, ...servers: [name: string, tools: string[]][]) {
   return new Gateway({
     entries: servers.map(([name, tools]) => ({
-      source: notingSource(name, tools),
+      source: recordingSource(name, tools),
       rules: { allows: () => true, overrides: new Map() },
       offers: new Set(['tools'] as const),
       exposure: flat(naming),
@@ -56,7 +56,7 @@ test('plain: of two equal names the first in the configuration keeps its own, an
     ['B__same', 'B'],
     ['B__B__same', 'B'],
   ]);
-  await callTool(gateway, '{"name":"B__same"}');
+  await sendToolCall(gateway, '{"name":"B__same"}');
   const sent = gateway.catalog.entries.map(({ source }) => (source as unknown as { sent: string[] }).sent);
   expect(sent[0]).toEqual([]);
   expect(sent[1]?.[0]).toContain('"name":"same"');

@@ -1,5 +1,5 @@
 import { filterTools, type CatalogEntry } from '../../gateway/index.ts';
-import { remembered } from './remembered.ts';
+import { learnedDescription } from './learned-description.ts';
 
 export interface DescriptionSettings {
   /** The tool's whole description, where one was written. */
@@ -30,7 +30,7 @@ function withoutWritten(settings: DescriptionSettings, entry: CatalogEntry, acti
   const { source } = entry;
   if (!isBlank(purpose)) return usedFor(purpose) + actions;
   const listing = source.remembered('tools');
-  const said = remembered({
+  const said = learnedDescription({
     name: source.name,
     about: source.about(),
     // Where a model takes plain words, title and tools may be its own, and say nothing of the server.

@@ -1,5 +1,5 @@
 import { arrayLimits, numberLimits, range, stringLimits } from './limits.ts';
-import { key, patternText, quoted } from './spelling.ts';
+import { propertyKey, patternText, quotedText } from './spelling.ts';
 import { ANY, atom, bracketed, intersection, MORE, NEVER, NULL, union, type Piece } from './type-text.ts';
 
 /**
@@ -115,7 +115,7 @@ function namesOnly(schema: unknown, maxChars: number, seen: Seen): string {
   let text = '{';
   for (const [index, name] of names.entries()) {
     const more = index < names.length - 1;
-    const next = `${index === 0 ? '' : ', '}${key(name, maxChars)}${required.has(name) ? '' : '?'}`;
+    const next = `${index === 0 ? '' : ', '}${propertyKey(name, maxChars)}${required.has(name) ? '' : '?'}`;
     if (text.length + next.length + (more ? ', …}' : '}').length > maxChars) {
       return maxChars < '{…}'.length
         ? '…'.slice(0, Math.max(0, maxChars))
@@ -221,7 +221,7 @@ function objectType(schema: Schema, writing: Writing, depth: number): Piece {
   const { properties, required } = membersOf(schema, writing.seen);
   const members: string[] = [];
   const add = (name: string, type: unknown, isRequired: boolean): void => {
-    const member = `${key(name, writing.left)}${isRequired ? '' : '?'}:${typeOf(type, writing, depth + 1).text}`;
+    const member = `${propertyKey(name, writing.left)}${isRequired ? '' : '?'}:${typeOf(type, writing, depth + 1).text}`;
     members.push(member + (isRequired ? '' : defaultOf(type, writing)));
     writing.left -= name.length + 2;
   };
@@ -362,7 +362,7 @@ function literal(value: unknown, writing: Writing, maxChars = writing.detail.val
     writing.left -= 1;
     if (left <= 0 || writing.left < 0) return '…';
     if (typeof part === 'string') {
-      const text = quoted(part, left);
+      const text = quotedText(part, left);
       left -= text.length;
       writing.left -= text.length;
       return text;
@@ -383,7 +383,7 @@ function literal(value: unknown, writing: Writing, maxChars = writing.detail.val
         break;
       }
       left -= isList ? 2 : name.length + 2;
-      spelled.push(isList ? spell(member) : `${key(name, maxChars)}:${spell(member)}`);
+      spelled.push(isList ? spell(member) : `${propertyKey(name, maxChars)}:${spell(member)}`);
     }
     return isList ? `[${spelled.join(',')}]` : `{${spelled.join(',')}}`;
   };

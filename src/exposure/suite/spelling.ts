@@ -1,9 +1,9 @@
 /** A property name: bare where TypeScript allows it. */
-export function key(name: string, maxChars: number): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) && name.length <= maxChars ? name : quoted(name, maxChars);
+export function propertyKey(name: string, maxChars: number): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) && name.length <= maxChars ? name : quotedText(name, maxChars);
 }
 
-export function quoted(text: string, maxChars: number): string {
+export function quotedText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return visible(JSON.stringify(text));
   const cut = Math.max(0, maxChars);
   // Not between the halves of a surrogate pair.

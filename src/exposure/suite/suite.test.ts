@@ -1,5 +1,5 @@
 import { Gateway } from '../../gateway/index.ts';
-import { callTool, exposureCases } from '../exposure.cases.ts';
+import { sendToolCall, exposureCases } from '../exposure.cases.ts';
 import { suite } from './suite.ts';
 
 exposureCases('suite', {
@@ -22,5 +22,5 @@ exposureCases('suite', {
     }),
   call: (tool, args) =>
     `{"name":"files_suite","arguments":{"action":"call","subtool":"${tool}","args":${args}}}`,
-  told: (gateway) => callTool(gateway, '{"name":"files_suite","arguments":{"action":"introspect"}}'),
+  told: (gateway) => sendToolCall(gateway, '{"name":"files_suite","arguments":{"action":"introspect"}}'),
 });

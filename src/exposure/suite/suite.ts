@@ -2,7 +2,7 @@ import type { CatalogEntry, Exposure, Source } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { suiteDescription, type DescriptionSettings } from './description.ts';
-import { SuiteRunner } from './run.ts';
+import { SuiteRunner } from './suite-runner.ts';
 import type { IntrospectionMode } from './introspect.ts';
 
 /** How one suite looks, after all configuration is folded together. */

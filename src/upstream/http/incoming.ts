@@ -3,8 +3,8 @@ import {
   defineShape,
   Envelope,
   ENVELOPE,
-  inPieces,
-  itemsOf,
+  fromChunks,
+  jsonItems,
   Message,
   readMessage,
   withMembers,
@@ -16,14 +16,14 @@ import {
  */
 export function readIncoming(pieces: readonly Buffer[]): Message[] | undefined {
   const bare = withoutMark(pieces);
-  const read = readMessage(inPieces(bare), SHAPE, 'content-length');
+  const read = readMessage(fromChunks(bare), SHAPE, 'content-length');
   if (read instanceof Message) return isMessage(read) ? [read] : undefined;
   if (read.why !== 'not-an-object') return undefined;
   const text = Buffer.concat(bare).toString().trim();
   if (!text.startsWith('[')) return undefined;
   const messages: Message[] = [];
-  for (const item of itemsOf(text)) {
-    const one = readMessage(inPieces([Buffer.from(item)]), SHAPE, 'content-length');
+  for (const item of jsonItems(text)) {
+    const one = readMessage(fromChunks([Buffer.from(item)]), SHAPE, 'content-length');
     if (!(one instanceof Message) || !isMessage(one)) return undefined;
     messages.push(one);
   }

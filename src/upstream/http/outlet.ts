@@ -71,7 +71,7 @@ export class Outlet {
     const { length } = this.#line;
     const body = this.#line.take();
     const bytes: Message['bytes'] =
-      body.length === 1 ? { buffer: body[0]!, from: 0, to: length } : { pieces: body, from: 0, to: length };
+      body.length === 1 ? { buffer: body[0]!, from: 0, to: length } : { chunks: body, from: 0, to: length };
     const read = readMessage(bytes, SHAPE, 'newline');
     // Nobody but us writes here, and only what has been read before. Should it be bad all the same, the server says so.
     const known = read instanceof Message ? read : undefined;

@@ -1,0 +1,44 @@
+import { remoteSecrets, type ServerDefinition } from '../config/index.ts';
+import { isSecretName } from '../shared/secrets.ts';
+
+/**
+ * What must not get into a file from what a server lists, in case it repeats what it was given: what is secret by its
+ * name, and values of its definition that may be secret whatever they are called, such as an address with a password.
+ */
+export function secretValues(server: ServerDefinition, inherited: NodeJS.ProcessEnv): string[] {
+  switch (server.kind) {
+    case 'builtin':
+      return [];
+    case 'remote':
+      return remoteSecrets(server).filter((value) => value.length >= MIN_CHARS);
+    case 'stdio': {
+      const ofOurs = Object.entries(inherited).filter(([name]) => isSecretName(name));
+      const own = Object.entries(server.env).filter(
+        ([name, value]) => isSecretName(name) || mayBeSecret(value),
+      );
+      const values = [...ofOurs, ...own].map(([, value = '']) => value);
+      return [...values, ...secretArguments(server.args)].filter((value) => value.length >= MIN_CHARS);
+    }
+  }
+}
+
+/** A shorter value is found in any text by chance. */
+const MIN_CHARS = 6;
+
+/** Not a path, and not plain words. */
+function mayBeSecret(value: string): boolean {
+  return (
+    value.length >= 12 &&
+    !/^(?:[~.]*[\\/]|[A-Za-z]:[\\/])/.test(value) &&
+    !/^[A-Za-z]+(?:[ _-][A-Za-z]+)*$/.test(value)
+  );
+}
+
+/** `--token=X` and `--token X`. */
+function secretArguments(args: readonly string[]): string[] {
+  return args.flatMap((arg, at) => {
+    const [, flag = '', value] = /^-+([\w-]+)(?:=(.*))?$/s.exec(arg) ?? [];
+    if (!isSecretName(flag.replaceAll('-', '_'))) return [];
+    return value === undefined ? args.slice(at + 1, at + 2) : [value];
+  });
+}

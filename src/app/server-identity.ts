@@ -1,0 +1,55 @@
+import type { LoadedConfig } from '../config/index.ts';
+import type { ServerIdentity } from '../doors/index.ts';
+import { combineInstructions, type Gateway } from '../gateway/index.ts';
+import { printableLine } from '../shared/printable.ts';
+import { VERSION } from '../shared/version.ts';
+
+/** What we say of ourselves to a client. */
+export function serverIdentity(
+  program: string,
+  gateway: Gateway,
+  config: () => LoadedConfig,
+): ServerIdentity {
+  return {
+    name: program,
+    title: 'Switchboard',
+    version: VERSION,
+    instructions: () => {
+      const { servers, unusable, settings } = config();
+      const own = [
+        [...servers, ...unusable].some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
+        settings.management.enabled ? MANAGEMENT_INSTRUCTIONS : '',
+        unavailable(gateway),
+      ];
+      return combineInstructions(
+        own.filter((text) => text !== '').join(' '),
+        gateway.catalog.entries.flatMap(({ source, offers, exposure }) => {
+          // What is hidden does not speak either, and a suite says it when it is looked into.
+          if (offers.size === 0 || !exposure.needsTools) return [];
+          const instructions = source.about()?.instructions;
+          return instructions === undefined ? [] : [{ server: source.name, instructions }];
+        }),
+        settings.instructions.maxChars,
+      );
+    },
+  };
+}
+
+/** Servers whose tools are missing from the list, and why: there is no suite of theirs to say it. */
+function unavailable(gateway: Gateway): string {
+  const missing = gateway.catalog.entries.flatMap(({ source, exposure, offers }) =>
+    source.problem !== undefined && exposure.needsTools && offers.has('tools') ? [source.problem] : [],
+  );
+  const more = missing.length > MAX_NAMED ? [`${missing.length - MAX_NAMED} more are not available.`] : [];
+  return [...missing.slice(0, MAX_NAMED).map(({ explained }) => printableLine(explained)), ...more].join(' ');
+}
+
+/** So many servers that are not available are named; all of them are in the log. */
+const MAX_NAMED = 5;
+
+const SUITE_INSTRUCTIONS =
+  'Each *_suite tool is one MCP server. {"action":"introspect"} lists its subtools; ' +
+  '{"action":"call","subtool":"…","args":{…}} runs one.';
+
+const MANAGEMENT_INSTRUCTIONS =
+  'add_server starts an MCP server while this runs, reload_server starts one anew, list_servers says how they are doing.';

@@ -1,0 +1,127 @@
+import { messageOf } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Gateway } from '../gateway/index.ts';
+import { Client } from '../protocol/index.ts';
+import { RpcCode, type Message, type Peer } from '../wire/index.ts';
+import { LegacyClient, type ServerIdentity } from './legacy-client.ts';
+import type { ModernClient } from './modern/client.ts';
+import type { StatelessClients } from './modern/stateless-clients.ts';
+
+/**
+ * A client on one connection, whichever era it speaks: the way it opens decides. One that opens with a handshake is
+ * asked nothing more; one that has shown itself as modern may still turn to the handshake.
+ */
+export class EraDetectingClient {
+  readonly #peer: Peer;
+  readonly #gateway: Gateway;
+  readonly #identity: ServerIdentity;
+  readonly #log: Logger;
+  readonly #legacy: LegacyClient;
+  #clients: StatelessClients | undefined;
+  #modern: ModernClient | undefined;
+  #era: 'open' | 'legacy' | 'modern' = 'open';
+  /** Messages that came while the code for the modern era was being loaded. */
+  #queued: Message[] | undefined;
+  #loading: Promise<void> | undefined;
+
+  constructor(peer: Peer, gateway: Gateway, identity: ServerIdentity, log: Logger) {
+    this.#peer = peer;
+    this.#gateway = gateway;
+    this.#identity = identity;
+    this.#log = log;
+    this.#legacy = new LegacyClient(peer, gateway, identity, log);
+  }
+
+  request(message: Message): void {
+    if (this.#era === 'legacy') this.#legacy.request(message);
+    else this.#detect(message);
+  }
+
+  notification(message: Message): void {
+    if (this.#queued) this.#queued.push(message);
+    else if (this.#era === 'modern') this.#modern!.notification(message);
+    else this.#legacy.notification(message);
+  }
+
+  /** Requests under way. */
+  get running(): number {
+    return this.#legacy.session.running + (this.#modern?.running ?? 0) + (this.#queued?.length ?? 0);
+  }
+
+  /** Resolves when none is under way. */
+  async idle(): Promise<void> {
+    await this.#loading;
+    await Promise.all([this.#legacy.session.idle(), this.#modern?.idle()]);
+  }
+
+  failAll(): void {
+    this.#legacy.session.failAll();
+    this.#modern?.failAll();
+  }
+
+  /** The client is gone: what it asked for is nobody's business any more. */
+  leave(): void {
+    this.#legacy.session.cancelAll();
+    this.#legacy.leave();
+    this.#modern?.leave();
+    this.#clients?.close();
+  }
+
+  #detect(message: Message): void {
+    const method = message.string(Client.method)!;
+    if (this.#queued) this.#queued.push(message);
+    else if (method === 'initialize') {
+      this.#era = 'legacy';
+      this.#legacy.request(message);
+    } else if (this.#modern) this.#modern.request(message, method);
+    else if (this.#peer.outbox.framing !== 'content-length' && opensModern(message, method))
+      this.#load(message);
+    else {
+      // A host that frames need not greet us; every other one is told that it should have.
+      this.#legacy.request(message);
+    }
+  }
+
+  /** Loaded when the first client of the era is there: most are of the other, and they wait for our start. */
+  #load(first: Message): void {
+    this.#era = 'modern';
+    this.#queued = [first];
+    this.#loading = Promise.all([import('./modern/client.ts'), import('./modern/stateless-clients.ts')]).then(
+      ([{ ModernClient }, { StatelessClients }]) => {
+        this.#clients = new StatelessClients({
+          gateway: this.#gateway,
+          identity: this.#identity,
+          log: this.#log,
+          singleUser: true,
+        });
+        this.#modern = new ModernClient(this.#peer, this.#clients);
+        const queued = this.#queued ?? [];
+        this.#queued = undefined;
+        for (const message of queued) {
+          if (message.has(Client.id)) this.request(message);
+          else this.notification(message);
+        }
+      },
+      (error: unknown) => this.#loadFailed(error),
+    );
+  }
+
+  /** The program was replaced on the disk while it runs. */
+  #loadFailed(error: unknown): void {
+    this.#log.error('the code for modern clients could not be loaded', { reason: messageOf(error) });
+    const queued = this.#queued ?? [];
+    this.#queued = undefined;
+    this.#era = 'open';
+    for (const message of queued)
+      if (message.has(Client.id))
+        this.#peer.fail(
+          message.text(Client.id),
+          RpcCode.internalError,
+          'Internal error: start the gateway again.',
+        );
+  }
+}
+
+function opensModern(message: Message, method: string): boolean {
+  return method === 'server/discover' || message.has(Client.version);
+}

@@ -1,0 +1,234 @@
+import type { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { Session, wireAnswer, type Call, type ClientLink, type Gateway } from '../gateway/index.ts';
+import {
+  BATCHING_VERSION,
+  Client,
+  isJsonObject,
+  isLegacyVersion,
+  isRoutedMethod,
+  LATEST_LEGACY_VERSION,
+  Server,
+  type JsonObject,
+  type CatalogKind,
+} from '../protocol/index.ts';
+import { RpcCode, type AnswerListener, type Edit, type Message, type Peer } from '../wire/index.ts';
+
+export interface ServerIdentity {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  /** Told to the client's model once, when it connects; asked for then. */
+  readonly instructions: () => string;
+  /**
+   * Whether what we offer stays the same as long as we run, so that nobody can subscribe to it or is told of changes.
+   * Default false.
+   */
+  readonly fixed?: boolean;
+  /** Whether a client may ask for something without a greeting. Default false. */
+  readonly initializeOptional?: boolean;
+}
+
+/** Whoever waits for a client's answer and wants to hear of progress on the way. */
+interface ProgressListener extends AnswerListener {
+  progress(notification: Message): void;
+}
+
+/** One client of the versions that open with a handshake, 2024-11-05 to 2025-11-25. */
+export class LegacyClient implements ClientLink {
+  readonly session: Session;
+  readonly #peer: Peer;
+  readonly #gateway: Gateway;
+  readonly #identity: ServerIdentity;
+  readonly #log: Logger;
+  #initialized = false;
+  #joined = false;
+  /** Set by its first request after the greeting: not every client says that it has finished it. */
+  #ready = false;
+  capabilities: JsonObject = {};
+
+  constructor(peer: Peer, gateway: Gateway, identity: ServerIdentity, log: Logger) {
+    this.#peer = peer;
+    this.#gateway = gateway;
+    this.#identity = identity;
+    this.#log = log;
+    this.session = new Session(this);
+  }
+
+  /** A host that frames with Content-Length follows the rules of the documents that describe one. */
+  get #framed(): boolean {
+    return this.#peer.outbox.framing === 'content-length';
+  }
+
+  get congested(): boolean {
+    return this.#peer.outbox.congested;
+  }
+
+  whenDrained(listener: () => void): void {
+    this.#peer.outbox.whenDrained(listener);
+  }
+
+  request(message: Message): void {
+    const method = message.string(Client.method)!;
+    const params = message.lead(Client.params);
+    if (this.#ready && params === BRACE && isRoutedMethod(method)) {
+      this.#gateway.handle(this.session.open(message, method));
+    } else this.#requestSlow(message, method, params);
+  }
+
+  /** Everything but the plain case: requests about the connection itself, and those that are refused. */
+  #requestSlow(message: Message, method: string, params: number): void {
+    const id = message.text(Client.id)!;
+    if (params !== -1 && params !== BRACE && message.text(Client.params) !== 'null') {
+      this.#peer.fail(id, RpcCode.invalidParams, 'Invalid params: params must be an object.');
+    } else if (method === 'initialize') this.#initialize(message, id);
+    else if (method === 'ping') this.#peer.answer(id, {});
+    else if (!this.#initialized && !this.#framed && this.#identity.initializeOptional !== true) {
+      // Framed hosts exist that never send initialize; every other one does.
+      if (isRoutedMethod(method))
+        this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
+      else this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
+    } else {
+      this.#join();
+      this.#ready = true;
+      this.session.ready();
+      this.#gateway.handle(this.session.open(message, method));
+    }
+  }
+
+  /** From now on the client is one that servers may say something to. */
+  #join(): void {
+    if (this.#joined) return;
+    this.#joined = true;
+    this.#gateway.join(this.session);
+  }
+
+  /** The client is gone: what it asked for is nobody's business any more. */
+  leave(): void {
+    if (this.#joined) this.#gateway.leave(this.session);
+  }
+
+  notification(message: Message): void {
+    const method = message.string(Client.method)!;
+    if (method === 'notifications/cancelled') this.#cancel(message);
+    else if (method === 'notifications/progress') {
+      const listener = this.#peer.pendingFor(message.integer(Client.reportToken));
+      if (listener && 'progress' in listener) (listener as ProgressListener).progress(message);
+    } else if (method === 'notifications/initialized') this.session.ready();
+    else if (this.#joined) this.#gateway.notified(method, message);
+  }
+
+  #cancel(message: Message): void {
+    // As text: a large number would come out of a parse as another one.
+    const id = message.text(Client.requestId);
+    if (id === undefined || !/^["\d-]/.test(id)) return;
+    const { reason } = message.value(Client.params) as JsonObject;
+    this.session.cancel(id, typeof reason === 'string' ? reason : undefined);
+    this.#peer.leaveUnanswered(id);
+  }
+
+  ask(request: Message, listener: AnswerListener): number {
+    const edits: Edit[] = [];
+    const token = request.start(Server.askToken);
+    // Our ids are our own; the tokens of two servers may be the same.
+    if (token >= 0)
+      edits.push({ start: token, end: request.end(Server.askToken), with: String(this.#peer.upcomingId) });
+    return this.#peer.relay(request, edits, listener);
+  }
+
+  withdraw(id: number, reason: string): void {
+    if (this.#peer.forget(id)) this.#peer.notify('notifications/cancelled', { requestId: id, reason });
+  }
+
+  notify(method: string): void {
+    // A list that is only just being learned is none that has changed.
+    if (this.#identity.fixed !== true) this.#peer.notify(method);
+  }
+
+  forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void {
+    this.#peer.forwardAnswer(answer, call.request, edits);
+  }
+
+  forwardNotification(notification: Message, edits: readonly Edit[]): void {
+    this.#peer.outbox.forward(notification, edits);
+  }
+
+  answer(call: Call, result: JsonObject): void {
+    // A framed host looks for what a tool returned in the result itself.
+    const inner =
+      this.#framed && isJsonObject(result.structuredContent) ? result.structuredContent : undefined;
+    this.#peer.answer(call.id, inner ? { ...inner, ...result } : result);
+  }
+
+  answerText(call: Call, resultText: string): void {
+    this.#peer.answerText(call.id, resultText);
+  }
+
+  fail(call: Call, error: SwitchboardError): void {
+    if (error.code === 'INTERNAL') {
+      const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause);
+      this.#log.error(error.message, { cause });
+    }
+    const answer = wireAnswer(error, call.method, this.#framed);
+    if (answer.kind === 'result') this.#peer.answer(call.id, answer.result);
+    else this.#peer.fail(call.id, answer.code, answer.message);
+  }
+
+  #initialize(message: Message, id: string): void {
+    const params = message.value(Client.params);
+    const asked = isJsonObject(params) ? params.protocolVersion : undefined;
+    if (typeof asked !== 'string' && !(asked === undefined && this.#framed)) {
+      this.#peer.fail(
+        id,
+        RpcCode.invalidParams,
+        'Invalid params: initialize needs protocolVersion, as a string.',
+      );
+      return;
+    }
+    if (this.#initialized && !this.#framed) {
+      this.#peer.fail(id, RpcCode.invalidRequest, 'Invalid request: this connection is already initialized.');
+      return;
+    }
+    this.#initialized = true;
+    if (isJsonObject(params) && isJsonObject(params.capabilities)) this.capabilities = params.capabilities;
+    if (asked === BATCHING_VERSION) this.#peer.allowBatches();
+    const { name, title, version } = this.#identity;
+    const instructions = this.#identity.instructions();
+    this.#peer.answer(id, {
+      ...(this.#framed ? { name } : {}),
+      protocolVersion: isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION,
+      capabilities: (this.#identity.fixed === true ? fixedCapabilities : capabilitiesOf)(this.#gateway.kinds),
+      serverInfo: { name, title, version },
+      ...(instructions === '' ? {} : { instructions }),
+    });
+    // After the answer is on its way: what servers have to say comes behind it.
+    this.#join();
+  }
+}
+
+/**
+ * What we declare. The servers are not asked first (that would hold up the client), so it is everything that one of
+ * them may have; a list of something nobody has is empty.
+ */
+function capabilitiesOf(kinds: ReadonlySet<CatalogKind>): JsonObject {
+  return {
+    tools: { listChanged: true },
+    ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
+    ...(kinds.has('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(kinds.has('prompts') || kinds.has('resources') ? { completions: {} } : {}),
+    ...(kinds.size > 0
+      ? { logging: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
+      : {}),
+  };
+}
+
+/** The same where nothing changes and nobody is asked anything. */
+export function fixedCapabilities(kinds: ReadonlySet<CatalogKind>): JsonObject {
+  return {
+    ...(kinds.has('tools') ? { tools: { listChanged: false } } : {}),
+    ...(kinds.has('resources') ? { resources: { subscribe: false, listChanged: false } } : {}),
+    ...(kinds.has('prompts') ? { prompts: { listChanged: false } } : {}),
+  };
+}
+
+const BRACE = 0x7b;

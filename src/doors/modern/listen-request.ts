@@ -1,0 +1,213 @@
+import { Session, type Call, type ClientLink } from '../../gateway/index.ts';
+import {
+  Client,
+  CLIENT_SHAPE,
+  isJsonObject,
+  LIST_KINDS,
+  Meta,
+  Server,
+  type JsonObject,
+} from '../../protocol/index.ts';
+import { Message, type AnswerListener, type Edit } from '../../wire/index.ts';
+import type { StatelessClients } from './stateless-clients.ts';
+import { modernResult } from './modern-meta.ts';
+import type { Attempt } from './attempt.ts';
+
+/** URIs that one request may listen to. */
+const MAX_URIS = 1000;
+/** How long servers may take to say whether they tell of changes, in milliseconds. */
+const SUBSCRIBE_TIMEOUT_MS = 5000;
+
+/** What a client may listen to, and the notification that tells of it. */
+const LISTS = {
+  toolsListChanged: LIST_KINDS.tools.changed,
+  promptsListChanged: LIST_KINDS.prompts.changed,
+  resourcesListChanged: LIST_KINDS.resources.changed,
+} as const;
+
+/**
+ * A `subscriptions/listen` of a modern client: one long request that is told of what it asked for, until one of the two
+ * ends it. To the core it is a client that only listens.
+ */
+export class ListenRequest implements ClientLink {
+  readonly modern = true;
+  readonly capabilities: JsonObject = {};
+  readonly #clients: StatelessClients;
+  readonly #attempt: Attempt;
+  readonly #session: Session;
+  /** The id of the request, as JSON text: it is the name of the subscription, too. */
+  readonly #id: string;
+  readonly #lists: ReadonlySet<string>;
+  readonly #uris = new Set<string>();
+  readonly #subscribing = new Map<Call, (done: boolean) => void>();
+  /** What comes before the acknowledgement, which must be the first. */
+  #queued: (() => void)[] | undefined = [];
+  #closed = false;
+
+  constructor(clients: StatelessClients, attempt: Attempt) {
+    this.#clients = clients;
+    this.#attempt = attempt;
+    this.#id = attempt.request.text(Client.id)!;
+    const params = attempt.request.value(Client.params);
+    const wanted = isJsonObject(params) && isJsonObject(params.notifications) ? params.notifications : {};
+    this.#lists = new Set(
+      // What never changes is not listened to; the acknowledgement says so.
+      Object.entries(LISTS).flatMap(([key, method]) =>
+        wanted[key] === true && clients.identity.fixed !== true ? [method] : [],
+      ),
+    );
+    this.#session = new Session(this);
+    this.#session.ready();
+    const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : [];
+    void this.#begin(
+      new Set(uris.filter((uri): uri is string => typeof uri === 'string').slice(0, MAX_URIS)),
+      Array.isArray(wanted.resourceSubscriptions),
+    );
+  }
+
+  async #begin(uris: ReadonlySet<string>, wantsResources: boolean): Promise<void> {
+    this.#clients.gateway.join(this.#session);
+    await within(SUBSCRIBE_TIMEOUT_MS, Promise.all([...uris].map((uri, at) => this.#subscribe(uri, at + 1))));
+    if (this.#closed) return;
+    const notifications = {
+      ...Object.fromEntries(
+        Object.entries(LISTS).flatMap(([key, method]) => (this.#lists.has(method) ? [[key, true]] : [])),
+      ),
+      ...(wantsResources ? { resourceSubscriptions: [...this.#uris] } : {}),
+    };
+    this.#send(
+      'notifications/subscriptions/acknowledged',
+      `,"notifications":${JSON.stringify(notifications)}`,
+    );
+    const queued = this.#queued ?? [];
+    this.#queued = undefined;
+    for (const send of queued) send();
+  }
+
+  #subscribe(uri: string, id: number): Promise<void> {
+    const method = 'resources/subscribe';
+    const request = Message.from({ jsonrpc: '2.0', id, method, params: { uri } }, CLIENT_SHAPE);
+    return new Promise((resolve) => {
+      const call = this.#session.open(request, method);
+      this.#subscribing.set(call, (done) => {
+        if (done) this.#uris.add(uri);
+        resolve();
+      });
+      this.#clients.gateway.handle(call);
+    });
+  }
+
+  /** The client does not listen any more. */
+  cancel(): void {
+    if (!this.#leave()) return;
+    this.#attempt.finish();
+  }
+
+  /** We end it, and say so. */
+  end(): void {
+    if (!this.#leave()) return;
+    const result = { _meta: { [Meta.subscriptionId]: JSON.parse(this.#id) as string | number } };
+    this.#attempt.peer.answerText(this.#id, modernResult(result, 'subscriptions/listen', this.#clients.info));
+    this.#attempt.finish();
+  }
+
+  #leave(): boolean {
+    if (this.#closed) return false;
+    this.#closed = true;
+    this.#session.cancelAll();
+    this.#clients.gateway.leave(this.#session);
+    return true;
+  }
+
+  get congested(): boolean {
+    return this.#attempt.peer.outbox.congested;
+  }
+
+  whenDrained(listener: () => void): void {
+    this.#attempt.peer.outbox.whenDrained(listener);
+  }
+
+  notify(method: string): void {
+    if (!this.#closed && this.#lists.has(method)) this.#inOrder(() => this.#send(method, ''));
+  }
+
+  forwardNotification(notification: Message, edits: readonly Edit[]): void {
+    if (this.#closed || notification.string(Server.method) !== 'notifications/resources/updated') return;
+    this.#inOrder(() =>
+      this.#attempt.peer.outbox.forward(notification, tagged(notification, edits, this.#id)),
+    );
+  }
+
+  forwardAnswer(answer: Message, call: Call): void {
+    this.#subscribing.get(call)?.(!answer.has(Server.error));
+    this.#subscribing.delete(call);
+  }
+
+  answer(call: Call): void {
+    this.#subscribing.get(call)?.(true);
+    this.#subscribing.delete(call);
+  }
+
+  answerText(call: Call): void {
+    this.answer(call);
+  }
+
+  fail(call: Call): void {
+    this.#subscribing.get(call)?.(false);
+    this.#subscribing.delete(call);
+  }
+
+  /** Who only listens is asked nothing. */
+  ask(_request: Message, listener: AnswerListener): number {
+    listener.unanswered('closed');
+    return 0;
+  }
+
+  withdraw(): void {
+    // Never asked.
+  }
+
+  #inOrder(send: () => void): void {
+    if (this.#queued) this.#queued.push(send);
+    else send();
+  }
+
+  #send(method: string, more: string): void {
+    const meta = `"_meta":{${JSON.stringify(Meta.subscriptionId)}:${this.#id}}`;
+    this.#attempt.peer.outbox.sendText(
+      `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":{${meta}${more}}}`,
+    );
+  }
+}
+
+/** The edits that tag a notification with the subscription it is told under; a tag of its server's is not the client's. */
+function tagged(notification: Message, edits: readonly Edit[], id: string): readonly Edit[] {
+  const tag = `${JSON.stringify(Meta.subscriptionId)}:${id}`;
+  const all = [...edits];
+  const put = (edit: Edit): readonly Edit[] => [...all, edit].sort((a, b) => a.start - b.start);
+  if (notification.has(Server.subscriptionId))
+    return put({
+      start: notification.start(Server.subscriptionId),
+      end: notification.end(Server.subscriptionId),
+      with: id,
+    });
+  if (notification.lead(Server.meta) === BRACE) {
+    const at = notification.start(Server.meta) + 1;
+    const empty = /^\{\s*\}$/.test(notification.text(Server.meta)!);
+    return put({ start: at, end: at, with: empty ? tag : `${tag},` });
+  }
+  // It has a uri, or it would not be here.
+  const at = notification.start(Server.params) + 1;
+  return put({ start: at, end: at, with: `"_meta":{${tag}},` });
+}
+
+const BRACE = 0x7b;
+
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, late]);
+  clearTimeout(timer);
+}

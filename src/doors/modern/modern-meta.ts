@@ -1,0 +1,123 @@
+import { Meta, Server, type JsonObject } from '../../protocol/index.ts';
+import { addEdit, editedText, memberText, Message, withMembers, type Edit } from '../../wire/index.ts';
+import { SERVER_SHAPE } from '../../protocol/index.ts';
+
+/** Results that may be kept by a client, and must say for how long. */
+const CACHEABLE = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+const BRACE = 0x7b;
+/** Resource not found, as it was before the modern era, and as it is now. */
+const OLD_NOT_FOUND = /"code"\s*:\s*-32002\b/;
+const NOT_FOUND = '-32602';
+
+/** What every result of ours says of us. */
+export type ServerInfo = Readonly<{ name: string; title: string; version: string }>;
+
+/** Members that the modern era requires of a result, as JSON text without braces. */
+function required(
+  method: string,
+  has: { resultType: boolean; ttl: boolean; scope: boolean },
+  ttlMs = 0,
+): string[] {
+  const members = has.resultType ? [] : ['"resultType":"complete"'];
+  // What a server of the older era answers may change at any moment; it has other ways to say so.
+  if (CACHEABLE.has(method)) {
+    if (!has.ttl) members.push(`"ttlMs":${ttlMs}`);
+    if (!has.scope) members.push('"cacheScope":"private"');
+  }
+  return members;
+}
+
+/**
+ * The edits that make a source's answer one of the modern era: the kind of result, how long it may be kept, and who
+ * gave it, each where the source has not said it itself. All else stays as it came.
+ */
+export function withModernMeta(
+  answer: Message,
+  edits: readonly Edit[],
+  method: string,
+  info: ServerInfo,
+): { readonly answer: Message; readonly edits: readonly Edit[] } {
+  if (answer.has(Server.error)) return modernError(answer, edits);
+  if (hasModernMeta(answer, method)) return { answer, edits };
+  const start = answer.start(Server.result) + 1;
+  // Something has been put in just there already: the two are done one after the other.
+  if (edits.some((edit) => edit.start <= start && edit.end >= start))
+    return withModernMeta(Message.fromText(editedText(answer, edits), SERVER_SHAPE), NONE, method, info);
+  const members = required(method, {
+    resultType: answer.has(Server.resultType),
+    ttl: answer.has(Server.ttlMs),
+    scope: answer.has(Server.cacheScope),
+  });
+  const own = `${JSON.stringify(Meta.serverInfo)}:${JSON.stringify(info)}`;
+  const all = [...edits];
+  if (!answer.has(Server.resultMeta)) members.push(`"_meta":{${own}}`);
+  else if (answer.lead(Server.resultMeta) === BRACE && !answer.has(Server.serverInfo)) {
+    const inside = answer.start(Server.resultMeta) + 1;
+    addEdit(all, { start: inside, end: inside, with: isEmpty(answer, Server.resultMeta) ? own : `${own},` });
+  }
+  if (members.length > 0) {
+    const text = members.join(',');
+    addEdit(all, { start, end: start, with: isEmpty(answer, Server.result) ? text : `${text},` });
+  }
+  return { answer, edits: all };
+}
+
+/** Whether a source has said everything itself, as those of this era do. */
+export function hasModernMeta(answer: Message, method: string): boolean {
+  return (
+    answer.has(Server.serverInfo) &&
+    answer.has(Server.resultType) &&
+    // Nearly all are of tools, which are never kept.
+    (method === 'tools/call' ||
+      !CACHEABLE.has(method) ||
+      (answer.has(Server.ttlMs) && answer.has(Server.cacheScope)))
+  );
+}
+
+/** The same for a result of our own, as JSON text. */
+export function modernResultText(result: string, method: string, info: ServerInfo, ttlMs?: number): string {
+  const has = {
+    resultType: memberText(result, 'resultType') !== undefined,
+    ttl: memberText(result, 'ttlMs') !== undefined,
+    scope: memberText(result, 'cacheScope') !== undefined,
+  };
+  const members = required(method, has, ttlMs);
+  const meta = memberText(result, '_meta');
+  const changed = meta?.startsWith('{')
+    ? withMembers(result, { _meta: withMembers(meta, { [Meta.serverInfo]: JSON.stringify(info) }) })
+    : withMembers(result, { _meta: `{${JSON.stringify(Meta.serverInfo)}:${JSON.stringify(info)}}` });
+  if (members.length === 0) return changed;
+  // There is a member in it by now.
+  return `{${members.join(',')},${changed.slice(1)}`;
+}
+
+/** A result of our own making. */
+export function modernResult(result: JsonObject, method: string, info: ServerInfo): string {
+  return modernResultText(JSON.stringify(result), method, info);
+}
+
+function modernError(
+  answer: Message,
+  edits: readonly Edit[],
+): { readonly answer: Message; readonly edits: readonly Edit[] } {
+  const said = answer.text(Server.error)!;
+  if (!OLD_NOT_FOUND.test(said) || memberText(said, 'code') !== '-32002') return { answer, edits };
+  const start = answer.start(Server.error);
+  const edit = { start, end: answer.end(Server.error), with: withMembers(said, { code: NOT_FOUND }) };
+  return { answer, edits: [edit] };
+}
+
+const NONE: readonly Edit[] = [];
+
+/** Whether an object has no member. */
+function isEmpty(answer: Message, slot: number): boolean {
+  return /^\{\s*\}$/.test(answer.end(slot) - answer.start(slot) > 64 ? '' : answer.text(slot)!);
+}

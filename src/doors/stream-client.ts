@@ -1,0 +1,79 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../shared/log.ts';
+import type { Gateway } from '../gateway/index.ts';
+import { CLIENT_SHAPE } from '../protocol/index.ts';
+import { Peer, faultError } from '../wire/index.ts';
+import { EraDetectingClient } from './era-detect.ts';
+import type { ServerIdentity } from './legacy-client.ts';
+import { SerialClient } from './serial-client.ts';
+
+export interface StreamClientOptions {
+  readonly gateway: Gateway;
+  readonly identity: ServerIdentity;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly log: Logger;
+  /** The largest message taken, in bytes. */
+  readonly messageBytes: number;
+  /** The output is a pipe, socket or file, which keeps no hold of what it has taken. */
+  readonly takesCopies: boolean;
+  /** Whether requests are answered one after another, in the order they came, unless one takes long. Default false. */
+  readonly inOrder?: boolean;
+  /** The client will say no more. */
+  readonly ended: (why: 'end' | 'overrun') => void;
+}
+
+export interface StreamClient {
+  readonly client: EraDetectingClient | SerialClient;
+  readonly peer: Peer;
+}
+
+/** The conversation with one client over a pair of byte streams, whatever carries them. */
+export function openStreamClient(options: StreamClientOptions): StreamClient {
+  const {
+    gateway,
+    identity,
+    input,
+    output,
+    log,
+    messageBytes,
+    takesCopies,
+    inOrder = false,
+    ended,
+  } = options;
+  let dropped = 0;
+  const peer: Peer = new Peer(
+    input,
+    output,
+    {
+      request: (message) => {
+        client.request(message);
+        // A client that asks without reading the answers is not listened to until it does.
+        if (!peer.outbox.congested || (client instanceof SerialClient && client.queues)) return;
+        peer.pause();
+        peer.outbox.whenDrained(() => peer.resume());
+      },
+      notification: (message) => client.notification(message),
+      refused: (refusal, id) => {
+        const { code, message } = faultError(refusal);
+        // Where the text is no JSON at all, an id found in it means nothing.
+        const answer = (): void => peer.fail(refusal === 'malformed' ? undefined : id, code, message);
+        if (client instanceof SerialClient) client.refuse(answer);
+        else answer();
+      },
+      dropped: (why) => {
+        dropped++;
+        if (dropped === 1 || dropped % 1000 === 0)
+          log.debug('dropped a message of the host', { why, count: dropped });
+      },
+      ended: (why) => {
+        if (client instanceof SerialClient) client.ended();
+        ended(why);
+      },
+    },
+    { shape: CLIENT_SHAPE, messageBytes, takesCopies },
+  );
+  const eraClient = new EraDetectingClient(peer, gateway, identity, log);
+  const client = inOrder ? new SerialClient(eraClient, peer) : eraClient;
+  return { client, peer };
+}

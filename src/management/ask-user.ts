@@ -1,0 +1,35 @@
+import type { Call } from '../gateway/index.ts';
+import { canElicit, isJsonObject, Server, SERVER_SHAPE } from '../protocol/index.ts';
+import { Message } from '../wire/index.ts';
+
+/** Whether the client of a call can ask its person something. */
+export function canAskUser({ session }: Call): boolean {
+  return canElicit(session.client.capabilities, undefined);
+}
+
+/** Asks the person behind the client of a call. Resolves with whether they agree; undefined where the call was given up. */
+export function askUser(message: string, call: Call): Promise<boolean | undefined> {
+  const { client } = call.session;
+  return new Promise((resolve) => {
+    const request = {
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'elicitation/create',
+      params: { message, requestedSchema: { type: 'object', properties: {} } },
+    };
+    const id = client.ask(Message.from(request, SERVER_SHAPE), {
+      answered: (answer) => {
+        const result = answer.value(Server.result);
+        resolve(isJsonObject(result) && result.action === 'accept');
+      },
+      unanswered: () => resolve(false),
+    });
+    // Who gives up the call does not want an answer to the question.
+    call.runner = {
+      cancelled: () => {
+        client.withdraw(id, 'The request was cancelled.');
+        resolve(undefined);
+      },
+    };
+  });
+}
