@@ -885,6 +885,7 @@ export const ERROR_CODES = {
    * A path under `[env]` leads outside the project or the worktree.
    * @fix Use a path inside the project.
    */
+  CWD_ESCAPES: FAILED,
   ENV_ESCAPES: FAILED,
   /**
    * The worktree was created, but some of its env files were not.

@@ -27,6 +27,8 @@ export interface ServiceDefinition {
   readonly name: string;
   /** The template of its command line. */
   readonly command: string;
+  /** Where it runs, as a path below the worktree; empty for its top. */
+  readonly cwd: string;
   /** The canonical port, which only a checkout takes. */
   readonly port: number | undefined;
   readonly host: LoopbackHost;

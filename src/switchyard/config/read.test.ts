@@ -58,6 +58,7 @@ describe('a file with one service and nothing else', () => {
         {
           name: 'web',
           command: 'npm run dev',
+          cwd: '',
           port: undefined,
           host: '127.0.0.1',
           health: undefined,
@@ -206,6 +207,15 @@ describe('what is wrong is told with line, key, value and rule:', () => {
       '[services.web]\ncommand = "a"\nready_timeout = -1',
       '3: services.web.ready_timeout must be a number of seconds from 0 to 600, but is -1.',
     ],
+    [
+      '[services.web]\ncommand = "a"\ncwd = "../api"',
+      '3: services.web.cwd is "../api", but it must stay inside the project, without ".", ".." or empty parts.',
+    ],
+    [
+      '[services.web]\ncommand = "a"\ncwd = "/srv/api"',
+      '3: services.web.cwd is "/srv/api", but it must be relative.',
+    ],
+    ['[services.web]\ncommand = "a"\ncwd = ["api"]', '3: services.web.cwd must be a string, but is a list.'],
     [
       '[services.web]\ncommand = "a"\nhost_header = "backend"',
       '3: services.web.host_header must be "preserve" or "rewrite", but is "backend".',
@@ -476,6 +486,7 @@ describe('whatever stands in the file', () => {
       'env.A',
       'ready_timeout',
       'host_header',
+      'cwd',
       'depends_on',
       'name',
       'worktree_root',

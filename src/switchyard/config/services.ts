@@ -1,6 +1,7 @@
 import { didYouMean } from '../../shared/nearest.ts';
 import { slug } from '../names.ts';
 import type { HostHeader, ServiceDefinition } from './definition.ts';
+import { innerPathProblem } from './inner-path.ts';
 import { asLoopback } from './loopback.ts';
 import { shown } from './report.ts';
 import { namedTables } from './named-tables.ts';
@@ -31,6 +32,7 @@ function readService(name: string, table: Table): ServiceDefinition {
   const command = table.text('command');
   const definition = {
     name,
+    cwd: readCwd(table),
     port: table.port('port'),
     host: table.host('host') ?? '127.0.0.1',
     health: readHealth(table),
@@ -45,6 +47,15 @@ function readService(name: string, table: Table): ServiceDefinition {
   }
   table.finish();
   return { ...definition, command };
+}
+
+function readCwd(table: Table): string {
+  const written = table.text('cwd')?.trim() ?? '';
+  const path = written.replace(/^(?:\.\/)+/, '').replace(/(?<=.)\/+$/, '');
+  if (path === '' || path === '.') return '';
+  const problem = innerPathProblem(path, 'it');
+  if (problem === undefined) return path;
+  throw table.error('cwd', `is ${shown(written)}, but ${problem.rule}`, 'For example: cwd = "packages/api".');
 }
 
 function readHostHeader(table: Table): HostHeader {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { findExecutable } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
@@ -5,6 +6,7 @@ import type { ServiceDefinition } from '../config/definition.ts';
 import { resolveBranch, type YardContext } from '../context.ts';
 import { answersInstead } from '../proxy/routes.ts';
 import { withInterpreter } from '../services/interpreter.ts';
+import { directoryOf } from '../services/prepare.ts';
 import { renderCommand } from '../services/template.ts';
 import { localNameIn, whyNamed } from '../state/project-name.ts';
 import { envWarnings } from '../worktrees/env.ts';
@@ -27,7 +29,7 @@ export async function examineProject(context: YardContext): Promise<readonly Fin
       what: `${config.root}: ${warning}.`,
       next: 'Make the file, or take it out of [env] in switchyard.toml.',
     })),
-    ...config.services.flatMap((service) => examineCommand(service, worktree, env)),
+    ...config.services.flatMap((service) => examineService(service, worktree, env)),
   ];
 }
 
@@ -46,6 +48,23 @@ function examineName({ registry, config }: YardContext): readonly Finding[] {
     return [{ level: 'warning', what: `${record.url} ${other}.`, next }];
   });
   return [...named, ...shared];
+}
+
+function examineService(
+  service: ServiceDefinition,
+  worktree: string,
+  env: NodeJS.ProcessEnv,
+): readonly Finding[] {
+  const cwd = directoryOf(service, { worktree });
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true)
+    return examineCommand(service, cwd, env);
+  return [
+    {
+      level: 'error',
+      what: `The cwd of ${service.name} does not exist: ${cwd}.`,
+      next: `Create it, or correct services.${service.name}.cwd in switchyard.toml.`,
+    },
+  ];
 }
 
 function examineCommand(service: ServiceDefinition, cwd: string, env: NodeJS.ProcessEnv): readonly Finding[] {

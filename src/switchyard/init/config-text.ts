@@ -74,6 +74,7 @@ const FURTHER = [
   '# More that a service may have:',
   '#   health = "/health"       a path that answers once it is ready',
   '#   ready_timeout = 60       seconds until it has to be (15 if left out; 0 if it listens nowhere)',
+  '#   cwd = "packages/web"     where it runs, below this directory',
   '#   depends_on = ["api"]     services that have to be ready before',
   '#   env = { DEBUG = "1" }    variables for it alone',
   '#   host_header = "rewrite"  where it refuses the name that the browser asks for',

@@ -48,7 +48,7 @@ function explainExit(home: Home, record: ServiceRecord, how: DetachedEnd | undef
       ...(insideLogs(home, log_file)
         ? tailLog(log_file, SHOWN_LINES).filter((line) => line.trim() !== '')
         : []),
-      ...missingPackages(record.worktree),
+      ...missingPackages(record.cwd ?? record.worktree),
     ],
     ...(code === undefined ? {} : { exit_code: code }),
   };

@@ -68,22 +68,27 @@ export function explainFailure({ prepared, error }: Extract<Launched, { kind: 'f
   const { service } = prepared.record;
   if (!(error instanceof SwitchboardError))
     return notStarted(service, `${service} was not started: ${messageOf(error)}`);
-  // The hint of a missing command speaks of files that describe servers.
-  const missing = error.code === 'COMMAND_NOT_FOUND';
-  const hint = missing
-    ? `Install it, or correct services.${service}.command in switchyard.toml.`
-    : error.hint;
+  const hint = hintFor(service, error);
   return notStarted(service, error.message, hint === undefined ? [] : [hint]);
 }
 
-async function spawnService({ record, argv, env }: Prepared): Promise<Detached> {
+/** The hints of the errors themselves speak of files that describe servers. */
+function hintFor(service: string, { code, hint }: SwitchboardError): string | undefined {
+  if (code === 'COMMAND_NOT_FOUND')
+    return `Install it, or correct services.${service}.command in switchyard.toml.`;
+  if (code === 'CWD_NOT_USABLE')
+    return `Create it on this branch, or correct services.${service}.cwd in switchyard.toml.`;
+  return hint;
+}
+
+async function spawnService({ record, argv, cwd, env }: Prepared): Promise<Detached> {
   const [command = '', ...args] = argv;
   rotateForRun(record.log_file);
   return startDetached({
     name: record.service,
     command,
     args,
-    cwd: record.worktree,
+    cwd,
     env,
     logFile: record.log_file,
     exitFile: exitFileOf(record.log_file),

@@ -6,6 +6,7 @@ function service(name: string, ...dependsOn: string[]): ServiceDefinition {
   return {
     name,
     dependsOn,
+    cwd: '',
     command: 'x',
     port: undefined,
     host: '127.0.0.1',

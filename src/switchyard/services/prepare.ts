@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
 import type { BranchPlace, YardContext } from '../context.ts';
 import { hostName, urlOf } from '../names.ts';
@@ -25,6 +26,7 @@ export interface Prepared {
   readonly definition: ServiceDefinition;
   readonly record: StartRecord & { readonly cookie: string };
   readonly argv: readonly string[];
+  readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Placeholders that stand for nothing. */
   readonly unknown: readonly string[];
@@ -88,7 +90,8 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       [COOKIE]: cookie,
     },
   });
-  const argv = withInterpreter(rendered.argv, { cwd: place.worktree, path: env['PATH'] });
+  const cwd = directoryOf(definition, place);
+  const argv = withInterpreter(rendered.argv, { cwd, path: env['PATH'] });
   const record = {
     project: config.name,
     project_slug: config.slug,
@@ -105,6 +108,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
     hostname: serviceHost(preparation, service),
     url,
     worktree: place.worktree,
+    cwd,
     log_file: logFileOf(home, config, place.branch, `${service}.log`),
     started_at: timestamp(),
     profile: profile?.name ?? null,
@@ -112,7 +116,12 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
     ...ourPlace(),
     cookie,
   };
-  return { definition, record, argv, env, unknown: rendered.unknown };
+  return { definition, record, argv, cwd, env, unknown: rendered.unknown };
+}
+
+/** Where a service of this branch runs. */
+export function directoryOf({ cwd }: ServiceDefinition, { worktree }: Pick<BranchPlace, 'worktree'>): string {
+  return join(worktree, cwd);
 }
 
 type Whereabouts = Pick<Preparation, 'context' | 'place'>;

@@ -2,14 +2,17 @@ import { statSync } from 'node:fs';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
+import type { ServiceDefinition } from '../config/definition.ts';
 import { serviceKey } from '../names.ts';
 import { ensureProxy } from '../proxy/ensure.ts';
 import { localNameIn, whyNamed } from '../state/project-name.ts';
+import { isInside, realPath } from '../state/real-path.ts';
 import type { ProjectRecord } from '../state/records.ts';
 import type { OnEvent } from './events.ts';
 import { levelsOf } from './levels.ts';
 import { isGood, tellOutcomes, type ServiceOutcome } from './outcome.ts';
 import { selectServices, type Selection } from './selection.ts';
+import { directoryOf } from './prepare.ts';
 import { startServices, type StartPlan } from './start.ts';
 import { renderCommand } from './template.ts';
 
@@ -136,12 +139,22 @@ function isLed(
 }
 
 /** The command of every service can be read, and there is a place where they can run. */
-function refuseEarly(services: readonly { name: string; command: string }[], place: BranchPlace): void {
+function refuseEarly(services: readonly ServiceDefinition[], place: BranchPlace): void {
   for (const { name, command } of services) renderCommand(name, command, new Map());
-  if (statSync(place.worktree, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${place.worktree}`, {
-    hint: `Run \`switchyard create ${shellWord(place.branch)}\` first.`,
-  });
+  if (statSync(place.worktree, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${place.worktree}`, {
+      hint: `Run \`switchyard create ${shellWord(place.branch)}\` first.`,
+    });
+  }
+  for (const service of services.filter(({ cwd }) => cwd !== '')) {
+    const directory = directoryOf(service, place);
+    if (isInside(realPath(place.worktree), realPath(directory))) continue;
+    throw new SwitchboardError(
+      'CWD_ESCAPES',
+      `services.${service.name}.cwd leads out of the worktree: ${directory} is ${realPath(directory)}`,
+      { hint: 'A link on its way leads elsewhere. Name a directory of the worktree itself.' },
+    );
+  }
 }
 
 async function bringProxy(

@@ -134,6 +134,7 @@ const SERVICE: Fields = {
   hostname: text,
   url: text,
   worktree: text,
+  cwd: orNone(text),
 };
 
 const CHECKOUT: Fields = {

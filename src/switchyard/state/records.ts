@@ -90,6 +90,8 @@ export interface ServiceRecord extends ProcessRecord {
   hostname: string;
   url: string;
   worktree: string;
+  /** Where its command runs, in the worktree. Older files have none: there it is the worktree itself. */
+  cwd?: string;
 }
 
 export interface CheckoutRecord {
