@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { loadConfig } from '../config/index.ts';
@@ -53,7 +54,7 @@ test('a time limit for the start is kept in the entry, of either kind', async ()
 
 test('a reference in a variable is kept as such, and filled in where the server is started', async () => {
   const argv = ['x', '-e', 'T=${T}', '--env', 'URL=http://${H:-here}', '--', 'node'];
-  const { entry, remark, define } = await prepare(argv, { T: 's3cret' });
+  const { entry, remark, define } = await prepare(argv, { T: 's3cret', PATH: dirname(process.execPath) });
   expect(entry).toEqual({ command: 'node', env: { T: '${T}', URL: 'http://${H:-here}' } });
   expect(define()).toMatchObject({ env: { T: 's3cret', URL: 'http://here' } });
   expect(remark(false)).toBe('');

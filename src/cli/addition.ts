@@ -13,12 +13,14 @@ import {
   type RemoteEntry,
   type RuntimeEntry,
   type ServerDefinition,
+  type StdioDefinition,
 } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { usage, type Arguments } from './arguments.ts';
 import type { Context } from './command.ts';
 import { shownCommand, type ShownCommand } from './command-line.ts';
 import type { ConfigTarget } from './config-target.ts';
+import { programProblems } from './exam.ts';
 import { numberIn } from './language-flags.ts';
 import { secretsOf, secretWarning } from './project-secrets.ts';
 import { remoteEntry, SECRET_NAME, secretsRemark } from './remote-flags.ts';
@@ -95,7 +97,7 @@ function programAddition(
       remark: (tried) =>
         literalRemark(entry, us) +
         secretsIn({ ...entry, env: variables }, name, target, us, openSecretsRemark(variables, us)) +
-        (tried ? '' : unusableRemark(() => filledIn(variables, context.env), us)),
+        (tried ? '' : unusableRemark(() => startable(filled(), context.env), us)),
       define: filled,
     };
   };
@@ -133,6 +135,13 @@ function secretsIn(
   if (scope !== 'project') return usual;
   const secrets = secretsOf(file ?? join(directory, CONFIG_NAMES[0]!), name, entry);
   return secrets.map((secret) => `${program}: ${secretWarning(secret, program)}\n`).join('') || usual;
+}
+
+/** Throws where a program could not be started from here. */
+function startable(definition: StdioDefinition, env: NodeJS.ProcessEnv): void {
+  const [problem] = programProblems(definition, env);
+  if (problem !== undefined)
+    throw new SwitchboardError('SERVER_INVALID', `${problem.message}. ${problem.hint}`);
 }
 
 /** It may be right where the gateway is started. */

@@ -80,6 +80,12 @@ export function backupText({ backup, schema }: ConfigChange): string {
   return old + (schema === undefined ? '' : ` Editors complete its keys from ${printableLine(schema)}.`);
 }
 
+/** Says that a change is one for every project, to a person who did not ask for that. */
+export function everywhereText({ scope }: ConfigChange, { flags }: Arguments, instead = ''): string {
+  if (scope !== 'user' || flags.has('user')) return '';
+  return `That is your own file, so this applies in all your projects.${instead}\n`;
+}
+
 function previewOf({ file, before, after }: EditedConfig, style: Style): string {
   const hidden = before === undefined ? undefined : withoutValues(before);
   const shown = diff(file, hidden, withoutValues(after), style);

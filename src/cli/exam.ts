@@ -150,6 +150,12 @@ function examineProgram(
   };
 }
 
+/** What keeps a program from being started, as far as that can be seen without doing it. */
+export function programProblems(server: StdioDefinition, ourEnv: NodeJS.ProcessEnv): Problem[] {
+  const found = findCommand(server.command, { cwd: server.cwd, env: composeEnv(server, ourEnv) });
+  return problemsOf(server, shownCommand(server), found);
+}
+
 function problemsOf(
   { cwd, args, command, written }: StdioDefinition,
   shown: ShownCommand,

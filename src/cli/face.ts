@@ -58,12 +58,18 @@ export function namesItsConfig({ configFace }: CliFace): boolean {
   return configFace?.findsConfig === false;
 }
 
+/** Whether it reads a person's own configuration and that of a project; the other programs have one. */
+export function hasLayers({ configFace }: CliFace): boolean {
+  return configFace === undefined;
+}
+
 /**
  * A text in which `$0` stands for the program, `$CONFIG` for the usual name of its configuration, and `$DEFAULT` for
- * what it reads where none is named.
+ * what it reads where none is named. `$LAYERS[…]` is only for a program that has layers.
  */
 export function inWordsOf(face: CliFace, text: string): string {
   return text
+    .replaceAll(/\$LAYERS\[([^\]]*)\]/g, (_all, words: string) => (hasLayers(face) ? words : ''))
     .replaceAll('$0', face.program)
     .replaceAll('$DEFAULT', defaultConfig(face))
     .replaceAll('$CONFIG', face.configFace?.configFile ?? USUAL_CONFIG);

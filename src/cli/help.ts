@@ -1,7 +1,7 @@
 import { COMMON_FLAGS, TOP_FLAGS, type Flag } from './arguments.ts';
 import type { Command } from './command.ts';
 import { commandsOf } from './commands.ts';
-import { inWordsOf, namesItsConfig, type CliFace, type Listening } from './face.ts';
+import { hasLayers, inWordsOf, namesItsConfig, type CliFace, type Listening } from './face.ts';
 import { Exit } from './failure.ts';
 import { columns, flagRow, wrapped } from './help-layout.ts';
 
@@ -74,7 +74,9 @@ export function commandHelp(
     ...about.flatMap((paragraph) => [...wrapped(inWordsOf(face, paragraph), 100), '']),
     'Examples:',
     ...columns(
-      examples.map(([line, meaning]) => [inWordsOf(face, exampleFor(face, line)), meaning] as const),
+      examples
+        .filter(([line]) => !flags.some((flag) => !isFor(face, flag) && line.includes(` --${flag.name}`)))
+        .map(([line, meaning]) => [inWordsOf(face, exampleFor(face, line)), meaning] as const),
     ),
     '',
     'Flags:',
@@ -87,9 +89,8 @@ export function commandHelp(
   return inWordsOf(face, lines.join('\n'));
 }
 
-/** The other programs have one configuration. */
-function isFor({ configFace }: CliFace, { forLayers }: Flag): boolean {
-  return forLayers !== true || configFace === undefined;
+function isFor(face: CliFace, { forLayers }: Flag): boolean {
+  return forLayers !== true || hasLayers(face);
 }
 
 function usageOf(name: string, words = ''): string {

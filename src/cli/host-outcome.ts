@@ -26,7 +26,13 @@ export interface HostOutcomeOptions {
 }
 
 /** What `install` and `uninstall` say of the hosts they were asked for. */
-export function hostOutcome({ results, name, dryRun, program, data }: HostOutcomeOptions): Outcome {
+export function hostOutcome({
+  results,
+  name,
+  dryRun,
+  program,
+  data,
+}: HostOutcomeOptions): Outcome & { readonly data: object } {
   const failures = results.flatMap(({ change }) => (change instanceof SwitchboardError ? [change] : []));
   return {
     exitCode: failures.length > 0 ? Exit.failed : Exit.ok,

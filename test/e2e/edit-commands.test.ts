@@ -92,7 +92,7 @@ const COMMENTED = `{
 
 describe('add', () => {
   test('writes an entry and leaves the rest of the file as it was, and keeps the old text', async () => {
-    const project = createProject({ [CONFIG]: COMMENTED });
+    const project = createProject({ [CONFIG]: COMMENTED, 'tools/db/server.js': '' });
     const { code, stdout, stderr } = await run(project, [
       ...['add', 'db', '--env', 'PGHOST=localhost', '--env', 'EMPTY=', '--cwd', 'tools/db'],
       ...['--', 'node', 'server.js', '--read-only', '--json', '--', 'a b'],

@@ -88,3 +88,64 @@ test('import that cannot ask changes nothing, says how to go on, and does not cl
   // Nothing is left to ask.
   expect((await at.run(['import'])).code).toBe(0);
 });
+
+test('uninstall says which hosts are without their servers, and how they get them back', async () => {
+  const at = createHostHome({
+    [FILES.cursor]: { mcpServers: { echo: nodeServer('echo') } },
+    [FILES.windsurf]: { mcpServers: { pages: nodeServer('pages') } },
+  });
+  await at.run(['init', '--yes', '--no-start']);
+  const next = 'Put them back with: switchboard eject cursor windsurf\n';
+  const { code, stdout } = await at.run(['uninstall', '--all']);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Cursor, Windsurf: the servers that moved behind Switchboard are not back`);
+  expect(stdout).toContain(next);
+  // Whoever missed it is told again.
+  const again = await at.run(['uninstall', '--all']);
+  expect(again.stdout).toBe(`No host has an entry of ours.\n${stdout.slice(stdout.indexOf('Cursor, W'))}`);
+  expect((await at.run(['uninstall', 'cursor', '--json'])).json.eject).toEqual(['cursor']);
+  await at.run(['eject']);
+  expect((await at.run(['uninstall', '--all'])).stdout).toBe('No host has an entry of ours.\n');
+});
+
+test('the help of a program with one configuration names no flag for two', async () => {
+  const project = createProject({ 'config.json': { mcpServers: {} } });
+  for (const command of ['add', 'remove', 'enable', 'disable', 'list', 'doctor']) {
+    const { stdout } = await runProgram(project, ['help', command], { program: 'mcp-proxy-server' });
+    expect(stdout, command).not.toMatch(/\s--(?:user|project)\b|your own|\$LAYERS/);
+  }
+  expect((await runProgram(project, ['help', 'add'])).stdout).toMatch(/--project and --user say which\. /);
+});
+
+test('a change to the own file from within a project says that it applies everywhere', async () => {
+  const at = createHostHome({
+    '.config/switchboard/switchboard.config.json': { mcpServers: { echo: nodeServer('echo') } },
+    'work/.git/HEAD': '',
+  });
+  const everywhere = 'That is your own file, so this applies in all your projects.';
+  const file = at.home.path('.config/switchboard/switchboard.config.json');
+  const off = await at.run(['disable', 'echo']);
+  expect(off.stdout).toContain(file);
+  expect(off.stdout).toContain(`${everywhere} --project turns it off in this one only.\n`);
+  expect((await at.run(['enable', 'echo'])).stdout).toContain(everywhere);
+  expect((await at.run(['remove', 'echo', '--dry-run'])).stdout).toContain(everywhere);
+  const removed = await at.run(['remove', 'echo']);
+  expect(removed.stdout).toContain(file);
+  expect(removed.stdout).toContain(everywhere);
+  await at.run(['add', 'echo', '--user', '--', process.execPath, serverPath('echo')]);
+  expect((await at.run(['remove', 'echo', '--user'])).stdout).not.toContain(everywhere);
+});
+
+test('add warns of a command or a script that is not there, and adds it all the same', async () => {
+  const project = createProject();
+  const missing = await runProgram(project, ['add', 'a', 'no-such-command-here']);
+  expect(missing.code).toBe(0);
+  expect(missing.stderr).toContain('there is no command "no-such-command-here" on its PATH');
+  const script = await runProgram(project, ['add', 'b', process.execPath, 'not-built.js']);
+  expect(script.code).toBe(0);
+  expect(script.stderr).toContain('not-built.js does not exist');
+  const { json } = await runProgram(project, ['list', '--json']);
+  expect(json.servers.map(({ name }: Json) => name)).toEqual(['a', 'b']);
+  const good = await runProgram(project, ['add', 'c', process.execPath, serverPath('echo')]);
+  expect(good).toMatchObject({ code: 0, stderr: '' });
+});

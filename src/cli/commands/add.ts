@@ -34,8 +34,8 @@ export const add: Command = {
   commandAt: 1,
   summary: 'put a server into the configuration',
   about: [
-    'Writes a server into "mcpServers" of the configuration file: that of the project where there is one, else your own, ' +
-      'which holds in every project. --project and --user say which, and `switchboard` makes the file where there is none; ' +
+    'Writes a server into "mcpServers" of the configuration file$LAYERS[: that of the project where there is one, else ' +
+      'your own, which holds in every project. --project and --user say which]. It makes the file where there is none; ' +
       'a file that is named with --config must be there. Comments, order and ' +
       'all else in the file stay as they are, and the old text is kept in the state directory. Then gateways that run ' +
       'with this configuration are told to read it again, so that the server can be used at once.',
@@ -48,7 +48,8 @@ export const add: Command = {
     'The name of an npm package with a scope or "mcp" in it, or an address, is enough: a package is started with npx -y, ' +
       'and the server is named after it. A line for another program, such as `claude mcp add …`, can be pasted as it is.',
     'With --start the server is also started once, before running gateways are told, and its tools are listed, so ' +
-      'that a slip shows at once. If it does not start, the entry stays, and the exit code is 1.',
+      'that a slip shows at once. If it does not start, the entry stays, and the exit code is 1. Without it, you are told ' +
+      'where the command is not found.',
   ],
   flags: [
     {

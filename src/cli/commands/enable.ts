@@ -4,7 +4,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage, type Arguments } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, everywhereText, reasonNotToTell } from '../change-config.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { targetOf, type ConfigTarget } from '../config-target.ts';
 import { Exit } from '../failure.ts';
@@ -18,7 +18,7 @@ export const disable: Command = {
     'Writes "disabled": true into the entry of a server, in the file that defines it. Running gateways are told, and end ' +
       'the server; its running calls get a moment to finish.',
     'A server that another file defines, such as .mcp.json or a file of mcps/, is turned off in the configuration: that ' +
-      'file is not touched. With --project, a server of your own is turned off in this project only.',
+      'file is not touched.$LAYERS[ With --project, a server of your own is turned off in this project only.]',
   ],
   flags: CHANGE_FLAGS,
   examples: [
@@ -142,9 +142,14 @@ async function change(
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
     data: { server: name, enabled: what === 'on', ...done, gateways },
     text: (style) => {
-      if (done.dryRun) return preview(style);
+      const everywhere = everywhereText(
+        done,
+        given,
+        what === 'off' ? ' --project turns it off in this one only.' : '',
+      );
+      if (done.dryRun) return preview(style) + everywhere;
       if (!done.changed) return `${shown} is turned ${what} in ${file} already.\n`;
-      return `Turned ${what} ${shown} in ${file}.${backupText(done)}\n${toldText(gateways)}`;
+      return `Turned ${what} ${shown} in ${file}.${backupText(done)}\n${everywhere}${toldText(gateways)}`;
     },
   };
 }

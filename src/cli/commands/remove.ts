@@ -3,7 +3,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, everywhereText, reasonNotToTell } from '../change-config.ts';
 import type { Command, Context } from '../command.ts';
 import { inOtherFile, targetOf, type ConfigTarget } from '../config-target.ts';
 import { Exit } from '../failure.ts';
@@ -15,8 +15,8 @@ export const remove: Command = {
   words: '<server>',
   summary: 'take a server out of the configuration',
   about: [
-    'Takes the entry of a server out of "mcpServers" in the configuration file (that of the project where there is one, ' +
-      'else your own; --project and --user say which), with the comments directly above it. ' +
+    'Takes the entry of a server out of "mcpServers" in the configuration file$LAYERS[ (that of the project where there is one, ' +
+      'else your own; --project and --user say which)], with the comments directly above it. ' +
       'All else in the file stays as it is. Then gateways that run with this configuration are told to read it again, ' +
       'which ends the server there; its running calls get a moment to finish.',
     'A server that another file defines, such as mcps/NAME/.mcp.json, is not touched: you are told which file that is. ' +
@@ -53,9 +53,10 @@ export const remove: Command = {
       exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
       data: { removed: name, ...done, gateways, mentions, successor: successor ?? null },
       text: (style) => {
-        if (done.dryRun) return preview(style);
+        if (done.dryRun) return preview(style) + everywhereText(done, given);
         const lines = [
           `Removed ${shown} from ${printableLine(done.file)}.${backupText(done)}\n`,
+          everywhereText(done, given),
           ...mentions.map((key) => `${printableLine(key)} in that file still speaks of it.\n`),
           successor === undefined
             ? ''

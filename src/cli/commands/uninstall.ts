@@ -5,6 +5,7 @@ import {
   placeOf,
   readServers,
   uninstallEntry,
+  type Host,
   type Place,
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
@@ -26,7 +27,7 @@ export const uninstall: Command = {
       'program stays. If nobody else has changed the file since, it is as it was before, to the byte; a file that was ' +
       'made for the entry goes away. --all does this for every host, whatever the entry is called there; the files of a ' +
       'project change only with --scope project.',
-    'Servers that `$0 import --takeover` has taken out of the host come back with `$0 eject`.',
+    'Servers that `$0 init` or `$0 import --takeover` has taken out of the host come back with `$0 eject`, before or after.',
   ],
   flags: [
     { name: 'all', summary: 'every entry of ours, in your own files of all hosts' },
@@ -45,28 +46,41 @@ export const uninstall: Command = {
     const { program } = context.face;
     const dryRun = given.flags.has('dry-run');
     const state = stateDirectory(context.env);
-    const { targets, problems } = targetsOf(given, context);
-    const taken = new Set(keptRecords(state).map(({ record }) => record.file));
+    const { targets, problems, files } = targetsOf(given, context);
     const results: HostResult[] = [...problems];
     for (const { place, name } of targets) {
       try {
         const change = await uninstallEntry({ place, name, isOurs, stateDirectory: state, dryRun });
         if (change.kind === 'taken') throw notOurs(place, name, change.entry);
-        const waiting = change.action === 'removed' && taken.has(place.file);
-        const back = `${program} eject ${place.host.name}`;
-        const notes = waiting
-          ? [`The servers that were taken out of ${place.host.title} come back with: ${back}`]
-          : [];
-        results.push({ place, name, change, notes });
+        results.push({ place, name, change });
       } catch (error) {
         if (!(error instanceof SwitchboardError)) throw error;
         results.push({ place, name, change: error });
       }
     }
     const outcome = hostOutcome({ results, name: nameIn(given), dryRun, program });
-    return results.length > 0 ? outcome : { ...outcome, text: () => 'No host has an entry of ours.\n' };
+    const failed = results.filter(({ change }) => change instanceof SwitchboardError);
+    const without = keptRecords(state)
+      .map(({ record }) => record)
+      .filter(({ file }) => files.includes(file) && !failed.some(({ place }) => place.file === file));
+    const hosts = HOSTS.filter(({ name }) => without.some(({ host }) => host === name));
+    return {
+      ...outcome,
+      data: { ...outcome.data, eject: hosts.map((host) => host.name) },
+      text: (style) =>
+        (results.length > 0 ? outcome.text(style) : 'No host has an entry of ours.\n') +
+        ejectText(hosts, program),
+    };
   },
 };
+
+/** Without our entry, a host has none of the servers that moved behind it. */
+function ejectText(hosts: readonly Host[], program: string): string {
+  if (hosts.length === 0) return '';
+  const titles = hosts.map(({ title }) => title).join(', ');
+  const names = hosts.map(({ name }) => name).join(' ');
+  return `${titles}: the servers that moved behind Switchboard are not back in there. Put them back with: ${program} eject ${names}\n`;
+}
 
 /** An entry that is to go. */
 interface Target {
@@ -78,6 +92,8 @@ interface Targets {
   readonly targets: readonly Target[];
   /** Files that cannot be read. */
   readonly problems: readonly HostResult[];
+  /** All files that were looked at. */
+  readonly files: readonly string[];
 }
 
 function targetsOf(given: Arguments, context: Context): Targets {
@@ -86,11 +102,14 @@ function targetsOf(given: Arguments, context: Context): Targets {
   const where = surroundingsOf(context);
   if (!given.flags.has('all')) {
     const { program } = context.face;
-    if (hosts.length > 0)
+    if (hosts.length > 0) {
+      const places = hosts.map((host) => placeOf(host, scope, where));
       return {
-        targets: hosts.map((host) => ({ place: placeOf(host, scope, where), name: nameIn(given) })),
+        targets: places.map((place) => ({ place, name: nameIn(given) })),
         problems: [],
+        files: places.map(({ file }) => file),
       };
+    }
     throw usage(
       'uninstall needs a host, or --all.',
       `For example: ${program} uninstall cursor. ${program} install shows which there are.`,
@@ -100,9 +119,11 @@ function targetsOf(given: Arguments, context: Context): Targets {
   const wanted = given.flags.get('name');
   const targets: Target[] = [];
   const problems: HostResult[] = [];
+  const files: string[] = [];
   for (const host of HOSTS) {
     const place = findPlace(host, scope, where);
     if (place === undefined) continue;
+    files.push(place.file);
     try {
       const ours = readServers(host, where, scope).filter(({ value }) => isOurs(value));
       targets.push(...ours.filter(({ name }) => wanted === undefined || name === wanted));
@@ -111,7 +132,7 @@ function targetsOf(given: Arguments, context: Context): Targets {
       problems.push({ place, change: error });
     }
   }
-  return { targets, problems };
+  return { targets, problems, files };
 }
 
 function notOurs({ host, file }: Place, name: string, entry: unknown): SwitchboardError {
