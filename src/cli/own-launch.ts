@@ -27,7 +27,7 @@ export interface Started {
 export function ownLaunch({ script, node, launch, env, platform = process.platform }: Started): OwnLaunch {
   const called = resolve(script);
   const real = realOf(called);
-  if (FETCHED.test(called) || FETCHED.test(real)) return npxLaunch(launch, node, env, platform);
+  if (isFetched(called)) return npxLaunch(launch, node, env, platform);
   // The link of a package manager, which needs not stay where it is, leads to the script; the script's own path is kept.
   return { command: lastingNode(node, env, platform), args: [/\.[cm]?js$/.test(called) ? called : real] };
 }
@@ -36,6 +36,11 @@ export function ownLaunch({ script, node, launch, env, platform = process.platfo
 export function sharedLaunch(launch: string): OwnLaunch {
   const [command = '', ...args] = launch.split(' ');
   return { command, args };
+}
+
+/** Whether a file, or what a link leads to, was fetched for one run. */
+export function isFetched(file: string): boolean {
+  return FETCHED.test(file) || FETCHED.test(realOf(file));
 }
 
 /** Where npx, pnpm, yarn and bun put what they fetch for one run. */
@@ -60,13 +65,23 @@ export function lastingNode(node: string, env: NodeJS.ProcessEnv, platform: Node
   const name = platform === 'win32' ? 'node.exe' : 'node';
   const candidates = (env.PATH ?? '')
     .split(delimiter)
-    .filter((directory) => directory !== '' && !PASSING.test(directory))
+    .filter((directory) => directory !== '' && !isPassing(directory))
     .map((directory) => resolve(directory, name));
   return candidates.find((candidate) => existsSync(candidate) && realOf(candidate) === realOf(node)) ?? node;
 }
 
-/** Directories that are on the PATH of one shell or one run only. */
-const PASSING = /fnm_multishells|node_modules|[\\/]_npx[\\/]/;
+/** Whether a directory, or a file in it, is on the PATH of one shell or one run only. */
+export function isPassing(path: string): boolean {
+  return /fnm_multishells/.test(path) || ADDED_BY_NPM.test(path);
+}
+
+/** The same environment with the PATH as it was before npx or `npm run` put directories in front of it. */
+export function withoutNpx(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const directories = (env.PATH ?? '').split(delimiter).filter((directory) => !ADDED_BY_NPM.test(directory));
+  return { ...env, PATH: directories.join(delimiter) };
+}
+
+const ADDED_BY_NPM = /node_modules|[\\/]_npx[\\/]/;
 
 function realOf(path: string): string {
   try {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { run, type Ran } from '../../process/index.ts';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { CONFIG_FILE } from '../config/find.ts';
 import { expandHome } from '../config/expand-home.ts';
 import { pinProject } from './pinning.ts';
@@ -166,6 +166,15 @@ async function tryServer(entry: InstalledEntry, cwd: string, env: NodeJS.Process
     env: { ...env, ...entry.env },
     input,
     timeout: PATIENCE,
+  }).catch((error: unknown) => {
+    throw new SwitchboardError(
+      'SMOKE_FAILED',
+      `a client cannot start the installed entry: ${messageOf(error)}`,
+      {
+        hint: 'Put `switchyard` on the PATH: npm install -g mcp-switchboard',
+        cause: error,
+      },
+    );
   });
   expect(
     stdout.includes('switchyard://project/brief') && stdout.includes('configured_services'),

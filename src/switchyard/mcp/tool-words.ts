@@ -25,7 +25,7 @@ export function errorInToolWords(error: SwitchboardError): SwitchboardError {
 export function dataInToolWords<T>(data: T): T;
 export function dataInToolWords(data: unknown): unknown {
   if (typeof data === 'string') return inToolWords(data);
-  if (Array.isArray(data)) return data.map(dataInToolWords);
+  if (Array.isArray(data)) return data.map((each: unknown) => dataInToolWords(each));
   if (typeof data !== 'object' || data === null) return data;
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, VERBATIM.has(key) ? value : dataInToolWords(value)]),

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { smokeTest } from '../../../switchyard/index.ts';
 import { entriesOf, findHost } from '../../../hosts/index.ts';
 import { usage } from '../../arguments.ts';
+import { withoutNpx } from '../../own-launch.ts';
 import type { YardCommand } from '../command.ts';
 
 export const mcpSmoke: YardCommand = {
@@ -32,7 +33,7 @@ export const mcpSmoke: YardCommand = {
       nested: flags.get('nested'),
       name: flags.get('name') ?? 'switchyard-smoke',
       cwd,
-      env,
+      env: withoutNpx(env),
       program: [process.execPath, resolve(process.argv[1] ?? '')],
       entryIn: (text, name) => entriesOf(text, codex).get(name),
     });

@@ -77,3 +77,37 @@ test('where all there is lies in the project, only the name is left', () => {
   expect(comments.join(' ')).toMatch(/project-local/);
   expect(JSON.stringify({ command, args, comments })).not.toContain(root);
 });
+
+test('what npx has fetched for one run, or put on the PATH, is fetched again', () => {
+  const { root, make } = folder();
+  const script = make('.npm/_npx/0123/node_modules/mcp-switchboard/dist/switchyard.js');
+  const linked = join(dirname(root), '.npm/_npx/0123/node_modules/.bin/switchyard');
+  mkdirSync(dirname(linked));
+  symlinkSync(script, linked);
+  const node = make('bin/node');
+  const npx = make('bin/npx');
+  const { command, args, comments, usesInterpreter } = launch(root, linked, dirname(linked), node);
+  expect({ command, args, usesInterpreter }).toEqual({
+    command: npx,
+    args: ['-y', '-p', 'mcp-switchboard', 'switchyard', ...ARGS],
+    usesInterpreter: false,
+  });
+  expect(comments.join(' ')).toContain('npx');
+  // One that is there to stay is preferred.
+  const lasting = make('usr/bin/switchyard');
+  const PATH = `${dirname(linked)}:${dirname(lasting)}`;
+  expect(launch(root, linked, PATH, node)).toMatchObject({ command: lasting, args: ARGS });
+});
+
+test('a link that lasts as long as one shell is not named', () => {
+  const { root, make } = folder();
+  const script = make('lib/node_modules/mcp-switchboard/dist/switchyard.js');
+  const linked = join(dirname(root), 'fnm_multishells/1/bin/switchyard');
+  mkdirSync(dirname(linked), { recursive: true });
+  symlinkSync(script, linked);
+  const node = make('versions/node');
+  expect(launch(root, linked, dirname(linked), node)).toMatchObject({
+    command: node,
+    args: [script, ...ARGS],
+  });
+});

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, relative, resolve } from 'node:path';
 import { findCommand } from '../../find-command.ts';
+import { isFetched, isPassing, ownLaunch } from '../../own-launch.ts';
 
 /** How a client of a project starts our MCP server for it, from anywhere. */
 export interface Launch {
@@ -23,7 +24,10 @@ export interface LaunchOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Our own program by its full path, if it lies outside of the project; else what comes next to it. */
+/**
+ * Our own program by its full path, if it lies outside of the project and will be there tomorrow; else what comes next to
+ * it.
+ */
 export function launchOf({ root, alias, script, node, env }: LaunchOptions): Launch {
   const words = ['mcp', '--project', alias];
   const comments: string[] = [];
@@ -33,16 +37,18 @@ export function launchOf({ root, alias, script, node, env }: LaunchOptions): Lau
     return false;
   };
   const called = resolve(script);
-  if (PROGRAMS.has(basename(called)) && usable(called))
+  if (PROGRAMS.has(basename(called)) && !isPassing(called) && usable(called))
     return { command: called, args: words, comments, usesInterpreter: false };
   const found = onPath(root, env, usable);
   if (found !== undefined) return { command: found, args: words, comments: [], usesInterpreter: false };
   if (usable(called) && usable(node)) {
+    const { command, args } = ownLaunch({ script, node, launch: LAUNCH, env });
+    const byNpx = isFetched(called);
     const why = [
-      '`switchyard` was not found on PATH, so this starts it with Node.',
+      `\`switchyard\` was not found on PATH, so this starts it with ${byNpx ? 'npx' : 'Node'}.`,
       'Install it (npm install -g mcp-switchboard) if the client cannot launch this.',
     ];
-    return { command: node, args: [called, ...words], comments: why, usesInterpreter: true };
+    return { command, args: [...args, ...words], comments: why, usesInterpreter: !byNpx };
   }
   const install =
     'Install `switchyard` on PATH (npm install -g mcp-switchboard): the client starts it by name.';
@@ -54,11 +60,16 @@ export function launchOf({ root, alias, script, node, env }: LaunchOptions): Lau
   };
 }
 
+/** How npx starts us. */
+const LAUNCH = 'npx -y -p mcp-switchboard switchyard';
+
 const PROGRAMS = new Set(['switchyard', 'sy']);
 
-/** The first program of our name on the PATH that lies outside of the project. */
+/** The first program of our name on the PATH that lies outside of the project, and that a client will find there, too. */
 function onPath(root: string, env: NodeJS.ProcessEnv, usable: (file: string) => boolean): string | undefined {
-  const directories = (env.PATH ?? '').split(delimiter).filter((directory) => isAbsolute(directory));
+  const directories = (env.PATH ?? '')
+    .split(delimiter)
+    .filter((directory) => isAbsolute(directory) && !isPassing(directory));
   for (const directory of directories) {
     const found = findCommand('switchyard', { cwd: root, env: { ...env, PATH: directory } });
     if (found.kind === 'found' && usable(found.file)) return found.file;
