@@ -882,10 +882,14 @@ export const ERROR_CODES = {
    */
   COPY_INTO_ITSELF: FAILED,
   /**
+   * The `cwd` of a service leads outside the worktree.
+   * @fix Use a directory of the worktree itself.
+   */
+  CWD_ESCAPES: FAILED,
+  /**
    * A path under `[env]` leads outside the project or the worktree.
    * @fix Use a path inside the project.
    */
-  CWD_ESCAPES: FAILED,
   ENV_ESCAPES: FAILED,
   /**
    * The worktree was created, but some of its env files were not.
