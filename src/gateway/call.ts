@@ -5,40 +5,37 @@ import { correctAnswer, correctToolAnswer } from './answers.ts';
 import type { Session } from './session.ts';
 import type { Source } from './source.ts';
 
-/** Whoever runs a call at the moment; told when nobody wants its answer any more. */
+/** Runs a call at the moment, such as a queue or a request to a server. */
 export interface Runner {
+  /** Nobody wants the answer any more. */
   cancelled(reason: string | undefined): void;
-  /** The client has been asked something and is away with it, or is back: nobody works at the call meanwhile. */
+  /** The client left with a request for input (`away`), or is back with it. The server does not work on the call meanwhile. */
   suspended?(away: boolean): void;
 }
 
 /**
- * One request of one client while it runs. Whatever happens to it happens here: the answer, which is given once;
- * progress on the way; and its cancellation, which whoever runs it hears of.
+ * One request of one client while it runs: it is answered exactly once, reports progress on the way, and passes a
+ * cancellation on to its runner.
  */
 export class Call {
   readonly session: Session;
   /** The request as it came. */
   readonly request: Message;
   readonly method: string;
-  /** What the call is about, for messages to people; whoever routes it says so, and it is asked for only when needed. */
-  subject: () => string = unnamed;
-  runner: Runner | undefined = undefined;
-  /** The tool of a server that it runs, by the name its client used. */
-  subtool: string | undefined = undefined;
-  /** Told once how it ended and how many bytes the answer has; set only where somebody wants to know. */
+  /** Called once with the outcome and the size of the answer in bytes. */
   onEnd: ((outcome: string, bytes: number) => void) | undefined = undefined;
-  /** Who runs it, where that is one source. */
-  source: Source | undefined = undefined;
-  /** Looks at the answer on its way to the client, and says what else has to change in it. */
+  /** Reads the answer on its way to the client and returns further edits to it. */
   onAnswer: ((answer: Message) => readonly Edit[]) | undefined = undefined;
-  /** Takes back what was done for it in advance; runs unless it succeeds. */
+  /** Reverts what was done in advance; runs unless the call succeeds. */
   undo: (() => void) | undefined = undefined;
-  /** Its neighbours among the running calls of its session. */
+  /** Its neighbours among the running calls of its session; the session sets them. */
   before: Call | undefined = undefined;
   after: Call | undefined = undefined;
-  /** False once it is answered or cancelled; what comes after that is dropped. */
-  open = true;
+  #source: Source | undefined = undefined;
+  #subject: () => string = unnamed;
+  #subtool: string | undefined = undefined;
+  #runner: Runner | undefined = undefined;
+  #open = true;
 
   constructor(session: Session, request: Message, method: string) {
     this.session = session;
@@ -46,28 +43,63 @@ export class Call {
     this.method = method;
   }
 
+  /**
+   * Says where the call goes. Only the one who routes it does so, before it hands the call to the source: what an answer
+   * names, a task or a link, belongs to the source as the gateway knows it, whatever source works behind that one.
+   * `subject` is what messages to people call it, computed when needed; `subtool` the tool by the name its client used.
+   */
+  assign(source: Source | undefined, subject: () => string, subtool?: string): void {
+    this.#source = source;
+    this.#subject = subject;
+    this.#subtool = subtool;
+  }
+
+  /** From now on this one is told of a cancellation; undefined: nobody has to be. */
+  runBy(runner: Runner | undefined): void {
+    this.#runner = runner;
+  }
+
+  /** The source that answers it, where that is one. */
+  get source(): Source | undefined {
+    return this.#source;
+  }
+
+  /** What the call is about, for messages to people. */
+  subject(): string {
+    return this.#subject();
+  }
+
+  get subtool(): string | undefined {
+    return this.#subtool;
+  }
+
+  /** False once it is answered or cancelled; what comes after that is dropped. */
+  get open(): boolean {
+    return this.#open;
+  }
+
   /** The request's id as JSON text, as it came. */
   get id(): string {
     return this.request.text(Client.id)!;
   }
 
-  /** Answers with what a source answered, passed on as it came. */
+  /** Answers with a source's response, byte for byte but for its edits. */
   relay(answer: Message): void {
-    if (!this.open) return;
+    if (!this.#open) return;
     let edits =
       this.method === 'tools/call'
-        ? correctToolAnswer(answer, this.subject)
-        : correctAnswer(answer, this.subject);
+        ? correctToolAnswer(answer, this.#subject)
+        : correctAnswer(answer, this.#subject);
     if (this.onAnswer !== undefined && !(edits instanceof SwitchboardError)) {
-      // Whoever looks at the answer of a tool does not change it.
+      // No tool call has such a listener that changes the answer, so the two lists never meet.
       const more = this.onAnswer(answer);
       if (more.length > 0) edits = more;
     }
-    if (this.source !== undefined && this.method === 'tools/call')
-      this.session.recordLinks(answer, this.source);
-    if (answer.has(Server.task)) this.session.claimTask(answer.string(Server.taskId), this.source);
+    const source = this.#source;
+    if (source !== undefined && this.method === 'tools/call') this.session.recordLinks(answer, source);
+    if (answer.has(Server.task)) this.session.claimTask(answer.string(Server.taskId), source);
     else if (this.session.client.modern === true && isModernTask(answer))
-      this.session.claimTask(answer.string(Server.modernTaskId), this.source);
+      this.session.claimTask(answer.string(Server.modernTaskId), source);
     if (!(edits instanceof SwitchboardError) && !answer.has(Server.error)) this.undo = undefined;
     this.#close();
     this.onEnd?.(edits instanceof SwitchboardError ? edits.code : outcomeOf(answer), answer.length);
@@ -92,7 +124,7 @@ export class Call {
     this.session.client.answerText(this, resultText);
   }
 
-  /** Answers that it went wrong; the door puts it in the words of its protocol. */
+  /** Answers with an error; the door translates it for its protocol version. */
   fail(error: SwitchboardError): void {
     if (!this.#close()) return;
     this.onEnd?.(error.code, error.explained.length);
@@ -101,27 +133,32 @@ export class Call {
 
   /** Passes a source's notification on to the client that made this call. */
   notify(notification: Message, edits: readonly Edit[]): void {
-    if (this.open) this.session.client.forwardNotification(notification, edits, this);
+    if (this.#open) this.session.client.forwardNotification(notification, edits, this);
   }
 
-  /** The client gave it up: nobody waits for an answer any more, and none is sent. */
+  /** The client cancelled it: no answer is sent. */
   cancel(reason: string | undefined): void {
     if (!this.#close()) return;
     this.onEnd?.('cancelled', 0);
-    this.runner?.cancelled(reason);
+    this.#runner?.cancelled(reason);
   }
 
-  /** We give it up: the client gets the error, and whoever runs it is told to stop. */
+  /** The client is away with a request for input, or back with it. */
+  suspend(away: boolean): void {
+    this.#runner?.suspended?.(away);
+  }
+
+  /** We give it up: the client gets the error, and the runner stops. */
   abort(error: SwitchboardError): void {
     if (!this.#close()) return;
     this.onEnd?.(error.code, error.explained.length);
     this.session.client.fail(this, error);
-    this.runner?.cancelled('Switchboard is stopping.');
+    this.#runner?.cancelled('Switchboard is stopping.');
   }
 
   #close(): boolean {
-    if (!this.open) return false;
-    this.open = false;
+    if (!this.#open) return false;
+    this.#open = false;
     this.session.ended(this);
     this.undo?.();
     return true;

@@ -57,7 +57,7 @@ export class LocalClient implements ClientLink {
       this.#pending.set(String(id), { resolve, reject, onProgress: options.onProgress });
       const call = this.#session.open(message, method);
       const subject = `${typeof params.name === 'string' ? `Tool '${params.name}'` : method} of server '${source.name}'`;
-      call.subject = () => subject;
+      call.assign(source, () => subject);
       options.signal?.addEventListener('abort', () => {
         call.cancel('The user stopped it.');
         this.#take(String(id))?.reject(new SwitchboardError('CANCELLED', `${subject} was cancelled.`));

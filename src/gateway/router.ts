@@ -387,7 +387,7 @@ export class Router {
   }
 
   #send(call: Call, entry: CatalogEntry, edits: readonly (Edit | undefined)[], what: () => string): void {
-    call.subject = () => `${what()} of server '${entry.source.name}'`;
+    call.assign(entry.source, () => `${what()} of server '${entry.source.name}'`);
     entry.source.request(
       edits.filter((edit) => edit !== undefined),
       call,

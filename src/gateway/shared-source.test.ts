@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { CLIENT_SHAPE, SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { Message } from '../wire/index.ts';
+import type { Call } from './call.ts';
+import { LocalClient } from './local-client.ts';
 import { Session, type ClientLink } from './session.ts';
 import { SharedSource } from './shared-source.ts';
 import type { ServerRequest, Source, SourceListener } from './source.ts';
@@ -10,12 +12,12 @@ function behind() {
   const asked: [method: string, params: JsonObject | undefined][] = [];
   const told: string[] = [];
   const closed: (string | undefined)[] = [];
-  const requests: unknown[] = [];
+  const requests: Call[] = [];
   let listener: SourceListener | undefined;
   const source = {
     name: 'shared',
     state: { kind: 'running', pid: 1, since: 0 },
-    request: (_edits: unknown, call: unknown) => void requests.push(call),
+    request: (_edits: unknown, call: Call) => void requests.push(call),
     ask: (method: string, params?: JsonObject) => {
       asked.push([method, params]);
       return Promise.resolve(Message.from({ jsonrpc: '2.0', id: 1, result: {} }, SERVER_SHAPE));
@@ -161,9 +163,9 @@ test('a notification of a client is passed on only where it is the only one', as
 
 test('what the answer of a call names belongs to the source its gateway knows', () => {
   const { source, requests } = behind();
-  const one = user(new SharedSource(source));
-  expect(one.call().source).toBe(one.source);
-  expect(requests).toHaveLength(1);
+  const joined = new SharedSource(source).join();
+  void new LocalClient().request(joined, 'tools/call', { name: 'tool' });
+  expect(requests.map((call) => call.source)).toEqual([joined]);
 });
 
 test('replaced, it ends with the reason, and everybody goes on with the new one', async () => {

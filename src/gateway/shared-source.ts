@@ -45,8 +45,6 @@ export class SharedSource {
         this.#memberOf.set(call.session, member);
         member.sessions.add(call.session);
         source().request(edits, call);
-        // What the answer names, a task or a link, is asked for where the gateway knows the source.
-        call.source = shared;
       },
       start: () => source().start(),
       ask: (method, params) => {

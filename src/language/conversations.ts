@@ -44,10 +44,10 @@ export class Conversations {
     const controller = new AbortController();
     const client = new InnerClient(call, this.#options.inner);
     this.#clients.set(client.session, client);
-    call.runner = {
+    call.runBy({
       cancelled: (reason = 'The client cancelled the request.') => controller.abort(new Error(reason)),
       suspended: (away) => client.waits(away),
-    };
+    });
     this.#running.set(call, controller);
     void this.#run(edits, call, client, controller.signal).finally(() => {
       this.#running.delete(call);

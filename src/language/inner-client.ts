@@ -78,7 +78,8 @@ export class InnerClient implements ClientLink {
     );
     return new Promise<JsonObject>((resolve, reject) => {
       const call = this.session.open(request, 'tools/call');
-      call.subject = () => `Tool '${tool.original}' of server '${this.#inner.name}'`;
+      // What the answer links to is read where the gateway knows the source.
+      call.assign(this.outer.source, () => `Tool '${tool.original}' of server '${this.#inner.name}'`);
       const stop = (): void => {
         call.cancel('The request it belongs to was stopped.');
         this.#take(call)?.reject(asError(signal.reason));
@@ -102,8 +103,6 @@ export class InnerClient implements ClientLink {
       }
       signal.addEventListener('abort', stop);
       this.#inner.request([], call);
-      // What the answer links to is read where the gateway knows the source.
-      call.source = this.outer.source;
     });
   }
 
@@ -122,7 +121,7 @@ export class InnerClient implements ClientLink {
 
   /** The client is away with a question, or back: what the server does for it waits as well. */
   waits(away: boolean): void {
-    for (const { call } of this.#running.values()) call.runner?.suspended?.(away);
+    for (const { call } of this.#running.values()) call.suspend(away);
   }
 
   get congested(): boolean {

@@ -71,8 +71,6 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
             call.fail(new SwitchboardError('INTERNAL', `${call.subject()} could not be run.`, { cause })),
         );
       }
-      // What the answer names, a task or a link, is asked for where the gateway knows the source.
-      call.source = source;
     },
     start: () => inner.start(),
     ask: (method, params) => inner.ask(method, params),

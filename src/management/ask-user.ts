@@ -25,11 +25,11 @@ export function askUser(message: string, call: Call): Promise<boolean | undefine
       unanswered: () => resolve(false),
     });
     // Who gives up the call does not want an answer to the question.
-    call.runner = {
+    call.runBy({
       cancelled: () => {
         client.withdraw(id, 'The request was cancelled.');
         resolve(undefined);
       },
-    };
+    });
   });
 }

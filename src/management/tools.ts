@@ -90,7 +90,7 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
         );
       }
       // Who gives it up does not want the server.
-      call.runner = { cancelled: () => manager.cancelAdd(name) };
+      call.runBy({ cancelled: () => manager.cancelAdd(name) });
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
       const adding = manager.add(definition);
@@ -204,7 +204,7 @@ function tool({ run, ...definition }: ToolSpec): PresentedTool {
     names: [definition.name],
     definition: (name) => JSON.stringify({ ...definition, name }),
     run: (call) => {
-      call.subject = () => definition.name;
+      call.assign(undefined, () => definition.name);
       const args = call.request.value(Client.arguments);
       done(run, isJsonObject(args) ? args : {}, call)
         .then(({ said, structured }) => {

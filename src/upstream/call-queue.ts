@@ -61,7 +61,7 @@ export class CallQueue {
     this.#size++;
     this.#bytes += call.request.length;
     deadlines.add(waiting);
-    call.runner = waiting;
+    call.runBy(waiting);
     return true;
   }
 

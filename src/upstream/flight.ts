@@ -90,7 +90,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     }
     this.#id = this.#peer.relay(request, ready, this);
     this.#control.deadlines.add(this);
-    this.call.runner = this;
+    this.call.runBy(this);
   }
 
   answered(answer: Message): void {

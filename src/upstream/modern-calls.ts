@@ -47,7 +47,7 @@ export class ModernCalls {
   /** The edits with which a call goes out; undefined where it needs not, or must not. */
   prepare(modern: Modern, call: Call, edits: Edit[], carried: Carried | undefined): Edit[] | undefined {
     // Whoever kept it until now has nothing more to do with it, also where it is not sent.
-    call.runner = undefined;
+    call.runBy(undefined);
     if (call.method !== 'tools/call' && modern.answers(call, edits)) return undefined;
     const stamped = modern.stampEdits(call, edits, carried);
     if (!(stamped instanceof SwitchboardError)) return stamped;
@@ -79,7 +79,7 @@ export class ModernCalls {
     if (relist === undefined || call.method !== 'tools/call' || this.#relisted.has(call)) return false;
     if (errorCode(answer) !== ModernCode.headerMismatch) return false;
     this.#relisted.add(call);
-    call.runner = undefined;
+    call.runBy(undefined);
     relist().then(
       () => {
         if (call.open) again(call, edits);

@@ -55,7 +55,7 @@ export class TestClient implements ClientLink {
     const message = readMessage(fromChunks([Buffer.from(text)]), CLIENT_SHAPE, 'newline', this.modern);
     if (!(message instanceof Message)) throw new Error('The request did not pass the scan');
     const call = this.session.open(message, method);
-    call.subject = () => 'The call';
+    call.assign(source, () => 'The call');
     const answer = new Promise<any>((resolve) => {
       this.#waiting.set(call.id, { answered: resolve });
     });

@@ -127,7 +127,7 @@ class Round implements Runner, Deadline {
 
   ask(): void {
     const { session } = this.#call;
-    this.#call.runner = this;
+    this.#call.runBy(this);
     this.#control.deadlines.add(this);
     if (this.#inputs.length === 0) this.#timer = setTimeout(() => this.#finish(), this.#control.pause);
     else session.whenReady(() => this.#askAll());

@@ -96,10 +96,7 @@ export function createServerSource(
     list: (kind) => (kind === 'tasks' ? fetch(kind) : listOf(kind).get(() => fetch(kind))),
     known: (kind) => lists?.get(kind)!.known,
     remembered: (kind) => surroundings.memory.list(kind),
-    request: (edits, call) => {
-      call.source = source;
-      (connection ?? connect()).relay(edits, call);
-    },
+    request: (edits, call) => (connection ?? connect()).relay(edits, call),
     start: async () => {
       await connect().greeted();
     },

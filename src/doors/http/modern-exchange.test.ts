@@ -15,7 +15,7 @@ async function runningCall(
 ): Promise<{ call: Call; cancelled: Promise<unknown> }> {
   const call = await nextCall();
   const cancelled = new Promise((resolve) => {
-    call.runner = { cancelled: resolve };
+    call.runBy({ cancelled: resolve });
   });
   return { call, cancelled };
 }

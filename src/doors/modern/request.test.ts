@@ -184,7 +184,7 @@ test('a call that is cancelled while it asks takes its questions along', async (
   const cancelled: (string | undefined)[] = [];
   world.call(1, { n: 1 });
   const call = await world.nextCall();
-  call.runner = { cancelled: (reason) => cancelled.push(reason) };
+  call.runBy({ cancelled: (reason) => cancelled.push(reason) });
   const asked = askDuring(call);
   world.say({ method: 'notifications/cancelled', params: { requestId: 1, reason: 'enough' } });
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
@@ -197,7 +197,7 @@ test('a call whose client never comes back is cancelled', async () => {
   const world = openModern({ suspended: { ageMs: 30 } });
   const { call, asked, state } = await suspend(world);
   const reason = new Promise<string | undefined>((resolve) => {
-    call.runner = { cancelled: resolve };
+    call.runBy({ cancelled: resolve });
   });
   expect(await reason).toMatch(/did not come back/);
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });

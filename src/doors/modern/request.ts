@@ -107,7 +107,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
         oneLine(valueText),
       ]),
     );
-    this.#call.runner?.suspended?.(false);
+    this.#call.suspend(false);
     this.#inputs?.answered(this, given);
     const heldAnswer = this.#heldAnswer;
     this.#heldAnswer = undefined;
@@ -127,11 +127,6 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
   /** The client has not come back. */
   expire(): void {
     this.cancel('The client did not come back with an answer.');
-  }
-
-  /** Gives it up with an error, for the program is stopping. */
-  get call(): Call {
-    return this.#call;
   }
 
   ask(request: Message, listener: AnswerListener): number {
@@ -278,7 +273,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     attempt.peer.answerText(attempt.request.text(Client.id)!, result);
     attempt.finish();
     // Its server works at nothing as long as the client is away.
-    this.#call.runner?.suspended?.(true);
+    this.#call.suspend(true);
   }
 }
 

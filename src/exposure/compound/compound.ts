@@ -94,8 +94,7 @@ function run(
     );
     return;
   }
-  call.subject = () => `Tool '${tool}' of server '${server}'`;
-  call.subtool = tool;
+  call.assign(entry.source, () => `Tool '${tool}' of server '${server}'`, tool);
   const schema = entry.source.known('tools')?.byKey.get(tool)?.value.inputSchema;
   const misplaced = misplacedArguments(request, OWN_MEMBERS, schema);
   if (misplaced !== undefined) {

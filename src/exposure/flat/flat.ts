@@ -47,8 +47,7 @@ function present(server: string, tool: OfferedTool, naming: Naming): PresentedTo
       return defined.text;
     },
     run: (call, name, source) => {
-      call.subject = subject;
-      call.subtool = tool.original;
+      call.assign(source, subject, tool.original);
       const edits = callEdits(call.request, {
         name: name === tool.original ? undefined : original,
         args: undefined,

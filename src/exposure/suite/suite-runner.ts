@@ -70,8 +70,7 @@ export class SuiteRunner {
       );
       return;
     }
-    call.subject = this.#subjectOf(subtool);
-    call.subtool = subtool;
+    call.assign(this.#entry.source, this.#subjectOf(subtool), subtool);
     const known = this.#known();
     const tool = known?.byName.get(subtool);
     if (tool !== undefined) this.#send(call, subtool, tool);
@@ -141,7 +140,7 @@ export class SuiteRunner {
       else this.#send(call, subtool, tool);
     };
     const timer = setTimeout(() => decide(undefined), LIST_TIMEOUT_MS);
-    call.runner = { cancelled: () => clearTimeout(timer) };
+    call.runBy({ cancelled: () => clearTimeout(timer) });
     this.#entry.source
       .list('tools')
       .then((listing) => {
@@ -164,7 +163,7 @@ export class SuiteRunner {
 
   #introspect(call: Call, suite: string): void {
     const { subtool, verbosity } = call.request.value(Client.arguments) as JsonObject;
-    call.subject = () => `Suite '${suite}'`;
+    call.assign(this.#entry.source, () => `Suite '${suite}'`);
     if (verbosity !== undefined && verbosity !== null && !MODES.includes(verbosity as IntrospectionMode)) {
       call.fail(
         new SwitchboardError(

@@ -71,13 +71,12 @@ export function createYardSource({ name, place, env, log }: YardSourceOptions): 
     known: (kind) => offer?.listing(kind),
     remembered: (kind) => offer?.listing(kind),
     request: (edits, call) => {
-      call.source = source;
       if (closed) {
         call.fail(new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not run: it is stopped.`));
         return;
       }
       const controller = new AbortController();
-      call.runner = { cancelled: () => controller.abort() };
+      call.runBy({ cancelled: () => controller.abort() });
       running.set(call, controller);
       void run(call, edits, controller.signal).finally(() => {
         running.delete(call);
