@@ -3,18 +3,18 @@ import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import type { ProjectConfig } from './config/definition.ts';
-import { findConfig } from './config/find.ts';
+import { configFileFor } from './config/find.ts';
 import { readConfig } from './config/read.ts';
 import { recordedConfig } from './config/recorded.ts';
 import { slug } from './names.ts';
 import { homeOf, type Home } from './state/home.ts';
 import { ensureProject } from './state/project.ts';
 import { namedHere } from './state/project-name.ts';
-import { isInside, realPath } from './state/real-path.ts';
+import { realPath } from './state/real-path.ts';
 import type { ProjectRecord, State } from './state/records.ts';
 import { openRegistry, type Registry } from './state/registry.ts';
 import { defaultPlace } from './worktrees/place.ts';
-import { checkoutOf, headOf, inMainCheckout, prefixOf } from './worktrees/repository.ts';
+import { checkoutOf, headOf, prefixOf } from './worktrees/repository.ts';
 import { branchOfRecord, innermost, standingIn } from './worktrees/standing.ts';
 
 /** Where a command was called, and for which project. */
@@ -52,7 +52,7 @@ export function openContext(options: ContextOptions): YardContext {
     if (file === undefined) throw noProject(cwd);
     return { ...base, config: namedHere(state, readConfig(file)) };
   } catch (problem) {
-    const record = options.orRecorded === true ? recordOf(state, cwd, file) : undefined;
+    const record = options.orRecorded === true ? recordFor(state, cwd, file) : undefined;
     if (record === undefined || !(problem instanceof SwitchboardError)) throw problem;
     return { ...base, config: recordedConfig(record), problem };
   }
@@ -64,20 +64,24 @@ function noProject(cwd: string): SwitchboardError {
   });
 }
 
-/** The recorded project of a directory, or of one of its worktrees. */
-function recordOf({ projects }: State, cwd: string, file: string | undefined): ProjectRecord | undefined {
-  const all = Object.values(projects);
-  if (file !== undefined) return all.find(({ root }) => root === realPath(dirname(file)));
-  const places = all.flatMap((project) => [
-    { path: project.root, project },
-    ...Object.values(project.worktrees).map(({ path }) => ({ path, project })),
-  ]);
-  return innermost(places, cwd)?.project;
+function recordFor(state: State, cwd: string, file: string | undefined): ProjectRecord | undefined {
+  return file === undefined ? placeOnRecord(state, cwd) : state.projects[realPath(dirname(file))];
 }
 
-/** The `switchyard.toml` that counts in a directory without symbolic links; undefined when there is none. */
-export function configFileFor(state: State, cwd: string): string | undefined {
-  return configOfWorktree(state, cwd) ?? findConfig(cwd);
+/** The recorded project that counts in a directory without symbolic links. */
+export function projectRecordAt(state: State, directory: string): ProjectRecord | undefined {
+  return recordFor(state, directory, configFileFor(state, directory));
+}
+
+/** The recorded project of a directory, or of one of its worktrees. */
+function placeOnRecord({ projects }: State, directory: string): ProjectRecord | undefined {
+  const places = Object.values(projects).flatMap((project) => [
+    { path: project.root, project },
+    ...Object.values(project.worktrees).flatMap(({ path }) =>
+      [join(path, prefixOf(project.root)), path].map((place) => ({ path: place, project })),
+    ),
+  ]);
+  return innermost(places, directory)?.project;
 }
 
 /** A branch and the directory in which its services run. */
@@ -152,21 +156,6 @@ export { ensureProject };
 
 export function projectRecord(context: YardContext): ProjectRecord | undefined {
   return context.registry.read().projects[context.config.root];
-}
-
-/**
- * In a worktree the file of the project counts, not the copy that git put there: otherwise each worktree would be a
- * project of its own. That holds for worktrees of ours and for those that another tool made.
- */
-function configOfWorktree(state: State, cwd: string): string | undefined {
-  const worktrees = Object.values(state.projects).flatMap(({ config, worktrees: records }) =>
-    Object.values(records).map(({ path }) => ({ path, config })),
-  );
-  const recorded = innermost(worktrees, cwd)?.config;
-  if (recorded !== undefined && existsSync(recorded)) return recorded;
-  const origin = inMainCheckout(cwd);
-  const file = origin === undefined ? undefined : findConfig(origin.directory);
-  return file !== undefined && isInside(origin!.main, file) ? file : undefined;
 }
 
 /** The project itself. Where there is no git, its only branch is called `current`. */

@@ -2,7 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findConfig } from './find.ts';
+import { checkState } from '../state/check.ts';
+import { configFileFor } from './find.ts';
+
+const findConfig = (from: string): string | undefined => configFileFor(checkState({}).state, from);
 
 let root: string;
 

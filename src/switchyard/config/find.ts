@@ -1,31 +1,72 @@
-import { realpathSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { realPath } from '../state/real-path.ts';
+import type { State } from '../state/records.ts';
+import { bareRepositoryAt, worktreesOfBare } from '../worktrees/bare.ts';
+import { checkoutOf, mainCheckoutOf, prefixOf } from '../worktrees/repository.ts';
+import { innermost, worktreesWith } from '../worktrees/standing.ts';
 
 export const CONFIG_FILE = 'switchyard.toml';
 
 /**
  * The `switchyard.toml` that counts in a directory, or for a file in it: the nearest one upwards. Symbolic links are
  * resolved first, so that a project has one root, however it was reached.
+ *
+ * In a worktree it is the one of the project, not the copy that git put there: otherwise each worktree would be a project
+ * of its own. That holds for worktrees of ours and for those that another tool made.
  */
-export function findConfig(from: string): string | undefined {
-  let directory = withoutLinks(from);
-  if (isFile(directory)) directory = dirname(directory);
-  for (;;) {
-    const file = join(directory, CONFIG_FILE);
-    if (isFile(file)) return file;
-    const parent = dirname(directory);
-    if (parent === directory) return undefined;
-    directory = parent;
+export function configFileFor(state: State, from: string): string | undefined {
+  const start = realPath(from);
+  for (let directory = isFile(start) ? dirname(start) : start; ; directory = dirname(directory)) {
+    for (const place of placesFor(state, directory)) {
+      const file = join(place, CONFIG_FILE);
+      if (isFile(file)) return file;
+    }
+    if (dirname(directory) === directory) return fileOfWorktree(state, start);
   }
 }
 
-function withoutLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // It may have been deleted under us; what is above it still counts.
-    return resolve(path);
+/** The directories that may hold the file for a directory; the first that does counts. */
+function* placesFor(state: State, directory: string): Iterable<string> {
+  for (const { path, root } of worktreesWith(state, directory)) {
+    if (join(path, prefixOf(root)) === directory) yield root;
   }
+  const checkout = checkoutOf(directory);
+  if (checkout?.linked === true) {
+    const way = relative(checkout.top, directory);
+    const main = mainCheckoutOf(checkout);
+    if (main === undefined) yield* inBare(state, checkout.commonDirectory, way, directory);
+    else yield join(main, way);
+  }
+  yield directory;
+  const bare = checkout?.linked === true ? undefined : bareRepositoryAt(directory, checkout);
+  if (bare !== undefined) yield* inBare(state, bare, '', directory);
+}
+
+/**
+ * A bare repository has no main checkout, so one of its worktrees stands in: the one that is recorded, since it must not
+ * change while anything runs; else the one on the branch that the repository itself is on; else the first by name.
+ */
+function inBare(state: State, repository: string, way: string, directory: string): readonly string[] {
+  const rank = ({ top, isHead }: { readonly top: string; readonly isHead: boolean }): string => {
+    const record = state.projects[join(top, way)];
+    if (record === undefined) return isHead ? '2' : `3 ${top}`;
+    // Earlier versions took each worktree for a project: such a one is left alone while anything is recorded for it.
+    const isOwn = record.root === directory && Object.keys(record.services).length > 0;
+    return isOwn ? '0' : `1 ${record.created_at} ${top}`;
+  };
+  return worktreesOfBare(repository)
+    .map((worktree) => ({ place: join(worktree.top, way), rank: rank(worktree) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+    .map(({ place }) => place);
+}
+
+/** Above all projects of a repository, in a worktree that was made for one of them. */
+function fileOfWorktree(state: State, directory: string): string | undefined {
+  const worktrees = worktreesWith(state, directory);
+  const path = innermost(worktrees, directory)?.path;
+  const [only, ...others] = worktrees.filter((worktree) => worktree.path === path);
+  return only !== undefined && others.length === 0 && isFile(only.config) ? only.config : undefined;
 }
 
 function isFile(path: string): boolean {

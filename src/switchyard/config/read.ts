@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { slug } from '../names.ts';
+import { nameOfBare } from '../worktrees/bare.ts';
+import { checkoutOf, isBare } from '../worktrees/repository.ts';
 import type { ProjectConfig } from './definition.ts';
 import { readEnvPaths } from './env-paths.ts';
 import { expandHome } from './expand-home.ts';
@@ -68,7 +70,7 @@ function readText(file: string): string {
 const LARGEST_FILE = 1_000_000;
 
 function readProject(table: Table, root: string): Pick<ProjectConfig, 'name' | 'slug' | 'worktreeRoot'> {
-  const name = table.text('name')?.trim() ?? (basename(root) || 'project');
+  const name = table.text('name')?.trim() ?? defaultName(root);
   // It goes to terminals, into variables and into lines of their own.
   // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) {
@@ -85,6 +87,14 @@ function readProject(table: Table, root: string): Pick<ProjectConfig, 'name' | '
   table.finish();
   const worktreeRoot = written === undefined ? undefined : resolve(root, expandHome(written));
   return { name, slug: slug(name), worktreeRoot };
+}
+
+/** A worktree of a bare repository is called after its branch. */
+function defaultName(root: string): string {
+  const checkout = checkoutOf(root);
+  const isTop = checkout?.linked === true && checkout.top === root;
+  if (isTop && isBare(checkout.commonDirectory)) return nameOfBare(checkout.commonDirectory);
+  return basename(root) || 'project';
 }
 
 function readProxy(table: Table): ProjectConfig['proxy'] {

@@ -2,17 +2,17 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { expandHome } from '../config/expand-home.ts';
-import { CONFIG_FILE } from '../config/find.ts';
+import { CONFIG_FILE, configFileFor } from '../config/find.ts';
 import { readConfig } from '../config/read.ts';
 import { recordedConfig } from '../config/recorded.ts';
-import { configFileFor, type YardContext } from '../context.ts';
+import type { YardContext } from '../context.ts';
 import { homeOf } from '../state/home.ts';
 import { namedHere } from '../state/project-name.ts';
 import { isInside, realPath } from '../state/real-path.ts';
 import type { State } from '../state/records.ts';
 import { openRegistry } from '../state/registry.ts';
-import { checkoutOf } from '../worktrees/repository.ts';
-import { innermost, standingIn } from '../worktrees/standing.ts';
+import { checkoutOf, prefixOf } from '../worktrees/repository.ts';
+import { innermost, standingIn, worktreesWith } from '../worktrees/standing.ts';
 import { isAlias, rootOfAlias } from './alias.ts';
 
 /** The project that a server is for, as long as it runs. Paths are absolute and without symbolic links. */
@@ -82,8 +82,8 @@ function pinAlias(state: State, alias: string, directory: string): Pin {
 
 function pinDirectory(state: State, directory: string): Pin {
   const start = realPath(directory);
-  refuseOrphan(state, start);
   const file = configFileFor(state, start);
+  refuseOrphan(state, start, file);
   if (file === undefined) return { root: start, cwd: start, found: false };
   const root = dirname(file);
   return { root, cwd: isInWorktree(state, root, start) ? start : root, found: true };
@@ -158,12 +158,15 @@ function isKnownToGit(top: string): boolean {
 }
 
 /** A worktree whose project is gone would otherwise count as a project of its own: git has put a copy of the file there. */
-function refuseOrphan(state: State, start: string): void {
-  const worktrees = Object.values(state.projects).flatMap(({ root, config, worktrees: records }) =>
-    Object.values(records).map(({ path }) => ({ path, root, config })),
-  );
-  const worktree = innermost(worktrees, start);
-  if (worktree === undefined) return;
+function refuseOrphan(state: State, start: string, file: string | undefined): void {
+  const worktrees = worktreesWith(state, start);
+  // Projects of one repository share their worktrees: it is an orphan for those that had the file.
+  const folders = worktrees.map((each) => ({
+    ...each,
+    path: join(each.path, prefixOf(each.root)),
+  }));
+  const worktree = innermost(folders, start) ?? innermost(worktrees, start);
+  if (worktree === undefined || (file !== undefined && !isInside(worktree.path, file))) return;
   const { path, root, config } = worktree;
   if (config !== join(root, CONFIG_FILE))
     throw new SwitchboardError('WORKTREE_ORPHAN', `The worktree ${path} is recorded for no project.`, {

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   bootId,
   createMarkedProcesses,
@@ -9,7 +9,7 @@ import {
   type LivingProcess,
 } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { CONFIG_FILE } from '../config/find.ts';
+import { CONFIG_FILE, configFileFor } from '../config/find.ts';
 import { readConfig } from '../config/read.ts';
 import { gitIn, worktreeList } from '../git.ts';
 import { serviceKey, slug } from '../names.ts';
@@ -133,8 +133,9 @@ function rootsIn(home: Home, state: State): ReadonlySet<string> {
   const roots = new Set(Object.keys(state.projects));
   for (const project of entriesOf(home.worktrees)) {
     for (const worktree of entriesOf(project)) {
-      const common = checkoutOf(worktree)?.commonDirectory;
-      if (common !== undefined && basename(common) === '.git') roots.add(dirname(common));
+      const file = configFileFor(state, worktree);
+      // What is in the worktree itself is a copy.
+      if (file !== undefined && !isInside(home.worktrees, file)) roots.add(dirname(file));
     }
   }
   return roots;

@@ -9,10 +9,10 @@ import { gitIn } from '../git.ts';
 import { slug } from '../names.ts';
 import { isInside } from '../state/real-path.ts';
 import { forgetDeletedWorktree } from '../state/project.ts';
-import { withProjectLock } from '../state/registry.ts';
 import { changesIn } from './changes.ts';
 import { syncEnv } from './env.ts';
 import { listWorktrees, type ListedWorktree } from './list.ts';
+import { refuseOccupied, withAllLocks } from './occupants.ts';
 import { checkoutOf, headOf, prefixOf } from './repository.ts';
 
 export interface RemoveOptions {
@@ -45,12 +45,11 @@ export async function removeWorktree(context: YardContext, options: RemoveOption
   const { branch, path } = found;
   // Before anything is stopped: a refusal shall change nothing.
   refuseWithOthers(found, worktrees);
+  refuseOccupied(context, found);
   if (!force && found.missing !== true) await refuseLoss(context, found);
   const stopped = await stopAll(context, branch, onWait);
   const what = `remove ${branch}`;
-  await withProjectLock(context.home, context.config.root, what, () => removeAlone(context, found, force), {
-    onWait,
-  });
+  await withAllLocks(context, path, what, () => removeAlone(context, found, force), { onWait });
   const messages = [
     ...stopped,
     `removed ${path}`,
@@ -75,7 +74,11 @@ async function findWorktree(
       'IS_PROJECT',
       `${own.worktree} has ${own.branch} checked out; it is the project itself.`,
       {
-        hint: `To stop its services, run \`switchyard down --branch ${shellWord(own.branch)}\`.`,
+        hint:
+          `To stop its services, run \`switchyard down --branch ${shellWord(own.branch)}\`.` +
+          (checkoutOf(own.worktree)?.linked === true
+            ? ` To delete it all the same, run \`git worktree remove ${shellWord(own.worktree)}\` after that: then the switchyard.toml of another worktree counts.`
+            : ''),
       },
     );
   }
@@ -163,6 +166,8 @@ async function removeAlone(context: YardContext, found: ListedWorktree, force: b
       hint: `Run \`switchyard status --branch ${shellWord(branch)}\`, end them, and try again.`,
     });
   }
+  // Somebody may have come while we stopped the branch.
+  refuseOccupied(context, found);
   const git = gitIn(config.root, env);
   const ours = force || found.missing === true ? [] : (await changesIn(context, path)).ours;
   // Git would refuse for the sake of these; they are the project's, and it keeps them.

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { yardRepository } from '../../../test/helpers/yard-repository.ts';
-import { checkoutOf, headOf, inMainCheckout, prefixOf } from './repository.ts';
+import { checkoutOf, headOf, mainCheckoutOf, prefixOf } from './repository.ts';
 
 test('a directory without git has no checkout', () => {
   const { folder } = yardRepository();
@@ -26,8 +26,7 @@ test('a linked worktree names the repository it belongs to, and its place in it'
   expect(checkout).toMatchObject({ top: worktree, linked: true });
   expect(checkout.commonDirectory).toBe(checkoutOf(root)!.commonDirectory);
   expect(headOf(checkout)?.branch).toBe('feature/ü');
-  expect(inMainCheckout(join(worktree, 'apps', 'shop'))?.directory).toBe(root);
-  expect(inMainCheckout(root)).toBeUndefined();
+  expect(mainCheckoutOf(checkout)).toBe(checkoutOf(root)!.top);
   expect(prefixOf(root)).toBe('apps/shop');
 });
 
@@ -59,7 +58,7 @@ test('a submodule is a repository of its own, not a worktree', () => {
   mkdirSync(join(root, 'module'));
   writeFileSync(join(root, 'module', '.git'), 'gitdir: ../../modules\n');
   expect(checkoutOf(join(root, 'module'))).toMatchObject({ top: join(root, 'module'), linked: false });
-  expect(inMainCheckout(join(root, 'module'))).toBeUndefined();
+  expect(mainCheckoutOf(checkoutOf(join(root, 'module'))!)).toBeUndefined();
 });
 
 test('where the references are kept in another format, the files say nothing', () => {

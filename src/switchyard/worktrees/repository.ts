@@ -23,13 +23,18 @@ export function checkoutOf(directory: string): Checkout | undefined {
   }
 }
 
-/** The directory in the main checkout that a directory of a linked one stands for; undefined when there is none. */
-export function inMainCheckout(directory: string): { main: string; directory: string } | undefined {
-  const checkout = checkoutOf(directory);
-  // A bare repository has worktrees and no checkout of its own.
-  if (checkout?.linked !== true || basename(checkout.commonDirectory) !== '.git') return undefined;
-  const main = dirname(checkout.commonDirectory);
-  return { main, directory: join(main, relative(checkout.top, directory)) };
+/** The top of the main checkout of a repository; undefined when there is none, or its files do not tell. */
+export function mainCheckoutOf({ commonDirectory }: Checkout): string | undefined {
+  const isUsual = basename(commonDirectory) === '.git' && !isBare(commonDirectory);
+  return isUsual ? dirname(commonDirectory) : undefined;
+}
+
+/** Whether a repository has no checkout of its own, but only worktrees. */
+export function isBare(repository: string): boolean {
+  // In the second file where each worktree has settings of its own.
+  return ['config', 'config.worktree'].some((file) =>
+    /^\s*bare\s*=\s*(?:true|yes|on|1)\s*$/im.test(textOf(join(repository, file)) ?? ''),
+  );
 }
 
 /** Where a checkout stands in its history. */
@@ -41,7 +46,7 @@ export interface Head {
 }
 
 /** Undefined when the files do not tell: git keeps it elsewhere, or there is none. */
-export function headOf(checkout: Checkout): Head | undefined {
+export function headOf(checkout: Pick<Checkout, 'gitDirectory'>): Head | undefined {
   const text = firstLine(join(checkout.gitDirectory, 'HEAD'));
   if (text === undefined) return undefined;
   const branch = branchIn(text.replace(/^ref: */, ''));
@@ -84,8 +89,12 @@ function branchIn(reference: string): string | undefined {
 }
 
 function firstLine(file: string): string | undefined {
+  return textOf(file)?.split('\n', 1)[0]!.trimEnd();
+}
+
+export function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').split('\n', 1)[0]!.trimEnd();
+    return readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }

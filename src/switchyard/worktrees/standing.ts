@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { YardContext } from '../context.ts';
 import { isInside } from '../state/real-path.ts';
-import type { ProjectRecord, WorktreeRecord } from '../state/records.ts';
+import type { ProjectRecord, State, WorktreeRecord } from '../state/records.ts';
 import { checkoutOf, headOf } from './repository.ts';
 
 /** A worktree in which a command was called. */
@@ -30,6 +30,18 @@ export function standingIn(
   if (checkout?.linked !== true || checkout.commonDirectory !== own?.commonDirectory) return undefined;
   if (checkout.top === own.top) return undefined;
   return { branch: branchOfCheckout(checkout.top), path: checkout.top, registered: false };
+}
+
+/** The recorded worktrees of all projects that hold a directory. Projects of one repository share theirs. */
+export function worktreesWith(
+  state: State,
+  directory: string,
+): readonly { readonly path: string; readonly root: string; readonly config: string }[] {
+  return Object.values(state.projects).flatMap(({ root, config, worktrees }) =>
+    Object.values(worktrees)
+      .filter(({ path }) => isInside(path, directory))
+      .map(({ path }) => ({ path, root, config })),
+  );
 }
 
 /** A worktree may lie in another one. */

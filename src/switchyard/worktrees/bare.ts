@@ -1,0 +1,41 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { realPath } from '../state/real-path.ts';
+import { headOf, isBare, textOf, type Checkout } from './repository.ts';
+
+/** The bare repository that a directory is, or that its `.git` leads to. */
+export function bareRepositoryAt(directory: string, checkout: Checkout | undefined): string | undefined {
+  if (checkout?.top === directory)
+    return isBare(checkout.commonDirectory) ? checkout.commonDirectory : undefined;
+  const isRepository = existsSync(join(directory, 'HEAD')) && existsSync(join(directory, 'objects'));
+  return isRepository && isBare(directory) ? directory : undefined;
+}
+
+/** What a bare repository is called: `shop` for `shop.git`, `shop/.bare` and `shop/.git`. */
+export function nameOfBare(repository: string): string {
+  const name = basename(repository);
+  return (name.startsWith('.') ? basename(dirname(repository)) : name).replace(/\.git$/, '');
+}
+
+/** The worktrees that are there, and whether each is on the branch that the repository itself is on. */
+export function worktreesOfBare(
+  repository: string,
+): readonly { readonly top: string; readonly isHead: boolean }[] {
+  const head = textOf(join(repository, 'HEAD'))?.trim();
+  return namesIn(join(repository, 'worktrees')).flatMap((name) => {
+    const gitDirectory = join(repository, 'worktrees', name);
+    const link = textOf(join(gitDirectory, 'gitdir'))?.trim();
+    const top = link === undefined ? undefined : dirname(realPath(resolve(gitDirectory, link)));
+    if (top === undefined || !existsSync(join(top, '.git'))) return [];
+    const branch = headOf({ gitDirectory })?.branch;
+    return [{ top, isHead: branch !== undefined && head === `ref: refs/heads/${branch}` }];
+  });
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
