@@ -717,10 +717,20 @@ export const ERROR_CODES = {
    */
   NAME_TAKEN: FAILED,
   /**
-   * The project name has characters that are not allowed in a host name.
+   * The project name has no letters or digits, or is more than one line.
    * @fix Use letters, digits and dashes.
    */
   NAME_INVALID: FAILED,
+  /**
+   * No project on record has this name or this path.
+   * @fix `switchyard status --all` lists the projects of this machine.
+   */
+  PROJECT_UNKNOWN: FAILED,
+  /**
+   * Several projects on record have this name.
+   * @fix Give the path of the project instead.
+   */
+  PROJECT_AMBIGUOUS: FAILED,
   /**
    * The current directory no longer exists.
    * @fix Change to another directory.

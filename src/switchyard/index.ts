@@ -9,10 +9,12 @@ export { hostName, slug, urlOf } from './names.ts';
 export type { YardEvent } from './services/events.ts';
 export { status, type ServiceStatus } from './services/status.ts';
 export { homeOf } from './state/home.ts';
+export { openRegistry } from './state/registry.ts';
 export { where } from './where.ts';
 export { openBrowser } from '../process/index.ts';
 
 // The rest when it is called.
+export const allProjects = later(async () => (await import('./projects/status.ts')).allProjects);
 export const checkAlias = later(async () => (await import('./mcp/aliases.ts')).checkAlias);
 export const checkout = later(async () => (await import('./forward/checkout.ts')).checkout);
 export const createWorktree = later(async () => (await import('./worktrees/create.ts')).createWorktree);
@@ -22,6 +24,8 @@ export const initProject = later(async () => (await import('./init/init.ts')).in
 export const installSkill = later(async () => (await import('./skill/skill.ts')).installSkill);
 export const listAliases = later(async () => (await import('./mcp/aliases.ts')).listAliases);
 export const listWorktrees = later(async () => (await import('./worktrees/list.ts')).listWorktrees);
+export const openProject = later(async () => (await import('./projects/find.ts')).openProject);
+export const pruneProjects = later(async () => (await import('./projects/prune.ts')).pruneProjects);
 export const pruneWorktrees = later(async () => (await import('./worktrees/prune.ts')).pruneWorktrees);
 export const registerAlias = later(async () => (await import('./mcp/aliases.ts')).registerAlias);
 export const removeWorktree = later(async () => (await import('./worktrees/remove.ts')).removeWorktree);
@@ -32,6 +36,7 @@ export const serveProxy = later(async () => (await import('./proxy/serve.ts')).s
 export const showSkill = later(async () => (await import('./skill/skill.ts')).showSkill);
 export const smokeTest = later(async () => (await import('./mcp/smoke.ts')).smokeTest);
 export const stopProxy = later(async () => (await import('./proxy/stop.ts')).stopProxy);
+export const unregisterAlias = later(async () => (await import('./mcp/aliases.ts')).unregisterAlias);
 export const uncheckout = later(async () => (await import('./forward/uncheckout.ts')).uncheckout);
 export const unknownNames = later(async () => (await import('./unknown-names.ts')).unknownNames);
 export const up = later(async () => (await import('./services/up.ts')).up);
@@ -41,6 +46,7 @@ export type { Diagnosis, FailedDiagnosis } from './doctor.ts';
 export type { CheckoutResult } from './forward/checkout.ts';
 export type { Verification } from './forward/verify.ts';
 export type { InitResult } from './init/init.ts';
+export type { AllProjects, ProjectStatus } from './projects/status.ts';
 export type { UpOptions, UpResult } from './services/up.ts';
 
 /** A function that brings its part of the program along when it is called. */

@@ -1,3 +1,4 @@
+import { homeOf, openRegistry } from '../../switchyard/index.ts';
 import { candidates, type Candidate } from '../completion/candidates.ts';
 import { TOP_FLAGS, YARD_FLAGS } from './command.ts';
 import { YARD_COMMANDS } from './commands.ts';
@@ -16,8 +17,18 @@ export function yardCandidates(
     commands: YARD_COMMANDS,
     topFlags: TOP_FLAGS,
     commonFlags: YARD_FLAGS,
-    names: (kind, { command }) => names(command === 'create' && kind === 'branch' ? 'ref' : kind, options),
+    names: (kind, { command }) => names(KINDS.get(`${command} ${kind}`) ?? kind, options),
   });
+}
+
+/** Words that mean something else in one command. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['create branch', 'ref'],
+  ['mcp unregister name', 'alias'],
+]);
+
+function recordsOf({ env }: CandidateOptions): ReturnType<ReturnType<typeof openRegistry>['read']> {
+  return openRegistry(homeOf(env)).read();
 }
 
 async function names(kind: string, options: CandidateOptions): Promise<readonly Candidate[]> {
@@ -29,6 +40,10 @@ async function names(kind: string, options: CandidateOptions): Promise<readonly 
       const { projectNames } = await import('./project-names.ts');
       return projectNames(kind, options);
     }
+    case 'project':
+      return Object.values(recordsOf(options).projects).map(({ name, root }) => [name, root]);
+    case 'alias':
+      return Object.entries(recordsOf(options).project_aliases);
     default:
       return [];
   }

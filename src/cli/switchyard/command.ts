@@ -21,8 +21,11 @@ export interface Place {
   readonly json: boolean;
   /** Does something for the project that we stand in. */
   inYard(work: (yard: YardContext) => Promise<Outcome>): Promise<Outcome>;
-  /** The same for what is also possible when the file of the project is broken or gone: looking, and stopping. */
-  inRecordedYard(work: (yard: YardContext) => Promise<Outcome>): Promise<Outcome>;
+  /**
+   * The same for what is also possible when the file of the project is broken or gone: looking, and stopping. `project` is
+   * the name or the path of another one.
+   */
+  inRecordedYard(work: (yard: YardContext) => Promise<Outcome>, project?: string): Promise<Outcome>;
 }
 
 /** Flags that every command takes. */

@@ -163,6 +163,12 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
         load: async () => (await import('./commands/mcp-projects.ts')).mcpProjects,
       },
       {
+        name: 'mcp unregister',
+        words: '<name>',
+        summary: 'remove a project from that list',
+        load: async () => (await import('./commands/mcp-unregister.ts')).mcpUnregister,
+      },
+      {
         name: 'mcp smoke',
         words: '[project]',
         summary: 'try all of that once, and leave no trace',

@@ -1,4 +1,4 @@
-import { openContext, type YardContext } from '../../switchyard/index.ts';
+import { openContext, openProject, type YardContext } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 import type { Outcome } from '../command.ts';
 
@@ -7,14 +7,17 @@ export interface InYardOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Whether what the records know of the project will do. Default false. */
   readonly orRecorded?: boolean;
+  /** A project by its name or its path. Default: the one of the directory. */
+  readonly project?: string | undefined;
 }
 
-/** Does something for the project of a directory. What was wrong with the records is said on stderr. */
+/** Does something for the project of a directory, or one that is named. What was wrong with the records is said on stderr. */
 export async function inYard(
   options: InYardOptions,
   work: (yard: YardContext) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const yard = openContext(options);
+  const { project } = options;
+  const yard = project === undefined ? openContext(options) : await openProject({ ...options, project });
   const outcome = await work(yard);
   const { problem, registry } = yard;
   const warnings = [

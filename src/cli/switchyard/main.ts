@@ -23,7 +23,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       ...here,
       json,
       inYard: (work) => inYard(here, work),
-      inRecordedYard: (work) => inYard({ ...here, orRecorded: true }, work),
+      inRecordedYard: (work, project) => inYard({ ...here, project, orRecorded: true }, work),
     });
     await tellOutcome(outcome, json);
     return outcome.exitCode;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { didYouMean } from '../../shared/nearest.ts';
 import { CONFIG_FILE } from '../config/find.ts';
 import { homeOf } from '../state/home.ts';
 import type { State } from '../state/records.ts';
@@ -27,6 +28,21 @@ export async function registerAlias({ alias, root, force = false, env }: Registr
   await openRegistry(homeOf(env)).change((state) => {
     replaces(state, { alias, root, force });
     state.project_aliases[alias] = root;
+  });
+}
+
+/** From now on the name leads nowhere. Gives the root it led to. */
+export async function unregisterAlias(alias: string, env: NodeJS.ProcessEnv): Promise<string> {
+  refuseAlias(alias);
+  return openRegistry(homeOf(env)).change(({ project_aliases: aliases }) => {
+    const root = Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
+    if (root === undefined)
+      throw new SwitchboardError('ALIAS_UNKNOWN', `There is no MCP project '${alias}'.`, {
+        hint:
+          didYouMean(alias, Object.keys(aliases)) ?? '`switchyard mcp projects` lists the names there are.',
+      });
+    Reflect.deleteProperty(aliases, alias);
+    return root;
   });
 }
 

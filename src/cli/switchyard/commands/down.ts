@@ -10,9 +10,12 @@ export const down: YardCommand = {
       'The first word may be a branch or a service; --branch says which where a name is both.',
     'Whole process trees end, also what npm or a shell has started for them; a process that is not provably ours ' +
       'is never touched. Usual ports that lead to them are given back. The proxy runs on.',
+    'With --project: those of another project, by the name that `switchyard status --all` shows or by its path, also when ' +
+      'its directory is gone.',
   ],
   flags: [
     { name: 'branch', value: 'BRANCH', summary: 'only those of this branch; all words are services then' },
+    { name: 'project', value: 'PROJECT', summary: 'those of another project: its name, or its path' },
     {
       name: 'force',
       short: 'f',
@@ -24,6 +27,7 @@ export const down: YardCommand = {
     ['$0 down web', 'one service'],
     ['$0 down feature-x', 'everything of another branch'],
     ['$0 down feature-x web', 'one service of another branch'],
+    ['$0 down --project shop', 'everything of another project'],
   ],
   run: (given, place) =>
     place.inRecordedYard(async (yard) => {
@@ -39,5 +43,5 @@ export const down: YardCommand = {
       } finally {
         progress.end();
       }
-    }),
+    }, given.flags.get('project')),
 };

@@ -1,4 +1,4 @@
-import { pruneWorktrees } from '../../../switchyard/index.ts';
+import { pruneProjects, pruneWorktrees } from '../../../switchyard/index.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
 import { showProgress } from '../progress.ts';
@@ -7,19 +7,22 @@ export const prune: YardCommand = {
   about: [
     'For worktrees whose directory was deleted by hand: lets git and Switchyard forget them. Nothing that exists is ' +
       'deleted and nothing is stopped; services that still run there are named.',
+    'With --all: the same for projects whose directory was deleted, from anywhere.',
   ],
-  flags: [],
+  flags: [{ name: 'all', summary: 'forget projects whose directory is gone' }],
   examples: [
     ['$0 list', 'which are missing'],
     ['$0 prune', 'and away with them'],
+    ['$0 prune --all', 'projects that were deleted'],
   ],
-  run: (_given, place) =>
-    place.inYard(async (yard) => {
-      const progress = showProgress(place);
-      try {
-        return actionOutcome(await pruneWorktrees(yard, { onWait: progress.onWait }));
-      } finally {
-        progress.end();
-      }
-    }),
+  async run({ flags }, place) {
+    const progress = showProgress(place);
+    const { onWait } = progress;
+    try {
+      if (flags.has('all')) return actionOutcome(await pruneProjects(place.env, { onWait }));
+      return await place.inYard(async (yard) => actionOutcome(await pruneWorktrees(yard, { onWait })));
+    } finally {
+      progress.end();
+    }
+  },
 };

@@ -4,6 +4,7 @@ import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 import { doubtful } from '../doubtful.ts';
 import { statusLines } from '../status-view.ts';
+import { statusAll } from '../status-all.ts';
 
 export const status: YardCommand = {
   about: [
@@ -12,12 +13,14 @@ export const status: YardCommand = {
       'cannot be told whether the process is ours, so nothing will be done to it.',
   ],
   flags: [
+    { name: 'all', summary: 'every project of this machine, from anywhere' },
     { name: 'branch', value: 'BRANCH', summary: 'only those of this branch' },
     { name: 'watch', short: 'w', summary: 'keep looking, on a terminal; q ends it' },
   ],
   examples: [
     ['$0 status', 'what runs'],
     ['$0 status --watch', 'and what changes'],
+    ['$0 status --all', 'what runs on this machine'],
     [
       '$0 status --json | jq -r \'.services[] | select(.status == "stale").log_file\'',
       'logs of what has ended',
@@ -27,6 +30,11 @@ export const status: YardCommand = {
     const branch = flags.get('branch');
     if (flags.has('watch') && place.json)
       throw usage('--watch draws on a terminal, and --json is for programs.', 'Leave one of them out.');
+    if (flags.has('all')) {
+      if (branch !== undefined || flags.has('watch'))
+        throw usage('--all shows all branches of all projects, once.', 'Leave out --branch and --watch.');
+      return statusAll(place);
+    }
     return place.inRecordedYard(async (yard) => {
       if (!flags.has('watch')) {
         const found = await look(yard, { branch });

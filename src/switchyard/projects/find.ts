@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { didYouMean } from '../../shared/nearest.ts';
+import { shellWord } from '../../shared/shell-word.ts';
+import { expandHome } from '../config/expand-home.ts';
+import { projectRecordAt, type YardContext } from '../context.ts';
+import { slug } from '../names.ts';
+import { homeOf } from '../state/home.ts';
+import { realPath } from '../state/real-path.ts';
+import type { ProjectRecord, State } from '../state/records.ts';
+import { openRegistry } from '../state/registry.ts';
+import { contextOf } from './context-of.ts';
+
+export interface NamedProject {
+  /** The name of a project, or a path in it, relative to `cwd`. Without a slash or a dot at its start, it is a name. */
+  readonly project: string;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Opens a project of this machine from anywhere, also when its directory is gone. Only reads. */
+export function openProject({ project, cwd, env }: NamedProject): YardContext {
+  const registry = openRegistry(homeOf(env));
+  return contextOf(findProject(registry.read(), project, cwd), registry, env);
+}
+
+function findProject(state: State, given: string, cwd: string): ProjectRecord {
+  const all = Object.values(state.projects);
+  if (isPath(given)) {
+    const path = realPath(resolve(cwd, expandHome(given)));
+    const found = state.projects[path] ?? (existsSync(path) ? projectRecordAt(state, path) : undefined);
+    if (found !== undefined) return found;
+    throw unknown(`No project on record holds ${path}.`, undefined);
+  }
+  const [found, ...others] = all.filter((each) => slug(each.name) === slug(given));
+  // Only records of an earlier version have two of one name.
+  if (others.length > 0) {
+    const places = [found!, ...others].map(({ root }) => root);
+    throw new SwitchboardError(
+      'PROJECT_AMBIGUOUS',
+      `Several projects are called ${given}: ${places.join(', ')}.`,
+      {
+        hint: `Give the path, for example: --project ${shellWord(places[0]!)}`,
+      },
+    );
+  }
+  if (found !== undefined) return found;
+  const names = all.map(({ name }) => name);
+  throw unknown(`There is no project ${JSON.stringify(given)} on record.`, didYouMean(given, names));
+}
+
+function isPath(given: string): boolean {
+  return given.includes('/') || /^[.~]/.test(given);
+}
+
+function unknown(message: string, guess: string | undefined): SwitchboardError {
+  const hint = `${guess ?? ''} \`switchyard status --all\` lists all projects of this machine.`.trim();
+  return new SwitchboardError('PROJECT_UNKNOWN', message, { hint });
+}
