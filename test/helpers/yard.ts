@@ -24,6 +24,8 @@ export interface YardRunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** What `switchyard` is. Default that of the yard. */
+  readonly program?: string;
 }
 
 /** A git repository with a `switchyard.toml`, a state home of its own, and everything that is started in it. */
@@ -85,8 +87,9 @@ export function createYard({
   // Proxy and forwarder inherit nothing but what they need: they are known by their home.
   atTestEnd(() => killAll({ value: `SWITCHYARD_HOME=${join(home, 'state')}`, env: {} }), scope);
 
-  const start: TestYard['start'] = (args, { cwd = project.dir, env: more = {}, input } = {}) => {
-    const child = spawn(process.execPath, [program, ...args], {
+  const start: TestYard['start'] = (args, options = {}) => {
+    const { cwd = project.dir, env: more = {}, input } = options;
+    const child = spawn(process.execPath, [options.program ?? program, ...args], {
       cwd,
       env: { ...env, ...more },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

@@ -15,6 +15,7 @@ import type { Home } from '../state/home.ts';
 import type { DaemonRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 import { timestamp } from '../state/timestamp.ts';
+import { isOutdated, releaseOf } from './release.ts';
 
 export interface DaemonOptions {
   readonly registry: Registry;
@@ -37,7 +38,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Detached> {
   const { home } = registry;
   const argv = [...program, ...args];
   const cookie = newCookie(home);
-  const intent = { host, port, pid: null, cookie, argv, started_at: timestamp(), log_file: logFile };
+  const place = { host, port, log_file: logFile };
+  const intent = { ...place, pid: null, cookie, argv, started_at: timestamp(), ...releaseOf(program) };
   // Noted before it is started: whatever happens to us in between, its cookie is known.
   await registry.change((state) => note(state, intent));
   const started = await startDetached({
@@ -70,6 +72,14 @@ export async function untilReady(
   return 'late';
 }
 
+/** Whether a newer version of our program has to take over from it. */
+export function isDaemonOutdated(
+  record: DaemonRecord | undefined,
+  program: readonly string[] = ownProgram(),
+): record is DaemonRecord {
+  return record !== undefined && isOutdated(record, releaseOf(program));
+}
+
 /** Whether the recorded process still runs. */
 export function isDaemonAlive(record: DaemonRecord): boolean {
   // One look at one process, instead of one at all of them.
@@ -94,7 +104,8 @@ export function recordOfDaemon(
 ): DaemonRecord | undefined {
   const cookie = variableOf(pid, DAEMON_COOKIE);
   if (cookie?.startsWith(`${home.hash}.`) !== true) return undefined;
-  return { ...place, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp() };
+  const unknown = { version: null, build: null };
+  return { ...place, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp(), ...unknown };
 }
 
 /** Ends the recorded process, if it is still that; whether it is gone. */

@@ -4,7 +4,14 @@ import type { Home } from '../state/home.ts';
 import type { Registry } from '../state/registry.ts';
 import { PROTOCOL } from './protocol.ts';
 import { callForwarder, type ForwarderLine } from './control-client.ts';
-import { isDaemonAlive, recordOfDaemon, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
+import {
+  isDaemonAlive,
+  isDaemonOutdated,
+  recordOfDaemon,
+  startDaemon,
+  stopDaemon,
+  untilReady,
+} from '../daemon/daemon.ts';
 
 export interface EnsureForwarderOptions {
   readonly registry: Registry;
@@ -35,7 +42,8 @@ export async function ensureForwarder({
   const found = await line.ping();
   if (found !== undefined) {
     await adopt(registry, found.pid, port);
-    if ((found.protocol ?? 1) >= PROTOCOL) return line;
+    const isOld = isDaemonOutdated(registry.read().forwarder, program);
+    if (!isOld && (found.protocol ?? 1) >= PROTOCOL) return line;
   }
   // One that is silent, or older than this command. What it did is done again from the records.
   await endForwarder(registry);

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { portHolders, withKernelLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { VERSION } from '../../shared/version.ts';
 import { connectHost } from '../config/loopback.ts';
 import type { YardContext } from '../context.ts';
-import { isDaemonAlive, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
+import { isDaemonAlive, isDaemonOutdated, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
 import { listenersOn, tellListener } from '../ports/listeners.ts';
 import type { Home } from '../state/home.ts';
+import type { DaemonRecord } from '../state/records.ts';
 import { askHealth } from './health.ts';
 
 export interface EnsuredProxy {
@@ -17,15 +19,22 @@ export interface EnsuredProxy {
 /** How long a new one may take until it answers, in milliseconds. */
 const START_TIME = 5000;
 
-/** Sees to it that the proxy of this home listens where the project wants it. `program` is ours by default. */
+/**
+ * Sees to it that the proxy of this home listens where the project wants it, and is not of an older version. `program`
+ * is ours by default.
+ */
 export async function ensureProxy(
   context: YardContext,
   { program }: { readonly program?: readonly string[] } = {},
 ): Promise<EnsuredProxy> {
-  const { home, config } = context;
+  const { home, config, registry } = context;
   const { port } = config.proxy;
   const host = connectHost(config.proxy.host);
-  if ((await askHealth(host, port, home)) === 'ours') return RUNNING;
+  const outdated = (): DaemonRecord | undefined => {
+    const record = registry.read().proxies[String(port)];
+    return isDaemonOutdated(record, program) && isDaemonAlive(record) ? record : undefined;
+  };
+  if ((await askHealth(host, port, home)) === 'ours' && outdated() === undefined) return RUNNING;
   const isThere = async (): Promise<boolean> => {
     const health = await askHealth(host, port, home);
     if (health === 'another home') throw otherHome(port);
@@ -35,11 +44,17 @@ export async function ensureProxy(
   return withKernelLock(
     home.lockName(`proxy-${port}`),
     async () => {
-      // Another command may have started it while we waited.
-      if (await isThere()) return RUNNING;
+      let text = `started proxy on ${host}:${port}`;
+      if (await isThere()) {
+        const old = outdated();
+        // Another command may have started it while we waited.
+        if (old === undefined) return RUNNING;
+        if (!(await stopDaemon('proxy', old))) return notReplaced(old);
+        text = `replaced ${releaseText(old)} on ${host}:${port}`;
+      }
       const logFile = proxyLog(home, port);
       const started = await startDaemon({
-        registry: context.registry,
+        registry,
         name: 'proxy',
         args: ['proxy', 'serve', '--host', host, '--port', String(port), '--home', home.root],
         logFile,
@@ -49,7 +64,7 @@ export async function ensureProxy(
         note: (state, record) => (state.proxies[String(port)] = record),
       });
       const outcome = await untilReady(started, isThere, START_TIME);
-      if (outcome === 'ready') return { text: `started proxy on ${host}:${port}`, started: true };
+      if (outcome === 'ready') return { text, started: true };
       if (outcome === 'late') {
         return { text: `proxy start requested on ${host}:${port}; check ${logFile}`, started: true };
       }
@@ -79,6 +94,17 @@ export function proxyLog(home: Home, port: number): string {
 }
 
 const RUNNING: EnsuredProxy = { text: 'proxy already running', started: false };
+
+/** The addresses still work, so this is no reason to fail. */
+function notReplaced(old: DaemonRecord): EnsuredProxy {
+  const pid = old.pid ?? 'unknown';
+  return { text: `${releaseText(old)} still runs: could not stop pid ${pid}`, started: false };
+}
+
+function releaseText({ version }: DaemonRecord): string {
+  if (version === VERSION) return 'proxy of another build';
+  return version ? `proxy of version ${version}` : 'proxy of an older version';
+}
 
 function otherHome(port: number): SwitchboardError {
   return new SwitchboardError(

@@ -153,4 +153,4 @@ const CHECKOUT: Fields = {
   started_at: text,
 };
 
-const DAEMON: Fields = { ...PROCESS, host: text, port };
+const DAEMON: Fields = { ...PROCESS, host: text, port, version: orNone(text), build: orNone(text) };

@@ -114,6 +114,9 @@ export interface CheckoutRecord {
 export interface DaemonRecord extends ProcessRecord {
   host: string;
   port: number;
+  /** What it was started from; null where that is not known any more. Older files have none. */
+  version?: string | null;
+  build?: string | null;
 }
 
 export type ProxyRecord = DaemonRecord;
