@@ -252,10 +252,11 @@ describe('for a person', () => {
     const neither =
       'error: There is neither a service nor a worktree called "wbe".\n' +
       'hint: Did you mean "web"? Services: web. Branches: main.\n';
-    for (const command of ['logs', 'down', 'restart']) expect(await text(`${command} wbe`)).toBe(neither);
+    for (const command of ['logs', 'down', 'restart', 'uncheckout'])
+      expect(await text(`${command} wbe`)).toBe(neither);
     expect(await text('logs main wbe')).toBe(`error: no matching logs\nhint: ${service_}\n`);
     expect(await text('down main wbe')).toBe(`no matching running services\n${service_}\n`);
-    expect(await text('uncheckout wbe')).toBe(`no matching checkouts\n${service_}\n`);
+    expect(await text('uncheckout main wbe')).toBe(`no matching checkouts\n${service_}\n`);
     expect(await text('checkout main wbe')).toBe(`wbe is not running for main\n${service_}\n`);
     expect(await text('checkout mian')).toBe(`no matching running services to checkout\n${branch}\n`);
     expect(await text('status --branch mian')).toBe(`no services registered\n${branch}\n`);
@@ -486,7 +487,7 @@ describe('what is wrong is told with the next step:', () => {
     const { visits } = await occupy(usual);
     await yard.ask('up');
     const { code, stdout } = await yard.run(['checkout', 'main']);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout).toMatch(
       new RegExp(`^web cannot bind canonical port ${usual}; pid ${process.pid} \\(.*, in .*\\) owns it\\n$`),
     );

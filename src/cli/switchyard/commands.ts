@@ -55,7 +55,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   },
   {
     name: 'uncheckout',
-    words: '[service…]',
+    words: '[branch] [service…]',
     summary: 'give the usual ports back',
     load: async () => (await import('./commands/uncheckout.ts')).uncheckout,
   },

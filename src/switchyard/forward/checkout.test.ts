@@ -97,27 +97,44 @@ test('a checkout leads the canonical port to the branch, says so, and ends with 
   expect((await uncheckout(context, { services: [] })).messages).toEqual(['no matching checkouts']);
 });
 
-test('what cannot be checked out is told, and the rest is done', async () => {
+test('what cannot be checked out is told and makes it not ok, and the rest is done', async () => {
   const { context, start, record, web, api } = await openShop();
-  expect(await take(context, 'main')).toEqual(['no matching running services to checkout']);
+  const outcome = async (...services: string[]): Promise<unknown[]> => {
+    const { ok, messages } = await checkout(context, { branch: 'main', services, program });
+    return [ok, ...messages];
+  };
+  expect(await outcome()).toEqual([false, 'no matching running services to checkout']);
   expect(existsSync(join(context.home.logs, 'forward.log'))).toBe(false);
-  await record({ branch: 'main', service: 'web', port: 9, desired_port: web });
   await start('main', 'job', SAYS_BRANCH);
-  expect(await take(context, 'main')).toEqual([
+  expect(await outcome()).toEqual([false, 'job has no canonical port configured']);
+  await record({ branch: 'main', service: 'web', port: 9, desired_port: web });
+  expect(await outcome()).toEqual([
+    false,
     'web is not running for main',
     'job has no canonical port configured',
   ]);
-  expect(await take(context, 'main', 'nothing')).toEqual([
+  expect(await outcome('nothing')).toEqual([
+    false,
     'nothing is not running for main',
     'There is no service "nothing". There are: web, api, job.',
   ]);
   const own = await start('main', 'web', SAYS_BRANCH);
   await record({ ...own, desired_port: own.port });
   const { port } = await start('main', 'api', SAYS_BRANCH, api);
-  expect(await take(context, 'main', 'web', 'api')).toEqual([
+  expect(await outcome('web', 'api')).toEqual([
+    true,
     `web already owns canonical port ${own.port}`,
     `checked out api: localhost:${api} -> :${port}`,
   ]);
+  // Without a name, a service that has no port is no failure; with it, it is.
+  const already = `api checkout already running on canonical port ${api}`;
+  expect(await outcome()).toEqual([
+    true,
+    `web already owns canonical port ${own.port}`,
+    'job has no canonical port configured',
+    already,
+  ]);
+  expect(await outcome('api', 'job')).toEqual([false, 'job has no canonical port configured', already]);
 });
 
 test('a stranger on the canonical port is named and left alone', async () => {

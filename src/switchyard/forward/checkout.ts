@@ -7,13 +7,12 @@ import type { ServiceRecord } from '../state/records.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
 import { ensureForwarder } from './ensure.ts';
-import { listenersOn } from '../ports/listeners.ts';
 import { withForwarder } from './lock.ts';
 import type { Mapping } from './mapping.ts';
 import type { MapAnswer } from './protocol.ts';
 import { ANSWER_TIME } from './passage.ts';
 import { forgetCheckouts, mappingOf, noteCheckouts } from './records.ts';
-import { restoreCheckouts, whoHas } from './restore.ts';
+import { heldAmong, restoreCheckouts, whoHas } from './restore.ts';
 
 export interface CheckoutOptions {
   /** Its name or its slug. */
@@ -28,7 +27,8 @@ export interface CheckoutOptions {
 }
 
 export interface CheckoutResult {
-  readonly ok: true;
+  /** Whether all that was asked for leads there now; false too when nothing could be done. */
+  readonly ok: boolean;
   readonly action: 'checkout';
   readonly branch: string;
   readonly scope: 'branch';
@@ -39,36 +39,41 @@ export interface CheckoutResult {
 
 /**
  * Lets the canonical ports lead to the services of a branch. A port that leads to another branch is switched without
- * being closed. What cannot be done is a message, not an error: the others are done all the same.
+ * being closed. What cannot be done is a message and makes it not ok: the others are done all the same.
  */
 export async function checkout(context: YardContext, options: CheckoutOptions): Promise<CheckoutResult> {
   const { branch, services, onEvent, signal } = options;
   await context.registry.repair();
-  const messages = await withProjectLock(
+  const done = await withProjectLock(
     context.home,
     context.config.root,
     `checkout ${branch}`,
     () => takePorts(context, options),
     { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
   );
-  return { ok: true, action: 'checkout', branch, scope: 'branch', services, messages };
+  return { ...done, action: 'checkout', branch, scope: 'branch', services };
 }
 
-async function takePorts(context: YardContext, options: CheckoutOptions): Promise<readonly string[]> {
+interface Done {
+  readonly ok: boolean;
+  readonly messages: readonly string[];
+}
+
+async function takePorts(context: YardContext, options: CheckoutOptions): Promise<Done> {
   const { registry, home } = context;
-  const messages: string[] = [];
-  const due: Mapping[] = [];
-  for (const judged of judge(context, options.branch, options.services)) {
-    if (typeof judged === 'string') messages.push(judged);
-    else due.push(judged);
-  }
+  const verdicts = judge(context, options.branch, options.services);
+  const due = verdicts.flatMap(({ mapping }) => mapping ?? []);
+  const messages = verdicts.flatMap(({ message }) => message ?? []);
+  let ok = verdicts.every(({ result }) => result !== 'failed');
   if (due.length > 0) {
     await withForwarder(home, `checkout ${options.branch}`, async () => {
       const line = await ensureForwarder({ registry, port: due[0]!.listen_port, program: options.program });
       messages.push(
         ...(await restoreCheckouts(registry, line, new Set(due.map((each) => each.listen_port)))),
       );
-      messages.push(...(await lead(context, line, due)));
+      const led = await lead(context, line, due);
+      messages.push(...led.messages);
+      ok &&= led.ok;
     });
   }
   if (messages.length === 0) messages.push('no matching running services to checkout');
@@ -76,15 +81,17 @@ async function takePorts(context: YardContext, options: CheckoutOptions): Promis
     const { unknownNames } = await import('../unknown-names.ts');
     messages.push(...(await unknownNames(context, options)));
   }
-  return messages;
+  return { ok: ok && verdicts.some(({ result }) => result !== 'none'), messages };
 }
 
-/** For each service of the branch what is to be done, or why nothing is. */
-function judge(
-  context: YardContext,
-  branch: string,
-  services: readonly string[],
-): readonly (string | Mapping)[] {
+/** `due`: the port is to be led there; `done`: it leads there already; `none`: there is nothing to lead. */
+interface Verdict {
+  readonly result: 'due' | 'done' | 'none' | 'failed';
+  readonly mapping?: Mapping;
+  readonly message?: string;
+}
+
+function judge(context: YardContext, branch: string, services: readonly string[]): readonly Verdict[] {
   const wanted = services.map(slug);
   const order = context.config.services.map(({ name }) => name);
   const records = Object.values(projectRecord(context)?.services ?? {})
@@ -93,35 +100,35 @@ function judge(
     .sort((a, b) => order.indexOf(slug(a.service)) - order.indexOf(slug(b.service)));
   const missing = wanted.filter((name) => !records.some((record) => slug(record.service) === name));
   return [
-    ...observeServices(records).map(({ record, status }) => judgeService(record, status === 'running')),
-    ...missing.map((name) => `${name} is not running for ${branch}`),
+    ...observeServices(records).map(({ record, status }) =>
+      judgeService(record, status === 'running', wanted.length > 0),
+    ),
+    ...missing.map((name): Verdict => ({
+      result: 'failed',
+      message: `${name} is not running for ${branch}`,
+    })),
   ];
 }
 
-function judgeService(record: ServiceRecord, running: boolean): string | Mapping {
+/** Somebody who names a service wants its port; somebody who names none wants the ports that there are. */
+function judgeService(record: ServiceRecord, running: boolean, named: boolean): Verdict {
   const { service, branch, desired_port: desired, port, backend_host } = record;
-  if (!running) return `${service} is not running for ${branch}`;
-  if (desired === null) return `${service} has no canonical port configured`;
-  if (port === desired) return `${service} already owns canonical port ${desired}`;
+  const nothing = named || desired !== null ? 'failed' : 'none';
+  if (!running) return { result: nothing, message: `${service} is not running for ${branch}` };
+  if (desired === null) return { result: nothing, message: `${service} has no canonical port configured` };
+  if (port === desired)
+    return { result: 'done', message: `${service} already owns canonical port ${desired}` };
   if (asLoopback(backend_host) === undefined)
-    return `${service} is refused: ${backend_host} is not a loopback host`;
-  return mappingOf(record, desired);
+    return { result: 'failed', message: `${service} is refused: ${backend_host} is not a loopback host` };
+  return { result: 'due', mapping: mappingOf(record, desired) };
 }
 
-async function lead(
-  { registry }: YardContext,
-  line: ForwarderLine,
-  due: readonly Mapping[],
-): Promise<readonly string[]> {
+async function lead({ registry }: YardContext, line: ForwarderLine, due: readonly Mapping[]): Promise<Done> {
   const messages: string[] = [];
   const open = new Set((await line.list())?.map((mapping) => mapping.listen_port));
-  // Asked before: some systems let us take a port in front of somebody who listens on all addresses.
-  const held = listenersOn(due.map((mapping) => mapping.listen_port).filter((port) => !open.has(port)));
-  const free = due.filter((mapping) => {
-    if ((held.get(mapping.listen_port) ?? []).length === 0) return true;
-    messages.push(taken(mapping));
-    return false;
-  });
+  const isHeld = heldAmong(due.map((mapping) => mapping.listen_port).filter((port) => !open.has(port)));
+  const free = due.filter((mapping) => !isHeld(mapping.listen_port));
+  messages.push(...due.filter((mapping) => !free.includes(mapping)).map(taken));
   await noteCheckouts(registry, free);
   const failed: number[] = [];
   for (const mapping of free) {
@@ -143,7 +150,7 @@ async function lead(
     );
   }
   if (failed.length > 0) await forgetCheckouts(registry, failed);
-  return messages;
+  return { ok: failed.length === 0 && free.length === due.length, messages };
 }
 
 function tell(mapping: Mapping, { kind, was, ended, finishing }: MapAnswer): readonly string[] {

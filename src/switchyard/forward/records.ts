@@ -27,7 +27,8 @@ export function noteCheckouts(registry: Registry, mappings: readonly Mapping[]):
     for (const mapping of mappings) {
       const project = state.projects[mapping.project_root];
       if (project === undefined) continue;
-      forgetPort(state, mapping.listen_port);
+      const replaced = forgetPort(state, mapping.listen_port);
+      const before = replaced === undefined ? undefined : branchBefore(replaced, mapping);
       project.checkouts[serviceKey(mapping.branch, mapping.service)] = {
         project: mapping.project,
         project_root: mapping.project_root,
@@ -38,6 +39,7 @@ export function noteCheckouts(registry: Registry, mappings: readonly Mapping[]):
         listen_port: mapping.listen_port,
         target_host: mapping.target_host,
         target_port: mapping.target_port,
+        ...(before === undefined ? {} : { before }),
         pid: state.forwarder?.pid ?? null,
         log_file: forwarderLog(registry.home),
         started_at: timestamp(),
@@ -59,10 +61,20 @@ export function allCheckouts(state: State): readonly CheckoutRecord[] {
   return Object.values(state.projects).flatMap((project) => Object.values(project.checkouts));
 }
 
-function forgetPort(state: State, port: number): void {
+function branchBefore(replaced: CheckoutRecord, now: Mapping): string | undefined {
+  if (replaced.project_root !== now.project_root || replaced.service !== now.service) return undefined;
+  return replaced.branch === now.branch ? replaced.before : replaced.branch;
+}
+
+/** What was noted for the port. */
+function forgetPort(state: State, port: number): CheckoutRecord | undefined {
+  let found: CheckoutRecord | undefined;
   for (const project of Object.values(state.projects)) {
     for (const [key, checkout] of Object.entries(project.checkouts)) {
-      if (checkout.listen_port === port) Reflect.deleteProperty(project.checkouts, key);
+      if (checkout.listen_port !== port) continue;
+      found = checkout;
+      Reflect.deleteProperty(project.checkouts, key);
     }
   }
+  return found;
 }

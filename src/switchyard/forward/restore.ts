@@ -1,5 +1,5 @@
 import { observeServices } from '../services/observe.ts';
-import type { State } from '../state/records.ts';
+import type { CheckoutRecord, ProjectRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
 import { listenersOn, tellListener } from '../ports/listeners.ts';
@@ -22,11 +22,12 @@ export async function restoreCheckouts(
     return !except.has(mapping.listen_port) && (current === undefined || !sameMapping(current, mapping));
   });
   if (due.length === 0) return [];
+  const isHeld = heldAmong(due.map((mapping) => mapping.listen_port).filter((port) => !open.has(port)));
   await noteCheckouts(registry, due);
   const messages: string[] = [];
   for (const mapping of due) {
     const { listen_port: port, target_port, service, branch } = mapping;
-    const answer = await line.map(mapping);
+    const answer = isHeld(port) ? undefined : await line.map(mapping);
     const text = `${service} of ${branch}: localhost:${port} -> :${target_port}`;
     if (answer?.ok === true) messages.push(`restored ${text}`);
     else messages.push(`could not restore ${text}; ${whoHas(port)}`);
@@ -41,7 +42,16 @@ export async function noteUnrecorded(registry: Registry, open: readonly OpenMapp
   if (unknown.length > 0) await noteCheckouts(registry, unknown);
 }
 
-/** What stands between us and a port. */
+/**
+ * Which of these ports somebody listens on. To be asked before they are opened: some systems let us take a port in front
+ * of somebody who listens on all addresses.
+ */
+export function heldAmong(ports: readonly number[]): (port: number) => boolean {
+  const found = listenersOn(ports);
+  return (port) => (found.get(port) ?? []).length > 0;
+}
+
+/** Who keeps us from opening a port. */
 export function whoHas(port: number): string {
   const found = listenersOn([port]).get(port) ?? [];
   if (found.length === 0) return 'the forwarder could not open the port';
@@ -49,14 +59,22 @@ export function whoHas(port: number): string {
 }
 
 function runningCheckouts(state: State): readonly Mapping[] {
-  const checkedOut = Object.values(state.projects).flatMap(({ checkouts, services }) =>
-    Object.entries(checkouts).flatMap(([key, { listen_port }]) => {
-      const service = services[key];
-      return service === undefined ? [] : [{ service, listen_port }];
-    }),
+  return Object.values(state.projects).flatMap((project) =>
+    observeRecorded(project).flatMap(({ mapping }) => mapping ?? []),
   );
-  const observed = observeServices(checkedOut.map(({ service }) => service));
-  return checkedOut
-    .filter((_, at) => observed[at]?.status === 'running')
-    .map(({ service, listen_port }) => mappingOf(service, listen_port));
+}
+
+/** The checkouts of a project, each with where it should lead; undefined when its service does not run. */
+export function observeRecorded({
+  checkouts,
+  services,
+}: ProjectRecord): readonly { readonly record: CheckoutRecord; readonly mapping: Mapping | undefined }[] {
+  const recorded = Object.entries(checkouts).map(([key, record]) => ({ record, service: services[key] }));
+  const observed = observeServices(recorded.flatMap(({ service }) => service ?? []));
+  const running = new Set(observed.flatMap(({ record, status }) => (status === 'running' ? [record] : [])));
+  return recorded.map(({ record, service }) => ({
+    record,
+    mapping:
+      service === undefined || !running.has(service) ? undefined : mappingOf(service, record.listen_port),
+  }));
 }

@@ -123,13 +123,13 @@ export const checkoutTool: YardTool = {
   },
   output: closed({ branch: TEXT, services: TEXTS_OR_NULL, messages: TEXTS }),
   async run(yard, given, { signal, onEvent }) {
-    const { branch, services, messages } = await checkout(yard, {
+    const { ok, branch, services, messages } = await checkout(yard, {
       branch: given.text('branch')!,
       services: given.texts('services'),
       signal,
       onEvent,
     });
-    return { data: { branch, services: asked(services), messages } };
+    return { data: { branch, services: asked(services), messages }, failed: !ok };
   },
 };
 

@@ -493,7 +493,7 @@ depends_on = ["web"]
     const moved = await yard.up();
     const now = outcomeOf(moved, 'web').port;
     expect(now).not.toBe(port);
-    expect(moved.messages.at(-1)).toContain(`web: localhost:${canonical} -> :${now}`);
+    expect(moved.messages.at(-1)).toBe(`restored web of current: localhost:${canonical} -> :${now}`);
     expect((await ask(canonical)).env['PORT']).toBe(String(now));
 
     await yard.down();

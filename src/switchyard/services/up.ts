@@ -3,11 +3,9 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
-import { serviceKey } from '../names.ts';
 import { ensureProxy } from '../proxy/ensure.ts';
 import { localNameIn, whyNamed } from '../state/project-name.ts';
 import { isInside, realPath } from '../state/real-path.ts';
-import type { ProjectRecord } from '../state/records.ts';
 import type { OnEvent } from './events.ts';
 import { levelsOf } from './levels.ts';
 import { isGood, tellOutcomes, type ServiceOutcome } from './outcome.ts';
@@ -34,7 +32,7 @@ export interface UpOptions {
 }
 
 export interface UpResult {
-  /** Whether all services that were meant are as they should be. */
+  /** Whether all services that were meant are as they should be, and their ports, if that was asked for. */
   readonly ok: boolean;
   readonly action: 'up' | 'restart';
   readonly branch: string;
@@ -92,30 +90,15 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
     ...(before === undefined ? {} : { before }),
   });
   const messages = [await proxy, ...tellOutcomes(outcomes), ...tellName(context)];
-  const checkouts = projectRecord(context)?.checkouts ?? {};
-  const led = outcomes.filter(
-    (outcome) => isGood(outcome) && isLed(checkouts, place, outcome, options.checkout),
-  );
-  if (led.length > 0) {
-    const { checkout } = await import('../forward/checkout.ts');
-    const services = led.map(({ service }) => service);
-    const taken = await checkout(context, {
-      branch: place.branch,
-      services,
-      signal,
-      onEvent,
-      program: options.program,
-    });
-    messages.push(...taken.messages);
-  }
+  const taken = await takePorts(context, place, outcomes, options);
   return {
-    ok: outcomes.every(isGood),
+    ok: outcomes.every(isGood) && taken.ok,
     action,
     branch: place.branch,
     worktree: place.worktree,
     profile: selection.profile?.name ?? null,
     services: selection.asked,
-    messages,
+    messages: [...messages, ...taken.messages],
     outcomes,
   };
 }
@@ -127,15 +110,30 @@ function tellName({ registry, config }: YardContext): readonly string[] {
   return why === undefined ? [] : [`${why}; to choose a name: switchyard rename NAME`];
 }
 
-/** Whether its canonical port is to lead to it: because that is asked for, or because it led to where it was before. */
-function isLed(
-  checkouts: ProjectRecord['checkouts'],
-  place: BranchPlace,
-  { service, port }: ServiceOutcome,
-  asked = false,
-): boolean {
-  const known = checkouts[serviceKey(place.branch, service)];
-  return asked || (known !== undefined && known.target_port !== port);
+/** Lets canonical ports lead to what was started, if that is asked for; else they lead where they did before. */
+async function takePorts(
+  context: YardContext,
+  { branch }: BranchPlace,
+  outcomes: readonly ServiceOutcome[],
+  { checkout: asked = false, signal, onEvent, program }: Bringing['options'],
+): Promise<{ readonly ok: boolean; readonly messages: readonly string[] }> {
+  const good = outcomes.filter(isGood);
+  const rest = { branch, signal, onEvent, program };
+  if (!asked) {
+    if (Object.keys(projectRecord(context)?.checkouts ?? {}).length === 0) return { ok: true, messages: [] };
+    const { keepCheckouts } = await import('../forward/keep.ts');
+    const started = good.filter(({ result }) => result !== 'already-running');
+    return {
+      ok: true,
+      messages: await keepCheckouts(context, { ...rest, services: started.map(({ service }) => service) }),
+    };
+  }
+  if (good.length === 0) return { ok: false, messages: [] };
+  const { checkout } = await import('../forward/checkout.ts');
+  const names = good.map(({ service }) => service);
+  const canonical = context.config.services.flatMap(({ name, port }) => (port === undefined ? [] : [name]));
+  const led = names.filter((name) => canonical.includes(name));
+  return checkout(context, { ...rest, services: led.length > 0 ? led : names });
 }
 
 /** The command of every service can be read, and there is a place where they can run. */

@@ -104,6 +104,8 @@ export interface CheckoutRecord {
   listen_port: number;
   target_host: string;
   target_port: number;
+  /** The branch that had the port before, if it was of the same service. */
+  before?: string;
   /** Of the forwarder at the time; it may have been started anew since. */
   pid: number | null;
   log_file: string;

@@ -21,6 +21,8 @@ export const checkout: YardCommand = {
       'connections end, so that a reload shows the new branch: idle ones and WebSockets at once, those with a request ' +
       'in flight after the answer, at most 5 seconds later. A port that a stranger holds is left to it, and you are ' +
       'told who that is.',
+    'It fails, with exit code 1, when it could not do all that was asked for: nothing runs, a service that you named ' +
+      'has no port, a port is taken. What could be done is done. Ports that lead there already are fine.',
     '--verify proves it: it asks the system, not our records, which process of which branch listens behind each of ' +
       'these ports, waits until no connection leads anywhere else, and opens each port over 127.0.0.1 and ::1 as a ' +
       'browser would. It fails where the branch is not the one that was asked for. Without a branch it only looks.',
@@ -41,7 +43,10 @@ async function run({ words, flags }: Arguments, place: Place, yard: YardContext)
   if (branch === undefined) {
     if (!flags.has('verify'))
       throw usage('checkout needs a branch.', 'For example: switchyard checkout feature-x');
-    return verified({ action: 'verify', messages: [] }, await verify(yard, { services: [], browse: true }));
+    return verified(
+      { ok: true, action: 'verify', messages: [] },
+      await verify(yard, { services: [], browse: true }),
+    );
   }
   const progress = showProgress(place);
   let done: CheckoutResult;
@@ -55,13 +60,14 @@ async function run({ words, flags }: Arguments, place: Place, yard: YardContext)
 }
 
 interface Done {
+  readonly ok: boolean;
   readonly action: string;
   readonly messages: readonly string[];
 }
 
 /** The action, followed by the proof; without proof it has not worked. */
 function verified(done: Done, proofs: readonly Verification[]): Outcome {
-  const ok = proofs.every((proof) => proof.ok);
+  const ok = done.ok && proofs.every((proof) => proof.ok);
   return {
     exitCode: ok ? Exit.ok : Exit.failed,
     data: { ...done, ok, verified: proofs },

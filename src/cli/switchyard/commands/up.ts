@@ -13,6 +13,8 @@ export const up: YardCommand = {
       '(--checkout does that too). It waits until the port of each service is open and its own, and its health ' +
       'address answers; those it depends on come first. One that ends instead is shown with its exit code and what it ' +
       'wrote last, and the exit code is 1.',
+    'Usual ports that were checked out and lead nowhere, after a reboot for example, lead to their branch again as soon ' +
+      'as it runs; where that cannot be done, it says why.',
     'Ctrl-C ends the waiting, not the services. What runs already is left alone.',
   ],
   flags: [
