@@ -47,11 +47,11 @@ import { didYouMean } from './shared/nearest.ts';
 import { stateDirectory } from './shared/paths.ts';
 import { VERSION } from './shared/version.ts';
 import {
-  createMemory,
+  createServerCache,
   createServerSource,
   headersIn,
-  memoryKey,
-  type Surroundings,
+  serverCacheKey,
+  type UpstreamContext,
 } from './upstream/index.ts';
 
 export interface AppOptions {
@@ -137,7 +137,7 @@ export function createApp(options: AppOptions): App {
   /** What this run of the program is called on the way from a client to a server. */
   const self = randomBytes(9).toString('base64url');
   const directory = stateDirectory(env);
-  const memory = createMemory(join(directory, 'servers'), log);
+  const memory = createServerCache(join(directory, 'servers'), log);
   const deadlines = new Deadlines();
   // Each that starts gets a processor to itself, or nearly so: fewer at a time are all there sooner.
   const startLimiter = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
@@ -147,7 +147,7 @@ export function createApp(options: AppOptions): App {
   const workspaces = new Set<Workspace>();
   const endpoints = new Set<ModernEndpoint>();
 
-  const surroundingsFor = (server: ServerDefinition, capabilities: () => JsonObject): Surroundings => ({
+  const surroundingsFor = (server: ServerDefinition, capabilities: () => JsonObject): UpstreamContext => ({
     family,
     log,
     stderr,
@@ -157,12 +157,12 @@ export function createApp(options: AppOptions): App {
         ? 'Run its command by hand to see what it does.'
         : `${program} doctor --start shows how it is started and all it writes.`)
     }`,
-    greeting: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
+    identity: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
     inTurn: (start) => startLimiter.run(start),
     callerMs,
-    memory: memory.of({
-      key: () => memoryKey(server.kind, reachedBy(server)),
+    cache: memory.of({
+      key: () => serverCacheKey(server.kind, reachedBy(server)),
       secrets: () => secretValues(server, inheritable),
     }),
     stateChanged: onStateChange,

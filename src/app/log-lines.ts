@@ -4,13 +4,13 @@ import type { Call } from '../gateway/index.ts';
 import type { ServerManager } from '../management/index.ts';
 import { Client } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
-import type { Surroundings } from '../upstream/index.ts';
+import type { UpstreamContext } from '../upstream/index.ts';
 
 /** Warns once of each setting about tools that a server turns out not to have. */
 export function warnAboutToolSettings(
   find: (server: string) => ConfiguredServer | undefined,
   log: Logger,
-): Surroundings['listed'] {
+): UpstreamContext['listed'] {
   const logged = new Set<string>();
   return (name, kind, listing) => {
     const server = kind === 'tools' ? find(name) : undefined;

@@ -39,7 +39,7 @@ export class CallQueue {
   }
 
   /** Lets a call wait for so many milliseconds; refuses it when too many do already. Returns whether it waits. */
-  add(call: Call, edits: Edit[], patience: number): boolean {
+  add(call: Call, edits: Edit[], timeoutMs: number): boolean {
     const { server, limit, deadlines } = this.#options;
     if (this.#size >= limit || this.#bytes + call.request.length > MAX_BYTES) {
       call.fail(
@@ -53,7 +53,7 @@ export class CallQueue {
       );
       return false;
     }
-    const waiting = new WaitingCall(call, edits, patience, this);
+    const waiting = new WaitingCall(call, edits, timeoutMs, this);
     const line = this.#lines.get(call.session);
     if (line) line.push(waiting);
     else this.#lines.set(call.session, [waiting]);
@@ -119,7 +119,7 @@ export class CallQueue {
 
   expire(waiting: WaitingCall): void {
     this.leave(waiting);
-    const { call, patience } = waiting;
+    const { call, timeoutMs } = waiting;
     const why = this.#options.why?.();
     if (why !== undefined) {
       call.fail(
@@ -130,7 +130,7 @@ export class CallQueue {
     call.fail(
       new SwitchboardError(
         'CALL_TIMEOUT',
-        `${call.subject()} was not sent within ${patience} ms: server '${this.#options.server}' takes no calls.`,
+        `${call.subject()} was not sent within ${timeoutMs} ms: server '${this.#options.server}' takes no calls.`,
         { hint: 'It is busy or hangs; its log may say more.' },
       ),
     );
@@ -140,16 +140,16 @@ export class CallQueue {
 class WaitingCall implements Deadline, Runner {
   readonly call: Call;
   readonly edits: Edit[];
-  readonly patience: number;
+  readonly timeoutMs: number;
   readonly at: number;
   place = -1;
   readonly #queue: CallQueue;
 
-  constructor(call: Call, edits: Edit[], patience: number, queue: CallQueue) {
+  constructor(call: Call, edits: Edit[], timeoutMs: number, queue: CallQueue) {
     this.call = call;
     this.edits = edits;
-    this.patience = patience;
-    this.at = performance.now() + patience;
+    this.timeoutMs = timeoutMs;
+    this.at = performance.now() + timeoutMs;
     this.#queue = queue;
   }
 

@@ -12,14 +12,14 @@ import type {
 import { createBackoff, type Backoff } from '../process/index.ts';
 import type { JsonObject, CatalogKind } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
-import { asStartError, Calls, RESTART_PATIENCE, UNREAD_LIMIT } from './calls.ts';
-import { Hearing } from './hearing.ts';
+import { asStartError, ServerCalls, RESTART_TIMEOUT_MS, UNREAD_LIMIT } from './server-calls.ts';
+import { ServerMessages } from './server-messages.ts';
 import { IdleWatch } from './idle-watch.ts';
-import { inSeconds, type Incarnation, type Surroundings } from './incarnation.ts';
-import { Lingering } from './lingering.ts';
+import { inSeconds, type ServerRun, type UpstreamContext } from './server-run.ts';
+import { RecentlyCancelled } from './recently-cancelled.ts';
 import { askOwn } from './own-request.ts';
 import type { UpstreamServer } from './server.ts';
-import { NotNow, Starter } from './starter.ts';
+import { StartPostponed, Starter } from './starter.ts';
 import { Tasks } from './tasks.ts';
 import type { ToolHeaders } from './tool-headers.ts';
 
@@ -50,14 +50,14 @@ const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
  */
 export class Connection {
   readonly #server: UpstreamServer;
-  readonly #surroundings: Surroundings;
+  readonly #context: UpstreamContext;
   readonly #events: ConnectionEvents;
   readonly #deadlines: Deadlines;
   readonly #backoff: Backoff;
-  readonly #calls: Calls;
+  readonly #calls: ServerCalls;
   #state: SourceState = { kind: 'idle' };
-  #current: Incarnation | undefined;
-  #starting: Promise<Incarnation> | undefined;
+  #current: ServerRun | undefined;
+  #starting: Promise<ServerRun> | undefined;
   readonly #starter: Starter;
   #about: SourceInfo | undefined;
   /** Why the last start failed; undefined once one has succeeded. */
@@ -68,7 +68,7 @@ export class Connection {
   #startedAt = 0;
   /** Starts since it last ran. */
   #attempts = 0;
-  readonly #hearing: Hearing;
+  readonly #messages: ServerMessages;
   /** When a crashed server may be started again, on the performance clock. */
   #notBefore = 0;
   #lossReason = '';
@@ -81,18 +81,18 @@ export class Connection {
   /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
   readonly #tasks = new Tasks();
   #reviving: NodeJS.Timeout | undefined;
-  readonly #lingering = new Lingering();
+  readonly #recentlyCancelled = new RecentlyCancelled();
 
   constructor(
     server: UpstreamServer,
-    surroundings: Surroundings,
+    context: UpstreamContext,
     deadlines: Deadlines,
     headers: ToolHeaders,
     events: ConnectionEvents,
   ) {
     this.#server = server;
     this.#backoff = createBackoff(server.target.kind === 'process' ? { first: 100 } : REMOTE_BACKOFF);
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#deadlines = deadlines;
     this.#events = events;
     this.#retiring = server.startsAfter;
@@ -101,9 +101,9 @@ export class Connection {
       busy: () => this.#busy,
       idle: () => this.#retire(),
     });
-    this.#hearing = new Hearing({
+    this.#messages = new ServerMessages({
       server: server.name,
-      log: surroundings.log,
+      log: context.log,
       shared: server.shared === true,
       tasks: this.#tasks,
       unreadLimit: UNREAD_LIMIT,
@@ -113,17 +113,17 @@ export class Connection {
     });
     this.#starter = new Starter({
       server,
-      surroundings,
+      context,
       deadlines,
-      findings: { headers },
-      events: (incarnation) => ({
-        request: (message) => this.#hearing.asked(incarnation(), message),
-        notification: (message) => this.#hearing.notified(incarnation(), message),
+      learned: { headers },
+      events: (run) => ({
+        request: (message) => this.#messages.request(run(), message),
+        notification: (message) => this.#messages.notified(run(), message),
         asked: (question) => events.asked(question),
         changed: (kind) => events.changed(kind),
         othersAtWork: () => this.#othersAtWork(),
-        lost: (error) => this.#lost(incarnation(), error),
-        forgotten: () => this.#forgotten(incarnation()),
+        lost: (error) => this.#lost(run(), error),
+        forgotten: () => this.#forgotten(run()),
       }),
       stopped: () => this.#stopped(),
       urgent: () => this.#calls.kept || this.#asking > 0,
@@ -131,15 +131,15 @@ export class Connection {
         if (this.#state.kind === 'starting') this.#become({ ...this.#state, admittedAt: performance.now() });
       },
     });
-    this.#calls = new Calls({
+    this.#calls = new ServerCalls({
       server,
       deadlines,
       start: () => this.#ensure(),
-      startPatience: surroundings.callerMs,
+      startWaitMs: context.callerMs,
       stillStarting: () => this.#stillStarting(),
       stopped: () => this.#stopped(),
       relist: () => events.relist(),
-      landed: (answered) => {
+      finished: (answered) => {
         this.#answered ||= answered;
         this.#idleWatch.used();
       },
@@ -152,9 +152,9 @@ export class Connection {
             : server.target.kind === 'remote'
               ? 'The next call connects to it again.'
               : 'The next call starts the server again.',
-      abandoned: (flight) => {
-        this.#current?.questions.abandon(flight);
-        if (server.shared === true) this.#lingering.note(flight.call.session);
+      abandoned: (pending) => {
+        this.#current?.serverRequests.abandon(pending);
+        if (server.shared === true) this.#recentlyCancelled.note(pending.call.session);
       },
       continues: (token, task) => this.#tasks.add(token, task),
     });
@@ -170,7 +170,7 @@ export class Connection {
 
   /** What the server said of itself, in this life or in an earlier one. */
   get about(): SourceInfo | undefined {
-    return this.#about ?? this.#surroundings.memory.about;
+    return this.#about ?? this.#context.cache.about;
   }
 
   /** Sends a client's call on, or keeps it until that is possible. */
@@ -180,22 +180,18 @@ export class Connection {
 
   /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
   async ask(method: string, params?: JsonObject): Promise<Message> {
-    const incarnation = await this.#ensureSoon();
-    const answer = await this.#askOf(incarnation, method, params);
+    const run = await this.#ensureSoon();
+    const answer = await this.#askOf(run, method, params);
     if (answer !== 'not-taken') return answer;
-    await incarnation.whenOver();
+    await run.whenOver();
     const second = await this.#askOf(await this.#ensureSoon(), method, params);
     if (second !== 'not-taken') return second;
     throw new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' did not take ${method}, twice.`);
   }
 
-  #askOf(
-    incarnation: Incarnation,
-    method: string,
-    params: JsonObject | undefined,
-  ): Promise<Message | 'not-taken'> {
+  #askOf(run: ServerRun, method: string, params: JsonObject | undefined): Promise<Message | 'not-taken'> {
     this.#idleWatch.used();
-    const { peer, modern } = incarnation;
+    const { peer, modern } = run;
     const known = modern?.answerTo(method, params);
     if (known) return known;
     return askOwn({
@@ -204,7 +200,7 @@ export class Connection {
       method,
       params: modern ? modern.stamped(params) : params,
       deadlines: this.#deadlines,
-      patience: this.#server.timeouts.rpcMs,
+      timeoutMs: this.#server.timeouts.rpcMs,
       lossReason: () => this.#lossReason,
     });
   }
@@ -215,7 +211,7 @@ export class Connection {
   }
 
   /** What the server says of itself; starts it if need be. */
-  async greeted(): Promise<SourceInfo> {
+  async initialized(): Promise<SourceInfo> {
     await this.#ensure();
     return this.#about!;
   }
@@ -265,7 +261,7 @@ export class Connection {
   }
 
   /** The running server, started now if it is not; everybody who asks meanwhile waits for the same start. */
-  #ensure(): Promise<Incarnation> {
+  #ensure(): Promise<ServerRun> {
     if (this.#current) return Promise.resolve(this.#current);
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
@@ -274,23 +270,23 @@ export class Connection {
   }
 
   /** The same for somebody who will not wait for ever: after a while it is told to come back, and the start goes on. */
-  async #ensureSoon(): Promise<Incarnation> {
+  async #ensureSoon(): Promise<ServerRun> {
     if (this.#current) return this.#current;
     this.#asking++;
-    const patience: Deadline = {
-      at: performance.now() + this.#surroundings.callerMs,
+    const timeoutMs: Deadline = {
+      at: performance.now() + this.#context.callerMs,
       place: -1,
       expired: () => undefined,
     };
     const tooLong = new Promise<never>((_, reject) => {
-      patience.expired = () => reject(this.#stillStarting() ?? this.#stoppedError());
+      timeoutMs.expired = () => reject(this.#stillStarting() ?? this.#stoppedError());
     });
-    this.#deadlines.add(patience);
+    this.#deadlines.add(timeoutMs);
     try {
       return await Promise.race([this.#ensure(), tooLong]);
     } finally {
       this.#asking--;
-      this.#deadlines.remove(patience);
+      this.#deadlines.remove(timeoutMs);
     }
   }
 
@@ -308,7 +304,7 @@ export class Connection {
     );
   }
 
-  async #start(): Promise<Incarnation> {
+  async #start(): Promise<ServerRun> {
     this.#startedAt = performance.now();
     if (this.#state.kind === 'crashed' && this.#server.comesBack === false)
       throw this.#leftAlone(this.#state.error);
@@ -318,25 +314,25 @@ export class Connection {
     this.#attempts++;
     this.#become({ kind: 'starting', attempt: this.#attempts, admittedAt: Infinity });
     try {
-      const { incarnation, about } = await this.#starter.start();
+      const { run, about } = await this.#starter.start();
       this.#about = about;
       // It was asked to stop while it started.
       if ((this.#state as SourceState).kind === 'stopped') {
-        await incarnation.stop();
+        await run.stop();
         throw this.#stoppedError();
       }
-      this.#live(incarnation);
+      this.#live(run);
       this.#problem = undefined;
       this.#answered = false;
-      this.#become({ kind: 'running', pid: incarnation.link.pid, since: Date.now() });
+      this.#become({ kind: 'running', pid: run.transport.pid, since: Date.now() });
       this.#attempts = 0;
       this.#backoff.succeeded(performance.now());
       this.#idleWatch.begin();
       this.#events.started();
-      return incarnation;
+      return run;
     } catch (error) {
       if ((this.#state as SourceState).kind === 'stopped') throw this.#stoppedError();
-      if (error instanceof NotNow) {
+      if (error instanceof StartPostponed) {
         // Nothing is wrong with the server.
         this.#become({ kind: 'idle' });
         throw error.reason;
@@ -358,33 +354,33 @@ export class Connection {
   async #waitOutCrash(): Promise<void> {
     const wait = this.#notBefore - performance.now();
     if (wait <= 0) return;
-    if (wait > RESTART_PATIENCE) {
+    if (wait > RESTART_TIMEOUT_MS) {
       const why = this.#state.kind === 'crashed' ? messageOf(this.#state.error) : 'It forgets its sessions.';
       throw new SwitchboardError(
         'SERVER_FAILING',
         `Server '${this.#server.name}' keeps failing and is left alone for another ${Math.ceil(wait / 1000)} s. ${why}`,
-        { hint: this.#surroundings.startHint },
+        { hint: this.#context.startHint },
       );
     }
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
 
-  #lost(incarnation: Incarnation, error: SwitchboardError): void {
-    if (this.#current !== incarnation) return;
+  #lost(run: ServerRun, error: SwitchboardError): void {
+    if (this.#current !== run) return;
     this.#live(undefined);
     this.#crashed(error);
     this.#tasks.clear();
-    this.#lingering.clear();
+    this.#recentlyCancelled.clear();
     this.#events.gone();
     // Calls that were not sent yet lost nothing: they go to the next life.
     if (this.#calls.kept) this.#calls.startForKept();
     else this.#revive();
   }
 
-  /** The server does not know us any more; it is greeted anew by the next call, or by those that it did not take. */
-  #forgotten(incarnation: Incarnation): void {
-    if (this.#current !== incarnation) return;
-    this.#surroundings.log.info('the server has forgotten the session', { server: this.#server.name });
+  /** The server does not know us any more; it is initialized again by the next call, or by those that it did not take. */
+  #forgotten(run: ServerRun): void {
+    if (this.#current !== run) return;
+    this.#context.log.info('the server has forgotten the session', { server: this.#server.name });
     this.#lossReason = `Server '${this.#server.name}' has forgotten the session.`;
     this.#live(undefined);
     this.#idleWatch.end();
@@ -415,7 +411,7 @@ export class Connection {
     this.#lossReason = error.message;
     this.#become({ kind: 'crashed', error, at: Date.now() });
     this.#holdOff();
-    this.#surroundings.log.warn('server failed', { server: this.#server.name, reason: error.message });
+    this.#context.log.warn('server failed', { server: this.#server.name, reason: error.message });
   }
 
   #holdOff(): void {
@@ -424,20 +420,20 @@ export class Connection {
     this.#notBefore = advice.kind === 'wait' ? now + advice.ms : advice.until;
   }
 
-  #live(incarnation: Incarnation | undefined): void {
-    this.#current = incarnation;
-    this.#calls.liveIn(incarnation);
+  #live(run: ServerRun | undefined): void {
+    this.#current = run;
+    this.#calls.liveIn(run);
   }
 
   #become(state: SourceState): void {
     this.#state = state;
-    this.#surroundings.stateChanged(this.#server.name);
+    this.#context.stateChanged(this.#server.name);
   }
 
   /** Whoever else a question may be for: not every server stops when it is told to, and tasks go on without a call. */
   #othersAtWork(): Set<Session> {
     if (this.#server.shared !== true) return new Set();
-    return new Set([...this.#lingering.sessions(), ...this.#tasks.sessions()]);
+    return new Set([...this.#recentlyCancelled.sessions(), ...this.#tasks.sessions()]);
   }
 
   get #busy(): boolean {
@@ -445,19 +441,19 @@ export class Connection {
     if (current === undefined) return false;
     // Listening is no use by itself; whoever wants to hear something says so.
     const asked = current.peer.pendingCount - (current.modern?.listening.streams ?? 0);
-    const atWork = this.#calls.any || asked > 0 || current.questions.size > 0 || this.#tasks.working;
+    const atWork = this.#calls.any || asked > 0 || current.serverRequests.size > 0 || this.#tasks.working;
     return atWork || this.#events.inUse();
   }
 
   #retire(): void {
     const current = this.#current;
     if (current === undefined) return;
-    this.#surroundings.log.info('stopping an idle server', { server: this.#server.name });
+    this.#context.log.info('stopping an idle server', { server: this.#server.name });
     this.#live(undefined);
     this.#become({ kind: 'idle' });
     this.#events.gone();
     this.#retiring = current.stop().catch((error: unknown) => {
-      this.#surroundings.log.error('could not stop', { server: this.#server.name, reason: messageOf(error) });
+      this.#context.log.error('could not stop', { server: this.#server.name, reason: messageOf(error) });
     });
   }
 

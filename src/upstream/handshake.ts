@@ -14,15 +14,15 @@ import {
 import type { Message, Peer, Unanswered } from '../wire/index.ts';
 import { errorCode, errorText, versionsSupported } from './error-answer.ts';
 
-export interface Greeting {
+export interface ClientIdentity {
   /** What we call ourselves towards servers. */
   readonly clientInfo: { readonly name: string; readonly version: string };
   /** What the client behind us can do, as it said it: what the server asks for is passed on to it. */
   readonly capabilities: JsonObject;
 }
 
-/** How a greeting was taken. What cannot be helped by another greeting is thrown instead. */
-export type Reception =
+/** The outcome of a handshake. What another handshake cannot help is thrown instead. */
+export type HandshakeResult =
   | { readonly kind: 'agreed'; readonly info: SourceInfo }
   /**
    * Not in these words; `sure` where the server says itself that it speaks the other era, `silent` where it said
@@ -40,32 +40,32 @@ export type Reception =
  * Opens the conversation as a client does: `initialize`, and once it is answered `initialized`. `asked` gets the way to
  * ask the same once more, in both framings at once.
  */
-export function shakeHands(
+export function handshake(
   peer: Peer,
   server: string,
-  { clientInfo, capabilities }: Greeting,
+  { clientInfo, capabilities }: ClientIdentity,
   mask: (text: string) => string,
   asked?: (again: () => void) => void,
-): Promise<Reception> {
+): Promise<HandshakeResult> {
   return new Promise((resolve, reject) => {
     const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
     const id = peer.request('initialize', params, {
       answered: (answer) => {
         try {
-          const reception = readGreeting(answer, server, mask);
-          if (reception.kind === 'agreed') {
-            if (reception.info.protocolVersion === BATCHING_VERSION) peer.allowBatches();
+          const result = readGreeting(answer, server, mask);
+          if (result.kind === 'agreed') {
+            if (result.info.protocolVersion === BATCHING_VERSION) peer.allowBatches();
             peer.notify('notifications/initialized');
           }
-          resolve(reception);
+          resolve(result);
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
         }
       },
       unanswered: (reason, error) => {
-        const reception = unheard(server, 'initialize', reason, error);
-        if (reception instanceof SwitchboardError) reject(reception);
-        else resolve(reception);
+        const result = unheard(server, 'initialize', reason, error);
+        if (result instanceof SwitchboardError) reject(result);
+        else resolve(result);
       },
     });
     asked?.(() => {
@@ -75,13 +75,13 @@ export function shakeHands(
   });
 }
 
-/** What it means that a greeting got no answer: an error where another greeting would get none either. */
+/** What it means that a handshake got no answer: an error where another one would get none either. */
 export function unheard(
   server: string,
   method: string,
   reason: Unanswered,
   error: SwitchboardError | undefined,
-): Reception | SwitchboardError {
+): HandshakeResult | SwitchboardError {
   const why =
     error ?? new SwitchboardError('START_FAILED', `Server '${server}' did not answer ${method} (${reason}).`);
   // Nobody is there, or nobody is let in.
@@ -92,7 +92,7 @@ export function unheard(
   return final ? why : { kind: 'refused', error: why };
 }
 
-function readGreeting(answer: Message, server: string, mask: (text: string) => string): Reception {
+function readGreeting(answer: Message, server: string, mask: (text: string) => string): HandshakeResult {
   if (answer.has(Server.error)) {
     const said = mask(errorText(answer));
     const error = new SwitchboardError(
@@ -109,7 +109,7 @@ function readGreeting(answer: Message, server: string, mask: (text: string) => s
   const version = isJsonObject(result) ? result.protocolVersion : undefined;
   if (!isJsonObject(result) || !isLegacyVersion(version)) {
     const error = unknownVersions(server, version === undefined ? [] : [version]);
-    // It named the version that has another greeting.
+    // It named the version with another handshake.
     if (version === MODERN_VERSION) return { kind: 'refused', error, sure: true };
     throw error;
   }

@@ -1,6 +1,6 @@
-export type { Surroundings } from './incarnation.ts';
+export type { UpstreamContext } from './server-run.ts';
 export { laterLogin, loadAuth } from './later-login.ts';
-export { createMemory, memoryKey } from './memory.ts';
+export { createServerCache, serverCacheKey } from './server-cache.ts';
 export type { ProcessTarget, RemoteTarget, UpstreamServer } from './server.ts';
 export { createServerSource } from './source.ts';
 export { headersIn } from './tool-headers.ts';

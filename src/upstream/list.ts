@@ -12,7 +12,7 @@ const MAX_PAGES = 100;
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_MS = 10_000;
 
-export interface Asker {
+export interface ListRequester {
   ask(method: string, params?: JsonObject): Promise<Message>;
   /** Hides what must not be shown in what the server says. */
   mask(text: string): string;
@@ -20,7 +20,7 @@ export interface Asker {
 
 /** Everything of one kind that a server has, page by page to the end, or to a bound. */
 export async function listAll(
-  asker: Asker,
+  requester: ListRequester,
   kind: ListKind,
   server: string,
   log: Logger,
@@ -35,9 +35,9 @@ export async function listAll(
   /** Of all pages; a page that does not say makes it unknown. */
   let shortest: number | undefined = Infinity;
   for (let page = 1; ; page++) {
-    const answer = await asker.ask(method, cursor === undefined ? undefined : { cursor });
+    const answer = await requester.ask(method, cursor === undefined ? undefined : { cursor });
     bytes += answer.length;
-    const { items, next, ttlMs } = readPage(answer, kind, server, (text) => asker.mask(text));
+    const { items, next, ttlMs } = readPage(answer, kind, server, (text) => requester.mask(text));
     shortest = ttlMs === undefined || shortest === undefined ? undefined : Math.min(shortest, ttlMs);
     collector.add(items);
     const collected = { pages: page, bytes, ms: performance.now() - started };

@@ -4,10 +4,10 @@ import type { Call } from '../gateway/index.ts';
 import { ModernCode, Server } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
 import { errorCode } from './error-answer.ts';
-import type { Flight } from './flight.ts';
+import type { PendingCall } from './pending-call.ts';
 import { isModern, type Modern } from './modern.ts';
 import { legacyAnswer, resultKind, unknownKind } from './modern-answer.ts';
-import { Rounds, type Carried } from './rounds.ts';
+import { InputLoops, type RetryParams } from './input-loop.ts';
 
 export interface ModernCallsOptions {
   readonly deadlines: Deadlines;
@@ -20,32 +20,32 @@ export interface ModernCallsOptions {
 /** What happens to calls because the server they go to is of the modern era; over all its lives. */
 export class ModernCalls {
   readonly #options: ModernCallsOptions;
-  readonly #rounds: Rounds;
+  readonly #inputLoops: InputLoops;
   /** Calls whose headers did not fit what the server's tools ask for, and that were sent again. */
   readonly #relisted = new WeakSet<Call>();
 
   constructor(options: ModernCallsOptions) {
     this.#options = options;
-    this.#rounds = new Rounds(options);
+    this.#inputLoops = new InputLoops(options);
   }
 
   /** Calls that wait for something other than the server. */
   get waiting(): number {
-    return this.#rounds.size;
+    return this.#inputLoops.size;
   }
 
   /** The server is stopped for good; the sentence says why. */
   close(why: string): void {
-    this.#rounds.close(why);
+    this.#inputLoops.close(why);
   }
 
   /** What a call carries beside what its client said. A modern client carries everything itself. */
-  carried(call: Call): Carried | undefined {
-    return isModern(call) ? undefined : this.#rounds.carried(call);
+  carried(call: Call): RetryParams | undefined {
+    return isModern(call) ? undefined : this.#inputLoops.carried(call);
   }
 
   /** The edits with which a call goes out; undefined where it needs not, or must not. */
-  prepare(modern: Modern, call: Call, edits: Edit[], carried: Carried | undefined): Edit[] | undefined {
+  prepare(modern: Modern, call: Call, edits: Edit[], carried: RetryParams | undefined): Edit[] | undefined {
     // Whoever kept it until now has nothing more to do with it, also where it is not sent.
     call.runBy(undefined);
     if (call.method !== 'tools/call' && modern.answers(call, edits)) return undefined;
@@ -56,10 +56,10 @@ export class ModernCalls {
   }
 
   /** Looks at an answer before its client gets it. Returns what the client gets; undefined: nothing yet. */
-  review(answer: Message, flight: Flight): Message | undefined {
-    const { call } = flight;
+  review(answer: Message, pending: PendingCall): Message | undefined {
+    const { call } = pending;
     if (!call.open) return answer;
-    if (answer.has(Server.error)) return this.#mismatched(answer, call, flight.edits) ? undefined : answer;
+    if (answer.has(Server.error)) return this.#mismatched(answer, call, pending.edits) ? undefined : answer;
     // A modern client knows all of it.
     if (isModern(call)) return answer;
     switch (resultKind(answer)) {
@@ -68,7 +68,7 @@ export class ModernCalls {
       case 'other':
         return unknownKind(call, answer);
       case 'input_required':
-        this.#rounds.begin(call, flight.edits, answer, flight.latest);
+        this.#inputLoops.begin(call, pending.edits, answer, pending.latest);
         return undefined;
     }
   }

@@ -17,7 +17,7 @@ import {
   type AnswerListener,
   type Edit,
 } from '../wire/index.ts';
-import type { ServerTimeouts, UpstreamServer } from './server.ts';
+import type { CallTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
 import { NO_MEMORY, quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
 
@@ -137,7 +137,7 @@ export interface Rig {
 }
 
 export interface RigOptions {
-  readonly timeouts?: Partial<ServerTimeouts>;
+  readonly timeouts?: Partial<CallTimeouts>;
   readonly capabilities?: JsonObject;
   readonly recalled?: SourceInfo;
   /** For remote ones. Default `http`. */
@@ -188,11 +188,11 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
     server,
     quietSurroundings(family, {
       log: createLogger({ level: 'debug', program: 't', write: (line) => lines.push(line) }),
-      greeting: () => ({
+      identity: () => ({
         clientInfo: { name: 'switch', version: '9' },
         capabilities: options.capabilities ?? {},
       }),
-      memory: { ...NO_MEMORY, about: options.recalled },
+      cache: { ...NO_MEMORY, about: options.recalled },
     }),
     new Deadlines(),
   );
@@ -219,9 +219,9 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
 
 /** The test server over HTTP; ends with the test. */
 export async function served(options?: Parameters<typeof listen>[0]) {
-  const site = await listen(options);
-  onTestFinished(() => site.close());
-  return site;
+  const endpoint = await listen(options);
+  onTestFinished(() => endpoint.close());
+  return endpoint;
 }
 
 /** A file that is gone after the test. */

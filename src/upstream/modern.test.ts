@@ -189,19 +189,19 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
 });
 
 test('a stream that breaks off is opened again', async () => {
-  const site = await served();
-  await listensAgain(overHttp(site.url), 'cut');
-  expect(site.seen.filter(({ headers }) => 'last-event-id' in headers)).toEqual([]);
+  const endpoint = await served();
+  await listensAgain(overHttp(endpoint.url), 'cut');
+  expect(endpoint.seen.filter(({ headers }) => 'last-event-id' in headers)).toEqual([]);
 });
 
 test('a server that is away for a while is listened to again, and is not lost for that', async () => {
-  const site = await served();
-  const { source, changed, starts } = overHttp(site.url);
+  const endpoint = await served();
+  const { source, changed, starts } = overHttp(endpoint.url);
   await source.ask('resources/subscribe', { uri: 'mem://one' });
-  await site.close();
+  await endpoint.close();
   await new Promise((resolve) => setImmediate(resolve));
   expect(source.state.kind).toBe('running');
-  await site.again();
+  await endpoint.again();
   await until(() => changed.includes('tools'));
   expect(starts()).toBe(1);
 });
@@ -227,8 +227,8 @@ test('requests of a modern program are refused, and told of once', async () => {
 });
 
 test('over HTTP nothing is posted but requests, and there is no session and no other stream', async () => {
-  const site = await served();
-  const { source } = overHttp(site.url);
+  const endpoint = await served();
+  const { source } = overHttp(endpoint.url);
   const client = new TestClient({ roots: {} });
   await client.tool(source, 'demand').answer;
   const { call } = client.tool(source, 'wait', { report: true }, { progressToken: 1 });
@@ -237,11 +237,11 @@ test('over HTTP nothing is posted but requests, and there is no session and no o
   await client.tool(source, 'params').answer;
   await source.close();
   expect(
-    site.seen.every(
+    endpoint.seen.every(
       ({ method, message }) => method === 'POST' && message.id !== undefined && message.method !== undefined,
     ),
   ).toBe(true);
-  expect(site.seen.some(({ headers }) => 'mcp-session-id' in headers || 'last-event-id' in headers)).toBe(
+  expect(endpoint.seen.some(({ headers }) => 'mcp-session-id' in headers || 'last-event-id' in headers)).toBe(
     false,
   );
 });

@@ -11,18 +11,18 @@ import {
   type Excerpt,
   type Peer,
 } from '../wire/index.ts';
-import { isStamped, metaWith, renamed, stampedParams, stampEdits } from './envelope.ts';
-import { Flight, flightsAt } from './flight.ts';
-import type { Greeting } from './handshake.ts';
-import { Listening } from './listening.ts';
-import type { Carried } from './rounds.ts';
+import { hasModernMeta, metaWith, renamed, paramsWithMeta, metaEdits } from './request-meta.ts';
+import { PendingCall, pendingCallsAt } from './pending-call.ts';
+import type { ClientIdentity } from './handshake.ts';
+import { ChangeStream } from './change-stream.ts';
+import type { RetryParams } from './input-loop.ts';
 
 export interface ModernOptions {
   /** The server's name. */
   readonly server: string;
   readonly peer: Peer;
   readonly info: SourceInfo;
-  readonly greeting: () => Greeting;
+  readonly identity: () => ClientIdentity;
   readonly log: Logger;
   /** Over HTTP a request of the server's own gets no answer: there is no way to send one. */
   readonly remote: boolean;
@@ -32,7 +32,7 @@ export interface ModernOptions {
 
 /** What is different about one life of a server that is of the modern era. */
 export class Modern {
-  readonly listening: Listening;
+  readonly listening: ChangeStream;
   readonly #options: ModernOptions;
   readonly #clientInfo: string;
   /** The same as bytes: nearly every call carries it. */
@@ -48,9 +48,9 @@ export class Modern {
     this.#options = options;
     // What kind of result it is stands in every answer, among the rare members.
     peer.readsRareMembers = true;
-    this.#clientInfo = JSON.stringify(options.greeting().clientInfo);
+    this.#clientInfo = JSON.stringify(options.identity().clientInfo);
     this.#clientBytes = this.#metaBytes = excerptOf(this.#clientInfo);
-    this.listening = new Listening({
+    this.listening = new ChangeStream({
       server,
       peer,
       log,
@@ -62,19 +62,23 @@ export class Modern {
 
   /** The params of a request of our own, with the envelope on them. */
   stamped(params: JsonObject | undefined): JsonObject {
-    return stampedParams(params, this.#options.greeting());
+    return paramsWithMeta(params, this.#options.identity());
   }
 
   /** The edits with which a client's call goes out. */
-  stampEdits(call: Call, edits: readonly Edit[], carried: Carried | undefined): Edit[] | SwitchboardError {
+  stampEdits(
+    call: Call,
+    edits: readonly Edit[],
+    carried: RetryParams | undefined,
+  ): Edit[] | SwitchboardError {
     const { client, logLevel } = call.session;
     const { request } = call;
     if (client.modern === true && carried === undefined) {
       if (request.memoized !== undefined && request.memoized === this.#repeated)
         return renamed(request, edits, Client.meta, this.#metaBytes);
-      if (isStamped(request)) return this.#renamed(request, edits);
+      if (hasModernMeta(request)) return this.#renamed(request, edits);
     }
-    return stampEdits(request, edits, {
+    return metaEdits(request, edits, {
       capabilities: client.capabilities,
       clientInfo: this.#clientInfo,
       logLevel,
@@ -157,14 +161,14 @@ export class Modern {
   /** The call that a log message belongs to: that of its stream, or the only one that wanted any. */
   logged(message: Message): Call | undefined {
     const listener = this.#options.peer.pendingFor(message.integer(Server.subscriptionId));
-    if (listener instanceof Flight) return listener.call;
+    if (listener instanceof PendingCall) return listener.call;
     const [call, another] = this.#wantingLogs();
     return another === undefined ? call : undefined;
   }
 
   #wantingLogs(): Call[] {
-    return flightsAt(this.#options.peer)
-      .map((flight) => flight.call)
+    return pendingCallsAt(this.#options.peer)
+      .map((pending) => pending.call)
       .filter((call) => (isModern(call) ? call.request.has(Client.logLevel) : call.session.logLevel));
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { overHttp, overStdio, said, scratchFile, served, TestClient } from './modern.cases.ts';
-import { serve } from './http/remote-link.cases.ts';
+import { serve } from './http/remote-transport.cases.ts';
 import { erasOf } from './negotiate.ts';
 import type { UpstreamServer } from './server.ts';
 
@@ -35,7 +35,7 @@ describe('a program', () => {
     expect(source.about()?.protocolVersion).toBe(MODERN);
   });
 
-  test('that knows both eras is greeted with the handshake', async () => {
+  test('that knows both eras gets the handshake', async () => {
     const { source } = overStdio(['--initialize=accept']);
     await source.start();
     expect(source.about()?.serverInfo).toEqual({ name: 'older', version: '1' });
@@ -53,19 +53,19 @@ describe('a program', () => {
     await expect(source.start()).rejects.toThrow(/refused initialize/);
   });
 
-  test('is greeted first as it was in its last life', async () => {
+  test('is tried first as it was in its last life', async () => {
     const journal = scratchFile('journal');
     const { source, log, starts } = overStdio([`--journal=${journal}`]);
     await source.start();
     await source.fail(new Error('for the test'));
     await source.start();
     expect(starts()).toBe(2);
-    const greetings = methodsIn(journal).filter((method) => /initialize|discover/.test(method));
-    expect(greetings).toEqual(['initialize', 'server/discover', 'server/discover']);
+    const handshakes = methodsIn(journal).filter((method) => /initialize|discover/.test(method));
+    expect(handshakes).toEqual(['initialize', 'server/discover', 'server/discover']);
     expect(log.join('')).not.toContain('another era');
   });
 
-  test('is greeted first as it was in an earlier run', async () => {
+  test('is tried first as it was in an earlier run', async () => {
     const journal = scratchFile('journal');
     const recalled = { protocolVersion: MODERN, serverInfo: {}, capabilities: {}, instructions: undefined };
     const { source } = overStdio([`--journal=${journal}`], { recalled });
@@ -109,21 +109,21 @@ test('a program that is remembered as modern and starts slowly is found to be mo
 
 describe('a remote server', () => {
   test.each(['http', 'auto'] as const)('is asked the modern way first (%s)', async (transport) => {
-    const site = await served();
-    const { source } = overHttp(site.url, { transport });
+    const endpoint = await served();
+    const { source } = overHttp(endpoint.url, { transport });
     await source.start();
     expect(source.about()?.protocolVersion).toBe(MODERN);
-    expect(site.seen[0]).toMatchObject({
+    expect(endpoint.seen[0]).toMatchObject({
       method: 'POST',
       headers: { 'mcp-protocol-version': MODERN, 'mcp-method': 'server/discover' },
       message: { method: 'server/discover' },
     });
-    expect(site.seen.some(({ message }) => message?.method === 'initialize')).toBe(false);
+    expect(endpoint.seen.some(({ message }) => message?.method === 'initialize')).toBe(false);
   });
 
   test('of both eras is spoken to in the modern one', async () => {
-    const site = await served({ initialize: 'accept' });
-    const { source } = overHttp(site.url);
+    const endpoint = await served({ initialize: 'accept' });
+    const { source } = overHttp(endpoint.url);
     await source.start();
     expect(source.about()?.protocolVersion).toBe(MODERN);
   });
@@ -145,7 +145,7 @@ describe('a remote server', () => {
       '{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"]}}}',
     ],
   ])('that answers with %s gets the handshake', async (_, status, type, body) => {
-    const site = await serve(({ message, method }, response) => {
+    const endpoint = await serve(({ message, method }, response) => {
       if (method !== 'POST') response.writeHead(405).end();
       else if (message.method === 'server/discover')
         response.writeHead(status, { 'content-type': type }).end(body);
@@ -155,20 +155,20 @@ describe('a remote server', () => {
           .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: OLDER }));
       else response.writeHead(202).end();
     });
-    const { source } = overHttp(site.url);
+    const { source } = overHttp(endpoint.url);
     await source.start();
     expect(source.about()?.serverInfo.name).toBe('older');
-    expect(site.seen.find(({ message }) => message?.method === 'initialize')?.headers).not.toHaveProperty(
+    expect(endpoint.seen.find(({ message }) => message?.method === 'initialize')?.headers).not.toHaveProperty(
       'mcp-method',
     );
   });
 
   test('that is silent gets the handshake after a part of its time', async () => {
-    const site = await served({
+    const endpoint = await served({
       initialize: 'accept',
       silent: (message) => message.method === 'server/discover',
     });
-    const { source } = overHttp(site.url, { timeouts: { childSpawnMs: 6000 } });
+    const { source } = overHttp(endpoint.url, { timeouts: { childSpawnMs: 6000 } });
     await source.start();
     expect(source.about()?.serverInfo.name).toBe('older');
   });
@@ -176,47 +176,47 @@ describe('a remote server', () => {
   test.each([-32020, -32021])(
     'that answers with the modern error %d is not asked otherwise',
     async (code) => {
-      const site = await serve(({ message }, response) => {
+      const endpoint = await serve(({ message }, response) => {
         response
           .writeHead(400, { 'content-type': 'application/json' })
           .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code, message: 'Not so' } }));
       });
-      const { source } = overHttp(site.url);
+      const { source } = overHttp(endpoint.url);
       await expect(source.start()).rejects.toThrow(/refused server\/discover: "Not so"\./);
-      expect(site.seen).toHaveLength(1);
+      expect(endpoint.seen).toHaveLength(1);
     },
   );
 
   test('of a version that nobody knows yet is told as such', async () => {
-    const site = await serve(({ message }, response) => {
+    const endpoint = await serve(({ message }, response) => {
       const error = { code: -32022, message: 'no', data: { supported: ['2031-01-01'] } };
       response
         .writeHead(400, { 'content-type': 'application/json' })
         .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
     });
-    const { source } = overHttp(site.url);
+    const { source } = overHttp(endpoint.url);
     await expect(source.start()).rejects.toThrow(/"2031-01-01", which Switchboard does not know/);
   });
 
   test('that cannot be reached is tried once', async () => {
-    const site = await served();
-    await site.close();
-    const { source } = overHttp(site.url);
+    const endpoint = await served();
+    await endpoint.close();
+    const { source } = overHttp(endpoint.url);
     await expect(source.start()).rejects.toMatchObject({ code: 'START_FAILED' });
     await expect(source.start()).rejects.toThrow(/connection refused/);
   });
 
   test('that is remembered as older and is modern now is found out', async () => {
-    const site = await served();
+    const endpoint = await served();
     const recalled = {
       protocolVersion: '2025-11-25',
       serverInfo: {},
       capabilities: {},
       instructions: undefined,
     };
-    const { source, log } = overHttp(site.url, { recalled, transport: 'auto' });
+    const { source, log } = overHttp(endpoint.url, { recalled, transport: 'auto' });
     await source.start();
-    expect(site.seen[0]?.message.method).toBe('initialize');
+    expect(endpoint.seen[0]?.message.method).toBe('initialize');
     expect(source.about()?.protocolVersion).toBe(MODERN);
     expect(log.join('')).toContain('speaks another era now');
     expect(said(await new TestClient().tool(source, 'params').answer)).toHaveProperty('_meta');

@@ -11,24 +11,24 @@ export interface OwnRequest {
   readonly params: JsonObject | undefined;
   readonly deadlines: Deadlines;
   /** How long the server may take, in milliseconds. */
-  readonly patience: number;
+  readonly timeoutMs: number;
   /** Why the connection was lost, where it was. */
   readonly lossReason: () => string;
 }
 
 /** Asks a server something of our own. Resolves with the answer, whatever it says, or with that it was not looked at. */
 export function askOwn(request: OwnRequest): Promise<Message | 'not-taken'> {
-  const { server, peer, method, params, deadlines, patience } = request;
+  const { server, peer, method, params, deadlines, timeoutMs } = request;
   return new Promise((resolve, reject) => {
     const deadline: Deadline = {
-      at: performance.now() + patience,
+      at: performance.now() + timeoutMs,
       place: -1,
       expired: () => {
         if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
         reject(
           new SwitchboardError(
             'CALL_TIMEOUT',
-            `Server '${server}' did not answer ${method} within ${patience} ms.`,
+            `Server '${server}' did not answer ${method} within ${timeoutMs} ms.`,
             { hint: 'If it needs longer, raise timeouts.rpcMs in the configuration.' },
           ),
         );

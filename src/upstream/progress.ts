@@ -5,7 +5,7 @@ const PROGRESS_BURST = 100;
 export const PROGRESS_PER_SECOND = 20;
 
 /** Lets progress through up to a rate; beyond it keeps the newest. */
-export class ProgressGate {
+export class ProgressThrottle {
   held: Message | undefined;
   timer: NodeJS.Timeout | undefined;
   lastPassed = -Infinity;

@@ -7,7 +7,7 @@ export interface UpstreamServer {
   readonly target: ProcessTarget | RemoteTarget;
   /** Values that must not be shown, whoever says them; asked for when it starts. Default none. */
   readonly secrets?: () => Iterable<string>;
-  readonly timeouts: ServerTimeouts;
+  readonly timeouts: CallTimeouts;
   readonly limits: ServerLimits;
   /** Whether a call brings it back after a crash. Default true. */
   readonly comesBack?: boolean;
@@ -47,7 +47,7 @@ export interface RemoteTarget {
 }
 
 /** All in milliseconds. */
-export interface ServerTimeouts {
+export interface CallTimeouts {
   /** From spawn to the answer to `initialize`; the time it waits for its turn to start does not count. */
   readonly childSpawnMs: number;
   /** From a request to its answer; progress starts it anew. */

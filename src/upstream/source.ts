@@ -15,7 +15,7 @@ import {
 } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 import { Connection } from './connection.ts';
-import type { Surroundings } from './incarnation.ts';
+import type { UpstreamContext } from './server-run.ts';
 import { listAll } from './list.ts';
 import type { UpstreamServer } from './server.ts';
 import { ToolHeaders } from './tool-headers.ts';
@@ -26,7 +26,7 @@ const RELIST_EVERY = 250;
 /** An upstream server as a source: its lists are kept until it says that they changed. */
 export function createServerSource(
   server: UpstreamServer,
-  surroundings: Surroundings,
+  context: UpstreamContext,
   deadlines: Deadlines,
 ): Source {
   let lists: ReadonlyMap<CatalogKind, KeptList> | undefined;
@@ -42,7 +42,7 @@ export function createServerSource(
   const connect = (): Connection => {
     if (connection) return connection;
     headers = new ToolHeaders();
-    connection = new Connection(server, surroundings, deadlines, headers, {
+    connection = new Connection(server, context, deadlines, headers, {
       failed: () => listener?.failed(),
       gone: () => {
         for (const list of lists?.values() ?? []) list.forget();
@@ -73,14 +73,14 @@ export function createServerSource(
   const fetch = async (kind: ListKind): Promise<Listing> => {
     // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
     if (kind !== 'tools') {
-      const { capabilities } = await connect().greeted();
+      const { capabilities } = await connect().initialized();
       if (capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
     }
     const screened = kind === 'tools' && server.target.kind === 'remote' ? screen : undefined;
-    const listing = await listAll(connect(), kind, server.name, surroundings.log, screened);
-    surroundings.log.info('listed', { server: server.name, [kind]: listing.components.length });
-    if (kind !== 'tasks') surroundings.memory.learnList(kind, listing);
-    surroundings.listed(server.name, kind, listing);
+    const listing = await listAll(connect(), kind, server.name, context.log, screened);
+    context.log.info('listed', { server: server.name, [kind]: listing.components.length });
+    if (kind !== 'tasks') context.cache.learnList(kind, listing);
+    context.listed(server.name, kind, listing);
     return listing;
   };
 
@@ -92,13 +92,13 @@ export function createServerSource(
     get problem() {
       return connection?.problem;
     },
-    about: () => (connection ? connection.about : surroundings.memory.about),
+    about: () => (connection ? connection.about : context.cache.about),
     list: (kind) => (kind === 'tasks' ? fetch(kind) : listOf(kind).get(() => fetch(kind))),
     known: (kind) => lists?.get(kind)!.known,
-    remembered: (kind) => surroundings.memory.list(kind),
+    remembered: (kind) => context.cache.list(kind),
     request: (edits, call) => (connection ?? connect()).relay(edits, call),
     start: async () => {
-      await connect().greeted();
+      await connect().initialized();
     },
     ask: (method, params) => connect().ask(method, params),
     notify: (notification) => connection?.tell(notification),

@@ -38,7 +38,7 @@ function started(server: string, args: readonly string[], options: Options = {})
     },
     quietSurroundings(family, {
       log: createLogger({ level: 'info', program: 't', write: (line) => log.push(line) }),
-      memory: {
+      cache: {
         ...NO_MEMORY,
         framing: options.remembered,
         learn: (facts) => void learned.push(facts),

@@ -3,22 +3,22 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { SourceInfo } from '../gateway/index.ts';
 import type { OutputFraming } from '../wire/index.ts';
 import {
-  Incarnation,
+  ServerRun,
   StartTimeout,
-  type Findings,
-  type IncarnationEvents,
+  type LearnedFacts,
+  type ServerRunEvents,
   type StartTime,
-  type Surroundings,
-} from './incarnation.ts';
+  type UpstreamContext,
+} from './server-run.ts';
 import type { ProcessTarget, UpstreamServer } from './server.ts';
 
 export interface StarterOptions {
   readonly server: UpstreamServer;
-  readonly surroundings: Surroundings;
+  readonly context: UpstreamContext;
   readonly deadlines: Deadlines;
-  readonly findings: Findings;
+  readonly learned: LearnedFacts;
   /** What a new life tells; made for each. */
-  readonly events: (incarnation: () => Incarnation) => IncarnationEvents;
+  readonly events: (run: () => ServerRun) => ServerRunEvents;
   /** Why it must not be started any more; undefined as long as it may. */
   readonly stopped: () => SwitchboardError | undefined;
   /** Whether somebody waits for it now. */
@@ -27,9 +27,9 @@ export interface StarterOptions {
   readonly admitted: () => void;
 }
 
-/** A life that has answered its greeting. */
-export interface Started {
-  readonly incarnation: Incarnation;
+/** A life that has answered the handshake. */
+export interface StartedRun {
+  readonly run: ServerRun;
   readonly about: SourceInfo;
 }
 
@@ -43,25 +43,25 @@ const STARTED_AGAIN = 7000;
 const ASKED_AGAIN_PART = 1 / 4;
 const STARTED_AGAIN_PART = 1 / 4;
 
-/** Brings a server to life: in its turn, in the framing that it speaks, until it has answered the greeting. */
+/** Brings a server to life: in its turn, in the framing that it speaks, until it has answered the handshake. */
 export class Starter {
   readonly #options: StarterOptions;
-  /** The life that has not answered the greeting yet. */
-  #pending: Incarnation | undefined;
+  /** The life that has not answered the handshake yet. */
+  #pending: ServerRun | undefined;
 
   constructor(options: StarterOptions) {
     this.#options = options;
   }
 
   /** Rejects with `NotNow` where nothing is wrong with the server. */
-  start(): Promise<Started> {
-    const { server, surroundings, stopped, urgent, admitted } = this.#options;
+  start(): Promise<StartedRun> {
+    const { server, context, stopped, urgent, admitted } = this.#options;
     const { target } = server;
     if (target.kind === 'remote') {
       admitted();
       return this.#startIn('newline', this.#time());
     }
-    return surroundings.inTurn({
+    return context.inTurn({
       name: server.name,
       urgent,
       run: (leave) => {
@@ -69,8 +69,8 @@ export class Starter {
         const ended = stopped();
         if (ended) throw ended;
         // Asked in the turn in which it is spawned: many may have been let through while it waited.
-        const refusal = surroundings.mayNotStart();
-        if (refusal) throw new NotNow(refusal);
+        const refusal = context.mayNotStart();
+        if (refusal) throw new StartPostponed(refusal);
         admitted();
         return this.#startProgram(target, leave);
       },
@@ -91,14 +91,14 @@ export class Starter {
     return { began: performance.now(), limit: this.#options.server.timeouts.childSpawnMs };
   }
 
-  #startProgram({ framing }: ProcessTarget, leave: () => void): Promise<Started> {
-    const { findings, surroundings } = this.#options;
+  #startProgram({ framing }: ProcessTarget, leave: () => void): Promise<StartedRun> {
+    const { learned, context } = this.#options;
     const looked = (idleMs: number): void => {
       if (idleMs >= MAKES_ROOM) leave();
     };
     const time = { ...this.#time(), looked };
     if (framing !== 'auto') return this.#startIn(framing, time);
-    const known = findings.framing ?? surroundings.memory.framing;
+    const known = learned.framing ?? context.cache.framing;
     if (known === undefined) return this.#search(time);
     // What was found earlier may have changed since.
     return known === 'newline' ? this.#startIn(known, time) : this.#startInEither(time);
@@ -108,34 +108,34 @@ export class Starter {
    * Nearly every server speaks newline. One that neither answers nor does anything is asked again in both framings at
    * once, and later started again like that, once. A server that is at work is left alone until its time is over.
    */
-  async #search(time: StartTime): Promise<Started> {
-    const { server, findings, surroundings, stopped } = this.#options;
-    const { log } = surroundings;
+  async #search(time: StartTime): Promise<StartedRun> {
+    const { server, learned, context, stopped } = this.#options;
+    const { log } = context;
     const { name } = server;
     const askAfter = Math.min(ASKED_AGAIN, time.limit * ASKED_AGAIN_PART);
     const startAfter = Math.min(STARTED_AGAIN, time.limit * STARTED_AGAIN_PART);
     let askedAt: number | undefined;
-    const watched = (incarnation: Incarnation, giveUp: (why: Error) => void) => (idleMs: number) => {
+    const watched = (run: ServerRun, giveUp: (why: Error) => void) => (idleMs: number) => {
       time.looked?.(idleMs);
-      if (idleMs < askAfter || incarnation.peer.inputFraming !== undefined) return;
+      if (idleMs < askAfter || run.peer.inputFraming !== undefined) return;
       if (askedAt === undefined) {
         askedAt = performance.now();
         log.info('silent and idle; asking again with Content-Length framing', { server: name });
-        incarnation.askAgain();
+        run.askAgain();
       } else if (performance.now() - askedAt >= startAfter) giveUp(new StaysSilent());
     };
     try {
       return await this.#startIn('newline', time, watched);
     } catch (error) {
       if (askedAt === undefined || stopped()) throw error;
-      findings.framing = 'newline';
+      learned.framing = 'newline';
       if (error instanceof StartTimeout) throw alsoAsked(error);
       log.info('starting it again with Content-Length framing', { server: name });
       return this.#startInEither(time);
     }
   }
 
-  async #startInEither(time: StartTime): Promise<Started> {
+  async #startInEither(time: StartTime): Promise<StartedRun> {
     try {
       return await this.#startIn('either', time);
     } catch (error) {
@@ -146,38 +146,31 @@ export class Starter {
     }
   }
 
-  async #startIn(framing: OutputFraming, time: StartTime, watched?: Watched): Promise<Started> {
-    const { server, surroundings, deadlines, findings } = this.#options;
+  async #startIn(framing: OutputFraming, time: StartTime, watched?: Watched): Promise<StartedRun> {
+    const { server, context, deadlines, learned } = this.#options;
     let lost: SwitchboardError | undefined;
     let forgotten: true | undefined;
-    const told = this.#options.events(() => incarnation);
-    const incarnation: Incarnation = await Incarnation.begin(
-      server,
-      framing,
-      findings,
-      surroundings,
-      deadlines,
-      {
-        ...told,
-        lost: (error) => {
-          lost = error;
-          told.lost(error);
-        },
-        forgotten: () => {
-          forgotten = true;
-          told.forgotten();
-        },
+    const told = this.#options.events(() => run);
+    const run: ServerRun = await ServerRun.begin(server, framing, learned, context, deadlines, {
+      ...told,
+      lost: (error) => {
+        lost = error;
+        told.lost(error);
       },
-    );
-    this.#pending = incarnation;
+      forgotten: () => {
+        forgotten = true;
+        told.forgotten();
+      },
+    });
+    this.#pending = run;
     let about: SourceInfo;
     try {
-      about = await greeted(incarnation, time, watched);
+      about = await initialized(run, time, watched);
       // It may have been lost in the same breath in which it answered.
       if (lost) throw lost;
       if (forgotten) throw new SwitchboardError('START_FAILED', `Server '${server.name}' forgot us at once.`);
     } catch (error) {
-      const stopped = incarnation.stop();
+      const stopped = run.stop();
       // A failure is told now; only a second try waits until the first is gone.
       if (error instanceof StaysSilent) await stopped;
       // Why the process ended says more than that it did not answer.
@@ -185,36 +178,36 @@ export class Starter {
     } finally {
       this.#pending = undefined;
     }
-    this.#running(incarnation, about);
-    return { incarnation, about };
+    this.#running(run, about);
+    return { run, about };
   }
 
-  #running({ peer, link }: Incarnation, about: SourceInfo): void {
-    const { server, surroundings, findings } = this.#options;
-    const { log } = surroundings;
+  #running({ peer, transport }: ServerRun, about: SourceInfo): void {
+    const { server, context, learned } = this.#options;
+    const { log } = context;
     const { target, name } = server;
     const framing = peer.inputFraming ?? 'newline';
     const isNews = framing === 'content-length' && target.kind === 'process' && target.framing === 'auto';
-    if (isNews && (findings.framing ?? surroundings.memory.framing) !== framing)
+    if (isNews && (learned.framing ?? context.cache.framing) !== framing)
       log.warn(
         'speaks Content-Length framing; set "framing": "content-length" in its entry to skip the search',
         {
           server: name,
         },
       );
-    findings.framing = framing;
-    surroundings.memory.learn({ about, framing });
-    log.info('running', { server: name, pid: link.pid, version: about.protocolVersion });
+    learned.framing = framing;
+    context.cache.learn({ about, framing });
+    log.info('running', { server: name, pid: transport.pid, version: about.protocolVersion });
   }
 }
 
 /** Makes what looks at a program that starts, and may give it up. */
-type Watched = (incarnation: Incarnation, giveUp: (why: Error) => void) => (idleMs: number) => void;
+type Watched = (run: ServerRun, giveUp: (why: Error) => void) => (idleMs: number) => void;
 
-function greeted(incarnation: Incarnation, time: StartTime, watched?: Watched): Promise<SourceInfo> {
-  if (watched === undefined) return incarnation.greet(time);
+function initialized(run: ServerRun, time: StartTime, watched?: Watched): Promise<SourceInfo> {
+  if (watched === undefined) return run.initialize(time);
   return new Promise((resolve, reject) => {
-    incarnation.greet({ ...time, looked: watched(incarnation, reject) }).then(resolve, reject);
+    run.initialize({ ...time, looked: watched(run, reject) }).then(resolve, reject);
   });
 }
 
@@ -227,7 +220,7 @@ function alsoAsked(error: StartTimeout): StartTimeout {
 class StaysSilent extends Error {}
 
 /** There are too many others. */
-export class NotNow extends Error {
+export class StartPostponed extends Error {
   readonly reason: SwitchboardError;
 
   constructor(reason: SwitchboardError) {

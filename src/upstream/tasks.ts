@@ -1,7 +1,7 @@
 import type { Call, Session } from '../gateway/index.ts';
 import { Client, Server } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
-import type { ProgressGate } from './progress.ts';
+import type { ProgressThrottle } from './progress.ts';
 
 /** How long a task is taken to be at work where it does not say, in milliseconds. */
 const TASK_MS = 600_000;
@@ -17,9 +17,9 @@ export class Task {
   /** Whose it is. */
   readonly session: Session;
   readonly #token: string | undefined;
-  readonly #gate: ProgressGate | undefined;
+  readonly #gate: ProgressThrottle | undefined;
 
-  constructor({ request, session }: Call, answer: Message, gate: ProgressGate | undefined) {
+  constructor({ request, session }: Call, answer: Message, gate: ProgressThrottle | undefined) {
     const task = (answer.value(Server.result) as { task?: { ttl?: unknown } }).task;
     const ttl = typeof task?.ttl === 'number' && task.ttl > 0 ? task.ttl : TASK_MS;
     this.until = Date.now() + Math.min(ttl, LONGEST_TASK_MS);

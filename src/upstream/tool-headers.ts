@@ -1,14 +1,14 @@
 import { isJsonObject } from '../protocol/index.ts';
 
 /** A parameter of a tool that goes into a header as well: the header's name, and where in the arguments it stands. */
-export interface ParamHeader {
+export interface ToolParamHeader {
   readonly header: string;
   readonly path: readonly string[];
 }
 
 /** Which parameters of a server's tools its schemas want to see in headers. Kept over its lives. */
 export class ToolHeaders {
-  readonly #byTool = new Map<string, readonly ParamHeader[]>();
+  readonly #byTool = new Map<string, readonly ToolParamHeader[]>();
 
   /** Notes what a tool's description asks for. Returns why the tool cannot be used, where it asks for nonsense. */
   learn(name: string, tool: string): string | undefined {
@@ -19,21 +19,21 @@ export class ToolHeaders {
     return undefined;
   }
 
-  of(name: string): readonly ParamHeader[] {
+  of(name: string): readonly ToolParamHeader[] {
     return this.#byTool.get(name) ?? NONE;
   }
 }
 
 /** The headers that a tool asks for, or why what it asks for cannot be. */
-export function headersIn(tool: string): readonly ParamHeader[] | string {
+export function headersIn(tool: string): readonly ToolParamHeader[] | string {
   if (!tool.includes(KEY) && !tool.includes('\\u')) return NONE;
   const { inputSchema } = JSON.parse(tool) as { inputSchema?: unknown };
-  const found: ParamHeader[] = [];
+  const found: ToolParamHeader[] = [];
   const problem = walk(inputSchema, [], found);
   return problem ?? found;
 }
 
-const NONE: readonly ParamHeader[] = [];
+const NONE: readonly ToolParamHeader[] = [];
 const KEY = 'x-mcp-header';
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRIMITIVE = new Set<unknown>(['string', 'integer', 'boolean']);
@@ -43,7 +43,11 @@ const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definition
 const DATA = new Set(['const', 'default', 'enum', 'examples', 'required']);
 
 /** `path` is undefined where the way there leads over more than properties. Returns what is wrong. */
-function walk(node: unknown, path: readonly string[] | undefined, found: ParamHeader[]): string | undefined {
+function walk(
+  node: unknown,
+  path: readonly string[] | undefined,
+  found: ToolParamHeader[],
+): string | undefined {
   if (Array.isArray(node)) return firstProblem(node, (item) => walk(item, undefined, found));
   if (!isJsonObject(node)) return undefined;
   if (node[KEY] !== undefined) {
@@ -62,7 +66,7 @@ function walk(node: unknown, path: readonly string[] | undefined, found: ParamHe
 function annotation(
   node: Readonly<Record<string, unknown>>,
   path: readonly string[] | undefined,
-  found: ParamHeader[],
+  found: ToolParamHeader[],
 ): string | undefined {
   const header = node[KEY];
   if (typeof header !== 'string' || !TOKEN.test(header)) return `an ${KEY} is no name for a header`;

@@ -1,8 +1,8 @@
 import { silentLogger } from '../../src/shared/log.ts';
-import type { Surroundings } from '../../src/upstream/index.ts';
+import type { UpstreamContext } from '../../src/upstream/index.ts';
 
 /** Remembers nothing. */
-export const NO_MEMORY: Surroundings['memory'] = {
+export const NO_MEMORY: UpstreamContext['cache'] = {
   about: undefined,
   framing: undefined,
   list: () => undefined,
@@ -12,19 +12,19 @@ export const NO_MEMORY: Surroundings['memory'] = {
 
 /** Surroundings in which a server may do as it likes, and nobody keeps or hears anything of it. */
 export function quietSurroundings(
-  family: Surroundings['family'],
-  more: Partial<Surroundings> = {},
-): Surroundings {
+  family: UpstreamContext['family'],
+  more: Partial<UpstreamContext> = {},
+): UpstreamContext {
   return {
     family,
     log: silentLogger,
     stderr: () => undefined,
-    greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
+    identity: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
     startHint: 'Look.',
     mayNotStart: () => undefined,
     inTurn: ({ run }) => run(() => undefined),
     callerMs: Infinity,
-    memory: NO_MEMORY,
+    cache: NO_MEMORY,
     stateChanged: () => undefined,
     listed: () => undefined,
     ...more,

@@ -43,7 +43,7 @@ function open(): { gateway: Gateway; clients: StatelessClients } {
         limits: { messageBytes: 1 << 24, callsInFlight: 100, callsQueued: 1000 },
       },
       quietSurroundings(family, {
-        greeting: () => ({
+        identity: () => ({
           clientInfo: { name: 'test', version: '1' },
           capabilities: { elicitation: { form: {} } },
         }),

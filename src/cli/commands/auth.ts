@@ -106,7 +106,7 @@ async function logIn(server: RemoteWithLogin, context: Context, openBrowser: boo
     headers: server.headers,
     openBrowser,
     signal: context.stop,
-    patience: PATIENCE,
+    timeoutMs: PATIENCE,
     tell: (url, port) => {
       context.status.clear();
       writeStderr(invitation(name, url, port, openBrowser));

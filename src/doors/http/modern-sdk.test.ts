@@ -43,7 +43,7 @@ async function openDoorTo(
       limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 1000 },
     },
     quietSurroundings(family, {
-      greeting: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: declared(gateway) }),
+      identity: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: declared(gateway) }),
     }),
     new Deadlines(),
   );

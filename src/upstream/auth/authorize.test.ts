@@ -47,7 +47,7 @@ function by(url: string, more: Partial<AuthorizeOptions> = {}): AuthorizeOptions
     log: createLogger({ level: 'debug', program: 'test', write: (line) => lines.push(line) }),
     openBrowser: false,
     signal: new AbortController().signal,
-    patience: 20_000,
+    timeoutMs: 20_000,
     tell: (address) => {
       void fetch(address).then(async (answer) => shown({ status: answer.status, text: await answer.text() }));
     },
@@ -411,7 +411,7 @@ test('a person who never comes back is not waited for, and the next login is mad
   const server = await start();
   await login(by(server.url));
   server.forgetClients();
-  const options = by(server.url, { patience: 300 });
+  const options = by(server.url, { timeoutMs: 300 });
   await expect(login(options)).rejects.toMatchObject({ code: 'AUTH_TIMEOUT' });
   expect(await options.page).toMatchObject({ text: 'unknown client' });
   await login(by(server.url));

@@ -5,10 +5,16 @@ import { printableLine } from '../../shared/printable.ts';
 import { openCallback, type Callback, type CallbackAnswer } from './callback.ts';
 import { asInformation, chooseClient } from './client.ts';
 import type { Credentials, KnownClient, Tokens } from './credentials.ts';
-import { discover, isSameIssuer, surroundingsOf, type Discovered, type Surroundings } from './discovery.ts';
+import {
+  discoverIssuer,
+  isSameIssuer,
+  discoveryContext,
+  type Discovered,
+  type DiscoveryContext,
+} from './discovery.ts';
 import { codeOf, reasonOf } from './failure.ts';
 import { exchangeAuthorization, startAuthorization, validateAuthorizationResponseIssuer } from './oauth.ts';
-import { joined } from './rights.ts';
+import { joinScopes } from './rights.ts';
 import type { LoginOptions } from './settings.ts';
 import { createStore, type CredentialStore } from './store.ts';
 import { asTokens } from './tokens.ts';
@@ -23,7 +29,7 @@ export interface AuthorizeOptions extends LoginOptions {
   /** Stops it. */
   readonly signal: AbortSignal;
   /** How long the person may take, in milliseconds. Default five minutes. */
-  readonly patience?: number;
+  readonly timeoutMs?: number;
 }
 
 /** A login that was made, without its secrets. */
@@ -36,7 +42,7 @@ export interface LoggedIn {
   readonly renewable: boolean;
 }
 
-const PATIENCE = 5 * 60_000;
+const TIMEOUT_MS = 5 * 60_000;
 
 /** Logs a person in to a server, in their browser, and keeps what comes of it. */
 export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
@@ -45,12 +51,12 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   const store = createStore(options);
   // Before anybody is asked anything: a login that cannot be kept is none.
   store.prepare();
-  const around = surroundingsOf(options, signal);
+  const around = discoveryContext(options, signal);
   const state = randomBytes(32).toString('base64url');
   const stored = store.read();
   let callback: Callback | undefined;
   try {
-    const found = withWanted(await discover(around, options.headers), stored);
+    const found = withWanted(await discoverIssuer(around, options.headers), stored);
     checkProof(server, found);
     callback = await openCallback({ port: oauth.callbackPort, preferred: portOf(stored?.client), state });
     const client = await chooseClient(around, found, oauth, stored, callback.redirectUri);
@@ -81,7 +87,7 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
 function withWanted(found: Discovered, stored: Credentials | undefined): Discovered {
   if (stored?.wanted === undefined) return found;
   const held = isSameIssuer(stored.issuer, found.issuer) ? stored.tokens?.scope : undefined;
-  return { ...found, scope: joined(found.scope, held, stored.wanted) };
+  return { ...found, scope: joinScopes(found.scope, held, stored.wanted) };
 }
 
 /**
@@ -106,7 +112,7 @@ function noFlow(server: string, issuer: string, cause?: unknown): SwitchboardErr
 /** One try to log in. */
 interface Attempt {
   readonly options: AuthorizeOptions;
-  readonly around: Surroundings;
+  readonly around: DiscoveryContext;
   readonly found: Discovered;
   readonly client: KnownClient;
   readonly callback: Callback;
@@ -148,16 +154,16 @@ async function askPerson(
 
 /** Rejects when the person takes too long or stops it. */
 async function returned(
-  { server, signal, patience = PATIENCE }: AuthorizeOptions,
+  { server, signal, timeoutMs = TIMEOUT_MS }: AuthorizeOptions,
   callback: Callback,
 ): Promise<CallbackAnswer> {
   let timer: NodeJS.Timeout | undefined;
   let stop: (() => void) | undefined;
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const message = `Nobody logged in to ${JSON.stringify(server)} within ${Math.round(patience / 1000)} s.`;
+      const message = `Nobody logged in to ${JSON.stringify(server)} within ${Math.round(timeoutMs / 1000)} s.`;
       reject(new SwitchboardError('AUTH_TIMEOUT', message, { hint: 'Run the command again.' }));
-    }, patience);
+    }, timeoutMs);
     stop = () => reject(stopped(server));
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });

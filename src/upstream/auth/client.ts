@@ -1,16 +1,16 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { VERSION } from '../../shared/version.ts';
 import type { Credentials, KnownClient } from './credentials.ts';
-import { isSameIssuer, type Discovered, type Surroundings } from './discovery.ts';
+import { isSameIssuer, type Discovered, type DiscoveryContext } from './discovery.ts';
 import { reasonOf } from './failure.ts';
 import { registerClient, RegistrationRejectedError, type OAuthClientInformationMixed } from './oauth.ts';
-import type { OAuthSettings } from './settings.ts';
+import type { OAuthOptions } from './settings.ts';
 
 /** Who we are to an issuer: whom the user says, else what our description says, else whom it registered us as. */
 export async function chooseClient(
-  around: Surroundings,
+  around: DiscoveryContext,
   found: Discovered,
-  oauth: OAuthSettings,
+  oauth: OAuthOptions,
   stored: Credentials | undefined,
   redirectUri: string,
 ): Promise<KnownClient> {
@@ -28,7 +28,7 @@ export async function chooseClient(
 }
 
 async function register(
-  { server, fetch }: Surroundings,
+  { server, fetch }: DiscoveryContext,
   { issuer, metadata }: Discovered,
   redirectUri: string,
   scope: string | undefined,
@@ -85,7 +85,7 @@ function authMethod(supported: readonly string[] | undefined): string {
 }
 
 /** A client as the SDK takes it. */
-export function asInformation(client: KnownClient, oauth: OAuthSettings): OAuthClientInformationMixed {
+export function asInformation(client: KnownClient, oauth: OAuthOptions): OAuthClientInformationMixed {
   const secret = client.kind === 'configured' ? oauth.clientSecret : client.secret;
   return {
     client_id: client.id,

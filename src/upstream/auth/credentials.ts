@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
-import type { OAuthSettings } from './settings.ts';
+import type { OAuthOptions } from './settings.ts';
 
 /** All that is known of the login to one server. Holds secrets: never to be shown. */
 export interface Credentials {
@@ -57,7 +57,7 @@ export function endsWithin({ expiresAt }: Tokens, ms: number): boolean {
 }
 
 /** Whether the login was made as the client that the configuration asks for. */
-export function isMadeFor({ clientId }: OAuthSettings, { client }: Credentials): boolean {
+export function isMadeFor({ clientId }: OAuthOptions, { client }: Credentials): boolean {
   if (clientId !== undefined) return client?.id === clientId;
   return client !== undefined && client.kind !== 'configured';
 }

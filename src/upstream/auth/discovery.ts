@@ -26,7 +26,7 @@ export interface Discovered {
 }
 
 /** What discovery works with. */
-export interface Surroundings {
+export interface DiscoveryContext {
   /** The name of the server. */
   readonly server: string;
   readonly url: URL;
@@ -35,18 +35,18 @@ export interface Surroundings {
   readonly log: Logger;
 }
 
-export function surroundingsOf(
+export function discoveryContext(
   { server, url, log }: { readonly server: string; readonly url: string; readonly log: Logger },
   signal?: AbortSignal,
-): Surroundings {
+): DiscoveryContext {
   const typed = new URL(url);
   const guard = createAddressGuard(typed);
   return { server, url: typed, guard, fetch: createGuardedFetch(guard, signal), log };
 }
 
 /** Asks the server who logs people in, and that one for its endpoints. */
-export async function discover(
-  around: Surroundings,
+export async function discoverIssuer(
+  around: DiscoveryContext,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Discovered> {
   const { url, server } = around;
@@ -90,10 +90,10 @@ const MODERN_LIST = {
 
 /** What the server says to somebody who has not logged in. */
 async function challengeOf(
-  { url, fetch }: Surroundings,
+  { url, fetch }: DiscoveryContext,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const greeting = {
+  const identity = {
     jsonrpc: '2.0',
     id: 1,
     method: 'initialize',
@@ -115,9 +115,9 @@ async function challengeOf(
       body: JSON.stringify(message),
       headOnly: true,
     });
-  const answer = await post(greeting);
+  const answer = await post(identity);
   if (answer.status === 401) return answer;
-  // Some greet anybody, and ask who it is when something is wanted of them.
+  // Some answer `initialize` for anybody and require a login only for other requests.
   const session = answer.headers.get('mcp-session-id');
   const tried = [
     await post(
@@ -129,13 +129,13 @@ async function challengeOf(
   const refusal = tried.find(({ status }) => status === 401);
   if (refusal) return refusal;
   if (answer.status !== 404 && answer.status !== 405) return answer;
-  // Older servers are greeted on a stream, and know nothing else at this address.
+  // Older servers start on a stream, and know nothing else at this address.
   return fetch(url, { headers: { ...headers, accept: 'text/event-stream' }, headOnly: true });
 }
 
 /** What the server publishes about its logins; undefined where it publishes nothing. Throws for what is not its own. */
 export async function resourceMetadata(
-  { url, server, guard, fetch, log }: Surroundings,
+  { url, server, guard, fetch, log }: DiscoveryContext,
   named: URL | undefined,
 ): Promise<OAuthProtectedResourceMetadata | undefined> {
   if (named !== undefined) await guard.checkDocument(named);
@@ -158,7 +158,7 @@ export async function resourceMetadata(
 
 /** What an issuer says of itself, its endpoints checked; undefined where it says nothing. */
 export async function issuerMetadata(
-  { server, guard, fetch }: Surroundings,
+  { server, guard, fetch }: DiscoveryContext,
   issuer: string,
 ): Promise<AuthorizationServerMetadata | undefined> {
   if (!URL.canParse(issuer)) throw failure(server, 'its issuer is not an address');

@@ -19,8 +19,8 @@ async function serve(answer: RequestListener): Promise<URL> {
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/page?key=secret-in-query`);
 }
 
-const fetchFor = (url: URL, signal?: AbortSignal, patience?: number): Fetch =>
-  createGuardedFetch(createAddressGuard(url), signal, patience);
+const fetchFor = (url: URL, signal?: AbortSignal, timeoutMs?: number): Fetch =>
+  createGuardedFetch(createAddressGuard(url), signal, timeoutMs);
 
 const unreachable = (why: string): unknown =>
   expect.objectContaining({ code: 'AUTH_UNREACHABLE', message: expect.stringContaining(why) });

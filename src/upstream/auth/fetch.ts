@@ -14,19 +14,19 @@ interface Init extends RequestInit {
 
 /** The longest answer, in bytes, and the longest wait for all of it, in milliseconds. */
 const MAX_BYTES = 1024 * 1024;
-const PATIENCE = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /**
  * Asks those who take part in a login: at addresses the guard admits, checked again for the very connection that is
  * made, with bounds on size and time. Redirects are handed back, not followed.
  */
-export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, patience = PATIENCE): Fetch {
+export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, timeoutMs = TIMEOUT_MS): Fetch {
   return async (address, init = {}) => {
     const url = new URL(address);
     const ending = new AbortController();
     const stop = (): void => ending.abort(new Error('it was stopped'));
-    const late = new Error(`no full answer within ${patience / 1000} s`);
-    const timer = setTimeout(() => ending.abort(late), patience);
+    const late = new Error(`no full answer within ${timeoutMs / 1000} s`);
+    const timer = setTimeout(() => ending.abort(late), timeoutMs);
     if (signal?.aborted === true) stop();
     signal?.addEventListener('abort', stop, { once: true });
     try {

@@ -40,7 +40,7 @@ const options = (): LoginOptions => ({
 async function personLogsIn(): Promise<void> {
   const tell = (address: string): void => void fetch(address).then((answer) => answer.text());
   const { signal } = new AbortController();
-  await login({ ...options(), openBrowser: false, signal, patience: 20_000, tell });
+  await login({ ...options(), openBrowser: false, signal, timeoutMs: 20_000, tell });
 }
 
 /** More than a busy machine needs for a renewal, in milliseconds. */

@@ -3,7 +3,7 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
 import { endsWithin, isMadeFor, type Credentials } from './credentials.ts';
 import type { Renewal } from './renew.ts';
-import { joined, rightsIn, wantsRights } from './rights.ts';
+import { joinScopes, rightsIn, wantsRights } from './rights.ts';
 import type { LoginOptions } from './settings.ts';
 import { createStore } from './store.ts';
 
@@ -17,16 +17,16 @@ const BRIEF_PAUSE = 2000;
  * How long requests wait for a renewal, in milliseconds; less than a server may take to start, so that the reason is
  * told. The renewal itself goes on.
  */
-const PATIENCE = 5000;
+const TIMEOUT_MS = 5000;
 /** For writing down what the server wants, in milliseconds: a request waits for it. */
-const NOTE_PATIENCE = 1000;
+const NOTE_TIMEOUT_MS = 1000;
 
 /**
  * The stored login to a server, renewed when it is time: once, however many ask, here or in other processes. A person is
- * never asked here; where one is needed there is no token. Costs nothing before it is used. Requests wait `patience`
+ * never asked here; where one is needed there is no token. Costs nothing before it is used. Requests wait `timeoutMs`
  * milliseconds for a renewal (default 5000).
  */
-export function createLogin(options: LoginOptions, patience = PATIENCE): Login {
+export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Login {
   const { server, oauth, log } = options;
   const store = createStore(options);
   let renewing: Promise<Renewed> | undefined;
@@ -85,25 +85,25 @@ export function createLogin(options: LoginOptions, patience = PATIENCE): Login {
           return unavailable(reason.replace(/\.$/, ''));
         })
         .finally(() => (renewing = undefined)),
-      patience,
+      timeoutMs,
     );
     return renewing;
   };
 
   /** Writes down what the server wants, so that the next login asks for it. */
   const note = async (scope: string): Promise<void> => {
-    const isNoted = (stored: Credentials): boolean => joined(stored.wanted, scope) === stored.wanted;
+    const isNoted = (stored: Credentials): boolean => joinScopes(stored.wanted, scope) === stored.wanted;
     const write = (): void => {
       const stored = current();
       if (stored === undefined || isNoted(stored)) return;
       // Issuers may hold a client to the rights that it was registered for.
       const client =
         stored.client?.kind === 'registered' ? { ...stored.client, doubtful: true } : stored.client;
-      store.write({ ...stored, client, wanted: joined(stored.wanted, scope) });
+      store.write({ ...stored, client, wanted: joinScopes(stored.wanted, scope) });
     };
     const stored = current();
     if (stored === undefined || isNoted(stored)) return;
-    await withFileLock(store.lock, write, { patience: NOTE_PATIENCE }).catch((error: unknown) => {
+    await withFileLock(store.lock, write, { patience: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
       log.warn('what rights the server wants could not be kept', { server, reason: messageOf(error) });
     });
   };

@@ -1,7 +1,7 @@
 import { withFileLock } from '../../process/index.ts';
 import { asInformation } from './client.ts';
 import type { Credentials } from './credentials.ts';
-import { issuerMetadata, surroundingsOf } from './discovery.ts';
+import { issuerMetadata, discoveryContext } from './discovery.ts';
 import { reasonOf } from './failure.ts';
 import { selectClientAuthMethod } from './oauth.ts';
 import type { LoginOptions } from './settings.ts';
@@ -17,7 +17,7 @@ export interface LoggedOut {
 }
 
 /** For telling the issuer, in milliseconds: what is stored here goes in any case. */
-const PATIENCE = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Forgets the login to a server, and tells its issuer so where that takes such messages. */
 export async function logout(options: LoginOptions, signal: AbortSignal): Promise<LoggedOut> {
@@ -29,7 +29,7 @@ export async function logout(options: LoginOptions, signal: AbortSignal): Promis
     async () => {
       // Whoever renewed it meanwhile has put another token there.
       const latest = store.read() ?? stored;
-      const reason = await revoke(options, latest, AbortSignal.timeout(PATIENCE));
+      const reason = await revoke(options, latest, AbortSignal.timeout(TIMEOUT_MS));
       const hadTokens = latest.tokens !== undefined;
       return { removed: store.remove(), revoked: hadTokens && reason === undefined, reason };
     },
@@ -45,7 +45,7 @@ async function revoke(
 ): Promise<string | undefined> {
   if (tokens === undefined || client === undefined) return undefined;
   try {
-    const around = surroundingsOf(options, signal);
+    const around = discoveryContext(options, signal);
     const metadata = (await issuerMetadata(around, issuer)) as Revoking | undefined;
     const endpoint = metadata?.revocation_endpoint;
     if (endpoint === undefined) return 'it has no way to take a login back';

@@ -1,6 +1,6 @@
 import type { Credentials, Tokens } from './credentials.ts';
 import { asInformation } from './client.ts';
-import { isSameIssuer, issuerMetadata, resourceMetadata, surroundingsOf } from './discovery.ts';
+import { isSameIssuer, issuerMetadata, resourceMetadata, discoveryContext } from './discovery.ts';
 import { reasonOf } from './failure.ts';
 import { extractWWWAuthenticateParams, OAuthError, refreshAuthorization } from './oauth.ts';
 import type { LoginOptions } from './settings.ts';
@@ -16,7 +16,7 @@ export type Renewal =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** All of it, in milliseconds: others wait for it. */
-const PATIENCE = 45_000;
+const TIMEOUT_MS = 45_000;
 
 /** Asks the issuer for new tokens, with the refresh token of the old ones. Never rejects. */
 export async function renew(
@@ -26,7 +26,7 @@ export async function renew(
 ): Promise<Renewal> {
   if (tokens?.refresh === undefined || client === undefined)
     return { kind: 'failed', reason: 'there is nothing to renew it with' };
-  const around = surroundingsOf(options, AbortSignal.timeout(PATIENCE));
+  const around = discoveryContext(options, AbortSignal.timeout(TIMEOUT_MS));
   try {
     const about = await resourceMetadata(around, metadataIn(challenge));
     const issuers = about?.authorization_servers ?? [];

@@ -15,7 +15,7 @@ export function rightsIn(challenge: string | undefined): string | undefined {
 }
 
 /** All rights, each once; the last ones alone where all would be too many. */
-export function joined(...scopes: (string | undefined)[]): string {
+export function joinScopes(...scopes: (string | undefined)[]): string {
   const all = scopes.flatMap((scope) => scope?.split(' ') ?? []).filter((right) => right !== '');
   const text = [...new Set(all)].join(' ');
   return text.length <= MOST ? text : scopes.at(-1)!;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EventStream } from './event-stream.ts';
+import { EventStreamParser } from './event-stream.ts';
 
 function read(chunks: readonly (string | Buffer)[], limit = 1 << 20) {
   const events: [string, string][] = [];
   const oversize: { head: string; tail: string }[] = [];
-  const stream = new EventStream(limit, {
+  const stream = new EventStreamParser(limit, {
     event: (type, data) => events.push([type, Buffer.concat(data).toString()]),
     oversize: (head, tail) => oversize.push({ head: head.toString(), tail: tail.toString() }),
   });

@@ -1,6 +1,6 @@
-import { Pieces } from './pieces.ts';
+import { LineBuffer } from './line-buffer.ts';
 
-export interface EventStreamEvents {
+export interface EventStreamParserEvents {
   /** An event with data; `type` is `message` where the server named none. */
   event(type: string, data: Buffer[]): void;
   /** An event over the limit has gone by: its first and its last bytes. */
@@ -23,7 +23,7 @@ const NAME_BYTES = BOM.length + DATA_COLON.length + 1;
  * Reads server-sent events from chunks cut anywhere. Data is handed on in the pieces it came in. What stands behind the
  * last blank line when the stream ends is no event: it may have been cut off.
  */
-export class EventStream {
+export class EventStreamParser {
   /** The id of the last event that had one: where to go on after a break. */
   lastEventId: string | undefined;
   /** How long to wait before going on, as the server asked for it, in milliseconds. */
@@ -31,9 +31,9 @@ export class EventStream {
   /** Events that have ended, those without data too. */
   count = 0;
   readonly #limit: number;
-  readonly #events: EventStreamEvents;
-  readonly #line = new Pieces();
-  readonly #data = new Pieces();
+  readonly #events: EventStreamParserEvents;
+  readonly #line = new LineBuffer();
+  readonly #data = new LineBuffer();
   #dataLines = 0;
   #type = '';
   #id: string | undefined;
@@ -47,7 +47,7 @@ export class EventStream {
   #oversize: { head: Buffer; tail: Buffer } | undefined;
 
   /** `messageBytes`: the most data that is kept of one event. */
-  constructor(messageBytes: number, events: EventStreamEvents) {
+  constructor(messageBytes: number, events: EventStreamParserEvents) {
     this.#limit = messageBytes;
     this.#events = events;
   }

@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
 import { badStatus, wrongType } from './failures.ts';
-import { Site } from './site.ts';
+import { RemoteEndpoint } from './remote-endpoint.ts';
 
 const URL = 'http://127.0.0.1:9/mcp';
 
-function siteWith(headers: Record<string, string> = {}): Site {
-  return new Site('far', { kind: 'remote', transport: 'http', url: URL, shown: { url: URL }, headers });
+function siteWith(headers: Record<string, string> = {}): RemoteEndpoint {
+  return new RemoteEndpoint('far', {
+    kind: 'remote',
+    transport: 'http',
+    url: URL,
+    shown: { url: URL },
+    headers,
+  });
 }
 
 const PAGE = `<!DOCTYPE html>
@@ -21,9 +27,9 @@ test('of a web page only the text is told, and not much of it', () => {
 });
 
 test('a secret in a page is not told, however the page writes it', () => {
-  const site = siteWith({ 'X-Key': 'swordfish&0123' });
+  const endpoint = siteWith({ 'X-Key': 'swordfish&0123' });
   for (const page of ['<html>swordfish&0123', '<html><b>swordfish&0123</b>', '<body>swordfish&amp;0123'])
-    expect(badStatus(site, 500, page).explained).not.toContain('swordfish');
+    expect(badStatus(endpoint, 500, page).explained).not.toContain('swordfish');
 });
 
 test('what is no page is told as it is', () => {
@@ -31,13 +37,13 @@ test('what is no page is told as it is', () => {
 });
 
 test.each([400, 404, 405, 406, 415])(
-  'a greeting answered with %i may have been in the wrong transport',
+  'initialize answered with %i may have been in the wrong transport',
   (status) => {
-    const site = siteWith();
-    const { message, hint } = badStatus(site, status, '');
-    expect(message).toBe(`Server 'far' answered with HTTP ${status} when it was greeted at ${URL}.`);
+    const endpoint = siteWith();
+    const { message, hint } = badStatus(endpoint, status, '');
+    expect(message).toBe(`Server 'far' answered with HTTP ${status} to initialize at ${URL}.`);
     expect(hint).toMatch(/leave it out.*Streamable HTTP and HTTP\+SSE.*path/);
-    site.version = '2025-06-18';
-    expect(badStatus(site, status, '').explained).not.toContain('"type"');
+    endpoint.version = '2025-06-18';
+    expect(badStatus(endpoint, status, '').explained).not.toContain('"type"');
   },
 );

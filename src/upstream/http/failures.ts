@@ -1,8 +1,8 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { plainLine } from '../../shared/printable.ts';
 import type { NotRenewed } from '../login.ts';
-import type { Site } from './site.ts';
-import type { Refusal } from './transport.ts';
+import type { RemoteEndpoint } from './remote-endpoint.ts';
+import type { HttpRefusal } from './http-transport.ts';
 
 // What goes wrong with a remote server, as sentences. None of them shows an address but the one that may be shown.
 
@@ -31,12 +31,12 @@ const CAUSES: Readonly<Record<string, string>> = {
 };
 
 /** It could not be reached at all, as the end of a sentence that begins with the server. */
-export function unreachable(site: Site, cause: unknown): string {
-  return `cannot be reached at ${site.shown}: ${causeOf(cause)}`;
+export function serverUnreachable(endpoint: RemoteEndpoint, cause: unknown): string {
+  return `cannot be reached at ${endpoint.shown}: ${causeOf(cause)}`;
 }
 
 /** The same for the first request. */
-export function notStarted(site: Site, cause: unknown): SwitchboardError {
+export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const code = String((cause as { code?: unknown } | undefined)?.code);
   const hint = isCertificate(code)
     ? 'Check the certificate of that server; NODE_EXTRA_CA_CERTS names a file with authorities of your own.'
@@ -45,113 +45,117 @@ export function notStarted(site: Site, cause: unknown): SwitchboardError {
       : code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
         ? 'Check whether its url should begin with http: instead of https:.'
         : 'Check that it is running and that its url is right.';
-  return new SwitchboardError('START_FAILED', `Server '${site.server}' ${unreachable(site, cause)}.`, {
-    hint,
-    cause,
-  });
+  return new SwitchboardError(
+    'START_FAILED',
+    `Server '${endpoint.server}' ${serverUnreachable(endpoint, cause)}.`,
+    {
+      hint,
+      cause,
+    },
+  );
 }
 
 /** The same for a later request, while others are being answered: only this one fails. */
-export function notConnected(site: Site, cause: unknown): SwitchboardError {
-  return new SwitchboardError('SERVER_LOST', `Server '${site.server}' ${unreachable(site, cause)}.`, {
-    hint: 'The request was not sent; try again.',
-    cause,
-  });
+export function notConnected(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
+  return new SwitchboardError(
+    'SERVER_LOST',
+    `Server '${endpoint.server}' ${serverUnreachable(endpoint, cause)}.`,
+    {
+      hint: 'The request was not sent; try again.',
+      cause,
+    },
+  );
 }
 
 /** It was reached and came to nothing; `how` completes the sentence. */
-export function notReady(site: Site, how: string): SwitchboardError {
-  return new SwitchboardError('START_FAILED', `Server '${site.server}' ${how}.`, {
-    hint: `Check that ${site.shown} is the address of an MCP server.`,
+export function notReady(endpoint: RemoteEndpoint, how: string): SwitchboardError {
+  return new SwitchboardError('START_FAILED', `Server '${endpoint.server}' ${how}.`, {
+    hint: `Check that ${endpoint.shown} is the address of an MCP server.`,
   });
 }
 
 /** The connection broke when the request was, or may have been, with the server. */
-export function broken(site: Site, cause: unknown): SwitchboardError {
-  const message = `Server '${site.server}' broke off before it had answered: ${causeOf(cause)}.`;
+export function broken(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
+  const message = `Server '${endpoint.server}' broke off before it had answered: ${causeOf(cause)}.`;
   return new SwitchboardError('SERVER_LOST', message, { hint: MAY_HAVE_RUN, cause });
 }
 
 /** It said all it had to say, and no answer was there. */
-export function noAnswer(site: Site, how: string): SwitchboardError {
-  return new SwitchboardError('SERVER_LOST', `Server '${site.server}' ${how}.`, { hint: MAY_HAVE_RUN });
+export function noHttpAnswer(endpoint: RemoteEndpoint, how: string): SwitchboardError {
+  return new SwitchboardError('SERVER_LOST', `Server '${endpoint.server}' ${how}.`, { hint: MAY_HAVE_RUN });
 }
 
 const MAY_HAVE_RUN = 'The request may have been carried out; it was not sent again.';
 
 /** What it answered is of no use; `what` completes the sentence. */
-export function answeredBadly(site: Site, what: string): SwitchboardError {
-  return new SwitchboardError('SERVER_ANSWERED_BADLY', `Server '${site.server}' answered with ${what}.`, {
-    hint: `Check that ${site.shown} is the address of an MCP server.`,
+export function answeredBadly(endpoint: RemoteEndpoint, what: string): SwitchboardError {
+  return new SwitchboardError('SERVER_ANSWERED_BADLY', `Server '${endpoint.server}' answered with ${what}.`, {
+    hint: `Check that ${endpoint.shown} is the address of an MCP server.`,
   });
 }
 
 /** It answered in another language; `type` is what it calls it. */
-export function wrongType(site: Site, type: string, text: string): SwitchboardError {
-  const shown = bodySaid(site, text);
+export function wrongType(endpoint: RemoteEndpoint, type: string, text: string): SwitchboardError {
+  const shown = bodySaid(endpoint, text);
   const what = `${type === '' ? 'an unknown type' : said(type)} instead of JSON or an event stream`;
-  return answeredBadly(site, shown === '' ? what : `${what} (${shown})`);
+  return answeredBadly(endpoint, shown === '' ? what : `${what} (${shown})`);
 }
 
 /** An HTTP status that is no success, with the beginning of what came with it. */
-export function badStatus(site: Site, status: number, text: string): SwitchboardError {
-  const answered = `Server '${site.server}' answered with ${statusText(site, status, text)}`;
-  // It was greeted just now: before that no version is agreed on.
-  if (site.version === undefined && OTHER_TRANSPORT.has(status))
-    return new SwitchboardError(
-      'SERVER_ANSWERED_BADLY',
-      `${answered} when it was greeted at ${site.shown}.`,
-      {
-        hint:
-          'Where its entry has a "type", leave it out: then both transports are tried, Streamable HTTP and HTTP+SSE. ' +
-          'Otherwise check the path in its url.',
-      },
-    );
+export function badStatus(endpoint: RemoteEndpoint, status: number, text: string): SwitchboardError {
+  const answered = `Server '${endpoint.server}' answered with ${statusText(endpoint, status, text)}`;
+  // It was initialized just now: before that no version is agreed on.
+  if (endpoint.version === undefined && OTHER_TRANSPORT.has(status))
+    return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered} to initialize at ${endpoint.shown}.`, {
+      hint:
+        'Where its entry has a "type", leave it out: then both transports are tried, Streamable HTTP and HTTP+SSE. ' +
+        'Otherwise check the path in its url.',
+    });
   const hint =
     status === 404 || status === 405
-      ? `Check that ${site.shown} is the address of an MCP server.`
+      ? `Check that ${endpoint.shown} is the address of an MCP server.`
       : status >= 500 || status === 429
         ? 'The trouble is on its side; try again later.'
         : undefined;
   return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered}.`, { hint });
 }
 
-/** With these a server answers the greeting of a transport that it does not speak. */
+/** With these a server answers the handshake of a transport that it does not speak. */
 const OTHER_TRANSPORT = new Set([400, 404, 405, 406, 415]);
 
 /** It took neither of the two transports. */
-export function neither(site: Site, first: Refusal, second: Refusal): SwitchboardError {
-  const told = (refusal: Refusal): string => statusText(site, refusal.status, refusal.text);
+export function neither(endpoint: RemoteEndpoint, first: HttpRefusal, second: HttpRefusal): SwitchboardError {
+  const told = (refusal: HttpRefusal): string => statusText(endpoint, refusal.status, refusal.text);
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
-    `Server '${site.server}' speaks no MCP at ${site.shown}: it answered Streamable HTTP with ${told(first)}, and HTTP+SSE with ${told(second)}.`,
+    `Server '${endpoint.server}' speaks no MCP at ${endpoint.shown}: it answered Streamable HTTP with ${told(first)}, and HTTP+SSE with ${told(second)}.`,
     { hint: 'Check the path in its url; often it ends in /mcp or /sse.' },
   );
 }
 
-function statusText(site: Site, status: number, text: string): string {
-  const shown = bodySaid(site, text);
+function statusText(endpoint: RemoteEndpoint, status: number, text: string): string {
+  const shown = bodySaid(endpoint, text);
   return `HTTP ${status}${shown === '' ? '' : ` (${shown})`}`;
 }
 
 /** Nobody gets in without a login, or without another one. `sent`: one was sent. `next`: what there is instead of it. */
 export function loginNeeded(
-  site: Site,
+  endpoint: RemoteEndpoint,
   status: number,
   sent: boolean,
   next: NotRenewed | undefined,
 ): SwitchboardError {
-  const { server, loginHint } = site;
-  if (site.ownAuthorization !== undefined) {
+  const { server, loginHint } = endpoint;
+  if (endpoint.ownAuthorization !== undefined) {
     const what =
-      site.ownAuthorization === 'header' ? 'the Authorization header' : 'the user name and password';
+      endpoint.ownAuthorization === 'header' ? 'the Authorization header' : 'the user name and password';
     return new SwitchboardError(
       'LOGIN_NEEDED',
       `Server '${server}' refused ${what} of its configuration (HTTP ${status}).`,
       { hint: 'Correct it in the configuration.' },
     );
   }
-  if (site.login === undefined) {
+  if (endpoint.login === undefined) {
     return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' asks for a login (HTTP ${status}).`, {
       hint: 'Give it an Authorization header in the configuration.',
     });
@@ -179,31 +183,35 @@ export function loginNeeded(
 }
 
 /** It sends us elsewhere, where our headers must not go. */
-export function badRedirect(site: Site, status: number, target: URL | undefined): SwitchboardError {
+export function badRedirect(
+  endpoint: RemoteEndpoint,
+  status: number,
+  target: URL | undefined,
+): SwitchboardError {
   const where = target === undefined ? 'without an address' : `to ${said(target.origin)}`;
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
-    `Server '${site.server}' redirects ${where} (HTTP ${status}), which Switchboard does not follow.`,
+    `Server '${endpoint.server}' redirects ${where} (HTTP ${status}), which Switchboard does not follow.`,
     { hint: 'If that is where the server is now, change its url in the configuration.' },
   );
 }
 
 /** A header of the configuration that HTTP cannot carry. Names it, never shows its value. */
-export function unsendable(site: Site, cause: unknown): SwitchboardError {
+export function unsendable(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const name = /\["([\w-]+)"\]/.exec(String((cause as Error | undefined)?.message))?.[1];
   return new SwitchboardError(
     'START_FAILED',
-    `Server '${site.server}' cannot be asked: ${name === undefined ? 'one of its headers' : `its header ${name}`} has characters that HTTP does not allow.`,
+    `Server '${endpoint.server}' cannot be asked: ${name === undefined ? 'one of its headers' : `its header ${name}`} has characters that HTTP does not allow.`,
     { hint: 'Correct headers in the configuration.' },
   );
 }
 
 /** What came with a bad answer, without our own secrets. Of a web page only its text is worth reading. */
-function bodySaid(site: Site, text: string): string {
-  const masked = site.mask(text);
+function bodySaid(endpoint: RemoteEndpoint, text: string): string {
+  const masked = endpoint.mask(text);
   if (!/^\s*<(?:!doctype|html|head|body)\b/i.test(masked)) return said(masked);
   // Once more, because a page may write a secret with entities in it.
-  return said(site.mask(textOfPage(masked.slice(0, LONGEST_PAGE))), LONGEST_PAGE_TEXT);
+  return said(endpoint.mask(textOfPage(masked.slice(0, LONGEST_PAGE))), LONGEST_PAGE_TEXT);
 }
 
 /** How much of a page is looked at, and how much of its text is told, in characters. */

@@ -1,1 +1,1 @@
-export { openRemoteLink, type RemoteLinkOptions } from './remote-link.ts';
+export { openRemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';

@@ -19,10 +19,10 @@ describe('a text in a header', () => {
 });
 
 test('every request says in headers what its body says', async () => {
-  const site = await served();
-  const { source } = overHttp(site.url);
+  const endpoint = await served();
+  const { source } = overHttp(endpoint.url);
   const client = new TestClient();
-  const sent = (): any => site.seen.at(-1);
+  const sent = (): any => endpoint.seen.at(-1);
   await source.list('tools');
   expect(sent().headers).toMatchObject({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' });
   expect(sent().headers).not.toHaveProperty('mcp-name');
@@ -39,14 +39,14 @@ test('every request says in headers what its body says', async () => {
 });
 
 test('parameters that a tool wants in headers go there, and the others do not', async () => {
-  const site = await served();
-  const { source } = overHttp(site.url);
+  const endpoint = await served();
+  const { source } = overHttp(endpoint.url);
   await source.list('tools');
   const client = new TestClient();
   const located = async (args: object): Promise<any> => {
     const answer = await client.tool(source, 'located', args).answer;
     expect(said(answer)).toEqual(args);
-    return site.seen.at(-1)!.headers;
+    return endpoint.seen.at(-1)!.headers;
   };
   expect(await located({ region: 'Zürich', deep: { size: 7 } })).toMatchObject({
     'mcp-param-region': `=?base64?${Buffer.from('Zürich').toString('base64')}?=`,
@@ -56,28 +56,28 @@ test('parameters that a tool wants in headers go there, and the others do not', 
 });
 
 test('a call whose headers the server wants otherwise is sent again once its tools are listed', async () => {
-  const site = await served();
-  const { source } = overHttp(site.url);
+  const endpoint = await served();
+  const { source } = overHttp(endpoint.url);
   const client = new TestClient();
   // Never listed: nothing is known of its headers.
   expect(said(await client.tool(source, 'located', { region: 'a' }).answer)).toEqual({ region: 'a' });
   await client.tool(source, 'move').answer;
   expect(said(await client.tool(source, 'located', { region: 'b' }).answer)).toEqual({ region: 'b' });
-  expect(site.seen.at(-1)!.headers).toMatchObject({ 'mcp-param-zone': 'b' });
-  const calls = site.seen.filter(({ message }) => message.params.name === 'located');
+  expect(endpoint.seen.at(-1)!.headers).toMatchObject({ 'mcp-param-zone': 'b' });
+  const calls = endpoint.seen.filter(({ message }) => message.params.name === 'located');
   expect(calls).toHaveLength(4);
 });
 
 test('a call that is refused for its headers again is answered with that', async () => {
-  const site = await served();
-  const { source } = overHttp(site.url);
+  const endpoint = await served();
+  const { source } = overHttp(endpoint.url);
   const { answer } = new TestClient().tool(source, 'located', { region: { no: 'text' } });
   expect((await answer).error).toMatchObject({ code: -32020 });
 });
 
 test('a tool that wants a header that cannot be is not listed, and told of', async () => {
-  const site = await served({ badHeader: true });
-  const { source, log } = overHttp(site.url);
+  const endpoint = await served({ badHeader: true });
+  const { source, log } = overHttp(endpoint.url);
   const { byKey } = await source.list('tools');
   expect(byKey.has('misplaced')).toBe(false);
   expect(byKey.has('located')).toBe(true);

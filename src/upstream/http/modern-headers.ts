@@ -1,6 +1,6 @@
 import { isJsonObject, MODERN_VERSION } from '../../protocol/index.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
-import { Sent, type Outgoing } from './outlet.ts';
+import { SentMember, type Outgoing } from './outgoing-stream.ts';
 
 /**
  * The headers that say the same as the body of a modern request, for those on the way who do not read bodies. They are
@@ -16,7 +16,7 @@ export function modernHeaders(message: Outgoing, tools: ToolHeaders | undefined)
   headers['mcp-name'] = inHeader(name);
   const wanted = message.method === 'tools/call' ? (tools?.of(name) ?? []) : [];
   if (wanted.length === 0) return headers;
-  const given: unknown = message.read!.value(Sent.arguments);
+  const given: unknown = message.read!.value(SentMember.arguments);
   for (const { header, path } of wanted) {
     const value = textOf(path.reduce(memberOf, given));
     if (value !== undefined) headers[`mcp-param-${header.toLowerCase()}`] = inHeader(value);
@@ -26,12 +26,12 @@ export function modernHeaders(message: Outgoing, tools: ToolHeaders | undefined)
 
 /** Where each of these methods says what it is about. */
 const NAMES: ReadonlyMap<string, number> = new Map([
-  ['tools/call', Sent.name],
-  ['prompts/get', Sent.name],
-  ['resources/read', Sent.uri],
-  ['tasks/get', Sent.taskId],
-  ['tasks/update', Sent.taskId],
-  ['tasks/cancel', Sent.taskId],
+  ['tools/call', SentMember.name],
+  ['prompts/get', SentMember.name],
+  ['resources/read', SentMember.uri],
+  ['tasks/get', SentMember.taskId],
+  ['tasks/update', SentMember.taskId],
+  ['tasks/cancel', SentMember.taskId],
 ]);
 
 /** A text as a header can carry it: as it is, or as Base64 between marks where it would not come out as it went in. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   call,
   events,
-  greeting,
+  initializeResult,
   initialize,
   initialized,
   json,
@@ -12,7 +12,7 @@ import {
   turnedAway,
   until,
   type Handler,
-} from './remote-link.cases.ts';
+} from './remote-transport.cases.ts';
 
 const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
 
@@ -34,7 +34,7 @@ async function serveOld(
     } else if (!seen.path.startsWith('/messages')) response.writeHead(404).end('Cannot POST');
     else if (seen.message.method === 'initialize') {
       response.writeHead(202).end('Accepted');
-      say(greeting);
+      say(initializeResult);
     } else handler(seen.message, say, response);
   };
   const server = await serve(answer);
@@ -46,7 +46,7 @@ const accepting = (message: any, say: (message: unknown) => void, response: Serv
   if (message.id !== undefined) say(result(message.id, message.params));
 };
 
-async function greetedOld(
+async function openInitializedSse(
   url: string,
   transport: 'sse' | 'auto' = 'sse',
   verdict: { transport?: 'http' | 'sse' } = {},
@@ -63,7 +63,7 @@ async function greetedOld(
 describe('HTTP+SSE', () => {
   test('messages are posted where the server says, and everything comes by its stream', async () => {
     const server = await serveOld(accepting);
-    const rig = await greetedOld(server.url);
+    const rig = await openInitializedSse(server.url);
     const text = '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"n":12345678901234567890,"x":1.0}}';
     rig.write(text);
     for (let id = 3; id < 40; id++) rig.write(call(id, { id }));
@@ -80,7 +80,7 @@ describe('HTTP+SSE', () => {
 
   test('the end of the stream is the end of the link', async () => {
     const server = await serveOld(accepting);
-    const rig = await greetedOld(server.url);
+    const rig = await openInitializedSse(server.url);
     server.stream().end();
     await until(() => rig.ends.length === 1);
     expect(rig.ends).toEqual([{ kind: 'lost', how: 'closed its event stream' }]);
@@ -90,7 +90,7 @@ describe('HTTP+SSE', () => {
 
   test('what was at work when the stream ended may have been carried out', async () => {
     const server = await serveOld((_, __, response) => response.writeHead(202).end());
-    const rig = await greetedOld(server.url);
+    const rig = await openInitializedSse(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.message?.id === 2));
     server.stream().end();
@@ -110,7 +110,7 @@ describe('HTTP+SSE', () => {
     server.server.prependListener('request', (request, response) => {
       if (request.method === 'POST') response.setHeader('Connection', 'close');
     });
-    const rig = await greetedOld(server.url);
+    const rig = await openInitializedSse(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.message?.id === 2));
     server.server.close();
@@ -136,7 +136,7 @@ describe('HTTP+SSE', () => {
         response.writeHead(400).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}');
       else response.writeHead(202).end();
     });
-    const rig = await greetedOld(server.url);
+    const rig = await openInitializedSse(server.url);
     rig.write(call(2));
     rig.write(call(3));
     expect(await rig.sentence(2)).toContain("Server 'far' answered with HTTP 500 (oh\\x07)");
@@ -149,7 +149,7 @@ describe('HTTP+SSE', () => {
       response.writeHead(202).end();
       if (message.id !== undefined) say(result(message.id, 'x'.repeat(message.id === 2 ? 50_000 : 5)));
     });
-    const rig = await greetedOld(server.url, 'sse', {}, 10_000);
+    const rig = await openInitializedSse(server.url, 'sse', {}, 10_000);
     // A notification over the limit is nobody's answer.
     server.say({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 'x'.repeat(20_000) } });
     rig.write(call(2));
@@ -163,7 +163,7 @@ describe('HTTP+SSE', () => {
       if (message.id === 2) response.writeHead(202).end();
       else accepting(message, say, response);
     });
-    const rig = await greetedOld(server.url);
+    const rig = await openInitializedSse(server.url);
     rig.write(call(3));
     await rig.answer(3);
     rig.write(call(2, { text: 'x'.repeat(1_000_000) }));
@@ -209,18 +209,18 @@ describe('HTTP+SSE', () => {
 describe('where the transport is left open', () => {
   test('a server that knows Streamable HTTP is spoken to so', async () => {
     const server = await serve((seen, response) => {
-      if (seen.method === 'POST' && seen.message.id === 1) json(response, greeting);
+      if (seen.method === 'POST' && seen.message.id === 1) json(response, initializeResult);
       else response.writeHead(seen.method === 'GET' ? 405 : 202).end();
     });
     const verdict = {};
-    await greetedOld(server.url, 'auto', verdict);
+    await openInitializedSse(server.url, 'auto', verdict);
     expect(verdict).toEqual({ transport: 'http' });
   });
 
   test('an old one is found out, and remembered', async () => {
     const server = await serveOld(accepting);
     const verdict = {};
-    const first = await greetedOld(server.url, 'auto', verdict);
+    const first = await openInitializedSse(server.url, 'auto', verdict);
     expect(verdict).toEqual({ transport: 'sse' });
     first.write(call(2));
     await first.answer(2);
@@ -230,7 +230,7 @@ describe('where the transport is left open', () => {
       'GET',
     ]);
     await first.link.stop();
-    await greetedOld(server.url, 'auto', verdict);
+    await openInitializedSse(server.url, 'auto', verdict);
     expect(server.seen.filter((seen) => seen.path === '/mcp' && seen.method === 'POST')).toHaveLength(1);
   });
 
@@ -260,7 +260,7 @@ describe('where the transport is left open', () => {
 
   test('a verdict that no longer holds is forgotten', async () => {
     const server = await serve((seen, response) => {
-      if (seen.method === 'POST') json(response, greeting);
+      if (seen.method === 'POST') json(response, initializeResult);
       else response.writeHead(405).end();
     });
     const verdict: { transport?: 'http' | 'sse' } = { transport: 'sse' };
@@ -268,6 +268,6 @@ describe('where the transport is left open', () => {
     rig.write(initialize);
     expect(await rig.sentence(1)).toContain('HTTP 405');
     expect(verdict).toEqual({});
-    await greetedOld(server.url, 'auto', verdict);
+    await openInitializedSse(server.url, 'auto', verdict);
   });
 });

@@ -1,46 +1,51 @@
 import type { IncomingMessage } from 'node:http';
 import { printableLine } from '../../shared/printable.ts';
 import type { SwitchboardError } from '../../shared/errors.ts';
-import type { Failure } from '../link.ts';
-import { EventStream } from './event-stream.ts';
-import { discard, Exchange, typeOf } from './exchange.ts';
+import type { SendFailure } from '../transport.ts';
+import { EventStreamParser } from './event-stream.ts';
+import { discard, HttpRequest, typeOf } from './http-request.ts';
 import {
   answeredBadly,
   badStatus,
   broken,
   causeOf,
   neither,
-  noAnswer,
+  noHttpAnswer,
   notConnected,
   notReady,
-  notStarted,
-  unreachable,
+  httpStartFailed,
+  serverUnreachable,
   wrongType,
 } from './failures.ts';
 import { agreedVersion, answeredId, errorAnswer, idOfOversize, readIncoming } from './incoming.ts';
-import type { Outgoing } from './outlet.ts';
-import { TELL_PATIENCE, type Refusal, type Transport, type TransportContext } from './transport.ts';
+import type { Outgoing } from './outgoing-stream.ts';
+import {
+  NOTIFICATION_TIMEOUT_MS,
+  type HttpRefusal,
+  type HttpTransport,
+  type HttpTransportContext,
+} from './http-transport.ts';
 import { refusalBody } from './whole-body.ts';
 
 /**
  * HTTP+SSE, the older transport: one long stream of events brings everything, its first event says where messages are
  * to be posted.
  */
-export class Sse implements Transport {
-  readonly #context: TransportContext;
+export class Sse implements HttpTransport {
+  readonly #context: HttpTransportContext;
   /** How the other transport was answered, where that was tried before. */
-  readonly #before: Refusal | undefined;
+  readonly #before: HttpRefusal | undefined;
   /** Requests that are not answered yet; with what sends them while that is under way. */
-  readonly #calls = new Map<number, Exchange | undefined>();
-  readonly #posts = new Set<Exchange>();
+  readonly #calls = new Map<number, HttpRequest | undefined>();
+  readonly #posts = new Set<HttpRequest>();
   /** Messages that wait until the server has said where to post them. */
   #early: { readonly message: Outgoing; readonly done: () => void }[] = [];
-  #stream: Exchange | undefined;
-  #endpoint: URL | undefined;
+  #stream: HttpRequest | undefined;
+  #postUrl: URL | undefined;
   #initialize = 0;
   #state: 'open' | 'over' = 'open';
 
-  constructor(context: TransportContext, before?: Refusal) {
+  constructor(context: HttpTransportContext, before?: HttpRefusal) {
     this.#context = context;
     this.#before = before;
   }
@@ -56,7 +61,7 @@ export class Sse implements Transport {
       return;
     }
     if (this.#stream === undefined) void this.#listen();
-    if (this.#endpoint === undefined)
+    if (this.#postUrl === undefined)
       await new Promise<void>((done) => {
         this.#early.push({ message, done });
       });
@@ -69,8 +74,8 @@ export class Sse implements Transport {
   }
 
   async #listen(): Promise<void> {
-    const { site, inlet } = this.#context;
-    this.#stream = new Exchange(site, { method: 'GET', accept: 'text/event-stream' });
+    const { endpoint, incomingStream } = this.#context;
+    this.#stream = new HttpRequest(endpoint, { method: 'GET', accept: 'text/event-stream' });
     const outcome = await this.#stream.outcome;
     if (this.#state === 'over') return;
     switch (outcome.kind) {
@@ -80,17 +85,17 @@ export class Sse implements Transport {
           this.#read(response);
           break;
         }
-        const text = Buffer.concat(await refusalBody(response, inlet)).toString();
-        if (this.#before !== undefined) this.#fail(neither(site, this.#before, { status, text }));
-        else if (status < 200 || status > 299) this.#fail(badStatus(site, status, text));
-        else this.#fail(wrongType(site, typeOf(response), text));
+        const text = Buffer.concat(await refusalBody(response, incomingStream)).toString();
+        if (this.#before !== undefined) this.#fail(neither(endpoint, this.#before, { status, text }));
+        else if (status < 200 || status > 299) this.#fail(badStatus(endpoint, status, text));
+        else this.#fail(wrongType(endpoint, typeOf(response), text));
         break;
       }
       case 'unreachable':
-        this.#fail(notStarted(site, outcome.cause));
+        this.#fail(httpStartFailed(endpoint, outcome.cause));
         break;
       case 'broken':
-        this.#fail(notReady(site, `broke off: ${causeOf(outcome.cause)}`));
+        this.#fail(notReady(endpoint, `broke off: ${causeOf(outcome.cause)}`));
         break;
       case 'refused':
         this.#fail(outcome.error);
@@ -101,7 +106,7 @@ export class Sse implements Transport {
   }
 
   #read(response: IncomingMessage): void {
-    const stream = new EventStream(this.#context.messageBytes, {
+    const stream = new EventStreamParser(this.#context.messageBytes, {
       event: (type, data) => {
         if (this.#state === 'over') return;
         if (type === 'endpoint') this.#found(Buffer.concat(data).toString().trim());
@@ -109,48 +114,48 @@ export class Sse implements Transport {
       },
       oversize: (head, tail) => this.#oversize(idOfOversize(head, tail)),
     });
-    this.#context.inlet.read(response, {
+    this.#context.incomingStream.read(response, {
       data: (chunk) => stream.push(chunk),
       ended: () => {
-        if (this.#endpoint !== undefined) this.#lose('closed its event stream');
-        else this.#fail(notReady(this.#context.site, 'closed its event stream before it was ready'));
+        if (this.#postUrl !== undefined) this.#lose('closed its event stream');
+        else this.#fail(notReady(this.#context.endpoint, 'closed its event stream before it was ready'));
       },
     });
   }
 
   /** The server says where messages go. */
   #found(address: string): void {
-    const { site } = this.#context;
-    if (this.#endpoint !== undefined) return;
-    const endpoint = URL.canParse(address, site.url.href) ? new URL(address, site.url.href) : undefined;
-    if (endpoint?.origin !== site.url.origin) {
-      const where = endpoint === undefined ? 'that is none' : `at ${printableLine(endpoint.origin)}`;
-      this.#fail(answeredBadly(site, `an address for messages ${where}, to which nothing is sent`));
+    const { endpoint } = this.#context;
+    if (this.#postUrl !== undefined) return;
+    const url = URL.canParse(address, endpoint.url.href) ? new URL(address, endpoint.url.href) : undefined;
+    if (url?.origin !== endpoint.url.origin) {
+      const where = url === undefined ? 'that is none' : `at ${printableLine(url.origin)}`;
+      this.#fail(answeredBadly(endpoint, `an address for messages ${where}, to which nothing is sent`));
       return;
     }
-    endpoint.username = endpoint.password = endpoint.hash = '';
-    this.#endpoint = endpoint;
+    url.username = url.password = url.hash = '';
+    this.#postUrl = url;
     for (const { message, done } of this.#early.splice(0)) void this.#post(message).then(done);
   }
 
   #arrived(data: Buffer[]): void {
-    const { site, inlet, events, log } = this.#context;
+    const { endpoint, incomingStream, events, log } = this.#context;
     const messages = readIncoming(data);
-    if (messages === undefined) log.warn('sent an event that is no message', { server: site.server });
+    if (messages === undefined) log.warn('sent an event that is no message', { server: endpoint.server });
     for (const message of messages ?? []) {
       const id = answeredId(message);
       if (this.#calls.delete(id) && id === this.#initialize) {
-        site.version = agreedVersion(message);
+        endpoint.version = agreedVersion(message);
         events.suits();
       }
-      inlet.put(message);
+      incomingStream.put(message);
     }
   }
 
   /** An answer over the limit fails its request. If it does not say which, it fails all of them. */
   #oversize(id: number | undefined): void {
-    const { site, log, events } = this.#context;
-    log.warn('dropped a message over the limit', { server: site.server });
+    const { endpoint, log, events } = this.#context;
+    log.warn('dropped a message over the limit', { server: endpoint.server });
     if (id === undefined) return;
     for (const waiting of id > 0 ? [id] : [...this.#calls.keys()]) {
       if (this.#calls.delete(waiting)) events.unanswered(waiting, { kind: 'too-large' });
@@ -158,7 +163,7 @@ export class Sse implements Transport {
   }
 
   async #post(message: Outgoing): Promise<void> {
-    const { site } = this.#context;
+    const { endpoint } = this.#context;
     const { id } = message;
     if (message.method === 'initialize') this.#initialize = id;
     if (this.#calls.has(message.cancels)) {
@@ -170,24 +175,24 @@ export class Sse implements Transport {
       message.sent();
       return;
     }
-    const exchange = new Exchange(site, {
+    const httpRequest = new HttpRequest(endpoint, {
       method: 'POST',
       accept: 'application/json, text/event-stream',
       body: message.body,
-      url: this.#endpoint!,
-      ...(id > 0 ? { again: () => this.#othersServed(id) } : { patience: TELL_PATIENCE }),
+      url: this.#postUrl!,
+      ...(id > 0 ? { again: () => this.#othersServed(id) } : { timeoutMs: NOTIFICATION_TIMEOUT_MS }),
     });
-    this.#posts.add(exchange);
-    if (id > 0) this.#calls.set(id, exchange);
-    void exchange.sent.then(() => message.sent());
-    await this.#posted(exchange, message);
-    this.#posts.delete(exchange);
+    this.#posts.add(httpRequest);
+    if (id > 0) this.#calls.set(id, httpRequest);
+    void httpRequest.sent.then(() => message.sent());
+    await this.#posted(httpRequest, message);
+    this.#posts.delete(httpRequest);
     if (this.#calls.has(id)) this.#calls.set(id, undefined);
   }
 
-  async #posted(exchange: Exchange, message: Outgoing): Promise<void> {
-    const { site, inlet } = this.#context;
-    const outcome = await exchange.outcome;
+  async #posted(httpRequest: HttpRequest, message: Outgoing): Promise<void> {
+    const { endpoint, incomingStream } = this.#context;
+    const outcome = await httpRequest.outcome;
     switch (outcome.kind) {
       case 'answered': {
         const { response, status } = outcome;
@@ -195,22 +200,22 @@ export class Sse implements Transport {
           discard(response);
           return;
         }
-        const pieces = await refusalBody(response, inlet);
+        const pieces = await refusalBody(response, incomingStream);
         const answer = message.id > 0 ? errorAnswer(pieces, message.id) : undefined;
-        if (answer !== undefined && this.#calls.delete(message.id)) inlet.put(answer);
-        else this.#unsent(message, badStatus(site, status, Buffer.concat(pieces).toString()));
+        if (answer !== undefined && this.#calls.delete(message.id)) incomingStream.put(answer);
+        else this.#unsent(message, badStatus(endpoint, status, Buffer.concat(pieces).toString()));
         return;
       }
       case 'unreachable':
-        if (this.#othersServed(message.id)) this.#unsent(message, notConnected(site, outcome.cause));
+        if (this.#othersServed(message.id)) this.#unsent(message, notConnected(endpoint, outcome.cause));
         else if (message.id > 0) {
           if (this.#calls.delete(message.id))
             this.#context.events.unanswered(message.id, { kind: 'not-taken' });
-          this.#lose(unreachable(site, outcome.cause));
+          this.#lose(serverUnreachable(endpoint, outcome.cause));
         }
         return;
       case 'broken':
-        this.#unsent(message, broken(site, outcome.cause));
+        this.#unsent(message, broken(endpoint, outcome.cause));
         return;
       case 'refused':
         this.#unsent(message, outcome.error);
@@ -221,15 +226,15 @@ export class Sse implements Transport {
 
   /** Whether calls but this one are with the server, which answers them on its stream. */
   #othersServed(id: number): boolean {
-    return [...this.#calls].some(([other, exchange]) => other !== id && exchange?.connected !== false);
+    return [...this.#calls].some(([other, httpRequest]) => other !== id && httpRequest?.connected !== false);
   }
 
   #unsent(message: Outgoing, error: SwitchboardError): void {
-    const { site, log, events } = this.#context;
+    const { endpoint, log, events } = this.#context;
     if (this.#state === 'over') return;
     if (message.id === 0)
       log.warn('did not take a message', {
-        server: site.server,
+        server: endpoint.server,
         method: message.method,
         reason: error.message,
       });
@@ -239,7 +244,7 @@ export class Sse implements Transport {
   /** It never came to a conversation: whoever waits for one is told why. */
   #fail(error: SwitchboardError): void {
     if (this.#state === 'over') return;
-    const failure: Failure = { kind: 'failed', error };
+    const failure: SendFailure = { kind: 'failed', error };
     const early = [...this.#early];
     this.#finish();
     for (const { message } of early) if (message.id > 0) this.#context.events.unanswered(message.id, failure);
@@ -247,14 +252,14 @@ export class Sse implements Transport {
 
   #lose(how: string): void {
     if (this.#state === 'over') return;
-    const { site, events } = this.#context;
+    const { endpoint, events } = this.#context;
     this.#finish();
     events.closed();
-    const error = noAnswer(site, `${how} before it had answered`);
-    for (const [id, exchange] of this.#calls)
+    const error = noHttpAnswer(endpoint, `${how} before it had answered`);
+    for (const [id, httpRequest] of this.#calls)
       events.unanswered(
         id,
-        exchange?.connected === false ? { kind: 'not-taken' } : { kind: 'failed', error },
+        httpRequest?.connected === false ? { kind: 'not-taken' } : { kind: 'failed', error },
       );
     events.ended({ kind: 'lost', how });
   }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   call,
   events,
-  greeted,
+  openInitialized,
   initialize,
   initialized,
   json,
@@ -13,7 +13,7 @@ import {
   sessionful,
   until,
   withoutStream,
-} from './remote-link.cases.ts';
+} from './remote-transport.cases.ts';
 
 const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
 const data = (message: unknown): string => `data: ${JSON.stringify(message)}\n\n`;
@@ -26,7 +26,7 @@ const note = (text: string): object => ({
 describe('what is sent', () => {
   test('each message is the body of a POST, to the byte', async () => {
     const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     const text =
       '{"jsonrpc":"2.0", "id":2,"method":"tools/call","params":{"n":12345678901234567890,"x":1.0,"u":"\\u00e4ä"}}';
     rig.write(text);
@@ -37,9 +37,9 @@ describe('what is sent', () => {
     expect(rig.link.takesCopies).toBe(false);
   });
 
-  test('session and agreed version go with everything after the greeting, configured headers with all', async () => {
+  test('session and agreed version go with everything after the handshake, configured headers with all', async () => {
     const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
-    const rig = await greeted({
+    const rig = await openInitialized({
       url: server.url,
       headers: { 'X-Key': 'k', Authorization: 'Bearer own' },
     });
@@ -65,7 +65,7 @@ describe('what is sent', () => {
 
   test('messages may be split and merged over writes', async () => {
     const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     const bytes = Buffer.from(`${JSON.stringify(call(2, { text: 'ä€😀' }))}\n\n${JSON.stringify(call(3))}\n`);
     for (let at = 0; at < bytes.length; at += 7) rig.link.output.write(bytes.subarray(at, at + 7));
     await rig.answer(2);
@@ -80,7 +80,7 @@ describe('what is sent', () => {
         accept = () => void response.writeHead(202).end();
       else withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
     });
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     rig.write(call(3));
     rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
@@ -98,7 +98,7 @@ describe('what is sent', () => {
       if (seen.message?.method !== 'notifications/initialized')
         withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
     });
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await rig.answer(2);
     expect(rig.failures).toEqual([]);
@@ -106,7 +106,7 @@ describe('what is sent', () => {
 
   test('answers to what the server asks are posted', async () => {
     const server = await serve(withoutStream((_, response) => response.writeHead(202).end()));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write('{"jsonrpc":"2.0","id":"q-1","result":{"roots":[]}}');
     await until(() => server.seen.some((seen) => seen.message?.id === 'q-1'));
     expect(rig.failures).toEqual([]);
@@ -128,7 +128,7 @@ describe('what is sent', () => {
       if (seen.method !== 'POST' || status === undefined) inside(seen, response, request);
       else response.writeHead(status, { Location: next[seen.path] }).end();
     });
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await rig.answer(2);
     const posts = server.seen.filter((seen) => seen.method === 'POST');
@@ -146,7 +146,7 @@ describe('what is sent', () => {
       request.pause();
       go = () => request.resume();
     });
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2, { text: 'x'.repeat(12 * 1024 * 1024) }));
     await until(() => go !== undefined);
     rig.write(call(3, { text: 'y'.repeat(100_000) }));
@@ -170,7 +170,7 @@ describe('what comes back', () => {
         ),
       ),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => rig.lines.length === 2);
     expect(rig.lines[1]).toBe(
@@ -187,7 +187,7 @@ describe('what comes back', () => {
         ),
       ),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await rig.answer(2);
     expect(rig.lines.slice(1)).toEqual([
@@ -207,7 +207,7 @@ describe('what comes back', () => {
         response.end(data(result(seen.message.id)));
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await rig.answer(2);
     expect(rig.lines.slice(1)).toEqual([
@@ -229,7 +229,7 @@ describe('what comes back', () => {
         }
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     for (const id of [2, 3]) {
       rig.write(call(id, { text }));
       const answer = await rig.answer(id);
@@ -252,7 +252,7 @@ describe('what comes back', () => {
         }
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     for (let id = 2; id < 52; id++) rig.write(call(id, { hold: true }));
     await until(() => held.length === 50);
     for (let id = 100; id < 200; id++) rig.write(call(id, { canary: `c${id}` }));
@@ -269,7 +269,7 @@ describe('what comes back', () => {
         response = each;
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => response !== undefined);
     rig.link.input.pause();
@@ -292,7 +292,7 @@ describe('what comes back', () => {
     const server = await serve(
       withoutStream((seen, response) => events(response, data(result(seen.message.id)))),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await rig.answer(2);
     await until(() => server.seen.at(-1)!.cutOff());
@@ -306,7 +306,7 @@ describe('what comes back', () => {
         else response.writeHead(202).end();
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => rig.lines.length === 2);
     rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
@@ -320,7 +320,7 @@ describe('what comes back', () => {
 });
 
 describe('the stream of the server', () => {
-  test('is opened after the greeting, and again where it broke off', async () => {
+  test('is opened after the handshake, and again where it broke off', async () => {
     const server = await serve(
       sessionful((seen, response) => {
         events(response);
@@ -329,7 +329,7 @@ describe('the stream of the server', () => {
         else response.write(data(note('two')));
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     await until(() => rig.lines.length === 3);
     expect(rig.lines.slice(1)).toEqual([JSON.stringify(note('one')), JSON.stringify(note('two'))]);
     const gets = server.seen.filter((seen) => seen.method === 'GET');
@@ -345,7 +345,7 @@ describe('the stream of the server', () => {
         else json(response, result(seen.message.id));
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     await until(() => server.seen.some((seen) => seen.method === 'GET'));
     rig.write(call(2));
     await rig.answer(2);
@@ -364,7 +364,7 @@ describe('the stream of the server', () => {
         }
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     await until(() => rig.ends.length === 1);
     expect(rig.ends).toEqual([{ kind: 'forgotten' }]);
     expect(rig.link.open).toBe(false);
@@ -389,7 +389,7 @@ describe('an answer whose stream ends early', () => {
         }
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     expect((await rig.answer(2)).result).toEqual({ last: 'a2' });
     expect(rig.failures).toEqual([]);
@@ -403,7 +403,7 @@ describe('an answer whose stream ends early', () => {
         response.end();
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     expect(await rig.sentence(2)).toMatch(
       /^SERVER_LOST: Server 'far' broke off its event stream, .*HTTP 405\. .*may have been carried out/,
@@ -417,7 +417,7 @@ describe('an answer whose stream ends early', () => {
         response.end();
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     expect(await rig.sentence(2)).toMatch(
       /^SERVER_LOST: Server 'far' ended its event stream without an answer\. .*may have been/,
@@ -437,7 +437,7 @@ describe('an answer whose stream ends early', () => {
         } else response.writeHead(202).end();
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.headers['last-event-id'] === 'a1'));
     rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
@@ -450,7 +450,7 @@ describe('an answer whose stream ends early', () => {
 describe('the end', () => {
   test('says goodbye to the session and leaves no connection', async () => {
     const server = await serve(sessionful((_, response) => events(response, data(note('x')))));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => rig.lines.length === 3);
     await rig.link.stop();
@@ -468,7 +468,7 @@ describe('the end', () => {
       if (seen.method !== 'DELETE')
         withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
     });
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     await rig.link.stop();
     await until(async () => (await server.connections()) === 0);
   });

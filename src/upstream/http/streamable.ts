@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { Envelope, type Message } from '../../wire/index.ts';
-import type { LinkEnd } from '../link.ts';
+import type { TransportEnd } from '../transport.ts';
 import { tagged } from '../stream-tag.ts';
-import { Asking, type Settled } from './asking.ts';
-import { EventStream } from './event-stream.ts';
-import { discard, Exchange, typeOf } from './exchange.ts';
-import { broken, noAnswer, notConnected, notStarted, unreachable } from './failures.ts';
+import { PendingPost, type PostOutcome } from './pending-post.ts';
+import { EventStreamParser } from './event-stream.ts';
+import { discard, HttpRequest, typeOf } from './http-request.ts';
+import { broken, noHttpAnswer, notConnected, httpStartFailed, serverUnreachable } from './failures.ts';
 import { agreedVersion, answeredId, readIncoming } from './incoming.ts';
-import { Listening } from './listening.ts';
+import { GetStream } from './get-stream.ts';
 import { modernHeaders } from './modern-headers.ts';
-import type { Outgoing } from './outlet.ts';
-import { TELL_PATIENCE, type Transport, type TransportContext } from './transport.ts';
+import type { Outgoing } from './outgoing-stream.ts';
+import { NOTIFICATION_TIMEOUT_MS, type HttpTransport, type HttpTransportContext } from './http-transport.ts';
 
 /** How long others may take to be answered, or refused as well, once the session is gone, in milliseconds. */
 const LAST_NEWS = 2000;
@@ -18,19 +18,19 @@ const LAST_NEWS = 2000;
 const FAREWELL = 1000;
 
 /** Streamable HTTP: every message is a POST, and what it brings back is an answer or a stream of events. */
-export class Streamable implements Transport {
-  readonly #context: TransportContext;
-  readonly #calls = new Map<number, Asking>();
-  readonly #tellings = new Set<Exchange>();
-  #listening: Listening | undefined;
+export class Streamable implements HttpTransport {
+  readonly #context: HttpTransportContext;
+  readonly #calls = new Map<number, PendingPost>();
+  readonly #tellings = new Set<HttpRequest>();
+  #listening: GetStream | undefined;
   #state: 'open' | 'forgotten' | 'over' = 'open';
   #lastNews: NodeJS.Timeout | undefined;
   /** The session still exists, as far as we know. */
   #known = true;
-  /** The era that was greeted in last: a modern server has no session and no stream of its own. */
+  /** The era that was initialized in last: a modern server has no session and no stream of its own. */
   #modern = false;
 
-  constructor(context: TransportContext) {
+  constructor(context: HttpTransportContext) {
     this.#context = context;
   }
 
@@ -55,10 +55,10 @@ export class Streamable implements Transport {
   }
 
   async stop(): Promise<void> {
-    const { site } = this.#context;
+    const { endpoint } = this.#context;
     this.#finish();
-    if (site.session === undefined || !this.#known) return;
-    const { outcome } = new Exchange(site, { method: 'DELETE', patience: FAREWELL });
+    if (endpoint.session === undefined || !this.#known) return;
+    const { outcome } = new HttpRequest(endpoint, { method: 'DELETE', timeoutMs: FAREWELL });
     await outcome;
   }
 
@@ -69,17 +69,17 @@ export class Streamable implements Transport {
     const options = this.#modern
       ? { headers: modernHeaders(message, this.#context.headers), resumable: false }
       : undefined;
-    const asking = new Asking(
+    const asking = new PendingPost(
       message,
       this.#context,
       {
         othersServed: () => this.#othersServed(message.id),
         accepted: (response) => {
-          if (first) this.#context.site.session = sessionOf(response);
+          if (first) this.#context.endpoint.session = sessionOf(response);
         },
         arrived: (arrived) => {
           if (first && answeredId(arrived) === message.id) {
-            this.#context.site.version = agreedVersion(arrived);
+            this.#context.endpoint.version = agreedVersion(arrived);
             this.#context.events.suits();
           }
           if (modernFirst && answeredId(arrived) === message.id && arrived.has(Envelope.result))
@@ -94,21 +94,21 @@ export class Streamable implements Transport {
     this.#calls.set(message.id, asking);
   }
 
-  /** A greeting decides how everything behind it is sent. */
+  /** The handshake decides how everything behind it is sent. */
   #begin(modern: boolean): void {
-    const { site } = this.#context;
+    const { endpoint } = this.#context;
     this.#modern = modern;
-    site.session = site.version = undefined;
+    endpoint.session = endpoint.version = undefined;
   }
 
   #arrived(message: Message): void {
     this.#calls.get(answeredId(message))?.answered();
-    this.#context.inlet.put(message);
+    this.#context.incomingStream.put(message);
   }
 
-  #settled(message: Outgoing, end: Settled): void {
+  #settled(message: Outgoing, end: PostOutcome): void {
     const { id } = message;
-    const { site, events } = this.#context;
+    const { endpoint, events } = this.#context;
     this.#calls.delete(id);
     switch (end.kind) {
       case 'answered':
@@ -123,12 +123,12 @@ export class Streamable implements Transport {
         break;
       case 'unreachable':
         if (message.method === 'initialize' || message.method === 'server/discover')
-          events.unanswered(id, { kind: 'failed', error: notStarted(site, end.cause) });
+          events.unanswered(id, { kind: 'failed', error: httpStartFailed(endpoint, end.cause) });
         // Whoever listens tries again for as long as anybody cares; only a call has to know that nobody is there.
         else if (message.method === 'subscriptions/listen')
-          events.unanswered(id, { kind: 'failed', error: broken(site, end.cause) });
+          events.unanswered(id, { kind: 'failed', error: broken(endpoint, end.cause) });
         else if (this.#state === 'open' && this.#othersServed(id))
-          events.unanswered(id, { kind: 'failed', error: notConnected(site, end.cause) });
+          events.unanswered(id, { kind: 'failed', error: notConnected(endpoint, end.cause) });
         else {
           events.unanswered(id, { kind: 'not-taken' });
           this.#lose(end.cause);
@@ -147,26 +147,26 @@ export class Streamable implements Transport {
 
   /** Sends what has no answer. Resolves when the server has taken it or never will. */
   async #tell(message: Outgoing): Promise<void> {
-    const { site, log } = this.#context;
-    const hadSession = site.session !== undefined;
+    const { endpoint, log } = this.#context;
+    const hadSession = endpoint.session !== undefined;
     const accept = 'application/json, text/event-stream';
-    const exchange = new Exchange(site, {
+    const httpRequest = new HttpRequest(endpoint, {
       method: 'POST',
       accept,
       body: message.body,
-      patience: TELL_PATIENCE,
+      timeoutMs: NOTIFICATION_TIMEOUT_MS,
     });
-    this.#tellings.add(exchange);
-    void exchange.sent.then(() => message.sent());
-    const outcome = await exchange.outcome;
-    this.#tellings.delete(exchange);
+    this.#tellings.add(httpRequest);
+    void httpRequest.sent.then(() => message.sent());
+    const outcome = await httpRequest.outcome;
+    this.#tellings.delete(httpRequest);
     if (this.#state === 'over' || outcome.kind === 'dropped') {
-      exchange.drop();
+      httpRequest.drop();
       return;
     }
     if (outcome.kind !== 'answered') {
       const reason = outcome.kind === 'refused' ? outcome.error.message : outcome.kind;
-      log.warn('did not take a message', { server: site.server, method: message.method, reason });
+      log.warn('did not take a message', { server: endpoint.server, method: message.method, reason });
       return;
     }
     const { response, status } = outcome;
@@ -178,26 +178,26 @@ export class Streamable implements Transport {
     }
     discard(response);
     if (status === 404 && hadSession) this.#forget();
-    else log.warn('did not take a message', { server: site.server, method: message.method, status });
+    else log.warn('did not take a message', { server: endpoint.server, method: message.method, status });
   }
 
   /** Events that came where none were due. */
   #readAside(response: IncomingMessage): void {
-    const stream = new EventStream(this.#context.messageBytes, {
+    const stream = new EventStreamParser(this.#context.messageBytes, {
       event: (type, data) => {
         if (type === 'message') for (const message of readIncoming(data) ?? []) this.#arrived(message);
       },
       oversize: () => response.destroy(),
     });
-    const timer = setTimeout(() => response.destroy(), TELL_PATIENCE);
-    this.#context.inlet.read(response, {
+    const timer = setTimeout(() => response.destroy(), NOTIFICATION_TIMEOUT_MS);
+    this.#context.incomingStream.read(response, {
       data: (chunk) => stream.push(chunk),
       ended: () => clearTimeout(timer),
     });
   }
 
   /** A cancellation goes behind what it cancels, and is the last we want to hear of it. */
-  async #cancel(message: Outgoing, asking: Asking): Promise<void> {
+  async #cancel(message: Outgoing, asking: PendingPost): Promise<void> {
     if (asking.connected) {
       await asking.taken();
       await this.#tell(message);
@@ -207,7 +207,7 @@ export class Streamable implements Transport {
 
   #listen(): void {
     if (this.#state !== 'open' || this.#listening !== undefined) return;
-    this.#listening = new Listening(this.#context, {
+    this.#listening = new GetStream(this.#context, {
       arrived: (message) => this.#arrived(message),
       forgotten: () => this.#forget(),
     });
@@ -235,16 +235,16 @@ export class Streamable implements Transport {
     if (this.#state !== 'open') return;
     this.#state = 'forgotten';
     this.#context.events.closed();
-    this.#end({ kind: 'lost', how: unreachable(this.#context.site, cause) });
+    this.#end({ kind: 'lost', how: serverUnreachable(this.#context.endpoint, cause) });
   }
 
-  #end(end: LinkEnd): void {
+  #end(end: TransportEnd): void {
     if (this.#state === 'over') return;
-    const { site, events } = this.#context;
+    const { endpoint, events } = this.#context;
     const left = [...this.#calls];
     this.#finish();
     const how = end.kind === 'lost' ? end.how : 'has forgotten the session before it had answered';
-    const error = noAnswer(site, how);
+    const error = noHttpAnswer(endpoint, how);
     for (const [id, { connected }] of left)
       events.unanswered(id, connected ? { kind: 'failed', error } : { kind: 'not-taken' });
     events.ended(end);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Inlet } from './inlet.ts';
-import { Pieces } from './pieces.ts';
+import type { IncomingStream } from './incoming-stream.ts';
+import { LineBuffer } from './line-buffer.ts';
 
 export interface WholeBody {
   readonly kind: 'whole' | 'too-large' | 'broken';
@@ -9,20 +9,20 @@ export interface WholeBody {
 }
 
 /**
- * Reads a body that is one thing. One over the limit is not read further, and one that is not there after `patience`
+ * Reads a body that is one thing. One over the limit is not read further, and one that is not there after `timeoutMs`
  * milliseconds (default: any time) counts as broken off.
  */
 export function wholeBody(
   response: IncomingMessage,
-  inlet: Inlet,
+  incomingStream: IncomingStream,
   limit: number,
-  patience?: number,
+  timeoutMs?: number,
 ): Promise<WholeBody> {
   return new Promise((resolve) => {
-    const pieces = new Pieces();
+    const pieces = new LineBuffer();
     let tooLarge = false;
-    const timer = patience === undefined ? undefined : setTimeout(() => response.destroy(), patience);
-    inlet.read(response, {
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => response.destroy(), timeoutMs);
+    incomingStream.read(response, {
       data: (chunk) => {
         if (tooLarge) return;
         tooLarge = pieces.length + chunk.length > limit;
@@ -40,10 +40,13 @@ export function wholeBody(
 /** The most that is read of a body that goes with a bad status, in bytes. */
 const REFUSAL_BYTES = 256 * 1024;
 /** In milliseconds. */
-const REFUSAL_PATIENCE = 2000;
+const REFUSAL_TIMEOUT_MS = 2000;
 
 /** What a server says with a bad status; whatever of it came in time. */
-export async function refusalBody(response: IncomingMessage, inlet: Inlet): Promise<Buffer[]> {
-  const { pieces } = await wholeBody(response, inlet, REFUSAL_BYTES, REFUSAL_PATIENCE);
+export async function refusalBody(
+  response: IncomingMessage,
+  incomingStream: IncomingStream,
+): Promise<Buffer[]> {
+  const { pieces } = await wholeBody(response, incomingStream, REFUSAL_BYTES, REFUSAL_TIMEOUT_MS);
   return pieces;
 }

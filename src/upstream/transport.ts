@@ -5,7 +5,7 @@ import type { SwitchboardError } from '../shared/errors.ts';
  * One life of the way to a server, whatever it is made of: a process and its pipes, or requests over the network. On
  * both streams stand JSON-RPC messages, one a line where the link makes the lines itself.
  */
-export interface Link {
+export interface Transport {
   /** What the server says. */
   readonly input: Readable;
   /** What it is told. */
@@ -32,21 +32,21 @@ export interface Link {
 }
 
 /** None of these is called while the link is being made. */
-export interface LinkEvents {
+export interface TransportEvents {
   /** It is over, and not because it was asked to be. Told at most once. */
-  ended(end: LinkEnd): void;
+  ended(end: TransportEnd): void;
   /** A request of ours, by its id, will get no answer, though the link may go on. */
-  unanswered(id: number, failure: Failure): void;
+  unanswered(id: number, failure: SendFailure): void;
 }
 
-export type LinkEnd =
+export type TransportEnd =
   /** As the end of a sentence that begins with the server: `exited with code 1`. */
   | { readonly kind: 'lost'; readonly how: string }
   | { readonly kind: 'failed'; readonly error: SwitchboardError }
-  /** The server has forgotten us, and nothing is wrong with it: a new greeting is all it takes. */
+  /** The server has forgotten us, and nothing is wrong with it: a new handshake is all it takes. */
   | { readonly kind: 'forgotten' };
 
-export type Failure =
+export type SendFailure =
   /** The server has not looked at it: it may be sent again. */
   | { readonly kind: 'not-taken' }
   | { readonly kind: 'too-large' }

@@ -13,7 +13,7 @@ import type { RemoteTarget } from '../server.ts';
 const KEPT_FOR = 4000;
 
 /** The place where a server answers: its address, what every request to it carries, and the connections to it. */
-export class Site {
+export class RemoteEndpoint {
   readonly server: string;
   /** The address as it may be shown. */
   readonly shown: string;

@@ -4,7 +4,7 @@ import type { Logger } from '../shared/log.ts';
 import type { Listing, SourceInfo } from '../gateway/index.ts';
 import type { CatalogKind } from '../protocol/index.ts';
 import type { Framing } from '../wire/index.ts';
-import { MemoryFiles } from './memory-files.ts';
+import { ServerCacheFiles } from './server-cache-files.ts';
 import {
   parseList,
   parseRecord,
@@ -12,10 +12,10 @@ import {
   printRecord,
   type Lines,
   type ServerRecord,
-} from './memory-record.ts';
+} from './server-cache-record.ts';
 
 /** What is remembered of one server: what it said last, in this run or an earlier one. */
-export interface ServerMemory {
+export interface ServerCacheEntry {
   /** The same object as long as nothing new is learned. */
   readonly about: SourceInfo | undefined;
   /** The framing it turned out to speak, where that is not the usual one. */
@@ -25,7 +25,7 @@ export interface ServerMemory {
   learnList(kind: CatalogKind, listing: Listing): void;
 }
 
-export interface RememberedServer {
+export interface CachedServer {
   /** Made by `memoryKey` from everything in the configuration that may change what the server lists. */
   readonly key: () => string;
   /** What must not be written to a file. A list that holds any of it is not remembered. */
@@ -33,8 +33,8 @@ export interface RememberedServer {
 }
 
 /** What is remembered of all servers. */
-export interface Memory {
-  of(server: RememberedServer): ServerMemory;
+export interface ServerCache {
+  of(server: CachedServer): ServerCacheEntry;
   /** Writes what is new, now. */
   save(): void;
 }
@@ -43,12 +43,12 @@ export interface Memory {
 const SAVE_AFTER = 500;
 
 /**
- * A client must not wait for servers before it is greeted and sees its first list, and servers that nobody needs are not
+ * A client must not wait for servers before it is initialized and sees its first list, and servers that nobody needs are not
  * started at all; but both times we have to say what they offer. So what each said last is kept in a file. Nothing is
  * read before somebody asks, and whatever is wrong with a file counts as knowing nothing.
  */
-export function createMemory(directory: string, log: Logger): Memory {
-  const files = new MemoryFiles(directory);
+export function createServerCache(directory: string, log: Logger): ServerCache {
+  const files = new ServerCacheFiles(directory);
   const known = new Map<string, Known>();
   let onDisk: ReadonlySet<string> | undefined;
   let saving: NodeJS.Timeout | undefined;
@@ -149,7 +149,7 @@ export function createMemory(directory: string, log: Logger): Memory {
 }
 
 /** Tells configurations apart without keeping what they say: arguments and variables may hold secrets. */
-export function memoryKey(...parts: readonly unknown[]): string {
+export function serverCacheKey(...parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 

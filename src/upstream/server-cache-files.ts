@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { MAX_RECORD_BYTES } from './memory-record.ts';
+import { MAX_RECORD_BYTES } from './server-cache-record.ts';
 
 /** More servers than anybody configures, and more than their lists need together. */
 const MAX_FILES = 500;
@@ -15,7 +15,7 @@ const RECORD_FILE = /^[0-9a-f]{32}\.jsonl$/;
 const TEMPORARY_FILE = /^[0-9a-f]{32}\.jsonl\.[0-9a-f]{12}$/;
 
 /** The files that records are kept in, one for each server, so that several programs can write at the same time. */
-export class MemoryFiles {
+export class ServerCacheFiles {
   readonly #directory: string;
   readonly #maxAge: number;
 

@@ -14,7 +14,7 @@ export interface BodyEvents {
 }
 
 /** Where the messages of all bodies come together, a line each. While nobody takes them, no body is read. */
-export class Inlet {
+export class IncomingStream {
   readonly stream: Readable;
   readonly #bodies = new Set<IncomingMessage>();
   #full = false;

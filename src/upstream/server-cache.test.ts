@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Component, type Listing } from '../gateway/index.ts';
 import { silentLogger } from '../shared/log.ts';
-import { createMemory, memoryKey, type Memory, type ServerMemory } from './memory.ts';
+import {
+  createServerCache,
+  serverCacheKey,
+  type ServerCache,
+  type ServerCacheEntry,
+} from './server-cache.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -13,11 +18,11 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(join(directory, '..', '..'), { recursive: true, force: true }));
 
 const DAY = 24 * 60 * 60 * 1000;
-const KEY = memoryKey('k');
+const KEY = serverCacheKey('k');
 
-const openMemory = (): Memory => createMemory(directory, silentLogger);
-const serverIn = (memory: Memory, name = 'k', secrets: string[] = []): ServerMemory =>
-  memory.of({ key: () => memoryKey(name), secrets: () => secrets });
+const openMemory = (): ServerCache => createServerCache(directory, silentLogger);
+const serverIn = (cache: ServerCache, name = 'k', secrets: string[] = []): ServerCacheEntry =>
+  cache.of({ key: () => serverCacheKey(name), secrets: () => secrets });
 const fileOf = (key: string): string => join(directory, `${key}.jsonl`);
 
 const info = (instructions: string) => ({
@@ -35,15 +40,15 @@ function listing(...texts: string[]): Listing {
 const TOOL = '{"name":"add","inputSchema":{"type":"object"},"_meta":{"precise":1.00000000000000000001}}';
 
 /** What the next run finds after this one has learned something. */
-function afterLearning(learn: (server: ServerMemory) => void, secrets: string[] = []): ServerMemory {
-  const memory = openMemory();
-  learn(serverIn(memory, 'k', secrets));
-  memory.save();
+function afterLearning(learn: (server: ServerCacheEntry) => void, secrets: string[] = []): ServerCacheEntry {
+  const cache = openMemory();
+  learn(serverIn(cache, 'k', secrets));
+  cache.save();
   return serverIn(openMemory());
 }
 
 /** What is found where the file has this content. */
-function found(content: string | Buffer): ServerMemory {
+function found(content: string | Buffer): ServerCacheEntry {
   fs.mkdirSync(directory, { recursive: true });
   fs.writeFileSync(fileOf(KEY), content);
   return serverIn(openMemory());
@@ -109,7 +114,7 @@ test('two programs that write one after the other keep what both learned', () =>
 test('nothing is written where nothing was learned, nor again where nothing is new', () => {
   openMemory().save();
   expect(fs.existsSync(directory)).toBe(false);
-  const learn = (server: ServerMemory): void => server.learn({ about: info('A') });
+  const learn = (server: ServerCacheEntry): void => server.learn({ about: info('A') });
   afterLearning(learn);
   const { ino } = fs.statSync(fileOf(KEY));
   const old = new Date(Date.now() - 2 * DAY);
@@ -264,19 +269,19 @@ test('the oldest are forgotten where there are too many, and what a dead program
     const at = new Date(Date.now() - days * DAY);
     fs.utimesSync(join(directory, name), at, at);
   };
-  for (let n = 0; n < 510; n++) aged(`${memoryKey(n)}.jsonl`, 1 + n / 1000);
-  aged(`${memoryKey('dead')}.jsonl.0123456789ab`, 1);
-  aged(`${memoryKey('busy')}.jsonl.0123456789ab`, 0);
-  aged(`${memoryKey('ancient')}.jsonl`, 100);
+  for (let n = 0; n < 510; n++) aged(`${serverCacheKey(n)}.jsonl`, 1 + n / 1000);
+  aged(`${serverCacheKey('dead')}.jsonl.0123456789ab`, 1);
+  aged(`${serverCacheKey('busy')}.jsonl.0123456789ab`, 0);
+  aged(`${serverCacheKey('ancient')}.jsonl`, 100);
   aged('notes.txt', 100);
   afterLearning((server) => server.learn({ about: info('new') }));
   const left = fs.readdirSync(directory);
   expect(left).toHaveLength(500 + 2);
   expect(left).toContain('notes.txt');
   expect(left).toContain(`${KEY}.jsonl`);
-  expect(left).toContain(`${memoryKey('busy')}.jsonl.0123456789ab`);
-  expect(left).toContain(`${memoryKey(0)}.jsonl`);
-  expect(left).not.toContain(`${memoryKey(509)}.jsonl`);
+  expect(left).toContain(`${serverCacheKey('busy')}.jsonl.0123456789ab`);
+  expect(left).toContain(`${serverCacheKey(0)}.jsonl`);
+  expect(left).not.toContain(`${serverCacheKey(509)}.jsonl`);
 });
 
 test('a directory that cannot be written costs nothing but the memory', () => {
@@ -287,15 +292,15 @@ test('a directory that cannot be written costs nothing but the memory', () => {
 
 test('a file that cannot be written costs no other server its own', () => {
   fs.mkdirSync(fileOf(KEY), { recursive: true });
-  const memory = openMemory();
-  serverIn(memory).learn({ about: info('A') });
-  serverIn(memory, 'b').learn({ about: info('B') });
-  memory.save();
+  const cache = openMemory();
+  serverIn(cache).learn({ about: info('A') });
+  serverIn(cache, 'b').learn({ about: info('B') });
+  cache.save();
   expect(serverIn(openMemory(), 'b').about).toEqual(info('B'));
 });
 
 test('a key tells definitions apart and says nothing of them', () => {
-  expect(memoryKey('a', ['--token=secret'])).toMatch(/^[0-9a-f]{32}$/);
-  expect(memoryKey('a', ['x'])).not.toBe(memoryKey('a', ['y']));
-  expect(memoryKey('a', ['x'])).toBe(memoryKey('a', ['x']));
+  expect(serverCacheKey('a', ['--token=secret'])).toMatch(/^[0-9a-f]{32}$/);
+  expect(serverCacheKey('a', ['x'])).not.toBe(serverCacheKey('a', ['y']));
+  expect(serverCacheKey('a', ['x'])).toBe(serverCacheKey('a', ['x']));
 });

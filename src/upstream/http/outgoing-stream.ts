@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { defineShape, Envelope, ENVELOPE, Message, readMessage } from '../../wire/index.ts';
-import { Pieces } from './pieces.ts';
+import { LineBuffer } from './line-buffer.ts';
 
 /** A message of ours on its way out. */
 export interface Outgoing {
@@ -30,7 +30,7 @@ const SHAPE = defineShape(
 const REQUEST_ID = SHAPE.slot('params.requestId');
 
 /** Members of what is sent, looked for only where somebody asks. */
-export const Sent = {
+export const SentMember = {
   name: SHAPE.slot('params.name'),
   uri: SHAPE.slot('params.uri'),
   taskId: SHAPE.slot('params.taskId'),
@@ -38,10 +38,10 @@ export const Sent = {
 } as const;
 
 /** Cuts what is written into messages, and takes no more while too much of it waits to be sent. */
-export class Outlet {
+export class OutgoingStream {
   readonly stream: Writable;
   readonly #take: (message: Outgoing) => void;
-  readonly #line = new Pieces();
+  readonly #line = new LineBuffer();
   #unsent = 0;
   /** Goes on with writing; set while too much waits. */
   #goOn: (() => void) | undefined;

@@ -3,15 +3,15 @@ import type { Logger } from '../shared/log.ts';
 import type { ClientLink, ServerRequest, Session } from '../gateway/index.ts';
 import { Server } from '../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../wire/index.ts';
-import { Asked, type AskedControl } from './asked.ts';
-import { callersAt, flightsAt, type Flight } from './flight.ts';
+import { RelayedRequest, type RelayedRequestControl } from './relayed-request.ts';
+import { callersAt, pendingCallsAt, type PendingCall } from './pending-call.ts';
 
-export interface QuestionsOptions {
+export interface OpenServerRequestsOptions {
   readonly server: string;
   readonly peer: Peer;
   readonly deadlines: Deadlines;
   /** How long a client may take to answer, in milliseconds. */
-  readonly patience: number;
+  readonly timeoutMs: number;
   readonly log: Logger;
   /** Clients for whom the server may be at work though they have no call running. */
   readonly othersAtWork: () => ReadonlySet<Session>;
@@ -25,19 +25,19 @@ const MOST = 64;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** What one process of a server wants to know of clients and has not been told yet. */
-export class Questions {
-  readonly #options: QuestionsOptions;
-  readonly #control: AskedControl;
+export class OpenServerRequests {
+  readonly #options: OpenServerRequestsOptions;
+  readonly #control: RelayedRequestControl;
   /** By the server's id for them, as JSON text. */
-  readonly #open = new Map<string, Asked>();
+  readonly #open = new Map<string, RelayedRequest>();
   #bytes = 0;
 
-  constructor(options: QuestionsOptions) {
-    const { peer, deadlines, patience } = options;
+  constructor(options: OpenServerRequestsOptions) {
+    const { peer, deadlines, timeoutMs } = options;
     this.#options = options;
     this.#control = {
       deadlines,
-      patience,
+      timeoutMs,
       callers: () => new Set([...callersAt(peer), ...options.othersAtWork()]),
       settled: (asked) => this.#settled(asked),
     };
@@ -57,7 +57,7 @@ export class Questions {
       peer.fail(id, RpcCode.serverError, message);
       return;
     }
-    const asked = new Asked(request, method, peer, this.#control);
+    const asked = new RelayedRequest(request, method, peer, this.#control);
     this.#open.set(id, asked);
     this.#bytes += request.length;
     try {
@@ -80,33 +80,34 @@ export class Questions {
   }
 
   /** Whether a call may be waiting for an answer to one of them. */
-  mayConcern(flight: Flight): boolean {
-    for (const asked of this.#open.values()) if (mayBeAbout(asked, flight)) return true;
+  mayConcern(pending: PendingCall): boolean {
+    for (const asked of this.#open.values()) if (mayBeAbout(asked, pending)) return true;
     return false;
   }
 
   /** A call was given up: questions that only it can have been about are not asked any more. */
-  abandon(flight: Flight): void {
-    const others = flightsAt(this.#options.peer).filter((each) => each !== flight);
+  abandon(pending: PendingCall): void {
+    const others = pendingCallsAt(this.#options.peer).filter((each) => each !== pending);
     for (const asked of [...this.#open.values()]) {
-      if (mayBeAbout(asked, flight) && !others.some((other) => mayBeAbout(asked, other)))
+      if (mayBeAbout(asked, pending) && !others.some((other) => mayBeAbout(asked, other)))
         asked.giveUp('The call it belongs to was cancelled.');
     }
   }
 
-  #settled(asked: Asked): void {
+  #settled(asked: RelayedRequest): void {
     const id = asked.request.text(Server.id)!;
     if (this.#open.get(id) === asked) {
       this.#open.delete(id);
       this.#bytes -= asked.request.length;
     }
     // The time somebody took to answer was not the server's.
-    for (const flight of flightsAt(this.#options.peer)) if (mayBeAbout(asked, flight)) flight.restartClock();
+    for (const pending of pendingCallsAt(this.#options.peer))
+      if (mayBeAbout(asked, pending)) pending.restartClock();
   }
 }
 
 /** A question may be about a call of the client that is asked, if the call was running when the question came. */
-function mayBeAbout(asked: Asked, { call, since }: Flight): boolean {
+function mayBeAbout(asked: RelayedRequest, { call, since }: PendingCall): boolean {
   const { client } = call.session;
   return since <= asked.since && (asked.client === undefined || isSame(asked.client, client));
 }

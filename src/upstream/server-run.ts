@@ -7,18 +7,18 @@ import type { Listing, ServerRequest, Session, SourceInfo, LimitedStart } from '
 import type { Family } from '../process/index.ts';
 import { SERVER_SHAPE, type CatalogKind, type ListKind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
-import type { Greeting } from './handshake.ts';
-import type { Failure, Link, LinkEnd, LinkEvents } from './link.ts';
-import type { ServerMemory } from './memory.ts';
+import type { ClientIdentity } from './handshake.ts';
+import type { SendFailure, Transport, TransportEnd, TransportEvents } from './transport.ts';
+import type { ServerCacheEntry } from './server-cache.ts';
 import { Modern } from './modern.ts';
 import { eraOf, erasOf, negotiate, type Era } from './negotiate.ts';
 import { NoiseMeter } from './noise.ts';
-import { openProcessLink } from './process-link.ts';
-import { Questions } from './questions.ts';
+import { openProcessTransport } from './process-transport.ts';
+import { OpenServerRequests } from './open-server-requests.ts';
 import type { UpstreamServer } from './server.ts';
 import type { ToolHeaders } from './tool-headers.ts';
 
-export interface IncarnationEvents {
+export interface ServerRunEvents {
   request(message: Message): void;
   notification(message: Message): void;
   /** It wants something of a client. */
@@ -33,13 +33,13 @@ export interface IncarnationEvents {
   forgotten(): void;
 }
 
-export interface Surroundings {
+export interface UpstreamContext {
   readonly family: Family;
   readonly log: Logger;
   /** What to do about a server that does not start, as a sentence. */
   readonly startHint: string;
-  /** How we greet a server; asked for when it starts. */
-  readonly greeting: () => Greeting;
+  /** How we introduce ourselves to a server; asked for when it starts. */
+  readonly identity: () => ClientIdentity;
   /** Takes each line a server writes to stderr, already prefixed and safe to print. */
   readonly stderr: (line: string) => void;
   /** Why no further process may be started now; undefined where one may. */
@@ -49,7 +49,7 @@ export interface Surroundings {
   /** How long somebody waits for a server to start before being told to come back, in milliseconds. */
   readonly callerMs: number;
   /** What is remembered of the server, across runs of this program. */
-  readonly memory: ServerMemory;
+  readonly cache: ServerCacheEntry;
   /** The state of a server is another one now. */
   readonly stateChanged: (server: string) => void;
   /** A server has listed what it offers. */
@@ -57,7 +57,7 @@ export interface Surroundings {
 }
 
 /** What was found out about a server in one life and holds for the next. */
-export interface Findings {
+export interface LearnedFacts {
   /** The framing that worked. */
   framing?: Framing;
   /** The transport that answered. */
@@ -69,21 +69,21 @@ export interface Findings {
 }
 
 /** One life of a server: a link to it and the conversation over it. A new start is a new one. */
-export class Incarnation {
+export class ServerRun {
   readonly peer: Peer;
-  readonly link: Link;
+  readonly transport: Transport;
   /** Its requests to a client that are not answered yet. */
-  readonly questions: Questions;
+  readonly serverRequests: OpenServerRequests;
   /** Set once it turned out to be of the modern era. */
   modern: Modern | undefined = undefined;
-  readonly #findings: Findings;
+  readonly #findings: LearnedFacts;
   readonly #server: UpstreamServer;
-  readonly #surroundings: Surroundings;
-  readonly #events: IncarnationEvents;
+  readonly #context: UpstreamContext;
+  readonly #events: ServerRunEvents;
   /** Hides what must not be shown in what the server says of itself. What it answers to clients is not ours to change. */
   readonly mask: (text: string) => string;
   readonly #noise: NoiseMeter;
-  #greeted = false;
+  #initialized = false;
   #askAgain: (() => void) | undefined;
   #over = false;
   readonly #onOver: (() => void)[] = [];
@@ -92,44 +92,44 @@ export class Incarnation {
   static async begin(
     server: UpstreamServer,
     framing: OutputFraming,
-    findings: Findings,
-    surroundings: Surroundings,
+    learned: LearnedFacts,
+    context: UpstreamContext,
     deadlines: Deadlines,
-    events: IncarnationEvents,
-  ): Promise<Incarnation> {
-    const incarnation = (): Incarnation => begun;
+    events: ServerRunEvents,
+  ): Promise<ServerRun> {
+    const run = (): ServerRun => begun;
     const mask = maskOf(server);
-    const link = await openLink(server, findings, surroundings, mask, {
-      ended: (end) => incarnation().#ended(end),
-      unanswered: (id, failure) => incarnation().#unanswered(id, failure),
+    const transport = await openLink(server, learned, context, mask, {
+      ended: (end) => run().#ended(end),
+      unanswered: (id, failure) => run().#unanswered(id, failure),
     });
-    const begun = new Incarnation(server, framing, findings, link, mask, surroundings, deadlines, events);
+    const begun = new ServerRun(server, framing, learned, transport, mask, context, deadlines, events);
     return begun;
   }
 
   private constructor(
     server: UpstreamServer,
     framing: OutputFraming,
-    findings: Findings,
-    link: Link,
+    learned: LearnedFacts,
+    transport: Transport,
     mask: (text: string) => string,
-    surroundings: Surroundings,
+    context: UpstreamContext,
     deadlines: Deadlines,
-    events: IncarnationEvents,
+    events: ServerRunEvents,
   ) {
     const { name } = server;
-    const { log } = surroundings;
+    const { log } = context;
     this.#server = server;
-    this.#findings = findings;
-    this.#surroundings = surroundings;
+    this.#findings = learned;
+    this.#context = context;
     this.#events = events;
-    this.link = link;
+    this.transport = transport;
     this.mask = mask;
     const noise = new NoiseMeter(name, log, mask);
     this.#noise = noise;
     this.peer = new Peer(
-      link.input,
-      link.output,
+      transport.input,
+      transport.output,
       {
         request: (message) => events.request(message),
         notification: (message) => events.notification(message),
@@ -143,22 +143,22 @@ export class Incarnation {
         dropped: (why) => log.debug('dropped a message', { server: name, why }),
         ended: (why) => {
           if (why === 'overrun') this.#abort('sent a message without end');
-          else link.inputEnded();
+          else transport.inputEnded();
         },
       },
       {
         shape: SERVER_SHAPE,
         framing,
         replyInKind: false,
-        takesCopies: link.takesCopies,
+        takesCopies: transport.takesCopies,
         messageBytes: server.limits.messageBytes,
       },
     );
-    this.questions = new Questions({
+    this.serverRequests = new OpenServerRequests({
       server: name,
       peer: this.peer,
       deadlines,
-      patience: server.timeouts.callMaxMs,
+      timeoutMs: server.timeouts.callMaxMs,
       log,
       asked: (question) => events.asked(question),
       othersAtWork: () => events.othersAtWork(),
@@ -166,19 +166,19 @@ export class Incarnation {
   }
 
   /** Resolves with what the server says of itself; rejects when it fails or is silent to the end of its time. */
-  async greet({ began, limit, looked }: StartTime): Promise<SourceInfo> {
-    const patience = began + limit - performance.now();
+  async initialize({ began, limit, looked }: StartTime): Promise<SourceInfo> {
+    const timeoutMs = began + limit - performance.now();
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(
         () => reject(new StartTimeout(this.#server, performance.now() - began, this.words())),
-        patience,
+        timeoutMs,
       );
     });
-    const unwatch = looked && this.link.watch?.(looked);
+    const unwatch = looked && this.transport.watch?.(looked);
     try {
-      const { era, info } = await Promise.race([this.#negotiate(patience), timeout]);
-      this.#greeted = true;
+      const { era, info } = await Promise.race([this.#negotiate(timeoutMs), timeout]);
+      this.#initialized = true;
       if (era === 'modern') this.#becomeModern(info);
       return info;
     } finally {
@@ -187,7 +187,7 @@ export class Incarnation {
     }
   }
 
-  /** Sends the greeting once more, in both framings at once; not to one that has shown that it can speak. */
+  /** Sends the handshake once more, in both framings at once; not to one that has shown that it can speak. */
   askAgain(): void {
     if (this.peer.inputFraming === undefined) this.#askAgain?.();
   }
@@ -196,38 +196,38 @@ export class Incarnation {
   words(): string {
     const { printed } = this.#noise;
     const noise = printed.length === 0 ? [] : [`It printed ${quoted(printed.join(' | '))} to stdout.`];
-    return [...noise, this.link.lastWords()].filter((each) => each !== '').join(' ');
+    return [...noise, this.transport.lastWords()].filter((each) => each !== '').join(' ');
   }
 
-  async #negotiate(patience: number): Promise<{ era: Era; info: SourceInfo }> {
+  async #negotiate(timeoutMs: number): Promise<{ era: Era; info: SourceInfo }> {
     const { name } = this.#server;
-    const { log, greeting, memory } = this.#surroundings;
-    const findings = this.#findings;
-    const before = findings.era ?? eraOf(memory.about);
-    const eras = erasOf(this.#server, before, findings.transport);
+    const { log, identity, cache } = this.#context;
+    const learned = this.#findings;
+    const before = learned.era ?? eraOf(cache.about);
+    const eras = erasOf(this.#server, before, learned.transport);
     const agreed = await negotiate({
       peer: this.peer,
       server: name,
-      greeting: greeting(),
+      identity: identity(),
       mask: this.mask,
       eras,
-      patience,
+      timeoutMs,
       asked: (again) => (this.#askAgain = again),
     });
     if (before !== undefined && before !== agreed.era)
       log.info('speaks another era now', { server: name, era: agreed.era });
-    findings.era = agreed.era;
+    learned.era = agreed.era;
     return agreed;
   }
 
   #becomeModern(info: SourceInfo): void {
-    const { log, greeting } = this.#surroundings;
+    const { log, identity } = this.#context;
     if (this.#over) return;
     this.modern = new Modern({
       server: this.#server.name,
       peer: this.peer,
       info,
-      greeting,
+      identity,
       log,
       remote: this.#server.target.kind === 'remote',
       changed: (kind) => this.#events.changed(kind),
@@ -237,9 +237,9 @@ export class Incarnation {
   /** Ends it on our own account; nobody is told that it was lost. */
   async stop(): Promise<void> {
     this.#becomeOver();
-    this.questions.withdrawAll('The server was stopped.');
+    this.serverRequests.withdrawAll('The server was stopped.');
     this.peer.close();
-    await this.link.stop();
+    await this.transport.stop();
   }
 
   /** Resolves when it is over, however that came. */
@@ -254,7 +254,7 @@ export class Incarnation {
     for (const listener of this.#onOver.splice(0)) listener();
   }
 
-  #ended(end: LinkEnd): void {
+  #ended(end: TransportEnd): void {
     switch (end.kind) {
       case 'failed':
         this.#end(end.error);
@@ -267,7 +267,7 @@ export class Incarnation {
     }
   }
 
-  #unanswered(id: number, failure: Failure): void {
+  #unanswered(id: number, failure: SendFailure): void {
     this.peer.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
   }
 
@@ -275,8 +275,8 @@ export class Incarnation {
   #abort(how: string): void {
     if (this.#over) return;
     this.#lose(how);
-    this.link.stop(true).catch((reason: unknown) => {
-      this.#surroundings.log.error('could not clean up', {
+    this.transport.stop(true).catch((reason: unknown) => {
+      this.#context.log.error('could not clean up', {
         server: this.#server.name,
         reason: String(reason),
       });
@@ -285,22 +285,24 @@ export class Incarnation {
 
   #lose(how: string): void {
     if (this.#over) return;
-    const words = this.#greeted ? this.link.lastWords() : this.words();
+    const words = this.#initialized ? this.transport.lastWords() : this.words();
     const message = `Server '${this.#server.name}' ${how}.${words && ` ${words}`}`;
     this.#end(
-      new SwitchboardError('SERVER_LOST', message, { hint: this.#greeted ? undefined : this.#startHint() }),
+      new SwitchboardError('SERVER_LOST', message, {
+        hint: this.#initialized ? undefined : this.#startHint(),
+      }),
     );
   }
 
   #startHint(): string {
     return this.#noise.printed.length === 0
-      ? this.#surroundings.startHint
+      ? this.#context.startHint
       : 'Its command does not seem to start an MCP server.';
   }
 
   #end(error: SwitchboardError): void {
     if (this.#over) return;
-    this.questions.withdrawAll(error.message);
+    this.serverRequests.withdrawAll(error.message);
     this.#events.lost(error);
     this.#becomeOver();
     this.peer.close();
@@ -308,35 +310,35 @@ export class Incarnation {
 
   #forgotten(): void {
     if (this.#over) return;
-    this.questions.withdrawAll('The server has forgotten the session.');
+    this.serverRequests.withdrawAll('The server has forgotten the session.');
     this.#events.forgotten();
     this.#becomeOver();
     this.peer.close();
-    void this.link.stop();
+    void this.transport.stop();
   }
 }
 
 function openLink(
   server: UpstreamServer,
-  findings: Findings,
-  { family, log, stderr }: Surroundings,
+  learned: LearnedFacts,
+  { family, log, stderr }: UpstreamContext,
   mask: (text: string) => string,
-  events: LinkEvents,
-): Link | Promise<Link> {
+  events: TransportEvents,
+): Transport | Promise<Transport> {
   const { name, target } = server;
   if (target.kind === 'process') {
-    return openProcessLink({ server: name, target, family, log, stderr, mask }, events);
+    return openProcessTransport({ server: name, target, family, log, stderr, mask }, events);
   }
   // Loaded when the first remote server is used: most configurations have none.
-  return import('./http/index.ts').then(({ openRemoteLink }) =>
-    openRemoteLink(
+  return import('./http/index.ts').then(({ openRemoteTransport }) =>
+    openRemoteTransport(
       {
         server: name,
         target,
         messageBytes: server.limits.messageBytes,
         log,
-        verdict: findings,
-        headers: findings.headers,
+        verdict: learned,
+        headers: learned.headers,
       },
       events,
     ),

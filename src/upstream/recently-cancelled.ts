@@ -4,7 +4,7 @@ import type { Session } from '../gateway/index.ts';
 const LINGER = 60_000;
 
 /** Clients of a shared server that gave a call up: not every server stops when it is told to. */
-export class Lingering {
+export class RecentlyCancelled {
   /** Until when the server may go on all the same, on the performance clock. */
   readonly #until = new Map<Session, number>();
 

@@ -1,18 +1,18 @@
 import type { Readable, Writable } from 'node:stream';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
-import type { Link, LinkEvents } from '../link.ts';
+import type { Transport, TransportEvents } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
 import { badStatus } from './failures.ts';
-import { Inlet } from './inlet.ts';
-import { Outlet, type Outgoing } from './outlet.ts';
-import { Site } from './site.ts';
+import { IncomingStream } from './incoming-stream.ts';
+import { OutgoingStream, type Outgoing } from './outgoing-stream.ts';
+import { RemoteEndpoint } from './remote-endpoint.ts';
 import { Sse } from './sse.ts';
 import { Streamable } from './streamable.ts';
-import type { Refusal, Transport, TransportContext } from './transport.ts';
+import type { HttpRefusal, HttpTransport, HttpTransportContext } from './http-transport.ts';
 
-export interface RemoteLinkOptions {
+export interface RemoteTransportOptions {
   /** Its name, for messages. */
   readonly server: string;
   readonly target: RemoteTarget;
@@ -26,47 +26,47 @@ export interface RemoteLinkOptions {
 }
 
 /** Opens the way to a remote server. Nothing is sent before something is written to `output`. */
-export function openRemoteLink(options: RemoteLinkOptions, events: LinkEvents): Link {
+export function openRemoteTransport(options: RemoteTransportOptions, events: TransportEvents): Transport {
   return new RemoteLink(options, events);
 }
 
 /** How long everything waits for the server to take `notifications/initialized`, in milliseconds. */
-const GREETING_PATIENCE = 5000;
+const GREETING_TIMEOUT_MS = 5000;
 
-class RemoteLink implements Link {
+class RemoteLink implements Transport {
   readonly takesCopies = false;
   readonly pid = undefined;
-  readonly #options: RemoteLinkOptions;
-  readonly #events: LinkEvents;
-  readonly #inlet = new Inlet();
-  readonly #outlet = new Outlet((message) => this.#send(message));
-  readonly #site: Site | SwitchboardError;
-  #transport: Transport | undefined;
+  readonly #options: RemoteTransportOptions;
+  readonly #events: TransportEvents;
+  readonly #incoming = new IncomingStream();
+  readonly #outgoing = new OutgoingStream((message) => this.#send(message));
+  readonly #endpoint: RemoteEndpoint | SwitchboardError;
+  #transport: HttpTransport | undefined;
   /** Messages behind `notifications/initialized` while that is under way. */
   #held: Outgoing[] | undefined;
-  /** The server has answered a greeting. */
+  /** The server has answered the handshake. */
   #suited = false;
   #stopping: Promise<void> | undefined;
   #over = false;
 
-  constructor(options: RemoteLinkOptions, events: LinkEvents) {
+  constructor(options: RemoteTransportOptions, events: TransportEvents) {
     this.#options = options;
     this.#events = events;
-    this.#site = siteOf(options);
-    if (this.#site instanceof Site) {
+    this.#endpoint = siteOf(options);
+    if (this.#endpoint instanceof RemoteEndpoint) {
       const { target, verdict } = options;
       const known = target.transport === 'auto' ? verdict.transport : target.transport;
-      const context = this.#context(this.#site);
+      const context = this.#context(this.#endpoint);
       this.#transport = known === 'sse' ? new Sse(context) : new Streamable(context);
     }
   }
 
   get input(): Readable {
-    return this.#inlet.stream;
+    return this.#incoming.stream;
   }
 
   get output(): Writable {
-    return this.#outlet.stream;
+    return this.#outgoing.stream;
   }
 
   get open(): boolean {
@@ -90,23 +90,23 @@ class RemoteLink implements Link {
     this.#over = true;
     this.#held = undefined;
     await this.#transport?.stop();
-    if (this.#site instanceof Site) await this.#site.close();
+    if (this.#endpoint instanceof RemoteEndpoint) await this.#endpoint.close();
     this.output.destroy();
     this.input.destroy();
   }
 
   #send(message: Outgoing): void {
-    if (this.#site instanceof SwitchboardError) {
+    if (this.#endpoint instanceof SwitchboardError) {
       message.sent();
-      this.#unanswerable(message, this.#site);
+      this.#unanswerable(message, this.#endpoint);
     } else if (this.#held !== undefined) {
       if (message.cancels > 0 && this.#withdraw(message)) message.sent();
       else this.#held.push(message);
-    } else if (message.method === 'notifications/initialized') this.#greet(message);
+    } else if (message.method === 'notifications/initialized') this.#initialize(message);
     else {
-      // A greeting of the other era after a failure of the older transport: that one does not have it.
+      // A handshake of the other era after a failure of the older transport: that one does not have it.
       if (message.method === 'server/discover' && this.#transport instanceof Sse)
-        this.#transport = new Streamable(this.#context(this.#site));
+        this.#transport = new Streamable(this.#context(this.#endpoint));
       void this.#transport!.send(message);
     }
   }
@@ -127,9 +127,9 @@ class RemoteLink implements Link {
   }
 
   /** Requests that overtook this one would come to a server that does not know that we are ready. */
-  #greet(initialized: Outgoing): void {
+  #initialize(initialized: Outgoing): void {
     this.#held = [];
-    const timer = setTimeout(() => this.#release(), GREETING_PATIENCE);
+    const timer = setTimeout(() => this.#release(), GREETING_TIMEOUT_MS);
     void this.#transport!.send(initialized).then(() => {
       clearTimeout(timer);
       this.#release();
@@ -142,11 +142,11 @@ class RemoteLink implements Link {
     for (const message of held) this.#send(message);
   }
 
-  #context(site: Site): TransportContext {
+  #context(endpoint: RemoteEndpoint): HttpTransportContext {
     const { messageBytes, log, target, verdict, headers } = this.#options;
     return {
-      site,
-      inlet: this.#inlet,
+      endpoint,
+      incomingStream: this.#incoming,
       messageBytes,
       log,
       headers,
@@ -165,28 +165,28 @@ class RemoteLink implements Link {
           if (target.transport === 'auto')
             verdict.transport = this.#transport instanceof Sse ? 'sse' : 'http';
         },
-        unsuitable: (initialize, refusal) => this.#tryOther(site, initialize, refusal),
+        unsuitable: (initialize, refusal) => this.#tryOther(endpoint, initialize, refusal),
       },
     };
   }
 
   /** The server does not know Streamable HTTP, as its answer to `initialize` shows. */
-  #tryOther(site: Site, initialize: Outgoing, refusal: Refusal): void {
+  #tryOther(endpoint: RemoteEndpoint, initialize: Outgoing, refusal: HttpRefusal): void {
     if (this.#over) return;
     if (this.#options.target.transport !== 'auto') {
-      const error = badStatus(site, refusal.status, refusal.text);
+      const error = badStatus(endpoint, refusal.status, refusal.text);
       this.#events.unanswered(initialize.id, { kind: 'failed', error });
       return;
     }
-    this.#transport = new Sse(this.#context(site), refusal);
+    this.#transport = new Sse(this.#context(endpoint), refusal);
     void this.#transport.send(initialize);
   }
 }
 
-function siteOf({ server, target }: RemoteLinkOptions): Site | SwitchboardError {
+function siteOf({ server, target }: RemoteTransportOptions): RemoteEndpoint | SwitchboardError {
   try {
     const { protocol } = new URL(target.url);
-    if (protocol === 'http:' || protocol === 'https:') return new Site(server, target);
+    if (protocol === 'http:' || protocol === 'https:') return new RemoteEndpoint(server, target);
   } catch {
     // Its message would show the address.
   }

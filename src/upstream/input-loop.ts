@@ -13,14 +13,14 @@ import {
 import { jsonMembers, memberText, Message, withMembers, type Edit, type Unanswered } from '../wire/index.ts';
 import { errorText } from './error-answer.ts';
 
-export interface RoundsOptions {
+export interface InputLoopsOptions {
   readonly deadlines: Deadlines;
   /** Sends a call to the server again. */
   readonly again: (call: Call, edits: Edit[]) => void;
 }
 
 /** What goes out with a call beside what its client said, and until when it may take, on the performance clock. */
-export interface Carried {
+export interface RetryParams {
   readonly params: ReadonlyMap<'inputResponses' | 'requestState', string>;
   readonly latest: number;
 }
@@ -38,12 +38,12 @@ const LONGEST_PAUSE = 500;
  * that knows only real questions we ask them, and send its call again with the answers, until the server has all it
  * needs. Nothing is with the server meanwhile, so it may even be another process that goes on.
  */
-export class Rounds {
-  readonly #options: RoundsOptions;
-  readonly #open = new Set<Round>();
-  readonly #carried = new WeakMap<Call, Carried & { readonly count: number }>();
+export class InputLoops {
+  readonly #options: InputLoopsOptions;
+  readonly #open = new Set<InputLoop>();
+  readonly #carried = new WeakMap<Call, RetryParams & { readonly count: number }>();
 
-  constructor(options: RoundsOptions) {
+  constructor(options: InputLoopsOptions) {
     this.#options = options;
   }
 
@@ -52,13 +52,13 @@ export class Rounds {
     return this.#open.size;
   }
 
-  carried(call: Call): Carried | undefined {
+  carried(call: Call): RetryParams | undefined {
     return this.#carried.get(call);
   }
 
   /** The server is stopped for good: nobody will take the answers. */
   close(why: string): void {
-    for (const round of [...this.#open]) round.abandon(why);
+    for (const loop of [...this.#open]) loop.abandon(why);
   }
 
   /** The server needs something before it can answer a call that was sent with these edits. */
@@ -70,10 +70,10 @@ export class Rounds {
       return;
     }
     const state = answer.text(Server.requestState);
-    const round = new Round(call, inputs, latest, {
+    const loop = new InputLoop(call, inputs, latest, {
       deadlines: this.#options.deadlines,
       pause: inputs.length > 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (count - 1), LONGEST_PAUSE),
-      over: () => this.#open.delete(round),
+      over: () => this.#open.delete(loop),
       gathered: (responses) => {
         const params = new Map<'inputResponses' | 'requestState', string>();
         if (responses !== undefined) params.set('inputResponses', responses);
@@ -82,8 +82,8 @@ export class Rounds {
         this.#options.again(call, edits);
       },
     });
-    this.#open.add(round);
-    round.ask();
+    this.#open.add(loop);
+    loop.ask();
   }
 }
 
@@ -105,7 +105,7 @@ interface RoundControl {
 }
 
 /** The questions of one answer, on their way to the client and back. */
-class Round implements Runner, Deadline {
+class InputLoop implements Runner, Deadline {
   readonly at: number;
   place = -1;
   readonly #call: Call;

@@ -6,8 +6,8 @@ import type { Login, NotRenewed } from '../login.ts';
 import {
   call,
   events,
-  greeted,
-  greeting,
+  openInitialized,
+  initializeResult,
   initialize,
   json,
   open,
@@ -16,7 +16,7 @@ import {
   until,
   withoutStream,
   type Handler,
-} from './remote-link.cases.ts';
+} from './remote-transport.cases.ts';
 
 const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
 const cancelled = (requestId: number): object => ({
@@ -49,7 +49,7 @@ async function nowhere(): Promise<string> {
 }
 
 describe('a server that cannot be reached', () => {
-  test('fails the greeting with the reason and the next step, and does not end the link', async () => {
+  test('fails the handshake with the reason and the next step, and does not end the transport', async () => {
     const url = await nowhere();
     const rig = open(url);
     rig.write(initialize);
@@ -99,7 +99,7 @@ describe('a server that cannot be reached', () => {
     const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
     // So that no connection is kept, whose end might be seen late.
     server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await rig.answer(2);
     await until(() => server.seen.some((seen) => seen.method === 'GET'));
@@ -130,7 +130,7 @@ describe('a server that cannot be reached', () => {
     );
     // So that no connection is kept, whose end might be seen late.
     server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     await until(() => server.seen.some((seen) => seen.method === 'GET'));
     rig.write(call(2));
     await until(() => held.length === 1);
@@ -189,7 +189,7 @@ describe('a server that cannot be reached', () => {
       }),
     );
     server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.message?.id === 2));
     await until(async () => (await server.connections()) === 0);
@@ -231,7 +231,7 @@ describe('a session that the server forgot', () => {
   ];
   test.each(refusals)('is told once by %s, and what was sent may be sent again', async (_, refuse) => {
     const server = await serve(withoutStream(refuse));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     for (const id of [2, 3, 4]) rig.write(call(id));
     await until(() => rig.ends.length === 1);
     expect(rig.failures.map(({ id }) => id).sort()).toEqual([2, 3, 4]);
@@ -264,7 +264,7 @@ describe('a session that the server forgot', () => {
         response.end(JSON.stringify({ jsonrpc: '2.0', ...body(seen.message.id) }));
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     expect(await rig.answer(2)).toMatchObject(body(2));
     expect(rig.ends).toEqual([]);
@@ -277,7 +277,7 @@ describe('a session that the server forgot', () => {
     'Invalid session id',
   ])('is not told by HTTP 400 with %s: that may come from a call that ran', async (text) => {
     const server = await serve(withoutStream((_, response) => response.writeHead(400).end(text)));
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     expect(await rig.sentence(2)).toMatch(/^SERVER_ANSWERED_BADLY: .*HTTP 400/);
     expect(rig.ends).toEqual([]);
@@ -294,7 +294,7 @@ describe('a session that the server forgot', () => {
         }
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => begun !== undefined);
     rig.write(call(3));
@@ -312,7 +312,7 @@ describe('a session that the server forgot', () => {
         if (seen.message.id === 3) response.writeHead(404).end();
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.message?.id === 2));
     rig.write(call(3));
@@ -409,7 +409,7 @@ describe('an answer of no use', () => {
           else json(response, result(seen.message.id));
         }),
       );
-      const rig = await greeted({ url: server.url, headers: { 'X-Key': 'Bearer-own-key' } });
+      const rig = await openInitialized({ url: server.url, headers: { 'X-Key': 'Bearer-own-key' } });
       rig.write(call(2));
       expect(await rig.sentence(2)).toMatch(expected);
       rig.write(call(3));
@@ -438,7 +438,7 @@ describe('an answer of no use', () => {
         response.end(error(['"id":null,', '', '"id":4,'][seen.message.id - 2]!));
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     for (const id of [2, 3, 4]) {
       rig.write(call(id));
       expect(await rig.answer(id)).toMatchObject({ id, error: { code: -32602 } });
@@ -459,7 +459,7 @@ describe('an answer of no use', () => {
         }
       }),
     );
-    const rig = await greeted(server.url, { messageBytes: 100_000 });
+    const rig = await openInitialized(server.url, { messageBytes: 100_000 });
     for (const id of [2, 3]) {
       rig.write(call(id));
       expect(await rig.failure(id)).toEqual({ kind: 'too-large' });
@@ -478,7 +478,7 @@ describe('an answer of no use', () => {
         } else response.writeHead(202).end();
       }),
     );
-    const rig = await greeted(server.url);
+    const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.message?.id === 2));
     rig.write(cancelled(2));
@@ -525,7 +525,7 @@ describe('a login', () => {
   test('is sent, and renewed once when it is refused', async () => {
     const server = await serve(guarded('Bearer good'));
     const { login, asked } = loginWith('Bearer old', 'Bearer good');
-    const rig = await greeted({ url: server.url, login });
+    const rig = await openInitialized({ url: server.url, login });
     rig.write(call(2));
     await rig.answer(2);
     expect(asked).toEqual([{ refused: 'Bearer old', challenge: 'Bearer realm="x"' }]);
@@ -604,7 +604,7 @@ describe('a login', () => {
     });
     // Also right behind a renewal.
     const { login, asked } = loginThen(then, 'Bearer old', 'Bearer renewed');
-    const rig = await greeted({ url: server.url, login });
+    const rig = await openInitialized({ url: server.url, login });
     rig.write(call(2));
     expect(await rig.sentence(2)).toMatch(expected);
     expect(asked.at(-1)).toEqual({ refused: 'Bearer renewed', challenge });
@@ -613,7 +613,7 @@ describe('a login', () => {
 
   test('too small a scope counts as refused, another 403 does not', async () => {
     const server = await serve((seen, response) => {
-      if (seen.headers.authorization === 'Bearer wide') json(response, greeting);
+      if (seen.headers.authorization === 'Bearer wide') json(response, initializeResult);
       else
         response
           .writeHead(

@@ -2,7 +2,7 @@
 const GROUP = 1024;
 
 /** Bytes of one message as they come in. Each byte is copied once at most, however the chunks are cut. */
-export class Pieces {
+export class LineBuffer {
   /** All that has been added, in bytes. */
   length = 0;
   #list: Buffer[] = [];

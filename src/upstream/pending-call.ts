@@ -10,30 +10,30 @@ import {
   type Peer,
   type Unanswered,
 } from '../wire/index.ts';
-import { ProgressGate, PROGRESS_PER_SECOND } from './progress.ts';
-import type { ServerTimeouts } from './server.ts';
+import { ProgressThrottle, PROGRESS_PER_SECOND } from './progress.ts';
+import type { CallTimeouts } from './server.ts';
 import { Task } from './tasks.ts';
 
-export interface FlightControl {
-  readonly timeouts: ServerTimeouts;
+export interface PendingCallControl {
+  readonly timeouts: CallTimeouts;
   readonly messageBytes: number;
   readonly deadlines: Deadlines;
-  /** The flight is over, however it ended. */
-  landed(answered: boolean): void;
+  /** The call is over, however it ended. */
+  finished(answered: boolean): void;
   /** True while the server may be waiting for a client's answer for this call, which may take a person's time. */
-  asking(flight: Flight): boolean;
+  asking(pending: PendingCall): boolean;
   /** The call was given up before it was answered. */
-  abandoned(flight: Flight): void;
+  abandoned(pending: PendingCall): void;
   /** The call was answered with a task, which goes on reporting progress under this token. */
   continues(token: number, task: Task): void;
   /** The client of a call that is under way is away, or back. */
-  waiting(away: boolean): void;
+  suspended(away: boolean): void;
   /** The server has not looked at the call. Returns whether it will be sent again. */
   returned(call: Call, edits: Edit[]): boolean;
   /** False where other clients use the server too: then it is not held up for one that reads slowly. */
   readonly mayPause: boolean;
   /** Looks at an answer of a modern server. Returns what the client gets; undefined: nothing yet. */
-  review(answer: Message, flight: Flight): Message | undefined;
+  review(answer: Message, pending: PendingCall): Message | undefined;
   /** Why the connection was lost, for calls that were under way. */
   lossReason(): string;
   /** What to do about it, where something can be done. */
@@ -44,11 +44,11 @@ export interface FlightControl {
 const PROGRESS_LEAD = 1;
 
 /** A call on its way through a server: sent, not yet answered. It is its own deadline and its own waiting place. */
-export class Flight implements AnswerListener, Deadline, Runner {
+export class PendingCall implements AnswerListener, Deadline, Runner {
   readonly call: Call;
   at: number;
   place = -1;
-  readonly #control: FlightControl;
+  readonly #control: PendingCallControl;
   readonly #peer: Peer;
   /** When it was sent, on the performance clock. */
   readonly since: number;
@@ -56,14 +56,14 @@ export class Flight implements AnswerListener, Deadline, Runner {
   readonly latest: number;
   /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
-  #progress: ProgressGate | undefined;
+  #progress: ProgressThrottle | undefined;
   #away = false;
   readonly #reviewed: boolean;
   /** What was to be changed in the request before it was made ready for this server. */
   edits: Edit[] = NO_EDITS;
 
-  /** `reviewed`: its answer is looked at first. `latest`: where it is not the first flight of its call. */
-  constructor(call: Call, peer: Peer, control: FlightControl, reviewed = false, latest?: number) {
+  /** `reviewed`: its answer is looked at first. `latest`: where it is not the first attempt of its call. */
+  constructor(call: Call, peer: Peer, control: PendingCallControl, reviewed = false, latest?: number) {
     this.call = call;
     this.#peer = peer;
     this.#reviewed = reviewed;
@@ -86,7 +86,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
       // Two clients may use one token; our ids are our own.
       const own = String(this.#peer.upcomingId);
       addEdit(ready, { start: token, end: request.end(Client.progressToken), with: own });
-      this.#progress = new ProgressGate();
+      this.#progress = new ProgressThrottle();
     }
     this.#id = this.#peer.relay(request, ready, this);
     this.#control.deadlines.add(this);
@@ -160,7 +160,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
   suspended(away: boolean): void {
     if (this.#away === away) return;
     this.#away = away;
-    this.#control.waiting(away);
+    this.#control.suspended(away);
   }
 
   /** What it waited for was not the server's doing: its time begins anew. */
@@ -192,14 +192,14 @@ export class Flight implements AnswerListener, Deadline, Runner {
     this.call.fail(new SwitchboardError('INTERNAL', 'Switchboard failed to handle this answer.', { cause }));
   }
 
-  #passHeld(gate: ProgressGate): void {
+  #passHeld(gate: ProgressThrottle): void {
     clearTimeout(gate.timer);
     gate.timer = undefined;
     if (gate.held) this.#pass(gate.held, gate);
     gate.held = undefined;
   }
 
-  #pass(notification: Message, gate: ProgressGate): void {
+  #pass(notification: Message, gate: ProgressThrottle): void {
     gate.lastPassed = performance.now();
     const token = this.call.request;
     const start = notification.start(Server.progressToken);
@@ -225,7 +225,7 @@ export class Flight implements AnswerListener, Deadline, Runner {
     clearTimeout(this.#progress?.timer);
     this.#control.deadlines.remove(this);
     this.suspended(false);
-    this.#control.landed(answered);
+    this.#control.finished(answered);
   }
 
   #explain(reason: Unanswered, error: SwitchboardError | undefined): SwitchboardError {
@@ -274,11 +274,11 @@ export class Flight implements AnswerListener, Deadline, Runner {
 const NO_EDITS: Edit[] = [];
 
 /** The calls under way over a connection. */
-export function flightsAt(peer: Peer): Flight[] {
-  return peer.listeners().filter((listener) => listener instanceof Flight);
+export function pendingCallsAt(peer: Peer): PendingCall[] {
+  return peer.listeners().filter((listener) => listener instanceof PendingCall);
 }
 
 /** The clients whose calls are under way. Looked up when a server asks, not kept: most servers never do. */
 export function callersAt(peer: Peer): ReadonlySet<Session> {
-  return new Set(flightsAt(peer).map((flight) => flight.call.session));
+  return new Set(pendingCallsAt(peer).map((pending) => pending.call.session));
 }

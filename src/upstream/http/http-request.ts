@@ -4,9 +4,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { badRedirect, loginNeeded, unsendable } from './failures.ts';
-import type { Site } from './site.ts';
+import type { RemoteEndpoint } from './remote-endpoint.ts';
 
-export interface Asked {
+export interface HttpRequestOptions {
   readonly method: 'POST' | 'GET' | 'DELETE';
   /** Default none. */
   readonly accept?: string;
@@ -19,13 +19,13 @@ export interface Asked {
   /** Where an event stream goes on. Default at its beginning. */
   readonly lastEventId?: string | undefined;
   /** The most that may pass until the answer begins, in milliseconds. Default any time. */
-  readonly patience?: number;
+  readonly timeoutMs?: number;
   /** Asked where no connection was made: whether to try again after a while. Default no. */
   readonly again?: () => boolean;
 }
 
 /** How an exchange came out. */
-export type Outcome =
+export type HttpOutcome =
   /** The server answered; the body is still to be read. */
   | { readonly kind: 'answered'; readonly response: IncomingMessage; readonly status: number }
   /** No connection: the server has seen nothing of it. */
@@ -37,42 +37,42 @@ export type Outcome =
   | { readonly kind: 'dropped' };
 
 /** In milliseconds. */
-const CONNECT_PATIENCE = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 /** How long a server may read nothing of a body that we send, in milliseconds. */
-const SEND_PATIENCE = 30_000;
+const SEND_TIMEOUT_MS = 30_000;
 /** How long a server may take to read what the network holds for it, in milliseconds. */
-const READ_PATIENCE = 200;
+const READ_TIMEOUT_MS = 200;
 const REDIRECTS = 3;
 /** How long to wait before each further try to connect, in milliseconds. */
 const RECONNECT_PAUSES = [500, 2000];
 const DISCARD_BYTES = 64 * 1024;
 /** In milliseconds. */
-const DISCARD_PATIENCE = 1000;
+const DISCARD_TIMEOUT_MS = 1000;
 
 /**
  * One request over HTTP and the beginning of its answer. It follows redirects within the origin and tries once more
  * with a new login; both mean that the server has not carried it out.
  */
-export class Exchange {
-  readonly outcome: Promise<Outcome>;
+export class HttpRequest {
+  readonly outcome: Promise<HttpOutcome>;
   /** Resolves when the whole request is with the network, or nothing more comes of it. */
   readonly sent: Promise<void>;
   /** True once the server can have seen something of it. */
   connected = false;
-  readonly #site: Site;
-  readonly #asked: Asked;
+  readonly #site: RemoteEndpoint;
+  readonly #asked: HttpRequestOptions;
   #request: ClientRequest | undefined;
   #dropped = false;
   #markSent!: () => void;
-  #cutShort!: (outcome: Outcome) => void;
+  #cutShort!: (outcome: HttpOutcome) => void;
 
-  constructor(site: Site, asked: Asked) {
-    this.#site = site;
+  constructor(endpoint: RemoteEndpoint, asked: HttpRequestOptions) {
+    this.#site = endpoint;
     this.#asked = asked;
     this.sent = new Promise((resolve) => {
       this.#markSent = resolve;
     });
-    const cut = new Promise<Outcome>((resolve) => {
+    const cut = new Promise<HttpOutcome>((resolve) => {
       this.#cutShort = resolve;
     });
     this.outcome = Promise.race([this.#run(), cut]);
@@ -83,7 +83,7 @@ export class Exchange {
     await this.sent;
     let timer: NodeJS.Timeout | undefined;
     const aWhile = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, READ_PATIENCE);
+      timer = setTimeout(resolve, READ_TIMEOUT_MS);
     });
     await Promise.race([this.outcome, aWhile]);
     clearTimeout(timer);
@@ -94,14 +94,14 @@ export class Exchange {
     this.#end({ kind: 'dropped' });
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: HttpOutcome): void {
     this.#dropped = true;
     this.#markSent();
     this.#cutShort(outcome);
     this.#request?.destroy();
   }
 
-  async #run(): Promise<Outcome> {
+  async #run(): Promise<HttpOutcome> {
     const timer = this.#limit();
     try {
       return await this.#attempts();
@@ -112,22 +112,22 @@ export class Exchange {
   }
 
   #limit(): NodeJS.Timeout | undefined {
-    const { patience } = this.#asked;
-    if (patience === undefined) return undefined;
-    return setTimeout(() => this.#end({ kind: 'broken', cause: new Error('no answer in time') }), patience);
+    const { timeoutMs } = this.#asked;
+    if (timeoutMs === undefined) return undefined;
+    return setTimeout(() => this.#end({ kind: 'broken', cause: new Error('no answer in time') }), timeoutMs);
   }
 
-  async #attempts(): Promise<Outcome> {
-    const site = this.#site;
-    const { login } = site;
+  async #attempts(): Promise<HttpOutcome> {
+    const endpoint = this.#site;
+    const { login } = endpoint;
     let authorization = login === undefined ? undefined : await login.authorization();
     let renewed = false;
     let lasting = true;
     let tries = 0;
-    let url = this.#asked.url ?? site.url;
+    let url = this.#asked.url ?? endpoint.url;
     for (let redirects = 0; ;) {
       if (this.#dropped) return { kind: 'dropped' };
-      site.authorization = authorization;
+      endpoint.authorization = authorization;
       const outcome = await this.#once(url, authorization);
       const pause = outcome.kind === 'unreachable' ? RECONNECT_PAUSES[tries++] : undefined;
       if (pause !== undefined && this.#asked.again?.() === true) {
@@ -140,11 +140,11 @@ export class Exchange {
         discard(response);
         const target = locationOf(response, url);
         const follows = this.#follows(status) && target?.origin === url.origin && ++redirects <= REDIRECTS;
-        if (!follows) return { kind: 'refused', error: badRedirect(site, status, target) };
+        if (!follows) return { kind: 'refused', error: badRedirect(endpoint, status, target) };
         url = target;
         // The next request need not take the same detour, unless the server has called it one.
         lasting &&= status === 308;
-        if (lasting && this.#asked.url === undefined && this.#asked.method === 'POST') site.url = target;
+        if (lasting && this.#asked.url === undefined && this.#asked.method === 'POST') endpoint.url = target;
       } else if (asksForLogin(response, status)) {
         discard(response);
         const challenge = response.headers['www-authenticate'];
@@ -152,9 +152,9 @@ export class Exchange {
         // A login that was new a moment ago is not renewed again; it may still have too few rights.
         const next = renewed && status === 401 ? undefined : await login?.renewed(authorization, challenge);
         if (next?.kind !== 'renewed')
-          return { kind: 'refused', error: loginNeeded(site, status, sent, next) };
+          return { kind: 'refused', error: loginNeeded(endpoint, status, sent, next) };
         if (renewed || next.authorization === authorization)
-          return { kind: 'refused', error: loginNeeded(site, status, sent, undefined) };
+          return { kind: 'refused', error: loginNeeded(endpoint, status, sent, undefined) };
         renewed = true;
         authorization = next.authorization;
       } else return outcome;
@@ -169,7 +169,7 @@ export class Exchange {
     );
   }
 
-  #once(url: URL, authorization: string | undefined): Promise<Outcome> {
+  #once(url: URL, authorization: string | undefined): Promise<HttpOutcome> {
     return new Promise((resolve) => {
       let request: ClientRequest;
       try {
@@ -186,14 +186,14 @@ export class Exchange {
       let reached = false;
       const connecting = setTimeout(
         () => request.destroy(new Error('no connection in time')),
-        CONNECT_PATIENCE,
+        CONNECT_TIMEOUT_MS,
       );
       const stalled = (): void => void request.destroy(new Error('it does not read what is sent'));
       request.once('socket', (socket: Socket) => {
         const connect = (): void => {
           clearTimeout(connecting);
           reached = this.connected = true;
-          socket.setTimeout(SEND_PATIENCE);
+          socket.setTimeout(SEND_TIMEOUT_MS);
           socket.once('timeout', stalled);
         };
         const sent = (): void => {
@@ -242,7 +242,7 @@ export class Exchange {
 /** Reads a body to its end and drops it, so that its connection can be used again; not for long. */
 export function discard(response: IncomingMessage): void {
   let read = 0;
-  const timer = setTimeout(() => response.destroy(), DISCARD_PATIENCE);
+  const timer = setTimeout(() => response.destroy(), DISCARD_TIMEOUT_MS);
   response.on('error', () => undefined);
   response.on('data', (chunk: Buffer) => {
     read += chunk.length;

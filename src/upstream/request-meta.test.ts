@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
 import { Client, CLIENT_SHAPE, Meta, MODERN_VERSION } from '../protocol/index.ts';
 import { editedText, jsonMembers, Message, memberText } from '../wire/index.ts';
-import { stampEdits, type Stamp } from './envelope.ts';
+import { metaEdits, type RequestMeta } from './request-meta.ts';
 
-const STAMP: Stamp = {
+const STAMP: RequestMeta = {
   capabilities: { sampling: {} },
   clientInfo: '{"name":"switch","version":"9"}',
   logLevel: undefined,
@@ -15,9 +15,9 @@ const STAMP: Stamp = {
 const read = (text: string): Message => Message.fromText(text, CLIENT_SHAPE);
 
 /** The request as it goes out; throws the refusal. */
-function stamped(text: string, stamp: Partial<Stamp> = {}): string {
+function stamped(text: string, stamp: Partial<RequestMeta> = {}): string {
   const request = read(text);
-  const edits = stampEdits(request, [], { ...STAMP, ...stamp });
+  const edits = metaEdits(request, [], { ...STAMP, ...stamp });
   if (edits instanceof SwitchboardError) throw edits;
   return editedText(request, edits);
 }
@@ -118,7 +118,7 @@ test('what a retry carries is put in, or in the place of what is there', () => {
 test('edits that are there already stay, in order', () => {
   const request = read('{"method":"tools/call","params":{"name":"a","arguments":{}}}');
   const edit = { start: request.start(Client.name), end: request.end(Client.name), with: '"b"' };
-  const edits = stampEdits(request, [edit], STAMP);
+  const edits = metaEdits(request, [edit], STAMP);
   expect(JSON.parse(editedText(request, edits as never))).toMatchObject({
     params: { name: 'b', arguments: {} },
   });

@@ -2,13 +2,13 @@ import type { Logger } from '../shared/log.ts';
 import type { ClientLink, Session } from '../gateway/index.ts';
 import { kindsChangedBy, Server, type CatalogKind } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
-import { callersAt, Flight } from './flight.ts';
-import type { Incarnation } from './incarnation.ts';
+import { callersAt, PendingCall } from './pending-call.ts';
+import type { ServerRun } from './server-run.ts';
 import type { Modern } from './modern.ts';
 import { untagged } from './stream-tag.ts';
 import type { Tasks } from './tasks.ts';
 
-export interface HearingOptions {
+export interface ServerMessagesOptions {
   /** The server's name. */
   readonly server: string;
   readonly log: Logger;
@@ -26,17 +26,17 @@ export interface HearingOptions {
 }
 
 /** What a server says on its own account, and where that goes. */
-export class Hearing {
-  readonly #options: HearingOptions;
+export class ServerMessages {
+  readonly #options: ServerMessagesOptions;
   /** True once a server that asks without reading has been told of. */
   #unheard = false;
 
-  constructor(options: HearingOptions) {
+  constructor(options: ServerMessagesOptions) {
     this.#options = options;
   }
 
   /** Requests of the server's own: most are for a client. */
-  asked({ peer, questions, modern }: Incarnation, message: Message): void {
+  request({ peer, serverRequests: questions, modern }: ServerRun, message: Message): void {
     const { server, log, unreadLimit } = this.#options;
     if (peer.outbox.backlog > unreadLimit) {
       if (!this.#unheard) log.warn('asks without reading answers', { server });
@@ -48,24 +48,24 @@ export class Hearing {
     else questions.ask(message);
   }
 
-  notified(incarnation: Incarnation, message: Message): void {
-    const { modern } = incarnation;
+  notified(run: ServerRun, message: Message): void {
+    const { modern } = run;
     if (modern && message.string(Server.method) === 'notifications/message') {
-      this.#slowedBy(this.#logged(modern, message), incarnation);
+      this.#slowedBy(this.#logged(modern, message), run);
       return;
     }
     const heard = modern ? modern.listening.heard(message) : message;
-    if (heard !== undefined) this.#heard(incarnation, heard);
+    if (heard !== undefined) this.#heard(run, heard);
   }
 
-  #heard(incarnation: Incarnation, message: Message): void {
-    const { peer, questions, modern } = incarnation;
+  #heard(run: ServerRun, message: Message): void {
+    const { peer, serverRequests: questions, modern } = run;
     const { tasks, changed, notified, othersAtWork } = this.#options;
     const method = message.string(Server.method)!;
     if (method === 'notifications/progress') {
       const token = message.integer(Server.progressToken);
       const listener = peer.pendingFor(token);
-      if (listener instanceof Flight) listener.progress(message);
+      if (listener instanceof PendingCall) listener.progress(message);
       else if (listener === undefined) tasks.get(token)?.progress(message);
     } else if (method === 'notifications/cancelled') {
       const id = message.text(Server.requestId);
@@ -76,7 +76,7 @@ export class Hearing {
       if (kinds.length > 0) for (const kind of kinds) changed(kind);
       else {
         const callers = (): Set<Session> => new Set([...callersAt(peer), ...othersAtWork()]);
-        this.#slowedBy(notified(message, callers), incarnation);
+        this.#slowedBy(notified(message, callers), run);
       }
     }
   }
@@ -94,7 +94,7 @@ export class Hearing {
   }
 
   /** A client that reads slowly slows the server down, not our memory up. */
-  #slowedBy(slow: ClientLink | undefined, { peer }: Incarnation): void {
+  #slowedBy(slow: ClientLink | undefined, { peer }: ServerRun): void {
     if (slow === undefined || this.#options.shared) return;
     peer.pause();
     slow.whenDrained(() => peer.resume());

@@ -3,19 +3,19 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Call } from '../gateway/index.ts';
 import type { Edit, Peer } from '../wire/index.ts';
 import { CallQueue } from './call-queue.ts';
-import { Flight, type FlightControl } from './flight.ts';
-import type { Incarnation } from './incarnation.ts';
+import { PendingCall, type PendingCallControl } from './pending-call.ts';
+import type { ServerRun } from './server-run.ts';
 import type { Modern } from './modern.ts';
 import { ModernCalls } from './modern-calls.ts';
 import type { UpstreamServer } from './server.ts';
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
-export const RESTART_PATIENCE = 2000;
+export const RESTART_TIMEOUT_MS = 2000;
 /** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
 export const UNREAD_LIMIT = 8 * 1024 * 1024;
 
-export interface CallsOptions extends Pick<
-  FlightControl,
+export interface ServerCallsOptions extends Pick<
+  PendingCallControl,
   'lossReason' | 'lossHint' | 'abandoned' | 'continues'
 > {
   readonly server: UpstreamServer;
@@ -23,11 +23,11 @@ export interface CallsOptions extends Pick<
   /** Starts the server; it is the life of the calls when that resolves. */
   readonly start: () => Promise<unknown>;
   /** A call is over, however it ended. */
-  readonly landed: (answered: boolean) => void;
+  readonly finished: (answered: boolean) => void;
   /** Asks the server for its tools anew. */
   readonly relist: () => Promise<unknown>;
   /** How long a call waits for the server to start before it is told to come back, in milliseconds. */
-  readonly startPatience: number;
+  readonly startWaitMs: number;
   /** What a call is told that has waited so long. */
   readonly stillStarting: () => SwitchboardError | undefined;
   /** Why nothing is sent any more; undefined as long as something is. */
@@ -35,13 +35,13 @@ export interface CallsOptions extends Pick<
 }
 
 /** The calls to one server: sent as soon as there is room, kept until then, also over the lives of the server. */
-export class Calls {
-  readonly #options: CallsOptions;
-  readonly #control: FlightControl;
+export class ServerCalls {
+  readonly #options: ServerCallsOptions;
+  readonly #control: PendingCallControl;
   readonly #queue: CallQueue;
   readonly #modern: ModernCalls;
   /** Where they go; undefined while the server does not run. */
-  #life: Incarnation | undefined;
+  #life: ServerRun | undefined;
   /** Calls sent and not yet answered. */
   #inFlight = 0;
   /** Calls that a server did not take and that were sent again. */
@@ -49,7 +49,7 @@ export class Calls {
   #awaitingDrain = false;
   #onDrained: (() => void) | undefined;
 
-  constructor(options: CallsOptions) {
+  constructor(options: ServerCallsOptions) {
     const { server, deadlines } = options;
     this.#options = options;
     this.#queue = new CallQueue({
@@ -67,24 +67,24 @@ export class Calls {
       timeouts: server.timeouts,
       messageBytes: server.limits.messageBytes,
       deadlines,
-      landed: (answered) => this.#landed(answered),
-      waiting: (away) => {
+      finished: (answered) => this.#finished(answered),
+      suspended: (away) => {
         this.#inFlight += away ? -1 : 1;
         if (away && this.#queue.size > 0) this.#drainQueue();
       },
       lossReason: options.lossReason,
       lossHint: options.lossHint,
-      asking: (flight) => this.#life?.questions.mayConcern(flight) === true,
+      asking: (pending) => this.#life?.serverRequests.mayConcern(pending) === true,
       abandoned: options.abandoned,
       continues: options.continues,
       returned: (call, edits) => this.#returned(call, edits),
       mayPause: server.shared !== true,
-      review: (answer, flight) => this.#modern.review(answer, flight),
+      review: (answer, pending) => this.#modern.review(answer, pending),
     };
   }
 
   /** A new life of the server, or the end of one. Calls that were not sent yet lost nothing: they wait for the next. */
-  liveIn(life: Incarnation | undefined): void {
+  liveIn(life: ServerRun | undefined): void {
     this.#life = life;
     this.#awaitingDrain = false;
   }
@@ -109,7 +109,7 @@ export class Calls {
     const life = this.#life;
     if (life !== undefined && this.#queue.size === 0 && this.#hasRoom(life)) {
       this.#dispatch(life, call, edits);
-    } else if (this.#queue.add(call, edits, this.#patience())) {
+    } else if (this.#queue.add(call, edits, this.#waitMs())) {
       if (life === undefined) this.startForKept();
       else this.#drainQueue();
     }
@@ -152,25 +152,25 @@ export class Calls {
   #returned(call: Call, edits: Edit[]): boolean {
     if (!call.open || this.#options.stopped() || this.#resent.has(call)) return false;
     this.#resent.add(call);
-    if (this.#queue.add(call, edits, this.#patience()) && this.#life === undefined) this.startForKept();
+    if (this.#queue.add(call, edits, this.#waitMs()) && this.#life === undefined) this.startForKept();
     return true;
   }
 
-  #hasRoom({ peer, link }: Incarnation): boolean {
+  #hasRoom({ peer, transport }: ServerRun): boolean {
     const { callsInFlight } = this.#options.server.limits;
-    return this.#inFlight < callsInFlight && peer.outbox.backlog < UNREAD_LIMIT && link.open;
+    return this.#inFlight < callsInFlight && peer.outbox.backlog < UNREAD_LIMIT && transport.open;
   }
 
   /** How long a call may wait until it can be sent. */
-  #patience(): number {
-    const { server, startPatience } = this.#options;
-    return this.#life === undefined ? startPatience : server.timeouts.rpcMs;
+  #waitMs(): number {
+    const { server, startWaitMs } = this.#options;
+    return this.#life === undefined ? startWaitMs : server.timeouts.rpcMs;
   }
 
-  #dispatch({ modern, peer }: Incarnation, call: Call, edits: Edit[]): void {
+  #dispatch({ modern, peer }: ServerRun, call: Call, edits: Edit[]): void {
     if (modern === undefined) {
       this.#inFlight++;
-      new Flight(call, peer, this.#control).send(edits);
+      new PendingCall(call, peer, this.#control).send(edits);
     } else this.#dispatchModern(modern, peer, call, edits);
   }
 
@@ -179,12 +179,12 @@ export class Calls {
     const ready = this.#modern.prepare(modern, call, edits, carried);
     if (ready === undefined) return;
     this.#inFlight++;
-    new Flight(call, peer, this.#control, true, carried?.latest).send(edits, ready);
+    new PendingCall(call, peer, this.#control, true, carried?.latest).send(edits, ready);
   }
 
-  #landed(answered: boolean): void {
+  #finished(answered: boolean): void {
     this.#inFlight--;
-    this.#options.landed(answered);
+    this.#options.finished(answered);
     if (this.#queue.size > 0) this.#drainQueue();
     if (this.#inFlight === 0) this.#onDrained?.();
   }

@@ -1,10 +1,10 @@
 import type { Logger } from '../shared/log.ts';
 import { quoted } from '../shared/printable.ts';
 import { captureOutput, type ChildEnd, type Family } from '../process/index.ts';
-import type { Link, LinkEnd, LinkEvents } from './link.ts';
+import type { Transport, TransportEnd, TransportEvents } from './transport.ts';
 import type { ProcessTarget } from './server.ts';
 
-export interface ProcessLinkOptions {
+export interface ProcessTransportOptions {
   /** The server's name. */
   readonly server: string;
   readonly target: ProcessTarget;
@@ -23,7 +23,7 @@ const EXIT_NEWS = 50;
 const AT_ONCE = { term: 0, kill: 2000 };
 
 /** Starts a program; the link to it is its stdin and stdout. */
-export function openProcessLink(options: ProcessLinkOptions, events: LinkEvents): Link {
+export function openProcessTransport(options: ProcessTransportOptions, events: TransportEvents): Transport {
   const { server, target, family, log, mask } = options;
   const { command, args, cwd, env, shown } = target;
   const child = family.spawn({ name: server, command, args, cwd, env: env(), shown });
@@ -33,7 +33,7 @@ export function openProcessLink(options: ProcessLinkOptions, events: LinkEvents)
   });
   let over = false;
 
-  const end = (how: LinkEnd): void => {
+  const end = (how: TransportEnd): void => {
     if (over) return;
     over = true;
     events.ended(how);

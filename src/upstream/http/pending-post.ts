@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { Envelope, type Message } from '../../wire/index.ts';
-import type { Failure } from '../link.ts';
-import { EventStream } from './event-stream.ts';
-import { discard, Exchange, typeOf, type Outcome } from './exchange.ts';
-import { answeredBadly, badStatus, broken, causeOf, noAnswer, wrongType } from './failures.ts';
+import type { SendFailure } from '../transport.ts';
+import { EventStreamParser } from './event-stream.ts';
+import { discard, HttpRequest, typeOf, type HttpOutcome } from './http-request.ts';
+import { answeredBadly, badStatus, broken, causeOf, noHttpAnswer, wrongType } from './failures.ts';
 import { answeredId, errorAnswer, readIncoming } from './incoming.ts';
-import type { Outgoing } from './outlet.ts';
+import type { Outgoing } from './outgoing-stream.ts';
 import { pauseAfter } from './pause.ts';
-import type { Refusal, TransportContext } from './transport.ts';
+import type { HttpRefusal, HttpTransportContext } from './http-transport.ts';
 import { refusalBody, wholeBody } from './whole-body.ts';
 
-export interface AskingEvents {
+export interface PendingPostEvents {
   /** Whether others are with the server now, so that it is there though no connection was made for this one. */
   othersServed(): boolean;
   /** The server took it; its answer follows. */
@@ -18,20 +18,20 @@ export interface AskingEvents {
   /** A message came, the answer or another one. */
   arrived(message: Message): void;
   /** Nothing more comes of it. Told once, also when it was dropped. */
-  settled(end: Settled): void;
+  settled(end: PostOutcome): void;
 }
 
-export type Settled =
+export type PostOutcome =
   | { readonly kind: 'answered' }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'unreachable'; readonly cause: unknown }
   /** The server does not know our session any more. */
-  | { readonly kind: 'forgotten'; readonly failure: Failure }
+  | { readonly kind: 'forgotten'; readonly failure: SendFailure }
   /** `initialize` was refused as by a server that speaks otherwise. */
-  | { readonly kind: 'unsuitable'; readonly refusal: Refusal }
-  | Failure;
+  | { readonly kind: 'unsuitable'; readonly refusal: HttpRefusal }
+  | SendFailure;
 
-export interface AskingOptions {
+export interface PendingPostOptions {
   /** Headers of this request alone. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether a stream that breaks off can be taken up again. Default true. */
@@ -48,14 +48,14 @@ const REACH_TRIES = 2;
 const UNSUITABLE = new Set([400, 404, 405, 406, 415, 501]);
 
 /** One request of ours on its way: from its POST to its answer, over all the streams this takes. */
-export class Asking {
+export class PendingPost {
   readonly message: Outgoing;
-  readonly #context: TransportContext;
-  readonly #events: AskingEvents;
+  readonly #context: HttpTransportContext;
+  readonly #events: PendingPostEvents;
   readonly #hadSession: boolean;
   readonly #resumable: boolean;
-  readonly #post: Exchange;
-  #exchange: Exchange;
+  readonly #post: HttpRequest;
+  #exchange: HttpRequest;
   #over = false;
   /** What the server sends now has been read to its end. */
   #read = false;
@@ -69,18 +69,24 @@ export class Asking {
 
   constructor(
     message: Outgoing,
-    context: TransportContext,
-    events: AskingEvents,
-    { headers = {}, resumable = true }: AskingOptions = {},
+    context: HttpTransportContext,
+    events: PendingPostEvents,
+    { headers = {}, resumable = true }: PendingPostOptions = {},
   ) {
     this.message = message;
     this.#context = context;
     this.#events = events;
-    this.#hadSession = context.site.session !== undefined;
+    this.#hadSession = context.endpoint.session !== undefined;
     const accept = 'application/json, text/event-stream';
     this.#resumable = resumable;
     const again = (): boolean => events.othersServed();
-    this.#post = new Exchange(context.site, { method: 'POST', accept, body: message.body, headers, again });
+    this.#post = new HttpRequest(context.endpoint, {
+      method: 'POST',
+      accept,
+      body: message.body,
+      headers,
+      again,
+    });
     this.#exchange = this.#post;
     void this.#post.sent.then(() => message.sent());
     void this.#post.outcome.then((outcome) => this.#posted(outcome));
@@ -117,16 +123,17 @@ export class Asking {
     this.#settle({ kind: 'dropped' });
   }
 
-  #settle(end: Settled): void {
+  #settle(end: PostOutcome): void {
     if (this.#over) return;
     this.#over = true;
     this.#events.settled(end);
   }
 
-  #posted(outcome: Outcome): void {
-    const { site } = this.#context;
+  #posted(outcome: HttpOutcome): void {
+    const { endpoint } = this.#context;
     if (outcome.kind === 'answered') this.#begun(outcome.response, outcome.status);
-    else if (outcome.kind === 'broken') this.#settle({ kind: 'failed', error: broken(site, outcome.cause) });
+    else if (outcome.kind === 'broken')
+      this.#settle({ kind: 'failed', error: broken(endpoint, outcome.cause) });
     else if (outcome.kind === 'refused') this.#settle({ kind: 'failed', error: outcome.error });
     else this.#settle(outcome);
   }
@@ -143,32 +150,33 @@ export class Asking {
   }
 
   async #readJson(response: IncomingMessage, status: number): Promise<void> {
-    const { site, inlet, messageBytes } = this.#context;
-    const { kind, pieces } = await wholeBody(response, inlet, messageBytes);
+    const { endpoint, incomingStream, messageBytes } = this.#context;
+    const { kind, pieces } = await wholeBody(response, incomingStream, messageBytes);
     this.#bodyEnded();
     if (this.#over) return;
     if (kind === 'too-large') this.#settle({ kind });
-    else if (kind === 'broken') this.#settle({ kind: 'failed', error: broken(site, { code: 'ECONNRESET' }) });
+    else if (kind === 'broken')
+      this.#settle({ kind: 'failed', error: broken(endpoint, { code: 'ECONNRESET' }) });
     else if (pieces.length === 0)
-      this.#settle({ kind: 'failed', error: answeredBadly(site, `HTTP ${status} and nothing else`) });
+      this.#settle({ kind: 'failed', error: answeredBadly(endpoint, `HTTP ${status} and nothing else`) });
     else {
       const messages = readIncoming(pieces) ?? [];
       for (const message of messages) this.#events.arrived(message);
       const what = messages.length === 0 ? 'what is no JSON-RPC message' : 'the answer to something else';
-      this.#settle({ kind: 'failed', error: answeredBadly(site, what) });
+      this.#settle({ kind: 'failed', error: answeredBadly(endpoint, what) });
     }
   }
 
   async #readOther(response: IncomingMessage, type: string): Promise<void> {
-    const { site, inlet } = this.#context;
-    const text = textOf(await refusalBody(response, inlet));
+    const { endpoint, incomingStream } = this.#context;
+    const text = textOf(await refusalBody(response, incomingStream));
     this.#bodyEnded();
-    this.#settle({ kind: 'failed', error: wrongType(site, type, text) });
+    this.#settle({ kind: 'failed', error: wrongType(endpoint, type, text) });
   }
 
   async #refused(response: IncomingMessage, status: number): Promise<void> {
-    const { site, inlet } = this.#context;
-    const pieces = await refusalBody(response, inlet);
+    const { endpoint, incomingStream } = this.#context;
+    const pieces = await refusalBody(response, incomingStream);
     this.#bodyEnded();
     if (this.#over) return;
     const text = textOf(pieces);
@@ -188,18 +196,18 @@ export class Asking {
     if (answer !== undefined) this.#events.arrived(answer);
     else if (this.message.method === 'initialize' && UNSUITABLE.has(status))
       this.#settle({ kind: 'unsuitable', refusal: { status, text } });
-    else this.#settle({ kind: 'failed', error: badStatus(site, status, text) });
+    else this.#settle({ kind: 'failed', error: badStatus(endpoint, status, text) });
   }
 
   #readEvents(response: IncomingMessage): void {
-    const { site, inlet, messageBytes, log } = this.#context;
-    const stream = new EventStream(messageBytes, {
+    const { endpoint, incomingStream, messageBytes, log } = this.#context;
+    const stream = new EventStreamParser(messageBytes, {
       event: (type, data) => {
         if (type !== 'message') return;
         const messages = readIncoming(data);
         if (messages === undefined) {
           this.#babbled = true;
-          log.warn('sent an event that is no message', { server: site.server });
+          log.warn('sent an event that is no message', { server: endpoint.server });
         } else for (const message of messages) this.#events.arrived(message);
       },
       oversize: () => {
@@ -208,7 +216,7 @@ export class Asking {
       },
     });
     stream.lastEventId = this.#lastEventId;
-    inlet.read(response, {
+    incomingStream.read(response, {
       data: (chunk) => stream.push(chunk),
       ended: (whole) => this.#streamEnded(stream, whole),
     });
@@ -219,7 +227,7 @@ export class Asking {
     clearTimeout(this.#linger);
   }
 
-  #streamEnded(stream: EventStream, whole: boolean): void {
+  #streamEnded(stream: EventStreamParser, whole: boolean): void {
     this.#bodyEnded();
     if (this.#over) return;
     this.#lastEventId = stream.lastEventId;
@@ -232,36 +240,36 @@ export class Asking {
     else if (this.#babbled)
       this.#settle({
         kind: 'failed',
-        error: answeredBadly(this.#context.site, 'what is no JSON-RPC message'),
+        error: answeredBadly(this.#context.endpoint, 'what is no JSON-RPC message'),
       });
-    else this.#settle({ kind: 'failed', error: noAnswer(this.#context.site, how) });
+    else this.#settle({ kind: 'failed', error: noHttpAnswer(this.#context.endpoint, how) });
   }
 
   /** Goes on where the stream broke off, after a while. `how` is what became of the last try. */
   #resume(how: string): void {
-    const { site } = this.#context;
+    const { endpoint } = this.#context;
     if (this.#tries >= RESUME_TRIES) {
-      this.#settle({ kind: 'failed', error: noAnswer(site, how) });
+      this.#settle({ kind: 'failed', error: noHttpAnswer(endpoint, how) });
       return;
     }
     const wait = pauseAfter(this.#tries++, this.#retryMs);
     this.#resuming = setTimeout(() => {
       const lastEventId = this.#lastEventId;
       this.#read = false;
-      this.#exchange = new Exchange(site, { method: 'GET', accept: 'text/event-stream', lastEventId });
+      this.#exchange = new HttpRequest(endpoint, { method: 'GET', accept: 'text/event-stream', lastEventId });
       void this.#exchange.outcome.then((outcome) => this.#resumed(outcome));
     }, wait);
   }
 
-  #resumed(outcome: Outcome): void {
+  #resumed(outcome: HttpOutcome): void {
     if (this.#over) {
       this.#exchange.drop();
       return;
     }
-    const { site } = this.#context;
-    const lost = (how: string): Failure => ({
+    const { endpoint } = this.#context;
+    const lost = (how: string): SendFailure => ({
       kind: 'failed',
-      error: noAnswer(site, `${BROKE_OFF}: ${how}`),
+      error: noHttpAnswer(endpoint, `${BROKE_OFF}: ${how}`),
     });
     if (outcome.kind === 'refused') this.#settle({ kind: 'failed', error: outcome.error });
     else if (outcome.kind === 'dropped') this.#settle(outcome);

@@ -1,12 +1,12 @@
 import type { Logger } from '../../shared/log.ts';
-import type { Failure, LinkEnd } from '../link.ts';
+import type { SendFailure, TransportEnd } from '../transport.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
-import type { Inlet } from './inlet.ts';
-import type { Outgoing } from './outlet.ts';
-import type { Site } from './site.ts';
+import type { IncomingStream } from './incoming-stream.ts';
+import type { Outgoing } from './outgoing-stream.ts';
+import type { RemoteEndpoint } from './remote-endpoint.ts';
 
 /** A way to carry messages over HTTP: one of the two that the protocol has had. */
-export interface Transport {
+export interface HttpTransport {
   /** False once it takes no more messages. */
   readonly open: boolean;
   /** Resolves, for what is no request, when the server has taken it or never will. */
@@ -15,33 +15,33 @@ export interface Transport {
   stop(): Promise<void>;
 }
 
-export interface TransportEvents {
-  unanswered(id: number, failure: Failure): void;
+export interface HttpTransportEvents {
+  unanswered(id: number, failure: SendFailure): void;
   /** It takes no more messages; its end follows. */
   closed(): void;
-  ended(end: LinkEnd): void;
-  /** The server has answered a greeting: this is how to speak to it. */
+  ended(end: TransportEnd): void;
+  /** The server has answered the handshake: this is how to speak to it. */
   suits(): void;
   /** `initialize` was answered in a way that says that the server does not speak so. */
-  unsuitable(initialize: Outgoing, refusal: Refusal): void;
+  unsuitable(initialize: Outgoing, refusal: HttpRefusal): void;
 }
 
 /** An answer with a bad status, and what came with it. */
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number;
   readonly text: string;
 }
 
-export interface TransportContext {
-  readonly site: Site;
-  readonly inlet: Inlet;
+export interface HttpTransportContext {
+  readonly endpoint: RemoteEndpoint;
+  readonly incomingStream: IncomingStream;
   /** The largest message taken, in bytes. */
   readonly messageBytes: number;
   readonly log: Logger;
   /** What the server's tools want to see in headers. Default nothing. */
   readonly headers?: ToolHeaders | undefined;
-  readonly events: TransportEvents;
+  readonly events: HttpTransportEvents;
 }
 
 /** How long the server may take over a message that is no request, in milliseconds. */
-export const TELL_PATIENCE = 30_000;
+export const NOTIFICATION_TIMEOUT_MS = 30_000;

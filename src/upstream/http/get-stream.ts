@@ -1,22 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Message } from '../../wire/index.ts';
-import { EventStream } from './event-stream.ts';
-import { discard, Exchange, typeOf, type Outcome } from './exchange.ts';
+import { EventStreamParser } from './event-stream.ts';
+import { discard, HttpRequest, typeOf, type HttpOutcome } from './http-request.ts';
 import { readIncoming } from './incoming.ts';
 import { pauseAfter } from './pause.ts';
-import type { TransportContext } from './transport.ts';
+import type { HttpTransportContext } from './http-transport.ts';
 
-export interface ListeningEvents {
+export interface GetStreamEvents {
   arrived(message: Message): void;
   /** The server does not know our session any more. */
   forgotten(): void;
 }
 
 /** The stream on which a server speaks without being asked. It is opened again whenever it breaks. */
-export class Listening {
-  readonly #context: TransportContext;
-  readonly #events: ListeningEvents;
-  #exchange: Exchange | undefined;
+export class GetStream {
+  readonly #context: HttpTransportContext;
+  readonly #events: GetStreamEvents;
+  #exchange: HttpRequest | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastEventId: string | undefined;
   #retryMs: number | undefined;
@@ -26,7 +26,7 @@ export class Listening {
   #offered = false;
   #stopped = false;
 
-  constructor(context: TransportContext, events: ListeningEvents) {
+  constructor(context: HttpTransportContext, events: GetStreamEvents) {
     this.#context = context;
     this.#events = events;
     this.#open();
@@ -39,7 +39,7 @@ export class Listening {
   }
 
   #open(): void {
-    this.#exchange = new Exchange(this.#context.site, {
+    this.#exchange = new HttpRequest(this.#context.endpoint, {
       method: 'GET',
       accept: 'text/event-stream',
       lastEventId: this.#lastEventId,
@@ -47,9 +47,9 @@ export class Listening {
     void this.#exchange.outcome.then((outcome) => this.#opened(outcome));
   }
 
-  #opened(outcome: Outcome): void {
+  #opened(outcome: HttpOutcome): void {
     if (this.#stopped) return;
-    const { site, log } = this.#context;
+    const { endpoint, log } = this.#context;
     if (outcome.kind === 'answered') {
       const { response, status } = outcome;
       if (status === 200 && typeOf(response) === 'text/event-stream') {
@@ -59,28 +59,28 @@ export class Listening {
       discard(response);
       // A server without this stream often has no route for it either: only where it had one before does a 404 mean
       // that the session is gone.
-      if (status === 404 && this.#offered && site.session !== undefined) this.#events.forgotten();
+      if (status === 404 && this.#offered && endpoint.session !== undefined) this.#events.forgotten();
       else if (status >= 500 && status !== 501) this.#again();
-      else log.debug('offers no stream of its own', { server: site.server, status });
+      else log.debug('offers no stream of its own', { server: endpoint.server, status });
     } else if (outcome.kind === 'refused')
-      log.debug('offers no stream of its own', { server: site.server, reason: outcome.error.message });
+      log.debug('offers no stream of its own', { server: endpoint.server, reason: outcome.error.message });
     else this.#again();
   }
 
   #read(response: IncomingMessage): void {
     this.#offered = true;
-    const { site, inlet, messageBytes, log } = this.#context;
-    const stream = new EventStream(messageBytes, {
+    const { endpoint, incomingStream, messageBytes, log } = this.#context;
+    const stream = new EventStreamParser(messageBytes, {
       event: (type, data) => {
         if (type !== 'message') return;
         const messages = readIncoming(data);
-        if (messages === undefined) log.warn('sent an event that is no message', { server: site.server });
+        if (messages === undefined) log.warn('sent an event that is no message', { server: endpoint.server });
         else for (const message of messages) this.#events.arrived(message);
       },
-      oversize: () => log.warn('dropped a message over the limit', { server: site.server }),
+      oversize: () => log.warn('dropped a message over the limit', { server: endpoint.server }),
     });
     stream.lastEventId = this.#lastEventId;
-    inlet.read(response, {
+    incomingStream.read(response, {
       data: (chunk) => stream.push(chunk),
       ended: () => {
         if (this.#stopped) return;

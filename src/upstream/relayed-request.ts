@@ -3,18 +3,18 @@ import type { ClientLink, ServerRequest, Session } from '../gateway/index.ts';
 import { Client, Server } from '../protocol/index.ts';
 import { RpcCode, type AnswerListener, type Message, type Peer, type Unanswered } from '../wire/index.ts';
 
-export interface AskedControl {
+export interface RelayedRequestControl {
   readonly deadlines: Deadlines;
   /** How long a client may take to answer, in milliseconds: often a person has to. */
-  readonly patience: number;
+  readonly timeoutMs: number;
   /** The clients with calls running at the server. */
   callers(): ReadonlySet<Session>;
   /** It is over, however it ended. */
-  settled(asked: Asked): void;
+  settled(asked: RelayedRequest): void;
 }
 
 /** A server's request to a client, on its way there and back. The server's id, and its progress token, are given back as they came. */
-export class Asked implements ServerRequest, AnswerListener, Deadline {
+export class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
   readonly method: string;
   readonly request: Message;
   /** When it came, on the performance clock: only calls that were running then can be about it. */
@@ -22,18 +22,18 @@ export class Asked implements ServerRequest, AnswerListener, Deadline {
   readonly at: number;
   place = -1;
   readonly #peer: Peer;
-  readonly #control: AskedControl;
+  readonly #control: RelayedRequestControl;
   #client: ClientLink | undefined;
   /** The id it has at the client. */
   #id = 0;
   #open = true;
 
-  constructor(request: Message, method: string, peer: Peer, control: AskedControl) {
+  constructor(request: Message, method: string, peer: Peer, control: RelayedRequestControl) {
     this.request = request;
     this.method = method;
     this.#peer = peer;
     this.#control = control;
-    this.at = performance.now() + control.patience;
+    this.at = performance.now() + control.timeoutMs;
   }
 
   /** Whom it was passed on to. */

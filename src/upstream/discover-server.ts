@@ -9,28 +9,28 @@ import {
   Server,
 } from '../protocol/index.ts';
 import type { Message, Peer } from '../wire/index.ts';
-import { stampedParams } from './envelope.ts';
+import { paramsWithMeta } from './request-meta.ts';
 import { errorCode, errorText, versionsSupported } from './error-answer.ts';
-import { unheard, unknownVersions, type Greeting, type Reception } from './handshake.ts';
+import { unheard, unknownVersions, type ClientIdentity, type HandshakeResult } from './handshake.ts';
 
 /**
  * Asks a server of the modern era what it is. One that is not of it says anything at all, or nothing: it counts as
- * having refused after `patience` milliseconds.
+ * having refused after `timeoutMs` milliseconds.
  */
-export function discover(
+export function discoverServer(
   peer: Peer,
   server: string,
-  greeting: Greeting,
+  identity: ClientIdentity,
   mask: (text: string) => string,
-  patience: number,
-): Promise<Reception> {
+  timeoutMs: number,
+): Promise<HandshakeResult> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
-      const message = `Server '${server}' did not answer server/discover within ${Math.round(patience)} ms.`;
+      const message = `Server '${server}' did not answer server/discover within ${Math.round(timeoutMs)} ms.`;
       resolve({ kind: 'refused', error: new SwitchboardError('START_FAILED', message), silent: true });
-    }, patience);
-    const id = peer.request('server/discover', stampedParams(undefined, greeting), {
+    }, timeoutMs);
+    const id = peer.request('server/discover', paramsWithMeta(undefined, identity), {
       answered: (answer) => {
         clearTimeout(timer);
         try {
@@ -41,15 +41,15 @@ export function discover(
       },
       unanswered: (reason, error) => {
         clearTimeout(timer);
-        const reception = unheard(server, 'server/discover', reason, error);
-        if (reception instanceof SwitchboardError) reject(reception);
-        else resolve(reception);
+        const result = unheard(server, 'server/discover', reason, error);
+        if (result instanceof SwitchboardError) reject(result);
+        else resolve(result);
       },
     });
   });
 }
 
-function readDiscovery(answer: Message, server: string, mask: (text: string) => string): Reception {
+function readDiscovery(answer: Message, server: string, mask: (text: string) => string): HandshakeResult {
   if (answer.has(Server.error)) return readRefusal(answer, server, mask);
   const result = answer.value(Server.result);
   if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
@@ -70,7 +70,7 @@ function readDiscovery(answer: Message, server: string, mask: (text: string) => 
 }
 
 /** Only errors that the modern era has brought show a modern server; older ones answer with any code there is. */
-function readRefusal(answer: Message, server: string, mask: (text: string) => string): Reception {
+function readRefusal(answer: Message, server: string, mask: (text: string) => string): HandshakeResult {
   const code = errorCode(answer);
   const said = quoted(mask(errorText(answer)));
   const error = new SwitchboardError('START_FAILED', `Server '${server}' refused server/discover: ${said}.`);
@@ -80,7 +80,7 @@ function readRefusal(answer: Message, server: string, mask: (text: string) => st
 }
 
 /** It knows how to be asked, and does not speak our version: there may be an older one that both know. */
-function other(versions: readonly unknown[], server: string): Reception {
+function other(versions: readonly unknown[], server: string): HandshakeResult {
   const error = unknownVersions(server, versions);
   // It names the very version that it was asked in: it is asked once more.
   if (versions.includes(MODERN_VERSION)) return { kind: 'refused', error, again: true };

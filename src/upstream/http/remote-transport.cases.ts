@@ -2,9 +2,9 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerRespon
 import { connect, type AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
-import type { Failure, Link, LinkEnd } from '../link.ts';
+import type { SendFailure, Transport, TransportEnd } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
-import { openRemoteLink, type RemoteLinkOptions } from './remote-link.ts';
+import { openRemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
 
 /** A request as a server under test saw it. */
 export interface Seen {
@@ -81,12 +81,12 @@ export function turnedAway(url: string): Promise<boolean> {
 }
 
 /** A link with all that it told. */
-export function open(target: string | Partial<RemoteTarget>, options: Partial<RemoteLinkOptions> = {}) {
+export function open(target: string | Partial<RemoteTarget>, options: Partial<RemoteTransportOptions> = {}) {
   const url = typeof target === 'string' ? target : target.url!;
   const lines: string[] = [];
-  const failures: { id: number; failure: Failure }[] = [];
-  const ends: LinkEnd[] = [];
-  const link: Link = openRemoteLink(
+  const failures: { id: number; failure: SendFailure }[] = [];
+  const ends: TransportEnd[] = [];
+  const transport: Transport = openRemoteTransport(
     {
       server: 'far',
       target: {
@@ -107,30 +107,30 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
       unanswered: (id, failure) => failures.push({ id, failure }),
     },
   );
-  onTestFinished(() => link.stop());
+  onTestFinished(() => transport.stop());
   let rest = '';
   const listen = (): void => {
-    link.input.setEncoding('utf8');
-    link.input.on('data', (text: string) => {
+    transport.input.setEncoding('utf8');
+    transport.input.on('data', (text: string) => {
       const parts = (rest + text).split('\n');
       rest = parts.pop()!;
       lines.push(...parts);
     });
   };
   return {
-    link,
+    link: transport,
     lines,
     failures,
     ends,
     listen,
     write: (message: object | string) =>
-      link.output.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
+      transport.output.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
     /** The answer to the request of this id. */
     answer: async (id: number): Promise<any> => {
       await until(() => lines.some((line) => idOf(line) === id));
       return JSON.parse(lines.find((line) => idOf(line) === id)!);
     },
-    failure: async (id: number): Promise<Failure> => {
+    failure: async (id: number): Promise<SendFailure> => {
       await until(() => failures.some((one) => one.id === id));
       return failures.find((one) => one.id === id)!.failure;
     },
@@ -159,7 +159,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 
 export const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
 export const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-export const greeting = {
+export const initializeResult = {
   jsonrpc: '2.0',
   id: 1,
   result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'far', version: '1' } },
@@ -181,10 +181,11 @@ export function events(response: ServerResponse, text = ''): void {
   if (text !== '') response.write(text);
 }
 
-/** A well-behaved server with a session; `handler` gets what is neither greeting nor farewell. */
+/** A well-behaved server with a session; `handler` gets what is neither the handshake nor the goodbye. */
 export function sessionful(handler: Handler): Handler {
   return (seen, response, request) => {
-    if (seen.message?.method === 'initialize') json(response, greeting, { 'Mcp-Session-Id': 'session-1' });
+    if (seen.message?.method === 'initialize')
+      json(response, initializeResult, { 'Mcp-Session-Id': 'session-1' });
     else if (seen.message?.method === 'notifications/initialized') response.writeHead(202).end();
     else if (seen.method === 'DELETE') response.writeHead(200).end();
     else handler(seen, response, request);
@@ -199,10 +200,10 @@ export function withoutStream(handler: Handler): Handler {
   });
 }
 
-/** Opens a link and exchanges greetings. */
-export async function greeted(
+/** Opens a transport and initializes it. */
+export async function openInitialized(
   target: string | Partial<RemoteTarget>,
-  options: Partial<RemoteLinkOptions> = {},
+  options: Partial<RemoteTransportOptions> = {},
 ) {
   const rig = open(target, options);
   rig.listen();

@@ -46,15 +46,15 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
     const { source } = await rig();
     const client = new TestClient(ALL);
     const ten = client.tool(source, 'ask', { rounds: 10 });
-    for (let round = 1; round <= 10; round++) {
-      await until(() => client.asked.length === round);
-      client.asked[round - 1]!.answer(accepted(String(round)));
+    for (let loop = 1; loop <= 10; loop++) {
+      await until(() => client.asked.length === loop);
+      client.asked[loop - 1]!.answer(accepted(String(loop)));
     }
     expect(said(await ten.answer)).toHaveLength(10);
     const more = client.tool(source, 'ask', { rounds: 11 });
-    for (let round = 11; round <= 20; round++) {
-      await until(() => client.asked.length === round);
-      client.asked[round - 1]!.answer(accepted(String(round)));
+    for (let loop = 11; loop <= 20; loop++) {
+      await until(() => client.asked.length === loop);
+      client.asked[loop - 1]!.answer(accepted(String(loop)));
     }
     expect((await more.answer).failed.message).toMatch(/more than 10 times/);
     expect(client.asked).toHaveLength(20);

@@ -12,10 +12,10 @@ import {
   type Edit,
   type Excerpt,
 } from '../wire/index.ts';
-import type { Greeting } from './handshake.ts';
+import type { ClientIdentity } from './handshake.ts';
 
 /** What a relayed request says to a modern server of itself. */
-export interface Stamp {
+export interface RequestMeta {
   /** What the client behind us can do, as it said it. */
   readonly capabilities: JsonObject;
   /** What we call ourselves, as JSON text. */
@@ -33,13 +33,13 @@ export interface Stamp {
  * for itself which version it is of and what its client can do; where it says so, it must say so once. One in which
  * such a member stands twice is refused: we would replace one and the server might read the other.
  */
-export function stampEdits(
+export function metaEdits(
   request: Message,
   edits: readonly Edit[],
-  stamp: Stamp,
+  stamp: RequestMeta,
 ): Edit[] | SwitchboardError {
   const all = [...edits];
-  if (stamp.keeps && stamp.more === undefined && isStamped(request))
+  if (stamp.keeps && stamp.more === undefined && hasModernMeta(request))
     return renamed(request, edits, Client.clientInfo, stamp.clientInfo);
   const places = placesOf(request);
   if (places === undefined) return DOUBLED;
@@ -94,19 +94,19 @@ export function metaWith(clientInfo: string, request: Message): Excerpt {
 }
 
 /** Whether the client has said all of it, as those of the modern era do: then only the name changes. */
-export function isStamped(request: Message): boolean {
+export function hasModernMeta(request: Message): boolean {
   return request.has(Client.version) && request.has(Client.clientInfo) && request.has(Client.capabilities);
 }
 
 /** The params of a request of our own with the envelope on them. */
-export function stampedParams(params: JsonObject | undefined, greeting: Greeting): JsonObject {
+export function paramsWithMeta(params: JsonObject | undefined, identity: ClientIdentity): JsonObject {
   return {
     ...params,
     _meta: {
       ...(params?._meta as object | undefined),
       [Meta.protocolVersion]: MODERN_VERSION,
-      [Meta.clientInfo]: greeting.clientInfo,
-      [Meta.clientCapabilities]: greeting.capabilities,
+      [Meta.clientInfo]: identity.clientInfo,
+      [Meta.clientCapabilities]: identity.capabilities,
     },
   };
 }
@@ -131,7 +131,7 @@ type Slots = Readonly<
   >
 >;
 
-function wantedMeta(message: Message, slots: Slots, stamp: Stamp): Wanted[] {
+function wantedMeta(message: Message, slots: Slots, stamp: RequestMeta): Wanted[] {
   const wanted: Wanted[] = [];
   const stays = (slot: number): boolean => stamp.keeps && message.has(slot);
   if (!stays(slots.version)) wanted.push({ key: Meta.protocolVersion, slot: slots.version, text: VERSION });

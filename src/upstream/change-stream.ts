@@ -4,7 +4,7 @@ import { RpcCode, type Message, type Peer, type Unanswered } from '../wire/index
 import { errorCode, errorText } from './error-answer.ts';
 import { untagged } from './stream-tag.ts';
 
-export interface ListeningOptions {
+export interface ChangeStreamOptions {
   /** The server's name. */
   readonly server: string;
   readonly peer: Peer;
@@ -18,7 +18,7 @@ export interface ListeningOptions {
 }
 
 /** How long a subscription may wait until the server has confirmed it, in milliseconds. */
-const CONFIRM_PATIENCE = 2000;
+const CONFIRM_TIMEOUT_MS = 2000;
 /** Between an end of the stream and the next try, in milliseconds: the first pause and the longest. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 30_000;
@@ -31,8 +31,8 @@ const MOST_STREAMS = 4;
  * The one long request on which a modern server tells what has changed. Whenever we want to hear of something else, a
  * new one is opened, and the old one is given up when the new one is confirmed, so that nothing is missed between them.
  */
-export class Listening {
-  readonly #options: ListeningOptions;
+export class ChangeStream {
+  readonly #options: ChangeStreamOptions;
   readonly #kinds: readonly CatalogKind[];
   readonly #uris = new Set<string>();
   /** Those that are open, oldest first; the last has all that we want to hear of now. */
@@ -45,7 +45,7 @@ export class Listening {
   #over = false;
   #asked: (() => void)[] = [];
 
-  constructor(options: ListeningOptions) {
+  constructor(options: ChangeStreamOptions) {
     this.#options = options;
     this.#kinds = (Object.keys(FILTER) as (keyof typeof FILTER)[]).filter((kind) => {
       const capability = options.capabilities[LIST_KINDS[kind].capability];
@@ -124,7 +124,7 @@ export class Listening {
   /** Asks for what is wanted now; for several changes at one time once. */
   #reopened(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, CONFIRM_PATIENCE).unref();
+      const timer = setTimeout(resolve, CONFIRM_TIMEOUT_MS).unref();
       this.#asked.push(() => {
         clearTimeout(timer);
         resolve();
@@ -194,9 +194,9 @@ class Stream {
   /** The server has said that it will tell. */
   confirmed = false;
   readonly since = performance.now();
-  readonly #listening: Listening;
+  readonly #listening: ChangeStream;
 
-  constructor(listening: Listening) {
+  constructor(listening: ChangeStream) {
     this.#listening = listening;
   }
 
