@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { yardRepository } from '../../../test/helpers/yard-repository.ts';
 import { checkState } from '../state/check.ts';
-import { configFileFor } from './find.ts';
+import { ensureProject } from '../state/project.ts';
+import type { ServiceRecord, State } from '../state/records.ts';
+import { CONFIG_FILE, configFileFor } from './find.ts';
 
 const findConfig = (from: string): string | undefined => configFileFor(checkState({}).state, from);
 
@@ -43,4 +46,90 @@ it('does not take a directory for the file', () => {
 it('looks above a directory that has been deleted', () => {
   writeFileSync(join(root, 'switchyard.toml'), '');
   expect(findConfig(join(root, 'gone/deeper'))).toBe(join(root, 'switchyard.toml'));
+});
+
+describe('in the worktrees of a bare repository', () => {
+  let top: string;
+
+  /** A bare repository on main, with worktrees of these branches. */
+  function bare(...branches: string[]): {
+    readonly state: State;
+    readonly at: (path: string) => string | undefined;
+  } {
+    const { folder, gitIn } = yardRepository();
+    top = folder;
+    gitIn(top, 'clone', '-q', '--bare', 'shop', 'bare.git');
+    for (const branch of branches) {
+      const what = branch === 'main' ? [join(top, branch), 'main'] : ['-b', branch, join(top, branch)];
+      gitIn(join(top, 'bare.git'), 'worktree', 'add', '-q', ...what);
+    }
+    const { state } = checkState({});
+    return { state, at: (path) => configFileFor(state, join(top, path)) };
+  }
+  const fileIn = (branch: string): string => join(top, branch, CONFIG_FILE);
+
+  it('takes the file of the one on the branch that the repository is on', () => {
+    const { at } = bare('a', 'main', 'z');
+    for (const place of ['a', 'main', 'z', 'bare.git', 'bare.git/refs'])
+      expect(at(place)).toBe(fileIn('main'));
+    expect(at('shop')).toBe(fileIn('shop'));
+  });
+
+  it('takes the first by name where none is on that branch', () => {
+    const { at } = bare('z', 'a');
+    for (const place of ['a', 'z', 'bare.git']) expect(at(place)).toBe(fileIn('a'));
+    rmSync(fileIn('a'));
+    for (const place of ['a', 'z', 'bare.git']) expect(at(place)).toBe(fileIn('z'));
+  });
+
+  it('stays with the one that is on record', () => {
+    const { at, state } = bare('a', 'main');
+    const record = ensureProject(state, { name: 'shop', root: join(top, 'a'), file: fileIn('a') });
+    for (const place of ['a', 'main', 'bare.git']) expect(at(place)).toBe(fileIn('a'));
+    // Both were projects once.
+    ensureProject(state, { name: 'main', root: join(top, 'main'), file: fileIn('main') }).created_at = '2026';
+    record.created_at = '2027';
+    for (const place of ['a', 'main', 'bare.git']) expect(at(place)).toBe(fileIn('main'));
+    record.services['a::web'] = {} as ServiceRecord;
+    expect(at('a')).toBe(fileIn('a'));
+    expect(at('bare.git')).toBe(fileIn('main'));
+  });
+
+  it('takes a file that only one of them has', () => {
+    const { at } = bare('a', 'main');
+    mkdirSync(join(top, 'a/new'));
+    writeFileSync(join(top, 'a/new', CONFIG_FILE), '');
+    expect(at('a/new')).toBe(fileIn('a/new'));
+    expect(at('main')).toBe(fileIn('main'));
+  });
+});
+
+describe('in a worktree', () => {
+  it('that is recorded counts the file of its project, also where git keeps the repository elsewhere', () => {
+    const { folder, git, root: shop } = yardRepository();
+    const gitDirectory = join(folder, 'kept-elsewhere');
+    git('init', '-q', '--separate-git-dir', gitDirectory);
+    git('worktree', 'add', '-q', '-b', 'feature', join(folder, 'feature'));
+    const { state } = checkState({});
+    const project = ensureProject(state, { name: 'shop', root: shop, file: join(shop, CONFIG_FILE) });
+    const record = { branch: 'feature', slug: 'feature', path: join(folder, 'feature'), updated_at: '' };
+    project.worktrees['feature'] = record;
+    expect(configFileFor(state, join(folder, 'feature'))).toBe(join(shop, CONFIG_FILE));
+  });
+
+  it('above all projects, that of the only one it was made for counts', () => {
+    const { folder, git, root: shop } = yardRepository({ below: 'apps/shop' });
+    const path = join(folder, 'feature');
+    git('worktree', 'add', '-q', '-b', 'feature', path);
+    const { state } = checkState({});
+    expect(configFileFor(state, path)).toBeUndefined();
+    const record = { branch: 'feature', slug: 'feature', path, updated_at: '' };
+    const file = join(shop, CONFIG_FILE);
+    ensureProject(state, { name: 'shop', root: shop, file }).worktrees['feature'] = record;
+    expect(configFileFor(state, path)).toBe(file);
+    const blog = { name: 'blog', root: join(shop, '../blog'), file: join(shop, '../blog', CONFIG_FILE) };
+    ensureProject(state, blog).worktrees['feature'] = record;
+    expect(configFileFor(state, path)).toBeUndefined();
+    expect(configFileFor(state, join(path, 'apps/shop'))).toBe(file);
+  });
 });

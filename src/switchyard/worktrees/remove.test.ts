@@ -9,6 +9,7 @@ import { ensureProject, openContext, projectRecord, type YardContext } from '../
 import { newCookie } from '../services/cookie.ts';
 import { observeServices } from '../services/observe.ts';
 import { logFileOf } from '../state/home.ts';
+import { withProjectLock } from '../state/registry.ts';
 import { createWorktree } from './create.ts';
 import { listWorktrees } from './list.ts';
 import { pruneWorktrees } from './prune.ts';
@@ -61,6 +62,29 @@ const isAlive = (context: YardContext): boolean =>
   );
 
 describe('remove', () => {
+  test('waits for another project of the repository, and refuses what that has started meanwhile', async () => {
+    const shop = yardRepository({ below: 'apps/shop' });
+    shop.write('../blog/switchyard.toml', PLAIN_CONFIG.replace('shop', 'blog'));
+    shop.git('add', '-A', '..');
+    shop.git('commit', '-q', '-m', 'blog');
+    const worktree = await made(shop, 'feature');
+    const blog = open(shop, join(worktree, '../blog'));
+    await blog.registry.change((state) => ensureProject(state, blog.config));
+    let removed: Promise<unknown> | undefined;
+    let pid: number | undefined;
+    await withProjectLock(blog.home, blog.config.root, 'up feature', async () => {
+      removed = removeWorktree(open(shop), { branch: 'feature' });
+      removed.catch(() => undefined);
+      pid = await runIn(blog, 'feature', blog.cwd);
+    });
+    await expect(removed).rejects.toMatchObject({
+      code: 'WORKTREE_BUSY',
+      message: expect.stringContaining(`web of feature runs there for blog (${blog.config.root})`) as string,
+    });
+    expect(existsSync(blog.cwd)).toBe(true);
+    expect(() => process.kill(pid!, 0)).not.toThrow();
+  });
+
   test.each([false, true])('refuses while another worktree lies in it (force: %s)', async (force) => {
     const shop = yardRepository();
     writeFileSync(join(shop.root, '.gitignore'), 'inner/\n');
