@@ -72,13 +72,13 @@ export interface AppOptions {
   readonly startHint?: string | undefined;
   /** Where servers of a configuration were looked for, one line for each place. Default: nothing is said of it. */
   readonly whereLooked?: (config: LoadedConfig) => string[];
-  /** Remembers that a project is allowed, and reads the configuration again. Default: nobody is asked. */
+  /** Remembers that a project is allowed, and reads the configuration again. Default: clients are not asked. */
   readonly allowProject?: (project: NotAllowed) => Promise<void>;
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
   /** What servers inherit from. Default the program's own environment. */
   readonly env?: NodeJS.ProcessEnv;
-  /** How long a caller waits for a server to start before being told to ask again, in milliseconds. Default: to the end. */
+  /** How long a caller waits for a server to start before it gets an error, in milliseconds. Default: without limit. */
   readonly callerMs?: number;
   /** Variables that are meant for this program and would mislead a server. Default none. */
   readonly ownVariables?: readonly string[];
@@ -106,13 +106,13 @@ export interface App {
   readonly gateway: Gateway;
   /** The source of a configured server; throws SERVER_UNKNOWN, with the nearest names. */
   source(server: string): Source;
-  /** The server itself, where a language model stands before it. */
+  /** The server behind a language model; undefined where there is no model. */
   behind(server: string): Source | undefined;
   /** Everything a server offers, whatever the configuration shows of it. Starts it. */
   listTools(server: string): Promise<Listing>;
   /** Runs a tool of a server and resolves with its result; rejects with a ServerError where the server refuses. */
   callTool(server: string, tool: string, args: JsonObject, options?: LocalCallOptions): Promise<JsonObject>;
-  /** What a client is told when it connects, as far as servers have said what they are for. */
+  /** The instructions that a client gets on initialize, including those of servers that ran before. */
   instructions(): string;
   /** How each server is doing now, in the order of the configuration; of several of one name, the liveliest. */
   states(): readonly ServerState[];
@@ -123,7 +123,7 @@ export interface App {
   openHttp(options: HttpOptions): Promise<HttpDoor>;
   /** Ends every server; `already` is how many milliseconds the exit has taken so far, which the servers get less. */
   close(already?: number): Promise<void>;
-  /** Ends every process within this turn, for exits that cannot wait. */
+  /** Kills every process synchronously, for exits that cannot wait. */
   killNow(): void;
 }
 
@@ -134,12 +134,12 @@ export function createApp(options: AppOptions): App {
   const own = new Set(options.ownVariables);
   const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
   const family: Family = createFamily({ log });
-  /** What this run of the program is called on the way from a client to a server. */
+  /** The name of this run in the gateway path, by which loops are found. */
   const self = randomBytes(9).toString('base64url');
   const directory = stateDirectory(env);
   const memory = createServerCache(join(directory, 'servers'), log);
   const deadlines = new Deadlines();
-  // Each that starts gets a processor to itself, or nearly so: fewer at a time are all there sooner.
+  // With about one CPU for each, all of them are up sooner than if they started together.
   const startLimiter = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
   let current = options.config;
   /** Processes that may run at one time; one client alone is not bounded. */
@@ -381,7 +381,7 @@ function hostNames(host: string): string[] {
   return [host.includes(':') ? `[${host}]` : host];
 }
 
-/** What servers are told that their client can do: what the one whose workspace this is has said, in all its sessions. */
+/** The client capabilities that servers see: those of all sessions of this workspace, merged. */
 function capabilitiesOf({ sessions }: Gateway): JsonObject {
   return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
 }
@@ -409,7 +409,7 @@ function tooManyProcesses(most: number): SwitchboardError {
   });
 }
 
-/** From the one that is to be told first to the one that says least. */
+/** Of several sources of one name, the state that comes first here is reported. */
 const STATE_ORDER: readonly SourceState['kind'][] = [
   'running',
   'starting',
@@ -446,7 +446,7 @@ export {
 export { fateOf, ownMark, withKernelLock, type ProcessMark } from './process/index.ts';
 export { loadAuth } from './upstream/index.ts';
 
-/** Nobody should have to search several files for it. */
+/** Names the file, so that a user does not have to search several. */
 function definedIn(server: ServerDefinition): string {
   return isRuntimeServer(server) ? '' : `It is defined in ${server.origin.file}. `;
 }

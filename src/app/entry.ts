@@ -27,12 +27,12 @@ import { DEPTH_VARIABLE, nestingDepth, PATH_HEADER } from './loop-guard.ts';
 export interface ServerContext {
   readonly limits: Settings['limits'];
   readonly env: NodeJS.ProcessEnv;
-  /** Where what is kept between runs is kept. */
+  /** The directory for state that outlives a run. */
   readonly stateDirectory: string;
   readonly log: Logger;
-  /** How a person logs in to a server by name, as a command. */
+  /** The command by which a user logs in to a server, by its name. */
   readonly loginCommand: (server: string) => string;
-  /** The gateways that its client has come through, this one last. */
+  /** The gateways between its client and the server, this one last. */
   readonly gatewayPath: readonly string[];
   /** Whether several clients use it at one time. */
   readonly shared: boolean;
@@ -42,12 +42,12 @@ export interface ServerContext {
   readonly after: Promise<unknown> | undefined;
 }
 
-/** How a configured server is shown, and which of its things: everything of a catalog entry but the source. */
+/** How a configured server is exposed: everything of a catalog entry but the source. */
 export function presentationOf(server: ConfiguredServer, volatile: boolean): Omit<CatalogEntry, 'source'> {
   let presentation = PRESENTATIONS.get(server);
   if (presentation === undefined) {
     presentation = {
-      // Otherwise they are about the tools that its model sees.
+      // With a model in front, the rules apply to the tools that the model sees.
       rules: server.language === undefined ? toolRules(server.tools) : ALLOW_ALL,
       exposure: exposureOf(server),
       // What is hidden is there for compound tools only.
@@ -64,7 +64,7 @@ export function presentationOf(server: ConfiguredServer, volatile: boolean): Omi
 
 const ALLOW_ALL: ToolRules = { allows: () => true, overrides: new Map() };
 
-/** There is no time at which a part of this program does not run, and a model waits for its server. */
+/** A built-in server runs as long as this program, and a model starts its server when needed. */
 function isAlwaysThere({ kind, language }: ConfiguredServer): boolean {
   return kind === 'builtin' || language !== undefined;
 }
@@ -172,7 +172,7 @@ function exposureOf(server: ConfiguredServer): Exposure {
   }
 }
 
-/** Whether a model stands before the server, by its definition or in its folder. */
+/** Whether a language model answers for the server, by its definition or because its folder is wrapped. */
 function hasLanguageModel(server: ConfiguredServer): boolean {
   return server.language !== undefined || (server.kind === 'stdio' && isWrapper(server.args));
 }

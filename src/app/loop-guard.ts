@@ -1,7 +1,7 @@
-/** Tells a gateway among the servers how many gateways stand before it. */
+/** The environment variable that tells a nested gateway how many gateways it runs behind. */
 export const DEPTH_VARIABLE = 'SWITCHBOARD_DEPTH';
 
-/** Tells a gateway that is reached over HTTP which gateways a client has come through. */
+/** The HTTP header that lists the gateways a request has come through. */
 export const PATH_HEADER = 'switchboard-path';
 
 /** How many gateways this one runs behind; 0 where a host started it. */

@@ -17,7 +17,7 @@ export class SharedServers {
     this.#log = log;
   }
 
-  /** A source for one client. One that is defined differently now, or wanted anew, is started again for all of them. */
+  /** A source for one client. If its definition has changed, or with `restart`, it is restarted for all of them. */
   join(definition: ServerDefinition, restart: boolean): Source {
     const { name } = definition;
     const known = this.#byName.get(name);

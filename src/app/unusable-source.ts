@@ -2,7 +2,7 @@ import type { UnusableServer } from '../config/index.ts';
 import type { Source, SourceState } from '../gateway/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 
-/** A server that cannot be used as it is defined, as a source: it starts nothing, and tells everybody why. */
+/** A server that cannot be used as it is defined, as a source: it starts nothing, and every call fails with the reason. */
 export function unusableSource({ name, reason, nextStep }: UnusableServer): Source {
   const problem = new SwitchboardError('SERVER_UNUSABLE', `Server '${name}' cannot be used: ${reason}.`, {
     hint: nextStep,

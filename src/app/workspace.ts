@@ -24,13 +24,13 @@ export interface WorkspaceOptions {
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
   /** Where servers of a configuration were looked for, one line for each place. */
   readonly whereLooked: (config: LoadedConfig) => string[];
-  /** Remembers that a project is allowed, and applies its configuration; undefined: nobody is asked. */
+  /** Remembers that a project is allowed, and applies its configuration; undefined: clients are not asked. */
   readonly allowProject: ((project: NotAllowed) => Promise<void>) | undefined;
   /** Called when a server could not be listed. */
   readonly onProblem: () => void;
   /**
    * Makes the entry of a server for this workspace. It does not start before `after`; where it may be one that others
-   * use as well, `anew` starts it again for all.
+   * use as well, `restart` restarts it for all.
    */
   readonly build: (
     definition: ConfiguredServer,

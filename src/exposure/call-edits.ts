@@ -12,7 +12,7 @@ export interface CallChanges {
   readonly presets: ReadonlyMap<string, string> | undefined;
 }
 
-/** What turns a call of a tool as the client knows it into a call of the server's own, in place: the name and the arguments change, nothing else. */
+/** The edits that turn a client's call into one of the server's own tool: its name and arguments change, nothing else. */
 export function callEdits(request: Message, { name, args, presets }: CallChanges): Edit[] | SwitchboardError {
   const edits: Edit[] = [];
   if (name !== undefined)

@@ -1,7 +1,7 @@
 /** Longer than this, arguments say nothing more to a reader of a log. */
 const MAX_CHARS = 2000;
 
-/** Arguments as they may stand in a log: the named fields left out, wherever they are, and the rest cut to a length. */
+/** Arguments for the log: without the named fields, at any depth, and cut to a length. */
 export function redacted(args: unknown, fields: ReadonlySet<string>): string {
   if (args === undefined) return 'none';
   const text = JSON.stringify(args, (key, value: unknown) => {

@@ -54,7 +54,7 @@ export class Call {
     this.#subtool = subtool;
   }
 
-  /** From now on this one is told of a cancellation; undefined: nobody has to be. */
+  /** Hands the call over to another runner, which hears of a cancellation; undefined: to none. */
   runBy(runner: Runner | undefined): void {
     this.#runner = runner;
   }
@@ -165,14 +165,14 @@ export class Call {
   }
 }
 
-/** What a server's answer says of the call. */
+/** The outcome of a call for the log, from its answer. */
 function outcomeOf(answer: Message): string {
   if (answer.has(Server.error)) return 'error';
   const result = answer.value(Server.result);
   return isJsonObject(result) && result.isError === true ? 'tool error' : 'ok';
 }
 
-/** Whether a result is a task, as the modern era has them. Nearly all are whole results, which is told fastest. */
+/** Whether a result is a task of the modern era. The check for "complete" comes first because nearly all are. */
 function isModernTask(answer: Message): boolean {
   return !answer.spells(Server.resultType, COMPLETE) && answer.string(Server.resultType) === 'task';
 }

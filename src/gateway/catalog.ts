@@ -3,7 +3,7 @@ import type { Exposure } from './exposure.ts';
 import type { ToolRules } from './tool-filter.ts';
 import type { Source } from './source.ts';
 
-/** An immutable snapshot of all sources and how each is shown. A change builds a new one. */
+/** An immutable list of all sources and how each is exposed. A change builds a new one. */
 export interface Catalog {
   /** Counts up with every change. */
   readonly generation: number;
@@ -15,10 +15,10 @@ export interface CatalogEntry {
   /** Which of its tools may be seen and called, and how they look. */
   readonly rules: ToolRules;
   readonly exposure: Exposure;
-  /** The kinds of things of the source that clients get to see. */
+  /** The kinds of components of the source that clients see. */
   readonly offers: ReadonlySet<CatalogKind>;
   /**
-   * True for a source that is there only while it runs: what it offers goes with it, and whoever added it starts it.
+   * True for a source that exists only while it runs: its components disappear with it, and the one who adds it starts it.
    * Default false.
    */
   readonly volatile?: boolean;

@@ -5,7 +5,7 @@ import type { Component, Listing } from './component.ts';
 import { freeName } from './tool-names.ts';
 import { readTemplate, type UriTemplate } from './uri-template.ts';
 
-/** Where a resource or a prompt that clients know by some name really is. */
+/** The owner of a prompt or resource, and its name there and for clients. */
 export interface OwnedComponent {
   readonly entry: CatalogEntry;
   /** What its source knows it by. */
@@ -19,7 +19,7 @@ export interface OwnedComponent {
 export interface OwnedTemplate extends OwnedComponent {
   /** Matches the source's own URIs; undefined for a template that cannot be read. */
   readonly template: UriTemplate | undefined;
-  /** What stands before the source's own URIs in those that clients use. */
+  /** The prefix of the source's own URIs in the URIs that clients use. */
   readonly prefix: string;
 }
 
@@ -98,7 +98,7 @@ export function findTemplate(
     if (template === undefined || !uri.startsWith(prefix)) continue;
     // Looked at before the match, which costs more.
     if (best !== undefined && template.literalLength + prefix.length <= specificity(best)) continue;
-    // Templates are strangers', and there may be thousands: the work for one URI is bounded for each server.
+    // Templates are untrusted, and there may be thousands: the work for one URI is bounded for each server.
     const cost = (spent.get(each.entry) ?? 0) + template.parts * uri.length;
     if (cost > MATCH_BUDGET) continue;
     spent.set(each.entry, cost);
@@ -114,7 +114,7 @@ function specificity({ template, prefix }: OwnedTemplate): number {
   return (template?.literalLength ?? 0) + prefix.length;
 }
 
-/** Alike URIs of two servers are told apart by the server's name before the later one; names in URIs are escaped. */
+/** Where two servers have the same URI, the later one is prefixed with its server's name, escaped. */
 function aliasedUri(
   entry: CatalogEntry,
   component: Component,
@@ -125,7 +125,7 @@ function aliasedUri(
   const server = entry.source.name;
   const { key } = component;
   const alias = `switchboard://${encodeURIComponent(server.replace(/\p{Cs}/gu, '\ufffd'))}/${key}`;
-  // A server that uses our own scheme could otherwise stand where another's alias should.
+  // A server that uses our own scheme could otherwise take the alias of another.
   const wanted = key.startsWith('switchboard:') ? [alias] : [key, alias];
   const exposed = freeName(
     wanted,

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../protocol/index.ts';
 
 /**
  * A tool, resource, template or prompt as its server described it. The text is kept and passed on, so that members
- * nobody knows and numbers too large for JavaScript come through; it is parsed only where somebody looks inside.
+ * we do not know and numbers too large for JavaScript survive; it is parsed only when its value is read.
  */
 export class Component {
   /** What it goes by in its server: a name or a URI. */

@@ -4,23 +4,22 @@ import type { FilteredTools } from './tool-filter.ts';
 import type { Source } from './source.ts';
 
 /**
- * How one entry of the catalog looks to a client. Each tool is presented together with the way to run it, so that
- * finding a tool again is a look into a table made from the same list: what is listed can be called and nothing else
- * can. Entries of one catalog may be shown in different ways, side by side.
+ * How one entry of the catalog is exposed to clients. Each tool is presented together with the function that runs it, so
+ * that exactly the listed tools can be called. Entries of one catalog may use different exposures, side by side.
  */
 export interface Exposure {
-  /** Whether it shows the source's own tools, so that the source is started to learn them. */
+  /** Whether it exposes the source's own tools, so that the source is started to list them. */
   readonly needsTools: boolean;
-  /** `filtered` is what the source offers; undefined as long as that is not known. */
+  /** `filtered` are the source's tools; undefined until they are known. */
   present(entry: CatalogEntry, filtered: FilteredTools | undefined): readonly PresentedTool[];
 }
 
-/** A way to show tools that looks at the whole catalog. */
+/** Tools made from the whole catalog. */
 export interface OverallExposure {
   present(find: (source: string) => FilteredEntry | undefined): readonly PresentedTool[];
 }
 
-/** An entry and what is known of its tools. */
+/** An entry and its tools, as far as they are known. */
 export interface FilteredEntry {
   readonly entry: CatalogEntry;
   readonly filtered: FilteredTools | undefined;
@@ -33,7 +32,7 @@ export interface PresentedTool {
   definition(name: string): string;
   /**
    * Runs a `tools/call` for it under the name it got; the answer goes to the call. `source` is that of the entry it was
-   * presented for, so that what is presented can be the same for many catalogs.
+   * presented for, so that one presented tool can serve many catalogs.
    */
   run(call: Call, name: string, source: Source | undefined): void;
 }

@@ -32,20 +32,20 @@ export interface GatewayOptions {
   readonly log?: Logger;
   /** How long the first list waits for sources that are still starting, in milliseconds. Default 10 000. */
   readonly firstListMs?: () => number;
-  /** Whether sources may be added that nobody knows of yet. Default false. */
+  /** Whether sources may be added later, so that a client may expect every kind of component. Default false. */
   readonly allowsNewSources?: boolean;
   /** Called when a source could not be listed. */
   readonly onProblem?: () => void;
-  /** What a client can do that calls a tool which is no longer there. Default: list the tools. */
+  /** The hint for a client that calls a removed tool. Default: list the tools. */
   readonly adviseOnRemoval?: (server: string, why: RemovalReason) => string | undefined;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
   readonly loggedArguments?: RouterContext['loggedArguments'];
 }
 
-/** Changes within so many milliseconds are told to clients as one. */
+/** Changes within this time are announced to clients as one, in milliseconds. */
 const COALESCE_MS = 10;
 
-/** The core: a catalog, shown through the exposures of its entries, and every call taken to the source it belongs to. */
+/** The core: exposes a catalog through the exposures of its entries, and routes every call to its source. */
 export class Gateway {
   readonly #log: Logger;
   readonly #adviseOnRemoval: GatewayOptions['adviseOnRemoval'];
@@ -61,12 +61,12 @@ export class Gateway {
   readonly #router: Router;
   readonly #listWait: ListWait;
   readonly #sessions = new Set<Session>();
-  /** Those whose source could not be started last. */
+  /** Caches of sources whose last start failed. */
   readonly #failing = new WeakSet<SourceCache>();
   #overall: readonly OverallExposure[];
   #catalog: Catalog;
   #caches: ReadonlyMap<Source, SourceCache> = new Map();
-  /** Made when it is first looked at. */
+  /** Built on first use. */
   #snapshot: Snapshot | undefined;
   #outdated = false;
   #closed = false;
@@ -107,11 +107,11 @@ export class Gateway {
     return this.#current().tools.get(name);
   }
 
-  /** How long a client may keep a list of ours, in milliseconds: as long as the server that says least. */
+  /** How long a client may cache a list of ours, in milliseconds: the shortest `ttlMs` of the servers. */
   freshFor(kind: CatalogKind): number {
     let shortest = Infinity;
     for (const { entry, listings } of this.#caches.values()) {
-      // What we say of a whole server changes only with the configuration.
+      // A suite changes only with the configuration.
       const counts = entry.offers.has(kind) && (kind !== 'tools' || entry.exposure.needsTools);
       if (!counts || listings[kind] === EMPTY_LISTING) continue;
       shortest = Math.min(shortest, listings[kind]?.ttlMs ?? 0);
@@ -123,7 +123,7 @@ export class Gateway {
     return this.#sessions;
   }
 
-  /** What a client may expect of us: everything that some source may have, for they are not asked before. */
+  /** The kinds we declare to clients: all that some source may have, because sources are not asked first. */
   get kinds(): ReadonlySet<CatalogKind> {
     return this.#allowsNewSources
       ? new Set(CATALOG_KINDS)
@@ -131,8 +131,8 @@ export class Gateway {
   }
 
   /**
-   * Shows other entries from now on. Where that fails, the old ones go on serving. Clients are told of what changed,
-   * unless whoever swaps does that later (`quiet`).
+   * Replaces the entries. If that fails, the old ones stay. Clients are notified of changed lists, unless the caller
+   * does that later (`quiet`).
    */
   swap(
     entries: readonly CatalogEntry[],
@@ -142,7 +142,7 @@ export class Gateway {
     }: { overall?: readonly OverallExposure[]; quiet?: boolean } = {},
   ): void {
     if (this.#closed) {
-      // Something that waited for its turn: nobody is here any more, and what it has made must not stay.
+      // A queued change that runs after the end: the sources it has created must not leak.
       for (const { source } of entries) void source.close();
       throw new SwitchboardError('STOPPING', 'The client has left.');
     }
@@ -187,7 +187,7 @@ export class Gateway {
     this.#announce();
   }
 
-  /** A client is there: servers whose tools are listed one by one start now, in the background. */
+  /** A client has connected: servers whose own tools are exposed start now, in the background. */
   join(session: Session): void {
     const { texts } = this.#current();
     for (const kind of CATALOG_KINDS) session.seen.set(kind, texts[kind]);
@@ -205,20 +205,20 @@ export class Gateway {
     }
   }
 
-  /** Takes a call that is not about the connection itself to where it is answered. */
+  /** Routes a call that is not about the connection itself. */
   handle(call: Call): void {
     this.#router.handle(call);
   }
 
-  /** A client wants to hear more or less than before; sources that run are told. */
+  /** A client has changed its log level; running sources get the new one. */
   logLevelChanged(): void {
     for (const cache of this.#caches.values())
       if (cache.source.state.kind === 'running') passLogLevel(cache, this.#sessions);
   }
 
-  /** A client's notification that belongs to no call: all sources that run hear of it, where that makes sense. */
+  /** A client's notification that belongs to no call: goes to all running sources, where that makes sense. */
   notified(method: string, notification: Message): void {
-    // A request in the clothes of a notification would get around everything that is checked for requests.
+    // A request without an id would bypass every check that requests go through.
     if (!method.startsWith('notifications/')) return;
     const everyone = method === 'notifications/roots/list_changed';
     if (!everyone && onlyRoute(this.#catalog) === undefined) return;
@@ -232,7 +232,7 @@ export class Gateway {
     await Promise.all(this.#catalog.entries.map((entry) => entry.source.close()));
   }
 
-  /** What the router sees of us: always the present. */
+  /** The router's access to our current state. */
   #routerContext(loggedArguments: RouterContext['loggedArguments']): RouterContext {
     const snapshot = (): Snapshot => this.#current();
     const caches = (): ReadonlyMap<Source, SourceCache> => this.#caches;
@@ -286,11 +286,11 @@ export class Gateway {
   #listenerFor(cache: SourceCache): SourceListener {
     return {
       started: () => {
-        // Its suite said that it was not available.
+        // Its suite description said that it was not available.
         if (this.#failing.delete(cache)) this.#changed();
         cache.restart();
         passLogLevel(cache, this.#sessions);
-        // A source that several gateways use sees to that itself, once for all of them.
+        // A source that several gateways share subscribes itself, once for all of them.
         if (cache.source.subscriptions !== undefined) return;
         for (const uri of cache.subscriptions.uris()) cache.askQuietly('resources/subscribe', { uri });
       },
@@ -316,13 +316,13 @@ export class Gateway {
         entry.offers.has('tools') &&
         listings.tools === undefined &&
         entry.source.state.kind !== 'unusable' &&
-        // One that is there only while it runs is started once.
+        // A volatile one is started once.
         (entry.volatile !== true || entry.source.state.kind === 'idle'),
     );
     for (const cache of wanted) cache.startWithRetries();
   }
 
-  /** Tells a client of a server whose tools are missing from its list, and why: a suite would say so itself. */
+  /** Warns a client of a server whose tools are missing from its list; a suite would say so in its description. */
   #reportProblem({ source, entry, problem: unlisted }: SourceCache, session: Session): void {
     const problem = source.problem ?? unlisted;
     if (problem === undefined || !entry.exposure.needsTools || !entry.offers.has('tools')) return;
@@ -341,7 +341,7 @@ export class Gateway {
     );
   }
 
-  /** The view, made anew where something has changed since. */
+  /** The snapshot, rebuilt if something has changed since. */
   #current(): Snapshot {
     if (this.#snapshot !== undefined && !this.#outdated) return this.#snapshot;
     return this.#show(this.#takeSnapshot());
@@ -371,7 +371,7 @@ export class Gateway {
     });
   }
 
-  /** Whose tools are not known, so that a name that is missing may be one of theirs. */
+  /** Sources whose tools are not known yet, so that an unknown name may be one of theirs. */
   #unlisted(): SourceCache[] {
     return [...this.#caches.values()].filter(
       ({ entry, listings }) =>
@@ -384,7 +384,7 @@ export class Gateway {
     this.#announce();
   }
 
-  /** Tells each client which of the lists it knows are different now. Changes close together are told as one. */
+  /** Notifies each client of the lists it knows that have changed. Changes close together are announced once. */
   #announce(): void {
     this.#announcing ??= setTimeout(() => {
       this.#announcing = undefined;

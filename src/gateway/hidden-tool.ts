@@ -9,8 +9,8 @@ interface Known {
 }
 
 /**
- * The refusal of a tool that its server has, and that the configuration keeps from clients which would see it under this
- * name otherwise; undefined for every other name. Another tool is no replacement for it, so none is suggested.
+ * The error for a call of a tool that the configuration hides, under the name it would have; undefined for every other
+ * name. It suggests no other tool, because none is a replacement.
  */
 export function hiddenToolError(name: string, servers: readonly Known[]): SwitchboardError | undefined {
   const owner = servers.find(({ entry, listings }) => {

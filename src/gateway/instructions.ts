@@ -28,7 +28,7 @@ export function combineInstructions(
   const sections = parts.flatMap(({ head, text }, at) => {
     const room = shares[at]!;
     if (text.length <= room) return [head + text];
-    // A few words cut off help nobody.
+    // A fragment of a few words is of no use.
     return room < 40 ? [] : [`${head}${cut(text, room - 1)}…`];
   });
   return [own, ...sections].filter((part) => part !== '').join('\n\n');

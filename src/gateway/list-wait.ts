@@ -1,13 +1,13 @@
 import type { CatalogKind } from '../protocol/index.ts';
 
-/** How long a name that is in no list is looked for, in milliseconds, from when its server was allowed to start. */
+/** How long a call of an unknown name waits for lists, in milliseconds, from when their servers could start. */
 const NAME_WAIT_MS = 10_000;
-/** And at most, for hosts give a call up after a minute. */
+/** And at most in total, because hosts time out after a minute. */
 const NAME_WAIT_LIMIT_MS = 50_000;
-/** How often it is looked at again at least, in milliseconds: what is waited for may begin later. */
+/** The limit is computed again at least this often, in milliseconds: a server may start later. */
 const RECHECK_MS = 1000;
 
-/** A list on its way. */
+/** A list that is being fetched. */
 export interface PendingList {
   readonly done: Promise<void>;
   /** When the server was allowed to start, on the performance clock; Infinity before that. */
@@ -15,13 +15,13 @@ export interface PendingList {
 }
 
 /**
- * Decides how long a list waits for servers that are still starting. Clients ask for their lists at once, and some never
- * ask again, so the first list of each kind waits for everything, up to a limit. Later lists do not wait: what comes in
- * after the first is announced.
+ * Decides how long a list waits for servers that are still starting. Clients request their lists at once, and some never
+ * again, so the first list of each kind waits for all servers, up to a limit. Later lists do not wait: changes after the
+ * first are announced.
  */
 export class ListWait {
   readonly #firstListMs: () => number;
-  /** Until when the first list of each kind waits; -Infinity once one has been given. */
+  /** When the first list of each kind is sent at the latest; -Infinity once it has been. */
   readonly #until = new Map<CatalogKind, number>();
   readonly #waiting = new Set<() => void>();
 
@@ -29,12 +29,12 @@ export class ListWait {
     this.#firstListMs = firstListMs;
   }
 
-  /** A server's list came in, or turned out not to. */
+  /** A list was fetched, or failed: checks whether waiting requests can go on. */
   recheck(): void {
     for (const check of this.#waiting) check();
   }
 
-  /** Resolves when a list of this kind can be given; undefined where that is now. */
+  /** Resolves when a list of this kind can be sent; undefined if that is now. */
   forList(kind: CatalogKind, pending: readonly PendingList[]): Promise<void> | undefined {
     const given = (): void => void this.#until.set(kind, -Infinity);
     const until = this.#until.get(kind) ?? performance.now() + this.#firstListMs();
@@ -46,16 +46,16 @@ export class ListWait {
     return this.#wait(pending, () => this.#until.get(kind)!).then(given);
   }
 
-  /** Resolves when what is looked for has come in, or all have without it. */
+  /** Resolves when the name is known, or all lists are there without it. */
   async forName(pending: readonly PendingList[], isThere: () => boolean): Promise<void> {
     if (isThere()) return;
-    // Who asks for one thing waits for its server, but not for one that hangs. To be kept from starting is not to hang.
+    // A call waits for its server, but not for one that hangs. Waiting for a start slot does not count as hanging.
     const startedAt = (): number => Math.max(...pending.map((each) => each.startedAt()));
     const latest = performance.now() + NAME_WAIT_LIMIT_MS;
     await this.#wait(pending, () => (isThere() ? -Infinity : Math.min(startedAt() + NAME_WAIT_MS, latest)));
   }
 
-  /** Waits until all have come in, or to a moment that is asked for again at every arrival. */
+  /** Waits until all lists are there, or until a time that is computed again at every recheck. */
   async #wait(pending: readonly PendingList[], untilWhen: () => number): Promise<void> {
     if (pending.length === 0) return;
     let done = false;

@@ -94,7 +94,7 @@ export class LocalClient implements ClientLink {
     this.answer(call, JSON.parse(resultText) as JsonObject);
   }
 
-  /** Nobody is here to be asked or told anything. */
+  /** There is no user behind this client. */
   ask(_request: Message, listener: AnswerListener): number {
     listener.unanswered('closed');
     return 0;
@@ -119,7 +119,7 @@ export class LocalClient implements ClientLink {
   }
 }
 
-/** What the other side said in place of a result. */
+/** The error of an answer, in whatever form the server gave it. */
 export function serverError(error: unknown): ServerError {
   if (!isJsonObject(error)) return new ServerError(String(error), 0, undefined);
   const message = typeof error.message === 'string' ? error.message : JSON.stringify(error);

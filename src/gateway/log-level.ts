@@ -4,7 +4,7 @@ import { Message } from '../wire/index.ts';
 import type { Session } from './session.ts';
 import type { SourceCache } from './source-cache.ts';
 
-/** Tells a source how much its clients want to hear; of several, the one that wants most decides. */
+/** Sends a source the lowest log level that one of its clients wants. */
 export function passLogLevel(cache: SourceCache, sessions: ReadonlySet<Session>): void {
   const asked = [...sessions].map((session) => severity(session.logLevel)).filter((at) => at >= 0);
   if (asked.length === 0 || cache.source.about()?.capabilities.logging === undefined) return;

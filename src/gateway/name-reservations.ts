@@ -1,14 +1,14 @@
-/** Names that are remembered; the oldest are forgotten first. */
+/** The oldest names beyond this are forgotten. */
 const MAX_NAMES = 50_000;
 
 /**
- * Which source each name belongs to that a client has seen. Hosts and models keep names for a long time: one that meant
- * a tool of one server must never come to mean another server's, whichever of them comes, goes or starts late.
+ * The owner of each name that a client has seen. Hosts and models keep names for a long time: a name of one server's
+ * tool must never come to mean another server's, in whatever order they start or stop.
  */
 export class NameReservations {
   readonly #owners = new Map<string, string>();
 
-  /** Whether a source may use a name: nobody has it, or the source itself. */
+  /** Whether a source may use a name: it is free, or its own. */
   allows(name: string, owner: string): boolean {
     const known = this.#owners.get(name);
     return known === undefined || known === owner;

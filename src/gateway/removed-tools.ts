@@ -2,18 +2,18 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Catalog } from './catalog.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What became of a tool's server: it was taken out, it crashed, or it no longer has the tool. */
+/** Why a tool disappeared: its server was removed, crashed, or no longer has it. */
 export type RemovalReason = 'removed' | 'crashed' | 'changed';
 
-/** Names that are still explained; the oldest are forgotten first. */
+/** The oldest names beyond this are forgotten. */
 const MAX_NAMES = 10_000;
 
-/** Tools that were listed and are no more. Hosts keep lists for a long time, and should hear what became of a tool. */
+/** Tools that were listed and have disappeared. Hosts cache lists, so a call of one gets the reason. */
 export class RemovedTools {
   /** The server of each. */
   readonly #servers = new Map<string, string>();
 
-  /** Another view is shown. */
+  /** Records the tools that a new snapshot lacks. */
   record(before: Snapshot, after: Snapshot): void {
     for (const [name, tool] of before.tools) {
       if (tool.source === undefined || after.tools.has(name)) continue;
@@ -23,7 +23,7 @@ export class RemovedTools {
     }
   }
 
-  /** What became of a tool; undefined for one that never was. */
+  /** The error for a removed tool; undefined for one that never existed. */
   explain(
     name: string,
     { entries }: Catalog,

@@ -21,9 +21,9 @@ import type { Source } from './source.ts';
 import type { ExposedTool } from './tool-names.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What requests are answered from. */
+/** The state of the gateway that requests are answered from. */
 export interface RouterContext {
-  /** Everything that is shown now. */
+  /** Everything that is exposed now. */
   readonly snapshot: Snapshot;
   readonly caches: ReadonlyMap<Source, SourceCache>;
   readonly sessions: ReadonlySet<Session>;
@@ -31,15 +31,15 @@ export interface RouterContext {
   readonly log: Logger;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
   readonly loggedArguments: ((call: Call, source: string | undefined) => string | undefined) | undefined;
-  /** What to say to a client that calls a tool which is not there. */
+  /** The error for a call of an unknown tool. */
   unknownTool(tool: string): SwitchboardError;
-  /** A client has seen the list of a kind: from now on its names mean what they mean. */
+  /** A client has seen the list of a kind: its names stay with their owners from now on. */
   reserveNames(kind: CatalogKind): void;
-  /** Tells clients of lists that have changed since they saw them. */
+  /** Notifies clients of lists that have changed since they saw them. */
   announce(): void;
 }
 
-/** Takes each request of a client to where it is answered: by us, or by the source it belongs to. */
+/** Routes each request of a client: it is answered by us, or by the source it belongs to. */
 export class Router {
   readonly #context: RouterContext;
 
@@ -113,7 +113,7 @@ export class Router {
     }
   }
 
-  /** The tool is from an earlier run: its server is started and asked whether it still has it. */
+  /** The tool is from a cached list: its server is started and asked whether it still has it. */
   #runRemembered(call: Call, name: string, cache: SourceCache): void {
     void this.#context.listWait
       .forName([cache.refresh('tools')], () => !call.open)
@@ -128,7 +128,7 @@ export class Router {
       });
   }
 
-  /** Something that is not there may stand in a list that nobody has seen yet: clients remember names from an earlier run. */
+  /** An unknown name may be on a list that has not been fetched yet: clients remember names from an earlier run. */
   #whenListed<T>(
     call: Call,
     kinds: readonly CatalogKind[],
@@ -181,7 +181,7 @@ export class Router {
   }
 
   #list(call: Call, kind: CatalogKind): void {
-    // Everything fits one page, so every cursor is one we never gave.
+    // We send one page, so every cursor is invalid.
     const params = call.request.value(Client.params);
     if (isJsonObject(params) && params.cursor !== undefined && params.cursor !== null) {
       call.fail(new SwitchboardError('PARAMS_INVALID', `Unknown cursor: ${call.method} has one page.`));
@@ -208,7 +208,7 @@ export class Router {
       void settled.then(() => {
         session.awaiting.delete(kind);
         answer();
-        // Nobody was told anything meanwhile; who gave the list up has still to hear of it.
+        // Announcements were held back meanwhile, and a client that cancelled has not seen the list.
         this.#context.announce();
       });
     }
@@ -248,7 +248,7 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', `${call.method} needs a uri, as a string.`));
       return;
     }
-    // Who linked to it knows it better than whoever has a template that fits.
+    // The server that linked to it comes before one whose template matches.
     const find = (): ResourceOwner | undefined =>
       this.#context.snapshot.resources.get(uri) ??
       this.#findLink(call.session, uri) ??
@@ -274,14 +274,14 @@ export class Router {
     const { method, request, session } = call;
     const { subscriptions } = this.#context.caches.get(entry.source)!;
     if (method === 'resources/subscribe') {
-      // An update may follow its answer at once.
+      // Added before the request: an update may follow the answer at once.
       if (!subscriptions.has(original, session)) {
         subscriptions.add(original, session, uri);
         call.undo = () => void subscriptions.remove(original, session);
       }
     } else if (method === 'resources/unsubscribe') {
       if (!subscriptions.remove(original, session)) {
-        // Others still want to hear of it.
+        // Other clients are still subscribed.
         call.succeed({});
         return;
       }
@@ -352,7 +352,7 @@ export class Router {
     }
   }
 
-  /** The tasks of all sources that run and can list theirs; what is not running has none. */
+  /** The tasks of all running sources that can list theirs. */
   #listTasks(call: Call): void {
     const sources = [...this.#context.caches.values()]
       .map((cache) => cache.source)
@@ -364,7 +364,7 @@ export class Router {
       const { components } = await within(TASKS_TIMEOUT_MS, source.list('tasks'));
       return (
         components
-          // Of a server that others use too, a client sees the tasks that it has made itself.
+          // Of a shared server, a client sees its own tasks only.
           .filter(({ key }) =>
             source.subscriptions === undefined
               ? call.session.claimTask(key, source)
@@ -379,7 +379,7 @@ export class Router {
     });
   }
 
-  /** A method nobody told us about goes where everything goes, if that is one place. */
+  /** An unknown method goes to the only source, if there is one. */
   #unknownMethod(call: Call): void {
     const entry = onlyRoute(this.#context.snapshot.catalog);
     if (entry) this.#send(call, entry, [], () => call.method);
@@ -395,13 +395,13 @@ export class Router {
   }
 }
 
-/** Where everything goes that nobody told us about, if that is one place. */
+/** The only entry, where everything can be routed to it. */
 export function onlyRoute({ entries }: Catalog): CatalogEntry | undefined {
   const [entry, another] = entries;
   return another === undefined && entry?.exposure.needsTools === true ? entry : undefined;
 }
 
-/** How long a server may take to list its tasks before the others' are given without them, in milliseconds. */
+/** A server that takes longer to list its tasks is left out, in milliseconds. */
 const TASKS_TIMEOUT_MS = 5000;
 
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
@@ -431,13 +431,13 @@ function unknownResource(uri: string): SwitchboardError {
   });
 }
 
-/** The edit that puts the source's own name in the place of the client's; undefined where they are the same. */
+/** The edit that replaces the client's name with the source's own; undefined where they are equal. */
 function renameEdit(request: Message, slot: number, original: string, exposed: string): Edit | undefined {
   if (original === exposed) return undefined;
   return { start: request.start(slot), end: request.end(slot), with: JSON.stringify(original) };
 }
 
-/** A client that read a resource under an alias finds the alias in the contents, not a URI that means another server's. */
+/** A client that reads a resource by its alias gets the alias in the contents, not a URI of another server. */
 function renamedContents(answer: Message, original: string, alias: string): Edit[] {
   const contents = answer.text(Server.contents);
   if (contents === undefined || !contents.startsWith('[')) return [];

@@ -5,8 +5,8 @@ import type { ServerRequest } from './source.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /**
- * The client a source means when it asks or tells something that names no call: the one whose call it is running, or
- * the only one there is. With several it cannot be known, and is never guessed.
+ * The client that a message of a source without a call is for: the one whose call it is running, or the only one. With
+ * several candidates it cannot be known, and is never guessed.
  */
 export function targetSession(
   callers: ReadonlySet<Session>,
@@ -14,11 +14,11 @@ export function targetSession(
 ): Session | undefined {
   const candidates = [...(callers.size > 0 ? callers : sessions)];
   const last = candidates.at(-1);
-  // Several requests of one person are as good as one: the youngest is asked.
+  // Several requests of one principal count as one client: the newest is asked.
   return candidates.every((each) => each.principal === last?.principal) ? last : undefined;
 }
 
-/** Takes a source's request to the client it belongs to, if that client can answer it. */
+/** Relays a source's request to the client it belongs to, if that client can answer it. */
 export function relayServerRequest(serverRequest: ServerRequest, sessions: ReadonlySet<Session>): void {
   const session = targetSession(serverRequest.callers(), sessions);
   if (session === undefined) {
@@ -31,11 +31,11 @@ export function relayServerRequest(serverRequest: ServerRequest, sessions: Reado
   }
   const refusal = refusalFor(serverRequest, session);
   if (refusal) serverRequest.refuse(refusal.code, refusal.message);
-  // A client that has not finished its greeting is not asked anything yet.
+  // A client gets no requests before it has finished its handshake.
   else session.whenReady(() => serverRequest.relayTo(session.client));
 }
 
-/** Why a client cannot be asked this: it has not declared it. */
+/** The refusal of a request whose capability the client has not declared. */
 function refusalFor(
   { method, request }: ServerRequest,
   { client }: Session,
@@ -62,7 +62,7 @@ export function forwardNotification(
 ): ClientLink | undefined {
   if (session === undefined) return undefined;
   const { client, logLevel } = session;
-  // Some servers do not know that they were told to say less.
+  // Some servers ignore logging/setLevel.
   const tooQuiet =
     logLevel !== undefined &&
     notification.string(Server.method) === 'notifications/message' &&
@@ -72,8 +72,8 @@ export function forwardNotification(
 }
 
 /**
- * Tells every client that subscribed to a resource, and nobody else, that it has changed. What changed may also be a
- * part of what was subscribed to: something below it. Returns a client that takes messages too slowly.
+ * Notifies the clients that subscribed to a resource, and no others, of its change. The changed URI may also be below
+ * the one that was subscribed to. Returns a client that takes messages too slowly.
  */
 export function forwardResourceUpdate(
   notification: Message,

@@ -4,7 +4,7 @@ import type { AnswerListener, Edit, Message } from '../wire/index.ts';
 import { Call } from './call.ts';
 import type { Source } from './source.ts';
 
-/** What a door lends the core: the way to say something to one client. */
+/** One client as the core sees it; a door implements it. */
 export interface ClientLink {
   /** Passes a source's answer on as it came, under the id of the call. */
   forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void;
@@ -19,11 +19,11 @@ export interface ClientLink {
   ask(request: Message, listener: AnswerListener): number;
   /** Takes such a request back, unless it is answered already. */
   withdraw(id: number, reason: string): void;
-  /** What the client said it can do, as it said it. */
+  /** The capabilities that the client declared. */
   readonly capabilities: JsonObject;
-  /** Who it is for, where requests of one person come over several links. Default: nobody else. */
+  /** Identifies the user where their requests come over several links. Default: one link, one user. */
   readonly principal?: object;
-  /** Whether it speaks the version without a handshake, and so takes answers that ask it for something. Default false. */
+  /** Whether it speaks the version without a handshake, and so accepts `input_required` results. Default false. */
   readonly modern?: boolean;
   fail(call: Call, error: SwitchboardError): void;
   /** True while the client takes its messages more slowly than they come. */
@@ -37,15 +37,15 @@ const NO_LISTENERS: readonly (() => void)[] = [];
 const MAX_TASKS = 10_000;
 /** The same for links to resources. */
 const MAX_LINKS = 10_000;
-/** No task id and no URI that is remembered is longer. */
+/** Longer task ids and URIs are not recorded. */
 const MAX_KEY_CHARS = 4096;
 
-/** One client: its link, its running calls, and what it has been told. */
+/** One client: its link, its running calls, and the lists it has seen. */
 export class Session {
   readonly client: ClientLink;
   /** The least severe log messages it wants; undefined where it has not said. */
   logLevel: string | undefined;
-  /** Who it is for, where that is more than one session: questions to any of them reach the same person. */
+  /** Identifies the user: requests to any session of one principal reach the same user. */
   readonly principal: object;
   // Made when they are needed: a client of the modern era has a session for every request.
   #seen: Map<CatalogKind, string> | undefined;
@@ -54,15 +54,15 @@ export class Session {
   readonly #links: Map<string, Source>;
   /** What waits for the client to be ready; undefined once it is. */
   #waitingForReady: readonly (() => void)[] | undefined = NO_LISTENERS;
-  // A list through the calls themselves: every call enters and leaves, and hardly one is ever looked for. Two calls
-  // with one id, which the protocol forbids, are two calls; a cancellation then means the newer one.
+  // A linked list through the calls: each call is added and removed, and lookups are rare. Two calls with one id, which
+  // the protocol forbids, are two calls; a cancellation then means the newer one.
   #newest: Call | undefined;
   /** The calls by their id, from the first cancellation until none is running. */
   #byId: Map<string, Call> | undefined;
   #running = 0;
   #onIdle: readonly (() => void)[] = NO_LISTENERS;
 
-  /** With a `home`, what it learns of tasks and links is known there and to all others of that home. */
+  /** With `shared`, it shares its tasks and links with that session and all others that share it. */
   constructor(client: ClientLink, shared?: Session, principal?: object) {
     this.client = client;
     this.#tasks = shared ? shared.#tasks : new Map<string, Source>();
@@ -70,12 +70,12 @@ export class Session {
     this.principal = principal ?? this;
   }
 
-  /** The list it saw last of each kind, as JSON text; lists are told to have changed only when they differ from it. */
+  /** The list it saw last of each kind, as JSON text; only a list that differs is announced. */
   get seen(): Map<CatalogKind, string> {
     return (this.#seen ??= new Map());
   }
 
-  /** The kinds it has asked for and not been given yet. */
+  /** The kinds of lists it has requested and not received yet. */
   get awaiting(): Set<CatalogKind> {
     return (this.#awaiting ??= new Set());
   }
@@ -100,13 +100,13 @@ export class Session {
     return claim(this.#tasks, task, source, MAX_TASKS);
   }
 
-  /** Calls back once the client is ready to be asked something; at once where it is. */
+  /** Calls back once the client can take requests; at once if it can already. */
   whenReady(then: () => void): void {
     if (this.#waitingForReady === undefined) then();
     else this.#waitingForReady = [...this.#waitingForReady, then];
   }
 
-  /** The client has finished its greeting. */
+  /** The client has finished its handshake. */
   ready(): void {
     const waiting = this.#waitingForReady;
     this.#waitingForReady = undefined;
@@ -114,7 +114,7 @@ export class Session {
     for (const then of waiting) then();
   }
 
-  /** The resources that a tool's result links to can be read, though no list need have them. */
+  /** Records the resources that a tool result links to: they can be read without being listed. */
   recordLinks(answer: Message, source: Source): void {
     if (source.about()?.capabilities.resources === undefined || !answer.mentions('"resource_link"')) return;
     for (const uri of linksIn(answer.value(Server.content))) {
@@ -152,7 +152,7 @@ export class Session {
     }
   }
 
-  /** The client has left: what it asked for is nobody's business any more. */
+  /** The client has left: its calls are cancelled. */
   cancelAll(): void {
     while (this.#newest) this.#newest.cancel('The client has left.');
   }
@@ -188,8 +188,8 @@ export class Session {
 }
 
 /**
- * Notes whose something is. Whoever names it first keeps it: another source that names the same thing later must not get
- * to answer for it. Returns whether it is this source's.
+ * Records the owner of a task or link. The first source to name it keeps it: another one must not get to answer for it.
+ * Returns whether this source owns it.
  */
 function claim(owners: Map<string, Source>, what: string, source: Source, most: number): boolean {
   if (what.length > MAX_KEY_CHARS) return false;

@@ -5,8 +5,8 @@ import type { CloseOptions, ServerRequest, Source, SourceListener } from './sour
 import { Subscriptions } from './subscriptions.ts';
 
 /**
- * One source that several gateways use. Each gets a source of its own to hold, behind which there is the same one; what
- * that says goes to the gateway of the client it means, and to nobody where that cannot be known.
+ * One source that several gateways use. Each gets a `Source` of its own in front of the same one. Messages from it go to
+ * the gateway of the client they are for, and are dropped where that cannot be known.
  */
 export class SharedSource {
   readonly #subscriptions = new Subscriptions();
@@ -52,7 +52,7 @@ export class SharedSource {
         member.level = typeof params?.level === 'string' ? params.level : undefined;
         return source().ask(method, { level: this.#lowestLevel() });
       },
-      // With several clients it could not know whose it is.
+      // With several clients, the server could not tell whose it is.
       notify: (notification) => {
         if (this.#members.size === 1) source().notify(notification);
       },
@@ -65,7 +65,7 @@ export class SharedSource {
         const most = this.#lowestLevel();
         this.#members.delete(member);
         const level = this.#lowestLevel();
-        // Nobody wants to hear as much any more.
+        // The client with the lowest level has left.
         if (level !== undefined && level !== most)
           source()
             .ask('logging/setLevel', { level })
@@ -78,7 +78,7 @@ export class SharedSource {
     return shared;
   }
 
-  /** Puts another source in the place of the one there is, for all. Resolves when the old one is gone. */
+  /** Replaces the source for all. Resolves when the old one has ended. */
   async replace(make: (after: Promise<unknown>) => Source, options: CloseOptions): Promise<void> {
     const closed = this.#source.close(options);
     this.#source = make(closed.catch(() => undefined));
@@ -106,7 +106,7 @@ export class SharedSource {
           const owner = this.#taskOwner(task);
           return owner?.member.listener?.notified(notification, () => new Set([owner.session]));
         }
-        // Subscriptions are kept for all together, so that one gateway can tell everybody's clients.
+        // Subscriptions are shared, so one gateway can notify the clients of all.
         const member =
           notification.string(Server.method) === 'notifications/resources/updated'
             ? this.#members.values().next().value
@@ -154,7 +154,7 @@ export class SharedSource {
     return this.#members.size === 1 ? this.#members.values().next().value : undefined;
   }
 
-  /** Of what all clients want to hear, the most. */
+  /** The lowest level that a client wants, so that each gets its messages. */
   #lowestLevel(): string | undefined {
     const wanted = [...this.#members].map(({ level }) => severity(level)).filter((at) => at >= 0);
     return LOG_MESSAGE_LEVELS[Math.min(...wanted)];
@@ -171,7 +171,7 @@ interface Member {
   level: string | undefined;
 }
 
-/** The task that a message is about, where it says so; what it is about is known then, whoever else is calling. */
+/** The task that a message names, which identifies its client whatever other calls are running. */
 function taskNamedIn(message: Message): string | undefined {
   if (!message.mentions('"taskId"')) return undefined;
   const params = message.value(Server.params);

@@ -13,7 +13,7 @@ import type { OverallExposure, FilteredEntry } from './exposure.ts';
 import { filterTools } from './tool-filter.ts';
 import { nameTools, type ExposedTool } from './tool-names.ts';
 
-/** Everything that follows from one catalog and what its sources offer, so that a change is a change of one value. */
+/** Everything derived from one catalog and the lists of its sources, so that a change replaces one value. */
 export interface Snapshot {
   readonly catalog: Catalog;
   readonly tools: ReadonlyMap<string, ExposedTool>;
@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly texts: Readonly<Record<CatalogKind, string>>;
 }
 
-/** What is known of an entry's source, by kind. */
+/** The known lists of one source, by kind. */
 export type SourceListings = Readonly<Record<CatalogKind, Listing | undefined>>;
 
 export function takeSnapshot(
@@ -78,8 +78,8 @@ export function takeSnapshot(
 }
 
 /**
- * The same text as an object that others hold already, where one of the latest is equal: the lists that many clients see
- * are mostly the same, and long.
+ * Returns an equal recent string instead of the new one, to save memory: the lists of many clients are mostly equal, and
+ * long.
  */
 function interned(text: string): string {
   const known = latest.find((each) => each.length === text.length && each === text);

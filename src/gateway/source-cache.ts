@@ -9,19 +9,19 @@ import { Subscriptions } from './subscriptions.ts';
 
 export interface SourceCacheOwner {
   readonly log: Logger;
-  /** Some cached list is different now. */
+  /** A cached list has changed. */
   changed(): void;
-  /** A source has been asked for a list for the first time, and gave it or did not. */
+  /** The first attempt to fetch a list has succeeded or failed. */
   attempted(kind: CatalogKind, listed: boolean): void;
 }
 
-/** How long after a failed start a server that is wanted from the beginning is tried again, in milliseconds. */
+/** Delays between start attempts of a server whose tools are exposed, in milliseconds. */
 const RETRY_DELAYS = [1000, 3000, 10_000, 30_000, 60_000];
 
 /**
- * What one source offered when it last told, in this run of the program or an earlier one. It stays when the source
- * crashes or is stopped for being idle: the next call brings the source back, and a client's list does not flicker with
- * the health of a server.
+ * The lists of one source, as last fetched in this run of the program or an earlier one. They stay when the source
+ * crashes or is stopped for being idle: the next call restarts it, and a client's list does not change with the health
+ * of a server.
  */
 export class SourceCache {
   readonly source: Source;
@@ -32,11 +32,11 @@ export class SourceCache {
     resourceTemplates: undefined,
     prompts: undefined,
   };
-  /** Whether what is remembered of the source has been looked at. */
+  /** Whether the lists of an earlier run have been loaded. */
   #restored = false;
-  /** Whether the tools have been asked for, and came in or did not. */
+  /** Whether the tools have been fetched once, with or without success. */
   #toolsAttempted = false;
-  /** Why the source could not be listed last. */
+  /** Why the last fetch failed. */
   problem: Error | undefined;
   readonly #owner: SourceCacheOwner;
   readonly #inProgress = new Map<CatalogKind, PendingList>();
@@ -67,7 +67,7 @@ export class SourceCache {
     return this.#listings;
   }
 
-  /** Asks for everything of one kind and keeps it. Never rejects: what was known before stays. */
+  /** Fetches a list and caches it. Never rejects: on failure the old list stays. */
   refresh(kind: CatalogKind): PendingList {
     const running = this.#inProgress.get(kind);
     if (running) return running;
@@ -81,7 +81,7 @@ export class SourceCache {
     return asked;
   }
 
-  /** Starts a source that is wanted from the beginning, and tries again until it is there. */
+  /** Starts a source whose tools are exposed, and retries until it is up. */
   startWithRetries(attempt = 0): void {
     if (this.#closed || (attempt === 0 && this.#started)) return;
     this.#started = true;
@@ -95,22 +95,21 @@ export class SourceCache {
   }
 
   /**
-   * What has to come in before a list of this kind says all there is; undefined where nothing is missing. A source whose
-   * own tools are shown is started for its first list. One that is shown as one tool never is: it adds what it has once
-   * it runs.
+   * The fetch that a complete list of this kind has to wait for; undefined where none is missing. A source whose own
+   * tools are exposed is started for its first list. A suite never is: its components are added once it runs.
    */
   pending(kind: CatalogKind): PendingList | undefined {
     if (!this.#entry.offers.has(kind) || this.listings[kind] !== undefined) return undefined;
-    // One that failed comes back with a call, or is being tried again; a list does not wait for it.
+    // A failed one restarts with a call or is being retried; a list does not wait for it.
     if (kind === 'tools') return this.#toolsAttempted ? undefined : this.#inProgress.get(kind);
     if (['crashed', 'stopped', 'unusable'].includes(this.source.state.kind)) return undefined;
     return this.#isStarting && this.#mayHave(kind) ? this.refresh(kind) : undefined;
   }
 
   /**
-   * Lists of these kinds in which something may stand that is not known: those on their way, those nobody has asked for
-   * yet of a source that runs or is wanted anyway, and those that could not be had, for what was wrong may have been put
-   * right. Nobody is started for a name that nobody may have.
+   * Lists of these kinds that may contain an unknown name: those being fetched, those not fetched yet of a source that
+   * runs or is started anyway, and those that failed, because the cause may be fixed. No other source is started for an
+   * unknown name.
    */
   missing(...kinds: CatalogKind[]): PendingList[] {
     return kinds.flatMap((kind) => {
@@ -132,7 +131,7 @@ export class SourceCache {
     return kind === 'running' || kind === 'starting' || this.#entry.exposure.needsTools;
   }
 
-  /** The source runs anew: its lists may be others now. */
+  /** The source has restarted: its lists may have changed. */
   restart(): void {
     for (const kind of CATALOG_KINDS) {
       if (!this.#entry.offers.has(kind)) continue;
@@ -141,24 +140,24 @@ export class SourceCache {
     }
   }
 
-  /** The source runs no more. What it offered stays, for a call brings it back, unless it is there only while it runs. */
+  /** The source has stopped. Its lists stay, because a call restarts it, unless it is volatile. */
   gone(): void {
     if (this.#entry.volatile !== true || this.#closed) return;
     for (const kind of CATALOG_KINDS) this.#listings[kind] = undefined;
     this.#owner.changed();
   }
 
-  /** The source says that a list has changed. What nobody has asked for yet is not asked for now. */
+  /** The source says that a list has changed. */
   listChanged(kind: CatalogKind): void {
     if (!this.#entry.offers.has(kind)) return;
     if (kind === 'tools' && !this.#entry.exposure.needsTools) return;
     const before = this.#inProgress.get(kind);
-    // A list that is on its way may be from before the change.
+    // The fetch in progress may return the list from before the change.
     if (before) void before.done.then(() => this.refresh(kind));
     else this.refresh(kind);
   }
 
-  /** A request of our own whose answer changes nothing. */
+  /** Sends a request of our own and ignores the answer. */
   askQuietly(method: string, params: JsonObject): void {
     this.source.ask(method, params).catch((error: unknown) => {
       this.#owner.log.debug('not answered', { server: this.source.name, method, reason: messageOf(error) });
@@ -171,7 +170,7 @@ export class SourceCache {
     for (const timer of this.#refetching.values()) clearTimeout(timer);
   }
 
-  /** What is there only while it runs offers nothing before. */
+  /** Loads the lists of an earlier run, except for a volatile source. */
   #restore(): void {
     this.#restored = true;
     if (this.#entry.volatile === true) return;
@@ -179,7 +178,7 @@ export class SourceCache {
       if (this.#listings[kind] !== undefined || !this.#entry.offers.has(kind)) continue;
       if (kind === 'tools' ? !this.#entry.exposure.needsTools : !this.#mayHave(kind)) continue;
       const listing = this.source.remembered(kind);
-      // A server without tools would never be called, and so never be asked again.
+      // A server with an empty list would never be called, and so never be asked again.
       if (kind !== 'tools' || listing?.components.length !== 0) this.#listings[kind] = listing;
     }
   }
@@ -204,7 +203,7 @@ export class SourceCache {
       if (first) this.#owner.attempted(kind, false);
       if (this.#closed) return;
       log.warn('could not be listed', { server: source.name, kind, reason: messageOf(error) });
-      // What clients see is from before; as long as it runs there is a newer one to be had.
+      // Clients see the old list; a running source may return the new one later.
       if (!first && source.state.kind === 'running') this.#fetchLater(kind);
     }
   }
@@ -225,7 +224,7 @@ export class SourceCache {
   }
 }
 
-/** When a source that starts was let start, on the performance clock; Infinity while it waits for its turn. */
+/** When a starting source got its start slot, on the performance clock; Infinity while it waits for one. */
 function startedAt(state: SourceState): number {
   return state.kind === 'starting' ? (state.admittedAt ?? -Infinity) : -Infinity;
 }

@@ -10,19 +10,19 @@ import type { Subscriptions } from './subscriptions.ts';
 export interface Source {
   readonly name: string;
   readonly state: SourceState;
-  /** Who wants to hear of its resources, where several gateways use it. Default: each gateway keeps that for itself. */
+  /** The subscriptions to its resources, where several gateways share it. Default: each gateway has its own. */
   readonly subscriptions?: Subscriptions;
-  /** Why it cannot be used at present: it is defined wrongly, or its last start failed. Undefined once it runs. */
+  /** Why it cannot be used now: its definition is wrong, or its last start failed. Undefined once it runs. */
   readonly problem?: SwitchboardError | undefined;
   /** Whether its tools can be listed without it running. Default false. */
   readonly listsToolsUnstarted?: boolean;
-  /** What the source said of itself, now or when it last ran; undefined where it never has. */
+  /** The result of its handshake, now or when it last ran; undefined if it never has. */
   about(): SourceInfo | undefined;
   /** Everything it offers of one kind, in its own order, as it described it. Starts it. */
   list(kind: ListKind): Promise<Listing>;
-  /** The same where it is known already and has not changed since; asks nobody. */
+  /** The same where it is known already and has not changed since; sends nothing. */
   known(kind: CatalogKind): Listing | undefined;
-  /** What it listed last, in this run of the program or an earlier one; asks nobody and starts nothing. */
+  /** What it listed last, in this run of the program or an earlier one; sends nothing and starts nothing. */
   remembered(kind: CatalogKind): Listing | undefined;
   /**
    * The one way in for every method: the client's own request, with what the exposure rewrites in it.
@@ -35,40 +35,40 @@ export interface Source {
   ask(method: string, params?: JsonObject): Promise<Message>;
   /** Passes a client's notification on, where the source runs. */
   notify(notification: Message): void;
-  /** Who hears what the source says on its own account. There is one listener. */
+  /** Sets the one listener to its events. */
   listen(listener: SourceListener): void;
-  /** How long it may be unused before it is stopped, in milliseconds, from now on. */
+  /** How long it may be idle before it is stopped, in milliseconds. */
   setIdleTimeout(idleMs: number | 'never'): void;
-  /** Stops it and counts it as crashed, for a reason that only its user can see. */
+  /** Stops it and marks it as crashed, for a reason that only the caller can see. */
   fail(error: Error): Promise<void>;
-  /** Ends it, for good. Resolves when nothing of it is left. */
+  /** Ends it for good. Resolves when all its processes are gone. */
   close(options?: CloseOptions): Promise<void>;
 }
 
 export interface CloseOptions {
-  /** Why, as a sentence; calls that it costs are told. Default that Switchboard is stopping. */
+  /** Why, as a sentence for the calls that fail. Default: Switchboard is stopping. */
   readonly reason?: string;
   /** How long running calls may still finish, in milliseconds. Default 0. */
   readonly drainMs?: number;
 }
 
 export interface SourceListener {
-  /** It runs, and knows nothing of what was said to it in an earlier life. */
+  /** It runs; a new process knows nothing of what the old one was sent. */
   started(): void;
   /** It could not be started. */
   failed(): void;
-  /** It runs no more, wanted or not. */
+  /** It has stopped, on purpose or not. */
   stopped(): void;
-  /** It says that a list of its has changed. */
+  /** It sent list_changed. */
   changed(kind: CatalogKind): void;
   /**
-   * Any other notification that belongs to no single call. Returns a client that takes messages more slowly than they
-   * come; the source is not listened to until it has caught up.
+   * Any other notification that belongs to no single call. Returns a client whose output is congested; the source is not
+   * read until it has drained.
    */
   notified(notification: Message, callers: () => ReadonlySet<Session>): ClientLink | undefined;
-  /** It wants something of a client. */
+  /** It sent a request for a client. */
   requested(serverRequest: ServerRequest): void;
-  /** Whether somebody waits to hear from it, so that it must not be stopped for being idle. */
+  /** Whether a client is subscribed to it, so that it must not be stopped for being idle. */
   inUse(): boolean;
 }
 
@@ -76,7 +76,7 @@ export interface SourceListener {
 export interface ServerRequest {
   readonly method: string;
   readonly request: Message;
-  /** The clients that have calls running at the source: one of them is meant. */
+  /** The clients that have calls running at the source: it is for one of them. */
   callers(): ReadonlySet<Session>;
   relayTo(client: ClientLink): void;
   refuse(code: number, message: string): void;
@@ -84,7 +84,7 @@ export interface ServerRequest {
 
 export type SourceState =
   | { readonly kind: 'idle' }
-  /** `admittedAt`: since when it may start, on the performance clock; Infinity while it waits for its turn. */
+  /** `admittedAt`: when it got its start slot, on the performance clock; Infinity while it waits for one. */
   | { readonly kind: 'starting'; readonly attempt: number; readonly admittedAt?: number }
   | { readonly kind: 'running'; readonly pid: number | undefined; readonly since: number }
   | { readonly kind: 'crashed'; readonly error: Error; readonly at: number }

@@ -1,30 +1,30 @@
 export interface StartLimiterOptions {
-  /** How many may start at one time. */
+  /** How many may start at the same time. */
   readonly concurrency: number;
-  /** How long one that does not come up keeps its place, in milliseconds. Default 10 000. */
+  /** How long a start that does not finish keeps its slot, in milliseconds. Default 10 000. */
   readonly slotMs?: number;
 }
 
 export interface LimitedStart<T> {
-  /** What is started, so that one that hangs every time does not keep others waiting every time. */
+  /** Names the server: one that hung before keeps its slot for a short time only. */
   readonly name: string;
-  /** Whether somebody waits for it now; those go first. Default: nobody does. */
+  /** Whether a caller waits for it now; those go first. Default false. */
   readonly urgent?: () => boolean;
-  /** Starts it. `leave` gives its place to the next one before it is up: it only waits for something else. */
+  /** Starts it. `release` frees the slot early, for a start that only waits. */
   readonly run: (release: () => void) => Promise<T>;
 }
 
-/** How long one keeps its place that hung the last time, in milliseconds. */
+/** How long a server that hung the last time keeps its slot, in milliseconds. */
 const HUNG_SLOT_MS = 100;
 
 /**
- * Lets only some of many servers start at the same moment, so that each has a processor to itself. One that hangs gives
- * its place up after a while: it must not keep the others waiting.
+ * Limits how many servers start at the same time, so that each has a CPU of its own. A start that hangs loses its slot
+ * after a while, so that it does not block the others.
  */
 export class StartLimiter {
   readonly #slotMs: number;
   #free: number;
-  /** Those that did not come up in their time when they were last started. */
+  /** Servers whose last start took longer than its slot. */
   readonly #hung = new Set<string>();
   readonly #waiting: { readonly urgent: () => boolean; readonly enter: () => void }[] = [];
 

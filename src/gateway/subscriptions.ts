@@ -1,6 +1,6 @@
 import type { Session } from './session.ts';
 
-/** Who wants to hear of changes to which resource of one source, and under which URI each knows it. */
+/** The subscriptions to resources of one source, with the URI that each client uses. */
 export class Subscriptions {
   /** By the source's own URI, then by client. */
   readonly #byUri = new Map<string, Map<Session, string>>();
@@ -15,7 +15,7 @@ export class Subscriptions {
     clients.set(session, knownAs);
   }
 
-  /** Returns whether nobody is left who wants to hear of this resource. */
+  /** Returns whether no client is subscribed to this resource any more. */
   remove(uri: string, session: Session): boolean {
     const clients = this.#byUri.get(uri);
     if (clients === undefined) return true;
@@ -25,14 +25,14 @@ export class Subscriptions {
     return true;
   }
 
-  /** Takes over what these clients wanted to hear of a source that this one replaces. */
+  /** Takes over the subscriptions of these clients from a source that this one replaces. */
   adopt(other: Subscriptions, sessions: ReadonlySet<Session>): void {
     for (const [uri, clients] of other.#byUri) {
       for (const [session, knownAs] of clients) if (sessions.has(session)) this.add(uri, session, knownAs);
     }
   }
 
-  /** Forgets a client that has left; returns the URIs nobody else wants to hear of. */
+  /** Forgets a client that has left; returns the URIs that no other client is subscribed to. */
   leave(session: Session): string[] {
     return [...this.#byUri].flatMap(([uri, clients]) =>
       clients.has(session) && this.remove(uri, session) ? [uri] : [],
@@ -43,7 +43,7 @@ export class Subscriptions {
     return this.#byUri.get(uri)?.has(session) === true;
   }
 
-  /** The clients that want to hear of a change to this URI, each with the URI it knows it by. */
+  /** The clients subscribed to this URI or one above it, each with the URI it uses. */
   subscribersOf(uri: string): ReadonlyMap<Session, string> {
     const exact = this.#byUri.get(uri);
     if (exact) return exact;

@@ -1,11 +1,11 @@
 import { memberText, withMembers } from '../wire/index.ts';
 import { Component, type Listing } from './component.ts';
 
-/** Which tools of a source may be seen and called, and how they look: one rule for listing and calling. */
+/** Which tools of a source are exposed, and how: the same rules for listing and calling. */
 export interface ToolRules {
   /** By the tool's own name. */
   allows(tool: string): boolean;
-  /** How single tools look, by their own names. */
+  /** Changes to single tools, by their own names. */
   readonly overrides: ReadonlyMap<string, ToolOverrides>;
 }
 
@@ -30,7 +30,7 @@ export interface OfferedTool {
   readonly presets: ReadonlyMap<string, string> | undefined;
 }
 
-/** What the rules let through of one listing. */
+/** The tools of one listing that the rules allow. */
 export interface FilteredTools {
   readonly listing: Listing;
   readonly tools: readonly OfferedTool[];

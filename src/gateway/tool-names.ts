@@ -4,7 +4,7 @@ import type { NameReservations } from './name-reservations.ts';
 import { validToolName } from './valid-tool-name.ts';
 import type { Source } from './source.ts';
 
-/** A tool as a client knows it. Small: a client may see thousands, and there may be many clients. */
+/** A tool under the name that clients use. Small: each of many clients may see thousands. */
 export class ExposedTool {
   readonly name: string;
   /** The source it belongs to; undefined for one that belongs to several. */
@@ -36,7 +36,7 @@ export interface ToolGroup {
   /** Undefined for tools that belong to several. */
   readonly source: Source | undefined;
   readonly tools: readonly PresentedTool[];
-  /** True for tools whose names the user or we chose: no server may take such a name by calling a tool of its own so. */
+  /** True for tools named by the user or by us: no server may take such a name with a tool of its own. */
   readonly hasPriority: boolean;
 }
 

@@ -62,7 +62,7 @@ type Part =
   /** Nothing, or pairs of these names with any values; undefined names: anything. */
   | { readonly kind: 'query'; readonly opens: '?' | '&'; readonly names: ReadonlySet<string> | undefined };
 
-/** The part for what stands between two braces. */
+/** Parses the text between two braces. */
 function readExpression(expression: string): Part | undefined {
   if (expression.includes('{')) return undefined;
   const operator = /^[+#./?&;]/.exec(expression)?.[0] ?? '';
@@ -105,7 +105,7 @@ type Positions = Uint8Array;
 function follow(parts: readonly Part[], uri: string): boolean {
   steps = 0;
   if (uri.length > MAX_URI_LENGTH) return false;
-  // Most templates asked are of other servers; their ends tell.
+  // Most templates belong to other servers; their ends rule them out.
   const first = parts[0];
   const last = parts.at(-1);
   if (first?.kind === 'literal' && !uri.startsWith(first.text)) return false;
@@ -135,7 +135,7 @@ function follow(parts: readonly Part[], uri: string): boolean {
 }
 
 /**
- * Finds all places of the literal in one pass (Knuth, Morris and Pratt): comparing it anew at every reached position
+ * Finds all places of the literal in one pass (Knuth, Morris and Pratt): comparing it again at every reached position
  * would cost its length each time.
  */
 function followLiteral(

@@ -3,7 +3,7 @@ import { printableLine } from '../shared/printable.ts';
 import type { Call } from '../gateway/index.ts';
 import { askUser, canAskUser } from './ask-user.ts';
 
-/** A program that somebody wants to be started. */
+/** A program that a client wants to start. */
 export interface Proposal {
   readonly name: string;
   readonly command: string;

@@ -2,12 +2,12 @@ import type { Call } from '../gateway/index.ts';
 import { canElicit, isJsonObject, Server, SERVER_SHAPE } from '../protocol/index.ts';
 import { Message } from '../wire/index.ts';
 
-/** Whether the client of a call can ask its person something. */
+/** Whether the client of a call can ask its user something. */
 export function canAskUser({ session }: Call): boolean {
   return canElicit(session.client.capabilities, undefined);
 }
 
-/** Asks the person behind the client of a call. Resolves with whether they agree; undefined where the call was given up. */
+/** Asks the user of a call's client. Resolves with whether they agree; undefined if the call was cancelled. */
 export function askUser(message: string, call: Call): Promise<boolean | undefined> {
   const { client } = call.session;
   return new Promise((resolve) => {
@@ -24,7 +24,7 @@ export function askUser(message: string, call: Call): Promise<boolean | undefine
       },
       unanswered: () => resolve(false),
     });
-    // Who gives up the call does not want an answer to the question.
+    // With the call, the question is cancelled too.
     call.runBy({
       cancelled: () => {
         client.withdraw(id, 'The request was cancelled.');

@@ -8,15 +8,15 @@ export interface ServerManagerOptions {
   readonly gateway: Gateway;
   readonly log: Logger;
   /**
-   * Makes the entry of a server; nothing of it may start before `after`. Where others use the server as well, `anew` says
-   * that it is to be started again all the same.
+   * Makes the entry of a server, which must not start before `after`. `restart` restarts it even if other clients use it
+   * as well.
    */
   readonly build: (
     definition: ConfiguredServer,
     after: Promise<unknown> | undefined,
     restart?: boolean,
   ) => CatalogEntry;
-  /** The entry for a source that is there already and is to be shown in another way. */
+  /** The entry for an existing source that is to be exposed in another way. */
   readonly withPresentation: (definition: ConfiguredServer, source: Source) => CatalogEntry;
   /** The servers that are there already, as they were defined. */
   readonly definitions: readonly ConfiguredServer[];
@@ -24,7 +24,7 @@ export interface ServerManagerOptions {
   readonly drainMs?: number;
 }
 
-/** A server as somebody who manages servers sees it. */
+/** A server as the management tools report it. */
 export interface ManagedServer {
   readonly definition: ConfiguredServer;
   readonly state: SourceState;
@@ -34,20 +34,20 @@ export interface ManagedServer {
   readonly problem: Error | undefined;
 }
 
-/** What became of the servers when a configuration was read again, by name. */
+/** What a reload of the configuration did to the servers, by name. */
 export interface AppliedChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   /** With a new process. */
   readonly restarted: readonly string[];
-  /** Shown in another way, by the same process. */
+  /** Exposed in another way, by the same process. */
   readonly reshown: readonly string[];
   readonly kept: readonly string[];
 }
 
 /**
- * Adds, removes and reloads servers while calls are running. What is done to one server is done in order; different
- * servers do not wait for each other. Every change is one swap of the catalog.
+ * Adds, removes and reloads servers while calls are running. Operations on one server run in order; different servers do
+ * not wait for each other. Every change is one swap of the catalog.
  */
 export class ServerManager {
   readonly #gateway: Gateway;
@@ -56,13 +56,13 @@ export class ServerManager {
   readonly #withPresentation: ServerManagerOptions['withPresentation'];
   readonly #drainMs: number;
   readonly #definitions: Map<string, ConfiguredServer>;
-  /** Servers that no configuration names. */
+  /** Servers that are in no configuration. */
   readonly #addedAtRuntime = new Set<string>();
   /** The adds under way, by name. */
   readonly #adding = new Map<string, Promise<unknown>>();
-  /** The end of the sources that had a name and are shown no more. */
+  /** Resolves when the replaced or removed sources of a name have ended. */
   readonly #closing = new Map<string, Promise<unknown>>();
-  /** The last thing that is done, or waits to be done, to the server of a name. */
+  /** The last queued operation on each server. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor({ gateway, log, build, withPresentation, definitions, drainMs = 2000 }: ServerManagerOptions) {
@@ -104,7 +104,7 @@ export class ServerManager {
   /** Adds a server and starts it. Where it does not start, nothing has changed. */
   add(definition: ConfiguredServer): Promise<ManagedServer> {
     const { name } = definition;
-    // Asked before its turn too: who adds a name twice at the same time is told at once.
+    // Checked before it is queued too: a second add of the same name fails at once.
     this.checkFree(name);
     const adding = this.#serialize([name], async () => {
       this.checkFree(name);
@@ -133,7 +133,7 @@ export class ServerManager {
     return adding;
   }
 
-  /** Nobody wants a server any more that is just being added. */
+  /** Stops a server that is just being added. */
   cancelAdd(name: string): void {
     if (this.#adding.has(name))
       void this.#entry(name)?.source.close({ reason: 'It is not wanted any more.' });
@@ -144,7 +144,7 @@ export class ServerManager {
     return this.#addedAtRuntime.has(name);
   }
 
-  /** A server that was added by hand stands in the configuration from now on, and goes when it is taken out there. */
+  /** A server that was added at runtime is now in the configuration, and goes when it is removed from there. */
   markConfigured(name: string): void {
     this.#addedAtRuntime.delete(name);
   }
@@ -204,7 +204,7 @@ export class ServerManager {
         keyof AppliedChanges,
         string[]
       >;
-      // What is done once the new catalog stands; where it cannot be shown, nothing is.
+      // Runs after the new catalog is in place, and not at all if that fails.
       const then: (() => void)[] = [];
       const entries = definitions.map((definition) => {
         const { what, entry } = this.#reconcile(definition, then);
@@ -294,10 +294,10 @@ export class ServerManager {
     this.#addedAtRuntime.delete(name);
   }
 
-  /** Runs what is done to these servers when it is their turn. */
+  /** Runs an operation on these servers after the earlier ones on any of them. */
   #serialize<T>(names: readonly string[], run: () => Promise<T>): Promise<T> {
     const before = names.flatMap((name) => this.#queues.get(name) ?? []);
-    // At once where nothing is before it: who removes a server and then asks for the list must not see it there.
+    // Synchronously if nothing is queued: a list requested right after a removal must not contain the server.
     const task = before.length === 0 ? asPromise(run) : Promise.allSettled(before).then(run);
     for (const name of names) this.#queues.set(name, task);
     const over = (): void => {
@@ -333,7 +333,7 @@ export class ServerManager {
   }
 }
 
-/** What is thrown becomes a rejection. */
+/** Turns a throw into a rejection. */
 async function asPromise<T>(run: () => Promise<T>): Promise<T> {
   return run();
 }

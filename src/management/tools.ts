@@ -14,12 +14,12 @@ export interface ManagementToolsOptions {
   readonly define: (name: string, entry: RuntimeEntry) => StdioDefinition;
   /** Writes a change back to where servers are configured; undefined: changes last as long as the program. */
   readonly persist?: {
-    /** Rejects where the place has a server of that name already, used or not. */
+    /** Rejects if the configuration has a server of that name already, usable or not. */
     check(name: string): Promise<void>;
     added(name: string, entry: RuntimeEntry): Promise<void>;
     removed(name: string, definition: ConfiguredServer): Promise<void>;
   };
-  /** How long a caller waits for a server before being told how far it is, in milliseconds. */
+  /** How long a caller waits for a server before it gets a progress report instead, in milliseconds. */
   readonly callerMs: number;
   /** True where every server runs from the moment it is added: then none is ever idle. */
   readonly alwaysOn: boolean;
@@ -89,7 +89,7 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
           call,
         );
       }
-      // Who gives it up does not want the server.
+      // A client that cancels does not want the server.
       call.runBy({ cancelled: () => manager.cancelAdd(name) });
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
@@ -128,7 +128,7 @@ function removeServer({ manager, persist }: ManagementToolsOptions): PresentedTo
     run: async (args) => {
       const name = text(args, 'name');
       const definition = manager.definition(name);
-      // What this client has added and nobody has written down may bear the name of something that is written down.
+      // A server that only this client has added may have the name of a configured one.
       const ours = manager.isAddedAtRuntime(name);
       await manager.remove(name);
       if (persist && !ours) await written(persist.removed(name, definition), `${name} was removed for now`);
@@ -231,7 +231,7 @@ async function done(run: ToolSpec['run'], args: JsonObject, call: Call): Promise
   return run(args, call);
 }
 
-/** A change that could not be written lasts as long as the program; whoever asked for it is told. */
+/** A change that could not be written lasts as long as the program; the error says so. */
 async function written(writing: Promise<void>, done: string): Promise<void> {
   try {
     await writing;
@@ -277,7 +277,7 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
   const running = state.kind === 'running' ? state : undefined;
   return {
     name: definition.name,
-    // As it was written: what references stand for may be a secret.
+    // As written in the configuration: the value of a reference may be a secret.
     ...reachedBy(definition),
     status: status(state.kind, alwaysOn),
     tools,
@@ -291,7 +291,7 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
   };
 }
 
-/** One without a command has neither; both stay, for whoever counts on them. */
+/** A server without a command has neither; both members stay for clients that expect them. */
 function reachedBy(definition: ConfiguredServer): JsonObject {
   if (definition.kind === 'unusable') return { command: '', args: [] };
   const { written } = definition;

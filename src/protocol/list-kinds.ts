@@ -1,4 +1,4 @@
-/** The kinds of things a server lists, and the facts about each. */
+/** The facts about one kind of list. */
 interface KindFacts {
   /** The request that lists them. */
   readonly method: string;
@@ -52,7 +52,7 @@ export const LIST_KINDS = {
 
 export type ListKind = keyof typeof LIST_KINDS;
 
-/** Those whose lists are kept and shown; tasks are asked for anew each time. */
+/** The kinds whose lists are cached and exposed; tasks are fetched every time. */
 export const CATALOG_KINDS = [
   'tools',
   'resources',

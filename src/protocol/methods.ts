@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from './json.ts';
 
-/** Requests of a client that the core answers or routes. Others pass only where there is one way they can go. */
+/** Requests of a client that the core answers or routes. Others pass only where there is a single source. */
 const ROUTED = new Set([
   'tools/list',
   'tools/call',
@@ -24,7 +24,7 @@ export function isRoutedMethod(method: string): boolean {
   return ROUTED.has(method);
 }
 
-/** What a client must have declared before it is asked something; methods that are not named here need nothing. */
+/** The capability that a client must declare before it gets such a request; undefined: none. */
 export function requiredCapability(method: string): string | undefined {
   return REQUIRED_CAPABILITIES.get(method);
 }
@@ -39,7 +39,7 @@ const REQUIRED_CAPABILITIES: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'tasks'],
 ]);
 
-/** Whether a client that declared these capabilities can be asked something in this mode; no mode is the form. */
+/** Whether a client with these capabilities supports elicitation in this mode. Default mode: form. */
 export function canElicit(capabilities: JsonObject, mode: string | undefined): boolean {
   const declared = capabilities.elicitation;
   if (!isJsonObject(declared)) return false;

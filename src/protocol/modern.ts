@@ -1,4 +1,4 @@
-/** The version without a handshake: every request says for itself what it is. */
+/** The version without a handshake: every request carries its version and capabilities. */
 export const MODERN_VERSION = '2026-07-28';
 
 export function isModernVersion(version: unknown): boolean {
@@ -22,7 +22,7 @@ export const ModernCode = {
   unsupportedVersion: -32022,
 } as const;
 
-/** Requests whose answer may be that the client has to give something first. */
+/** Requests that may be answered with `input_required`. */
 export const MAY_REQUIRE_INPUT: ReadonlySet<string> = new Set([
   'tools/call',
   'prompts/get',

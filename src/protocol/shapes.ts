@@ -58,7 +58,7 @@ export const Client = {
   refType: CLIENT_SHAPE.slot('params.ref.type'),
   refName: CLIENT_SHAPE.slot('params.ref.name'),
   refUri: CLIENT_SHAPE.slot('params.ref.uri'),
-  /** What a modern client has kept for whoever asked it something, as it got it. */
+  /** The opaque `requestState` that a modern client returns unchanged. */
   requestState: CLIENT_SHAPE.slot('params.requestState'),
   /** What it was asked for, by the keys it was asked under. */
   inputResponses: CLIENT_SHAPE.slot('params.inputResponses'),

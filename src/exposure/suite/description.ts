@@ -6,7 +6,7 @@ export interface DescriptionSettings {
   readonly description: string | undefined;
   /** What the server is for, as its definition says it. */
   readonly purpose: string | undefined;
-  /** What servers of this kind are for; asked only where nothing better is known. Default: nobody knows. */
+  /** What servers of this kind are for; called only where nothing better is known. Default: unknown. */
   readonly known?: (() => string | undefined) | undefined;
   /** Says how the suite is used, where that is not by looking inside; not added to a text that contains `unless`. */
   readonly invitation?: { readonly text: string; readonly unless: string } | undefined;

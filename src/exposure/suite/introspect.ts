@@ -3,7 +3,7 @@ import type { JsonObject } from '../../protocol/index.ts';
 import { signature } from './signature.ts';
 import { summarise } from './summarise.ts';
 
-/** How much an introspection tells: a summary and the input in one line, everything, or a summary only. */
+/** How much an introspection returns: a summary and the input in one line, everything, or a summary only. */
 export type IntrospectionMode = 'summary' | 'full' | 'redacted';
 
 export interface Introspected {

@@ -61,7 +61,7 @@ function quoted(label: string, text: string): string {
   return shown;
 }
 
-/** The sentence, and as many names as there is room for; none where that is not enough to tell something. */
+/** The sentence, and as many names as there is room for; no names where only too few would fit. */
 function withNames(sentence: string, names: readonly string[]): string {
   const listed = (count: number): string =>
     `${sentence} Subtools: ${names.slice(0, count).join(', ')}${count < names.length ? ', …' : '.'}`;
@@ -79,7 +79,7 @@ function fits(text: string, more = 0): boolean {
   return estimateTokens(text) + digits / 4 + more <= MAX_TOKENS;
 }
 
-/** The first sentence that tells something, instead of telling the model what to do. */
+/** The first sentence that describes the server instead of instructing the model. */
 function firstSentence(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   return paragraphs(text.slice(0, MAX_READ))

@@ -56,7 +56,7 @@ const DETAILS: readonly Detail[] = [
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The members of the objects read so far: listing the keys of a huge object is dear, and each attempt needs them. */
+/** The members of the objects read so far: listing the keys of a huge object is expensive, and each attempt needs them. */
 type Seen = Map<Schema, [string, unknown][]>;
 
 interface Writing {
@@ -321,7 +321,7 @@ function unescapePointer(step: string): string {
   try {
     plain = decodeURIComponent(step);
   } catch {
-    // A stray % is taken as it stands.
+    // A stray % is kept as it is.
   }
   return plain.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -176,7 +176,7 @@ export class SuiteRunner {
       );
       return;
     }
-    // A server that is slow to start holds this call only; a cancel just means that nobody waits for the list.
+    // A server that is slow to start holds this call only; a cancellation only drops the answer.
     this.#entry.source
       .list('tools')
       .then((listing) => {

@@ -19,7 +19,7 @@ export interface SuiteSettings extends DescriptionSettings {
 
 /** Exactly one tool for a server: the model learns what is inside only when it asks. */
 export function suite(settings: SuiteSettings): Exposure {
-  // A server that has started meanwhile could say more, but a list that changes costs hosts what they have cached.
+  // A server that has started meanwhile could say more, but a changed list invalidates the prompt caches of hosts.
   const descriptions = new WeakMap<Source, string>();
   let made: { readonly entry: CatalogEntry; readonly runner: SuiteRunner } | undefined;
   return {
@@ -56,7 +56,7 @@ const INPUT_SCHEMA: JsonObject = {
   required: ['action'],
 };
 
-/** Why a server cannot be used, in few words: who calls its suite is told all of it. */
+/** Why a server cannot be used, in short; a call of its suite returns the whole reason. */
 function unavailable({ message }: Error): string {
   const line = printableLine(message).replace(/^Server '[^']*' (?:cannot be used: )?/, '');
   const short = line.length <= MAX_REASON ? line : `${line.slice(0, MAX_REASON - 1)}…`;
