@@ -1,6 +1,7 @@
 export { createBackoff, type Backoff } from './backoff.ts';
 export type { LivingProcess } from './census.ts';
 export type { ChildEnd } from './child.ts';
+export { processTree } from './descendants.ts';
 export { describeProcess, environmentOf, variableOf, type ProcessDescription } from './describe-process.ts';
 export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } from './detached.ts';
 export { readExit, type ExitNote } from './exit-note.ts';
@@ -14,7 +15,7 @@ export { createMarkedProcesses, type Marked, type MarkedProcesses, type Sighting
 export { openBrowser } from './open-browser.ts';
 export { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
 export { captureOutput } from './output.ts';
-export { listeningOn, ownHolders, portHolders, type PortHolder } from './port-holders.ts';
+export { heldBy, listeningOn, ownHolders, portHolders, type PortHolder } from './port-holders.ts';
 export { run, type Ran, type RunOptions } from './run.ts';
 export { runNow } from './run-now.ts';
 export { createSocketCounter } from './socket-counts.ts';

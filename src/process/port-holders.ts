@@ -15,13 +15,19 @@ export interface PortHolder {
  * Who listens on these ports, by the word of the kernel. One entry for each listening socket; of several processes that
  * share one, the first found. `among` are the pids to look through first; everybody else only if they do not hold it.
  */
-export function portHolders(ports: readonly number[], among: Iterable<number> = []): readonly PortHolder[] {
+export function portHolders(
+  ports: readonly number[],
+  among: Iterable<number> = [],
+  who: 'anybody' | 'among alone' = 'anybody',
+): readonly PortHolder[] {
   if (ports.length === 0) return [];
   if (process.platform === 'win32') return holdersFromNetstat(askSystem('netstat', ['-ano']), ports);
   if (!existsSync(TABLES.v4)) {
     return holdersFromLsof(askSystem('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fpn']), ports);
   }
-  return [...holdersFrom(Object.values(TABLES), ports, among)];
+  const listeners = Object.values(TABLES).flatMap((file) => listenersIn(wholeText(file), ports));
+  const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among, who);
+  return listeners.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
 }
 
 /**
@@ -30,19 +36,31 @@ export function portHolders(ports: readonly number[], among: Iterable<number> = 
  * family only for what the first does not have; who is not found so may still be found by `portHolders`, and on a system
  * that has no such tables, everybody.
  */
-export function ownHolders(wanted: ReadonlyMap<number, readonly number[]>): ReadonlyMap<number, PortHolder> {
+export function ownHolders(wanted: ReadonlyMap<number, Iterable<number>>): ReadonlyMap<number, PortHolder> {
   const own = new Map<number, PortHolder>();
   for (const file of Object.values(TABLES)) {
-    const left = [...wanted].filter(([port]) => !own.has(port));
+    const left = [...wanted.keys()].filter((port) => !own.has(port));
     if (left.length === 0) break;
-    const ports = left.map(([port]) => port);
-    const among = left.flatMap(([, pids]) => pids);
-    for (const holder of holdersFrom([file], ports, among, 'among alone')) {
-      const { port, pid } = holder;
-      if (pid !== undefined && !own.has(port) && wanted.get(port)!.includes(pid)) own.set(port, holder);
+    for (const { port, address, inode } of listenersUntil(file, left)) {
+      const pid = own.has(port) ? undefined : holderAmong(wanted.get(port)!, inode);
+      if (pid !== undefined) own.set(port, { port, address, pid });
     }
   }
   return own;
+}
+
+function holderAmong(pids: Iterable<number>, inode: string): number | undefined {
+  for (const pid of pids) if (holdsSocket(pid, inode)) return pid;
+  return undefined;
+}
+
+/** Everything that these processes listen on. */
+export function heldBy(pids: readonly number[]): readonly PortHolder[] {
+  if (pids.length === 0) return [];
+  const everyPort = Array.from({ length: 65_535 }, (_, index) => index + 1);
+  return portHolders(everyPort, pids, 'among alone').filter(
+    ({ pid }) => pid !== undefined && pids.includes(pid),
+  );
 }
 
 /** Where the kernel tells of all sockets, by family. */
@@ -65,18 +83,6 @@ export function listeningOn(
   return found;
 }
 
-function holdersFrom(
-  files: readonly string[],
-  ports: readonly number[],
-  among: Iterable<number>,
-  who: 'anybody' | 'among alone' = 'anybody',
-): readonly PortHolder[] {
-  const read = who === 'anybody' ? wholeText : (file: string) => textUntil(file, ports);
-  const listeners = files.flatMap((file) => listenersIn(read(file), ports));
-  const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among, who);
-  return listeners.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
-}
-
 interface Listener {
   readonly port: number;
   readonly address: string;
@@ -94,16 +100,17 @@ function wholeText(file: string): string {
   }
 }
 
-/** The beginning of the file, to where every port has been seen to be listened on. */
-function textUntil(file: string, ports: readonly number[]): string {
-  let text = '';
+/** From the beginning of the file to where every port has been seen to be listened on. */
+function listenersUntil(file: string, ports: readonly number[]): readonly Listener[] {
+  const found: Listener[] = [];
   const missing = new Set(ports);
   for (const line of listenersOf(file)) {
-    text += `${line}\n`;
-    for (const { port } of listenersIn(line, ports)) missing.delete(port);
+    const here = listenersIn(line, ports);
+    found.push(...here);
+    for (const { port } of here) missing.delete(port);
     if (missing.size === 0) break;
   }
-  return text;
+  return found;
 }
 
 /** The lines of a table that tell of listeners: they stand before those of connections. */
@@ -188,23 +195,31 @@ function ownersOf(
 }
 
 function socketsOf(pid: number): string[] {
-  const folder = `/proc/${pid}/fd`;
-  const inodes: string[] = [];
-  try {
-    for (const name of readdirSync(folder)) {
-      // It may close any of them while we look.
-      const inode = /^socket:\[(\d+)\]$/.exec(linkOf(`${folder}/${name}`))?.[1];
-      if (inode !== undefined) inodes.push(inode);
-    }
-  } catch {
-    // It ended, or belongs to another user.
-  }
-  return inodes;
+  return descriptorsOf(pid).flatMap(
+    (descriptor) => /^socket:\[(\d+)\]$/.exec(linkOf(pid, descriptor))?.[1] ?? [],
+  );
 }
 
-function linkOf(path: string): string {
+/** A server listens late in its start: the highest descriptors are the likely ones. */
+function holdsSocket(pid: number, inode: string): boolean {
+  const link = `socket:[${inode}]`;
+  const descriptors = descriptorsOf(pid).sort((a, b) => b - a);
+  return descriptors.some((descriptor) => linkOf(pid, descriptor) === link);
+}
+
+/** Nothing for a process that ended, or belongs to another user. */
+function descriptorsOf(pid: number): number[] {
   try {
-    return readlinkSync(path);
+    return readdirSync(`/proc/${pid}/fd`).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** Empty for one that was closed meanwhile. */
+function linkOf(pid: number, descriptor: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${descriptor}`);
   } catch {
     return '';
   }

@@ -772,6 +772,11 @@ export const ERROR_CODES = {
    */
   NOT_RUNNING: FAILED,
   /**
+   * The service runs, but does not listen on its port.
+   * @fix Read `switchyard logs`; pass `{port}` in its command.
+   */
+  NOT_LISTENING: FAILED,
+  /**
    * Some processes of a service could not be stopped, so it was not started again.
    * @fix End them yourself, then run `switchyard up`.
    */

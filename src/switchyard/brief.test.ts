@@ -68,6 +68,7 @@ describe('brief', () => {
       branch: null,
       configured_services: ['api', 'web'],
       configured_profiles: ['small'],
+      proxy: 'not-running',
       services: [],
       checkouts: [],
       changed_files: [],
@@ -105,6 +106,7 @@ describe('brief', () => {
       'log_file',
       'port',
       'service',
+      'state',
       'status',
       'url',
     ]);

@@ -1,13 +1,13 @@
-import { variableOf } from '../process/index.ts';
 import { projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
 import { observeCheckouts, type ObservedCheckout } from './forward/observe.ts';
 import { changedFiles, type changedFilesNow } from './git.ts';
 import { recentErrors } from './logs/recent-errors.ts';
 import { slug } from './names.ts';
-import { COOKIE } from './services/cookie.ts';
-import { observeServices, type ServiceLife } from './services/observe.ts';
+import { isProxyAlive } from './proxy/observe.ts';
+import { inspectServices, type Inspected } from './services/inspect.ts';
+import type { ServiceLife } from './services/observe.ts';
+import type { ServiceState } from './services/state.ts';
 import { allInsideLogs } from './state/home.ts';
-import type { ServiceRecord } from './state/records.ts';
 import { envWarnings } from './worktrees/env.ts';
 
 /** What somebody who comes to a project needs to know about its runtime, and no more. */
@@ -18,6 +18,8 @@ export interface Brief {
   readonly branch: string | null;
   readonly configured_services: readonly string[];
   readonly configured_profiles: readonly string[];
+  /** Named addresses answer only while it is `running`. */
+  readonly proxy: 'running' | 'not-running';
   readonly services: readonly BriefService[];
   readonly checkouts: readonly BriefCheckout[];
   /** Lines of `git status --short`. */
@@ -29,7 +31,12 @@ export interface Brief {
 export interface BriefService {
   readonly service: string;
   readonly branch: string;
+  /** Whether its process lives. */
   readonly status: ServiceLife;
+  /** How it is doing, in one word. */
+  readonly state: ServiceState;
+  /** What the state alone does not say, where there is room for it. */
+  readonly note?: string;
   readonly url: string;
   readonly port: number;
   readonly log_file: string;
@@ -55,11 +62,11 @@ export interface BriefError {
 /** How long a brief should be at most, in bytes as printed. Ten services and what is urgent about them fit in. */
 const BUDGET = 4096;
 /** What lists of any length share when the services alone take all that, in bytes. */
-const LEAST_ROOM = 600;
+const LEAST_ROOM = 400;
 const MOST_ERRORS = 20;
 const MOST_FILES = 50;
 const MOST_WARNINGS = 10;
-const ERROR_WIDTH = 200;
+const ERROR_WIDTH = 160;
 
 export interface BriefOptions {
   /** Default: the one we stand in, or all. */
@@ -83,7 +90,10 @@ export async function brief(
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
     scope === undefined || branch_slug === scope;
   const records = Object.values(projectRecord(context)?.services ?? {}).filter(inScope);
-  const services = livesOf(records).sort((a, b) => compare(placeName(a), placeName(b)));
+  const services = await inspectServices(
+    context,
+    records.sort((a, b) => compare(placeName(a), placeName(b))),
+  );
   const checkouts = observeCheckouts(context).filter(inScope);
   const { config } = context;
   const whole: Brief = {
@@ -92,6 +102,7 @@ export async function brief(
     branch: place.branch,
     configured_services: config.services.map(({ name }) => name).sort(),
     configured_profiles: config.profiles.map(({ name }) => name).sort(),
+    proxy: isProxyAlive(context) ? 'running' : 'not-running',
     services: services.map(briefService),
     checkouts: checkouts.map(briefCheckout),
     changed_files: [],
@@ -99,6 +110,7 @@ export async function brief(
     recent_errors: [],
   };
   return fill(whole, {
+    notes: services.map(({ note }) => note),
     warnings: envWarnings(config),
     errors: errorsOf(context, services, checkouts),
     files: await changes,
@@ -120,29 +132,9 @@ async function placeOf(
   }
 }
 
-interface LivingService extends ServiceRecord {
-  readonly status: ServiceLife;
-}
-
-/** One look at the recorded process is quicker than one at all processes, and mostly enough. */
-function livesOf(records: readonly ServiceRecord[]): LivingService[] {
-  const running = new Set(records.filter(isProven));
-  const others = new Map(
-    observeServices(records.filter((record) => !running.has(record))).map(({ record, status }) => [
-      record,
-      status,
-    ]),
-  );
-  return records.map((record) => ({ ...record, status: others.get(record) ?? 'running' }));
-}
-
-/** Whether the recorded process carries the cookie that only processes of this start have. */
-function isProven({ pid, cookie }: ServiceRecord): boolean {
-  return pid !== null && cookie !== undefined && variableOf(pid, COOKIE) === cookie;
-}
-
-function briefService({ service, branch, status, url, port, log_file }: LivingService): BriefService {
-  return { service, branch, status, url, port, log_file };
+function briefService({ record, status, state }: Inspected): BriefService {
+  const { service, branch, url, port, log_file } = record;
+  return { service, branch, status, state, url, port, log_file };
 }
 
 function briefCheckout(checkout: ObservedCheckout): BriefCheckout {
@@ -153,11 +145,11 @@ function briefCheckout(checkout: ObservedCheckout): BriefCheckout {
 /** Services first, then the checkouts; the last trouble of each before the earlier trouble of any. */
 function errorsOf(
   { home }: YardContext,
-  services: readonly LivingService[],
+  services: readonly Inspected[],
   checkouts: readonly ObservedCheckout[],
 ): readonly BriefError[] {
   const sources = new Map<string, string | null>(
-    services.map(({ log_file, service }) => [log_file, service]),
+    services.map(({ record: { log_file, service } }) => [log_file, service]),
   );
   for (const { log_file } of checkouts) sources.set(log_file, null);
   const lists = allInsideLogs(home, [...sources.keys()]).map((file) => {
@@ -171,7 +163,13 @@ function errorsOf(
 /** Adds of the lists of any length what there is room for. */
 function fill(
   whole: Brief,
-  found: { warnings: readonly string[]; errors: readonly BriefError[]; files: readonly string[] },
+  found: {
+    /** Of each service. */
+    notes: readonly (string | undefined)[];
+    warnings: readonly string[];
+    errors: readonly BriefError[];
+    files: readonly string[];
+  },
 ): Brief {
   let room = Math.max(BUDGET - sizeOf(whole), LEAST_ROOM);
   const take = <T>(items: readonly T[], most: number, share: number): T[] => {
@@ -188,12 +186,17 @@ function fill(
   };
   // Leaves room for the line that says how many are missing.
   room -= costOf(more(1000));
+  const services = whole.services.map((service, at) => {
+    const note = found.notes[at];
+    const [kept] = note === undefined ? [] : take([{ note }], 1, 0.2);
+    return { ...service, ...kept };
+  });
   const env_warnings = take(found.warnings, MOST_WARNINGS, 0.5);
-  const recent_errors = take(found.errors, MOST_ERRORS, 0.6);
+  const recent_errors = take(found.errors, MOST_ERRORS, 0.8);
   const changed_files = take(found.files, MOST_FILES, 1);
   const missing = found.files.length - changed_files.length;
   if (missing > 0) changed_files.push(more(missing));
-  return { ...whole, changed_files, env_warnings, recent_errors };
+  return { ...whole, services, changed_files, env_warnings, recent_errors };
 }
 
 function more(count: number): string {

@@ -5,9 +5,10 @@ export { openContext, projectRecord, resolveBranch, scopeBranch, type YardContex
 export { gitIn } from './git.ts';
 export { AGENT_BYTES, followServices, logs, type LogsOptions, type LogsResult } from './logs/logs.ts';
 export { openPinned, pinProject } from './mcp/pinning.ts';
-export { hostName, slug, urlOf } from './names.ts';
+export { slug } from './names.ts';
 export type { YardEvent } from './services/events.ts';
-export { status, type ServiceStatus } from './services/status.ts';
+export { isWell } from './services/state.ts';
+export { status, type ServiceStatus, type YardStatus } from './services/status.ts';
 export { homeOf } from './state/home.ts';
 export { openRegistry } from './state/registry.ts';
 export { where } from './where.ts';

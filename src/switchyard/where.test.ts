@@ -33,6 +33,11 @@ describe('where', () => {
     expect(place).toMatchObject({
       ...record,
       status: 'running',
+      state: 'ready',
+      // No proxy runs for these tests.
+      address: `http://127.0.0.1:${record.port}`,
+      proxy: { status: 'not-running' },
+      warnings: [expect.stringContaining(`${record.url} does not answer. The proxy is not running`)],
       recent_errors: ['Error: one'],
       listener: { pid: record.pid, address: '127.0.0.1', service: 'api', branch: 'main', verified: true },
       canonical: null,
@@ -82,7 +87,10 @@ describe('where', () => {
     const web = await yard.start('main', 'web', SERVER);
     await yard.record({ ...web, port: await freePort() });
     const place = await where(yard.context, { service: 'web', branch: 'main' });
-    expect(place.listener).toBeNull();
+    expect(place).toMatchObject({ listener: null, address: null });
+    expect(place.warnings).toEqual([
+      expect.stringMatching(/web of main (?:runs, but does not listen|listens on :)/),
+    ]);
     expect(place.proof[0]).toContain('nothing listens on');
   });
 
@@ -92,7 +100,13 @@ describe('where', () => {
     await stranger(port);
     await yard.record({ service: 'api', branch: 'main', port, pid: process.pid });
     const place = await where(yard.context, { service: 'api', branch: 'main' });
-    expect(place).toMatchObject({ status: 'unverified', listener: { pid: process.pid, verified: false } });
+    expect(place).toMatchObject({
+      status: 'unverified',
+      state: 'unverified',
+      address: null,
+      warnings: [expect.stringContaining('nothing proves')],
+      listener: { pid: process.pid, verified: false },
+    });
   });
 
   test('of a service that does not run is an error with the next step', async () => {

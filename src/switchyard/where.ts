@@ -6,9 +6,12 @@ import { projectRecord, resolveBranch, type YardContext } from './context.ts';
 import { listenersOn, tellListener, type Listener } from './ports/listeners.ts';
 import { verify, type Verification } from './forward/verify.ts';
 import { recentErrors } from './logs/recent-errors.ts';
-import { serviceKey, slug } from './names.ts';
+import { serviceKey, slug, urlOf } from './names.ts';
 import { exitFileOf } from './services/exit-file.ts';
+import { observeProxy, type ProxyStatus } from './proxy/observe.ts';
+import { inspectServices, type Inspected } from './services/inspect.ts';
 import { observeServices, type Observed, type ServiceLife } from './services/observe.ts';
+import { hostOfListener, type ServiceState } from './services/state.ts';
 import { answersInstead } from './proxy/routes.ts';
 import { whyNamed } from './state/project-name.ts';
 import { insideLogs } from './state/home.ts';
@@ -17,8 +20,16 @@ import type { ServiceRecord } from './state/records.ts';
 /** Where a service of a branch is to be found, and the proof that it is the one that answers there. */
 export interface Place extends ServiceRecord {
   readonly status: ServiceLife;
+  readonly state: ServiceState;
+  /** What the state alone does not say. */
+  readonly note?: string;
+  /** The address that answers: `url`, or the port itself while the proxy does not; null when none does. */
+  readonly address: string | null;
+  readonly proxy: ProxyStatus;
+  /** What to know before using the address, a sentence or two each, with the next step. */
+  readonly warnings: readonly string[];
   readonly recent_errors: readonly string[];
-  /** Who listens on `port`, by the word of the kernel; null when nobody does. */
+  /** Who listens on `port`, as the kernel says; null when nobody does. */
   readonly listener: ProvenListener | null;
   /** Who answers on the canonical port; null when the service has none. */
   readonly canonical: Verification | null;
@@ -49,28 +60,64 @@ export async function where(
   );
   // One look for all: if somebody else listens there, it may well be another service of ours.
   const observed = observeServices([record, ...everybody]);
-  const { status } = observed[0]!;
+  const asked = observeProxy(context);
+  const inspected = (await inspectServices(context, [record]))[0]!;
+  const { status, state, note } = inspected;
+  const proxy = await asked;
   if (status === 'stale') throw stale(record);
 
-  const state = context.registry.read();
-  const why = whyNamed(state, context.config);
-  const other = answersInstead(state, record);
+  const known = context.registry.read();
+  const why = whyNamed(known, context.config);
   const listener = listenerOf(observed);
   const [canonical = null] =
     record.desired_port === null ? [] : await verify(context, { branch: record.branch, services: [wanted] });
   return {
     ...record,
     status,
+    state,
+    ...(note === undefined ? {} : { note }),
+    ...addressOf(inspected, proxy, answersInstead(known, record)),
+    proxy,
     recent_errors: insideLogs(context.home, record.log_file) ? recentErrors(record.log_file) : [],
     listener,
     canonical,
     proof: [
       tell(record, status, listener),
       ...(canonical === null ? [] : [canonical.text]),
-      ...(other === undefined ? [] : [`${record.url} ${other}; switchyard restart gives it one of its own`]),
       ...(why === undefined ? [] : [why]),
     ],
   };
+}
+
+/** The address that answers now, and what is wrong with the others. */
+function addressOf(
+  { record, state, note, ...seen }: Inspected,
+  proxy: ProxyStatus,
+  /** What answers under its name instead. */
+  other: string | undefined,
+): Pick<Place, 'address' | 'warnings'> {
+  const { service, branch, url, port } = record;
+  const name = `${service} of ${branch}`;
+  const host = hostOfListener(seen);
+  const unnamed =
+    proxy.status !== 'running'
+      ? `${url} does not answer. ${proxy.note ?? ''}`
+      : other === undefined
+        ? undefined
+        : `${url} ${other}. \`switchyard restart ${service} --branch ${shellWord(branch)}\` gives it an address of its own.`;
+  if (host !== undefined)
+    return {
+      address: unnamed === undefined ? url : urlOf(host, port),
+      warnings: [
+        ...(unnamed === undefined ? [] : [unnamed]),
+        ...(state === 'unhealthy' ? [`${name} is unhealthy: ${note ?? ''}.`] : []),
+      ],
+    };
+  const why = state === 'running' ? 'listens nowhere' : (note ?? `runs, but does not listen on :${port} yet`);
+  if (state === 'unverified')
+    return { address: null, warnings: [`${url} may not be ${name}: ${note ?? ''}.`] };
+  const logs = `\`switchyard logs ${service} --branch ${shellWord(branch)}\` shows what it does.`;
+  return { address: null, warnings: [`${url} does not answer: ${name} ${why}. ${logs}`] };
 }
 
 /** Its own process counts, even when somebody else listens on another address of the same port. */

@@ -118,6 +118,7 @@ describe('with --json', () => {
       'env_warnings',
       'project',
       'project_root',
+      'proxy',
       'recent_errors',
       'services',
     ]);
@@ -202,12 +203,13 @@ describe('for a person', () => {
     await say('up', 'blue');
 
     const status = (await say('status')).split('\n');
-    expect(status[0]).toMatch(/^status {3}branch {2}service {2}port {3}url +pid$/);
-    expect(status[1]).toMatch(/^-------( {2}-+)+$/);
+    expect(status[0]).toMatch(/^status {2}branch {2}service {2}port {3}url +pid$/);
+    expect(status[1]).toMatch(/^------( {2}-+)+$/);
     expect(status.slice(2, 4).map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
-      ['running', 'blue', 'web'],
-      ['running', 'main', 'web'],
+      ['ready', 'blue', 'web'],
+      ['ready', 'main', 'web'],
     ]);
+    expect(status.slice(4)).toEqual(['', `proxy: running on 127.0.0.1:${yard.proxyPort}`, '']);
     const where = (await say('where', 'web', 'blue')).split('\n');
     expect(where[0]).toBe(url('blue'));
     expect(where[1]).toMatch(/^port: 26\d\d\d$/);
@@ -219,7 +221,7 @@ describe('for a person', () => {
     );
     const brief = await say('brief');
     expect(brief).toMatch(
-      /^project: shop \(.*\)\nconfigured services:\n- web\nservices:\n- web \(blue\) \[running\]/,
+      /^project: shop \(.*\)\nconfigured services:\n- web\nservices:\n- web \(blue\) \[ready\]/,
     );
     expect(brief).toContain(`checkouts:\n- web (blue) [running]: localhost:${usual} -> `);
     const doctor = await say('doctor');
@@ -276,7 +278,7 @@ describe('for a person', () => {
     expect(stdout).toMatch(
       /web is not ready after 1 s: it does not listen on port 26\d\d\d; it is still running/,
     );
-    expect((await yard.run(['status'])).stdout).toContain('does not listen yet');
+    expect((await yard.run(['status'])).stdout).toMatch(/^not-listening +main +web /m);
   });
 
   test('status --watch draws again and again until q, on a terminal', async (context) => {
@@ -294,7 +296,7 @@ describe('for a person', () => {
     const views = (): number => seen.split('q ends').length - 1;
     await until(() => views() >= 2, { deadline: 30_000, what: 'a second view', seen: () => seen });
     expect(seen).toContain('shop, all branches, ');
-    expect(seen).toContain('running');
+    expect(seen).toContain('not-listening');
     child.stdin.write('q');
     expect(await exit).toBe(0);
     // The cursor is there again.

@@ -9,6 +9,7 @@ const empty: Brief = {
   branch: null,
   configured_services: ['api', 'web'],
   configured_profiles: [],
+  proxy: 'running',
   services: [],
   checkouts: [],
   changed_files: [],
@@ -16,7 +17,13 @@ const empty: Brief = {
   recent_errors: [],
 };
 
-const api = { service: 'api', branch: 'main', status: 'running', log_file: '/api.log' } as const;
+const api = {
+  service: 'api',
+  branch: 'main',
+  status: 'running',
+  state: 'ready',
+  log_file: '/api.log',
+} as const;
 
 test('sections without anything in them are left out, but services are always told', () => {
   expect(briefText(empty, plainStyle)).toBe(
@@ -41,14 +48,23 @@ test('services and checkouts say how they are doing and where they are', () => {
     plainStyle,
   );
   expect(text).toContain('branch: main\n');
-  expect(text).toContain('services:\n- api [running]: http://api.main.shop.localhost:7331\n');
+  expect(text).toContain('services:\n- api [ready]: http://api.main.shop.localhost:7331\n');
   expect(text).toContain('checkouts:\n- api [running]: 127.0.0.1:4000 -> 127.0.0.1:20001\n');
   expect(text).toContain('recent errors:\n- api: Error: no\n- Error: of the forwarder\n');
 });
 
 test('where several branches are told of, each name has its branch', () => {
   const services = [{ ...api, url: 'http://api.main.shop.localhost:7331', port: 20001 }];
-  expect(briefText({ ...empty, services }, plainStyle)).toContain('- api (main) [running]: ');
+  expect(briefText({ ...empty, services }, plainStyle)).toContain('- api (main) [ready]: ');
+});
+
+test('what is wrong with a service and a proxy that is dead are told', () => {
+  const url = 'http://api.main.shop.localhost:7331';
+  const services = [{ ...api, url, port: 20001, state: 'unhealthy', note: 'GET / answered 500' }] as const;
+  expect(briefText({ ...empty, services, proxy: 'not-running' }, plainStyle)).toContain(
+    `services:\n- api (main) [unhealthy]: ${url} (GET / answered 500)\n` +
+      'proxy: not running, so these addresses do not answer; `switchyard up` starts it\n',
+  );
 });
 
 test('a long list is cut, and what is left out is counted', () => {

@@ -17,8 +17,9 @@ export function briefText(brief: Brief, style: Style): string {
     return [style.bold(`${title}:`), ...shown, ...(left > 0 ? [`  … and ${left} more`] : [])];
   };
   const services = brief.services.map(
-    ({ service, branch, status, url }) =>
-      `${printableLine(nameOf(brief, service, branch))} [${painted(status, style)}]: ${printableLine(url)}`,
+    ({ service, branch, state, note, url }) =>
+      `${printableLine(nameOf(brief, service, branch))} [${painted(state, style)}]: ${printableLine(url)}` +
+      (note === undefined ? '' : ` (${printableLine(note)})`),
   );
   const checkouts = brief.checkouts.map(
     ({ service, branch, status, listen_host, listen_port, target_host, target_port }) =>
@@ -31,6 +32,7 @@ export function briefText(brief: Brief, style: Style): string {
     ...section('configured services', brief.configured_services.map(printableLine)),
     ...section('configured profiles', brief.configured_profiles.map(printableLine)),
     ...(services.length === 0 ? [`${style.bold('services:')} none`] : section('services', services)),
+    ...(brief.services.length > 0 && brief.proxy === 'not-running' ? [PROXY_DEAD] : []),
     ...section('checkouts', checkouts),
     ...section('changed files', brief.changed_files.map(printableLine), CHANGED_FILES),
     ...section('env warnings', brief.env_warnings.map(printableLine), WARNINGS),
@@ -44,6 +46,8 @@ export function briefText(brief: Brief, style: Style): string {
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
+
+const PROXY_DEAD = 'proxy: not running, so these addresses do not answer; `switchyard up` starts it';
 
 /** With the branch where several are told of. */
 function nameOf({ branch: scope }: Brief, service: string, branch: string): string {

@@ -25,7 +25,7 @@ function textOf(projects: readonly ProjectStatus[], style: Style): string {
   const blocks = projects.map((project) => [
     `${style.bold(printableLine(project.name))} ${printableLine(project.root)}`,
     ...remarksOf(project).map((line) => style.caution(printableLine(line))),
-    ...statusLines(project.services, style),
+    ...statusLines(project, style),
   ]);
   return blocks.map((lines) => lines.map((line) => `${line}\n`).join('')).join('\n');
 }

@@ -1,42 +1,57 @@
-import type { ServiceStatus } from '../../switchyard/index.ts';
+import { isWell, type ServiceStatus, type YardStatus } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
+import { shellWord } from '../../shared/shell-word.ts';
 import type { Style } from '../style.ts';
 import { yardTable } from './yard-table.ts';
 
-/** Services as a table: `status branch service port url pid`, and a note where there is something to say. */
-export function statusLines(services: readonly ServiceStatus[], style: Style): readonly string[] {
-  if (services.length === 0) return ['no services registered'];
-  const notes = services.map(noteOf);
-  const rows = services.map((service, at) => [
-    painted(service.status, style),
-    printableLine(service.branch),
-    printableLine(service.service),
-    String(service.port),
-    printableLine(service.url),
-    String(service.pid ?? '-'),
-    notes[at]!,
+/** The services as a table, then which usual ports lead where, and whether the proxy runs. */
+export function statusLines(found: YardStatus, style: Style): readonly string[] {
+  const { services, checkouts, proxy } = found;
+  if (services.length === 0 && checkouts.length === 0) return [NOTHING];
+  const lines = checkouts.map((checkout) => checkoutLine(checkout, style));
+  return [
+    ...(services.length === 0 ? [NOTHING] : serviceLines(services, style)),
+    ...(lines.length === 0 ? [] : ['', style.bold('checked out:'), ...lines]),
+    '',
+    proxyLine(proxy, style),
+  ];
+}
+
+const NOTHING = 'no services registered';
+
+/** `status branch service port url pid`, and a note where there is something to say. */
+export function serviceLines(services: readonly ServiceStatus[], style: Style): readonly string[] {
+  const rows = services.map(({ state, branch, service, port, url, pid, note }) => [
+    painted(state, style),
+    printableLine(branch),
+    printableLine(service),
+    String(port),
+    printableLine(url),
+    String(pid ?? '-'),
+    printableLine(note ?? ''),
   ]);
-  const noted = notes.some((note) => note !== '');
+  const noted = services.some(({ note }) => note !== undefined);
   const titles = ['status', 'branch', 'service', 'port', 'url', 'pid', ...(noted ? ['note'] : [])];
   return yardTable(titles, rows, style.columns);
 }
 
-/** A word for how something is doing, in the colour of it. */
-export function painted(status: string, style: Style): string {
-  switch (status) {
-    case 'running':
-      return style.good(status);
-    case 'stale':
-      return style.bad(status);
-    default:
-      return style.caution(status);
-  }
+/** How something is doing, in a colour. */
+export function painted(state: string, style: Style): string {
+  if (isWell(state)) return style.good(state);
+  return BAD.has(state) ? style.bad(state) : style.caution(state);
 }
 
-function noteOf({ status, ready, health, exit }: ServiceStatus): string {
-  if (status === 'unverified') return 'cannot be told from a stranger, so it is left alone';
-  if (exit !== undefined) return `ended with exit code ${exit.code}`;
-  if (status === 'running' && ready === false) return 'does not listen yet';
-  if (health === 'unhealthy') return 'unhealthy';
-  return '';
+const BAD = new Set(['exited', 'stale', 'unhealthy', 'wrong-port']);
+
+function checkoutLine(checkout: YardStatus['checkouts'][number], style: Style): string {
+  const { service, branch, status, service_state: state, listen_host, listen_port } = checkout;
+  const leads = `${listen_host}:${listen_port} -> ${service} of ${branch}`;
+  if (status === 'running') return `${printableLine(leads)} [${painted(state ?? 'unknown', style)}]`;
+  const next = `\`switchyard checkout ${shellWord(branch)} ${shellWord(service)}\` restores it`;
+  return `${printableLine(leads)} [${style.bad('no forwarder')}]: nothing forwards this port; ${printableLine(next)}`;
+}
+
+function proxyLine({ status, host, port, note }: YardStatus['proxy'], style: Style): string {
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `proxy: ${painted(status, style)} on ${place}${note === undefined ? '' : `. ${printableLine(note)}`}`;
 }

@@ -9,15 +9,15 @@ export function watchStatus(yard: YardContext, branch: string | undefined): Prom
   return watch({
     env: yard.env,
     look: async (style) => {
-      const { services } = await status(yard, { branch });
-      const errors = services.flatMap(({ service, branch: of, recent_errors: lines }) =>
+      const found = await status(yard, { branch });
+      const errors = found.services.flatMap(({ service, branch: of, recent_errors: lines }) =>
         lines.slice(-1).map((line) => `${service} (${of}): ${line}`),
       );
       const now = new Date().toTimeString().slice(0, 8);
       const title = `${yard.config.name}, ${scope}, ${now}; q ends`;
       return [
         style.dim(printableLine(title)),
-        ...statusLines(services, style),
+        ...statusLines(found, style),
         ...(errors.length === 0 ? [] : ['', 'last errors:', ...errors.map(printableLine)]),
       ];
     },

@@ -12,10 +12,13 @@ import { listWorktrees } from '../worktrees/list.ts';
 import {
   BRIEF_SERVICE,
   CHECKOUT,
+  CHECKOUT_STATUS,
   closed,
   FLAG,
   listOf,
   NUMBER,
+  PLACE,
+  PROXY,
   SERVICE,
   TEXT,
   TEXT_OR_NULL,
@@ -75,15 +78,16 @@ export const statusTool: YardTool = {
   name: 'switchyard_status',
   orRecorded: true,
   title: 'Show services',
-  description: 'The services that were started, with address, process, health and recent errors of each.',
+  description:
+    'The services that were started, with address, process, state, health and recent errors of each; which usual ports lead to which branch; whether the proxy answers.',
   hints: LOOKS,
   arguments: { branch: SCOPE },
-  output: closed({ services: listOf(SERVICE) }),
+  output: closed({ services: listOf(SERVICE), checkouts: listOf(CHECKOUT_STATUS), proxy: PROXY }),
   async run(yard, given) {
     const branch = given.text('branch');
-    const { services } = await status(yard, { branch });
+    const { services, checkouts, proxy } = await status(yard, { branch });
     const notes = await doubtsAbout(yard, branch, services);
-    return { data: { services: services.map(withoutIdentity) }, notes };
+    return { data: { services: services.map(withoutIdentity), checkouts, proxy }, notes };
   },
 };
 
@@ -125,7 +129,7 @@ export const briefTool: YardTool = {
   words: ['branch'],
   title: 'Brief',
   description:
-    'Begin here: what is configured, what runs and where, which usual ports lead where, changed files, missing env files, recent errors.',
+    'Begin here: what is configured, what runs, is ready or healthy and where, which usual ports lead where, changed files, missing env files, recent errors.',
   hints: LOOKS,
   arguments: { branch: SCOPE },
   output: closed({
@@ -134,6 +138,11 @@ export const briefTool: YardTool = {
     branch: { ...TEXT_OR_NULL, description: 'null: all branches.' },
     configured_services: TEXTS,
     configured_profiles: TEXTS,
+    proxy: {
+      ...TEXT,
+      enum: ['running', 'not-running'],
+      description: 'Named addresses answer only while it is running.',
+    },
     services: listOf(BRIEF_SERVICE),
     checkouts: listOf(CHECKOUT),
     changed_files: TEXTS,
@@ -152,16 +161,16 @@ export const whereTool: YardTool = {
   words: ['service', 'branch'],
   title: 'Find a service',
   description:
-    'Where one service of a branch is: URL, port, process, worktree, log file, and proof of who listens on its port.',
+    'Where one service of a branch is: the address that answers, port, process, worktree, log file, and proof of who listens on its port.',
   hints: LOOKS,
   arguments: {
     service: { kind: 'text', required: true, description: 'The name of the service.' },
     branch: BRANCH,
   },
-  output: SERVICE,
+  output: PLACE,
   async run(yard, given) {
     const found = await where(yard, { service: given.text('service')!, branch: given.text('branch') });
-    return { data: withoutIdentity(found) };
+    return { data: withoutIdentity(found), notes: found.warnings };
   },
 };
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../protocol/index.ts';
+import { SERVICE_STATES } from '../services/state.ts';
 
 /** An object of which all members are named. What stands in `optional` may be missing. */
 export function closed(members: JsonObject, optional: JsonObject = {}): JsonObject {
@@ -11,8 +12,8 @@ export function closed(members: JsonObject, optional: JsonObject = {}): JsonObje
 }
 
 /** The same where others may come in a later version. */
-function open(members: JsonObject): JsonObject {
-  return { ...closed(members), additionalProperties: true };
+function open(members: JsonObject, optional: JsonObject = {}): JsonObject {
+  return { ...closed(members, optional), additionalProperties: true };
 }
 
 export function listOf(items: JsonObject): JsonObject {
@@ -29,30 +30,58 @@ export const TEXTS_OR_NULL: JsonObject = { ...TEXTS, type: ['array', 'null'] };
 
 const LIFE: JsonObject = {
   ...TEXT,
-  description: 'running; stale: it is gone; unverified: nothing proves that the process is ours.',
+  description:
+    'Of its process. running; stale: it is gone; unverified: nothing proves that the process is ours.',
+};
+
+const STATE: JsonObject = {
+  ...TEXT,
+  enum: [...SERVICE_STATES],
+  description:
+    'healthy: it listens and its health address answers; ready: it listens; running: it listens nowhere, as configured; ' +
+    'the others do not work, and note says why.',
 };
 
 /** A service as it is known from its record and from looking at it. */
-export const SERVICE = open({
+const SERVICE_FACTS: JsonObject = {
   service: TEXT,
   branch: TEXT,
   status: LIFE,
+  state: STATE,
   url: TEXT,
   port: NUMBER_OR_NULL,
   pid: NUMBER_OR_NULL,
   log_file: TEXT,
   recent_errors: TEXTS,
-});
+};
+export const SERVICE = open(SERVICE_FACTS, { note: TEXT });
+
+/** The same for one service, with the address to use. */
+export const PLACE = open(
+  {
+    ...SERVICE_FACTS,
+    address: {
+      ...TEXT_OR_NULL,
+      description: 'The address that answers now; null: none does, and warnings say why.',
+    },
+    warnings: TEXTS,
+  },
+  { note: TEXT },
+);
 
 /** The same in a brief. */
-export const BRIEF_SERVICE = open({
-  service: TEXT,
-  branch: TEXT,
-  status: LIFE,
-  url: TEXT,
-  port: NUMBER_OR_NULL,
-  log_file: TEXT,
-});
+export const BRIEF_SERVICE = open(
+  {
+    service: TEXT,
+    branch: TEXT,
+    status: LIFE,
+    state: STATE,
+    url: TEXT,
+    port: NUMBER_OR_NULL,
+    log_file: TEXT,
+  },
+  { note: TEXT },
+);
 
 export const CHECKOUT = open({
   service: TEXT,
@@ -64,5 +93,29 @@ export const CHECKOUT = open({
   target_port: NUMBER_OR_NULL,
   log_file: TEXT,
 });
+
+export const CHECKOUT_STATUS = open({
+  service: TEXT,
+  branch: TEXT,
+  status: { ...TEXT, description: 'running; stale: nothing forwards the port.' },
+  service_state: { ...TEXT_OR_NULL, description: 'state of the service it leads to.' },
+  listen_host: TEXT,
+  listen_port: NUMBER_OR_NULL,
+  target_host: TEXT,
+  target_port: NUMBER_OR_NULL,
+});
+
+export const PROXY = open(
+  {
+    status: {
+      ...TEXT,
+      enum: ['running', 'not-running', 'not-answering', 'taken'],
+      description: 'Named addresses answer only while it is running.',
+    },
+    host: TEXT,
+    port: NUMBER,
+  },
+  { note: TEXT },
+);
 
 export const WORKTREE = open({ branch: TEXT, slug: TEXT, path: TEXT, updated_at: TEXT });

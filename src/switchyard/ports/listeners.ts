@@ -18,7 +18,7 @@ export function listenersOn(
 ): ReadonlyMap<number, readonly Listener[]> {
   const found = new Map<number, Listener[]>(ports.map((port) => [port, []]));
   for (const { port, address, pid } of portHolders(ports, among)) {
-    if (!REACHED_BY_LOCALHOST.has(address)) continue;
+    if (!reachedByLocalhost(address)) continue;
     const described = pid === undefined ? undefined : describeProcess(pid);
     found.get(port)?.push({
       address,
@@ -38,6 +38,11 @@ const REACHED_BY_LOCALHOST = new Set([
   '::ffff:127.0.0.1',
   '::ffff:0.0.0.0',
 ]);
+
+/** Whether who is bound to this address answers a connection to `localhost`. */
+export function reachedByLocalhost(address: string): boolean {
+  return REACHED_BY_LOCALHOST.has(address);
+}
 
 /** For example `pid 4711 (node server.js, in /home/me/shop)`. */
 export function tellProcess({ pid, command, cwd }: Listener, more = ''): string {

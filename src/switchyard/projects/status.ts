@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { status, type ServiceStatus } from '../services/status.ts';
+import { status, type YardStatus } from '../services/status.ts';
 import { homeOf } from '../state/home.ts';
 import { openRegistry } from '../state/registry.ts';
 import { contextOf } from './context-of.ts';
 
-export interface ProjectStatus {
+export interface ProjectStatus extends YardStatus {
   readonly name: string;
   readonly root: string;
   readonly config: string;
@@ -12,7 +12,6 @@ export interface ProjectStatus {
   readonly status: 'ok' | 'missing' | 'unreadable';
   /** The names under which agents reach it. */
   readonly aliases: readonly string[];
-  readonly services: readonly ServiceStatus[];
 }
 
 export interface AllProjects {

@@ -24,12 +24,12 @@ export type Health = 'ours' | 'another home' | 'stranger' | 'nobody';
 const PATIENCE = 3000;
 
 /** Without the HTTP client of Node: whoever starts services waits for this first, and that alone takes as long to load. */
-export function askHealth(host: string, port: number, home: Home): Promise<Health> {
+export function askHealth(host: string, port: number, home: Home, patience = PATIENCE): Promise<Health> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     let text = '';
     socket.setEncoding('utf8');
-    socket.setTimeout(PATIENCE, () => socket.destroy());
+    socket.setTimeout(patience, () => socket.destroy());
     socket.once('connect', () =>
       socket.write(
         `GET ${HEALTH_PATH} HTTP/1.1\r\nHost: ${host.includes(':') ? `[${host}]` : host}:${port}\r\nConnection: close\r\n\r\n`,

@@ -1,6 +1,5 @@
-import { constants } from 'node:os';
-import { portHolders, readExit, type DetachedEnd } from '../../process/index.ts';
-import { listenersOn, tellListener } from '../ports/listeners.ts';
+import { heldBy, readExit, type DetachedEnd } from '../../process/index.ts';
+import { listenersOn, reachedByLocalhost, tellListener } from '../ports/listeners.ts';
 import { tailLog } from '../logs/tail.ts';
 import { insideLogs, type Home } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
@@ -9,6 +8,7 @@ import { observeServices, type Observed } from './observe.ts';
 import { missingPackages } from './missing-packages.ts';
 import { factsOf, notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Readiness } from './ready.ts';
+import { tellEnd } from './tell-end.ts';
 
 /** How much of its log is shown for a service that has ended, in lines. */
 const SHOWN_LINES = 20;
@@ -54,18 +54,6 @@ function explainExit(home: Home, record: ServiceRecord, how: DetachedEnd | undef
   };
 }
 
-function tellEnd(code: number | undefined, signal: NodeJS.Signals | null | undefined): string {
-  const by = signal ?? signalOf(code);
-  if (by !== undefined) return `was ended by ${by}`;
-  return code === undefined ? 'ended' : `exited with code ${code}`;
-}
-
-/** Where a shell notes the end, one by signal N has the code 128 + N. */
-function signalOf(code: number | undefined): string | undefined {
-  if (code === undefined || code <= 128) return undefined;
-  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
-}
-
 function explainLate(
   record: ServiceRecord,
   { stranger, health }: Extract<Readiness, { kind: 'late' }>,
@@ -84,19 +72,11 @@ function explainLate(
   };
 }
 
-/** Addresses at which a service is found when it listens on its port. */
-const REACHED = new Set(['127.0.0.1', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1', '::ffff:0.0.0.0']);
-
 /** A program that does not know about `PORT` listens where it always does. */
 function tellListening(port: number, pids: readonly number[]): string {
-  const own = new Set(pids);
-  const everyPort = Array.from({ length: 65_535 }, (_, index) => index + 1);
-  const ports = portHolders(everyPort, pids).filter(
-    (holder) => holder.pid !== undefined && own.has(holder.pid),
-  );
+  const ports = heldBy(pids);
   const addresses = new Set(ports.filter((holder) => holder.port === port).map(({ address }) => address));
-  if ([...addresses].some((address) => REACHED.has(address)))
-    return `it has begun to listen on port ${port} just now`;
+  if ([...addresses].some(reachedByLocalhost)) return `it has begun to listen on port ${port} just now`;
   if (addresses.size > 0)
     return `it listens on port ${port} of ${[...addresses].join(' and ')}; let it listen on 127.0.0.1`;
   const found = [...new Set(ports.map((holder) => holder.port))].sort((a, b) => a - b);

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { atTestEnd } from '../../../test/helpers/cleanup.ts';
+import { freePort } from '../../../test/helpers/yard-home.ts';
 import { outcomeOf, runningYard } from '../../../test/helpers/yard-services.ts';
 import { status } from './status.ts';
 
 describe('status', () => {
   test('tells what runs, who listens, how it is, and how what has ended did', async () => {
+    const astray = await freePort();
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs"
@@ -20,10 +22,31 @@ command = "node server.mjs --delay 60000"
 ready_timeout = 0.2
 [services.dead]
 command = "node server.mjs --fail 4"
+[services.plain]
+command = "node server.mjs"
+[services.stray]
+command = "node server.mjs --port ${astray}"
+ready_timeout = 4
+[services.worker]
+command = "node server.mjs --delay 60000"
+ready_timeout = 0
+[services.far]
+command = "node server.mjs --host 127.0.0.2"
+ready_timeout = 4
 `);
     const started = await yard.up();
-    const { services } = await status(yard.context, {});
-    expect(services.map(({ service }) => service)).toEqual(['web', 'sick', 'slow', 'dead']);
+    const { services, proxy } = await status(yard.context, {});
+    expect(proxy).toEqual({ status: 'running', host: '127.0.0.1', port: yard.context.config.proxy.port });
+    expect(services.map(({ service, state, note }) => [service, state, note])).toEqual([
+      ['web', 'healthy', undefined],
+      ['sick', 'unhealthy', 'GET /health answered 500'],
+      ['slow', 'not-listening', undefined],
+      ['dead', 'exited', 'exited with code 4'],
+      ['plain', 'ready', undefined],
+      ['stray', 'wrong-port', `listens on :${astray}; pass {port} in its command`],
+      ['worker', 'running', undefined],
+      ['far', 'not-listening', 'listens on 127.0.0.2 only; let it listen on 127.0.0.1'],
+    ]);
     const [web, sick, slow, dead] = services;
     expect(web).toMatchObject({
       status: 'running',
@@ -54,17 +77,27 @@ command = "node server.mjs --fail 4"
     await new Promise<void>((resolve) => server.listen(port!, '127.0.0.1', resolve));
     const { services } = await status(yard.context, {});
     expect(services).toMatchObject([
-      { ready: false, health: 'unknown', listener: { pid: process.pid, own: false } },
+      {
+        state: 'not-listening',
+        note: `pid ${process.pid} listens on its port`,
+        ready: false,
+        health: 'unknown',
+        listener: { pid: process.pid, own: false },
+      },
     ]);
   });
 
   test('knows nothing of a branch that has none, reads no log outside, and makes no home', async () => {
     const yard = await runningYard('[services.web]\ncommand = "node server.mjs"\n');
-    expect(await status(yard.context, {})).toEqual({ services: [] });
+    expect(await status(yard.context, {})).toMatchObject({ services: [], checkouts: [] });
     expect(existsSync(yard.home)).toBe(false);
     await yard.record({ port: 21_996, log_file: '/etc/passwd' });
-    expect(await status(yard.context, { branch: 'other' })).toEqual({ services: [] });
+    expect((await status(yard.context, { branch: 'other' })).services).toEqual([]);
     const { services } = await status(yard.context, { branch: 'main' });
-    expect(services).toMatchObject([{ status: 'stale', recent_errors: [] }]);
+    expect(services).toMatchObject([{ status: 'stale', state: 'exited', recent_errors: [] }]);
+    await yard.record({ port: 21_996, pid: process.pid });
+    expect((await status(yard.context, {})).services).toMatchObject([
+      { state: 'unverified', note: `nothing proves that pid ${process.pid} is this service` },
+    ]);
   });
 });

@@ -1,27 +1,52 @@
-import { readExit, type ExitNote } from '../../process/index.ts';
-import type { ServiceDefinition } from '../config/definition.ts';
-import { connectHost } from '../config/loopback.ts';
+import type { ExitNote } from '../../process/index.ts';
 import { projectRecord, scopeBranch, type YardContext } from '../context.ts';
+import { observeCheckouts, type ObservedCheckout } from '../forward/observe.ts';
 import { recentErrors } from '../logs/recent-errors.ts';
-import { slug } from '../names.ts';
+import { serviceKey, slug } from '../names.ts';
+import { observeProxy, type ProxyStatus } from '../proxy/observe.ts';
 import { insideLogs } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { exitFileOf } from './exit-file.ts';
-import { observeServices, type Observed, type ServiceLife } from './observe.ts';
+import { inspectServices, type Inspected } from './inspect.ts';
+import type { ServiceLife } from './observe.ts';
 import { inOrder } from './order.ts';
-import { portOwners, type PortOwner } from './ownership.ts';
+import { hostOfListener, type ServiceState } from './state.ts';
+
+export interface YardStatus {
+  readonly services: readonly ServiceStatus[];
+  /** The usual ports of the project, whichever branch they lead to. */
+  readonly checkouts: readonly CheckoutStatus[];
+  readonly proxy: ProxyStatus;
+}
 
 export interface ServiceStatus extends ServiceRecord {
+  /** Whether its process lives. */
   readonly status: ServiceLife;
+  /** How it is doing, in one word. */
+  readonly state: ServiceState;
+  /** What the state alone does not say. */
+  readonly note?: string;
   /** Whether a process of the service listens on its port. Missing unless it runs. */
   readonly ready?: boolean;
-  /** What the service says itself, where it was told how to ask. Missing elsewhere. */
+  /** What its health address says. Missing where it has none. */
   readonly health?: 'healthy' | 'unhealthy' | 'unknown';
   /** How its last run ended. Missing while it runs, and when nobody noted it. */
   readonly exit?: ExitNote;
-  /** Who listens on its port, by the word of the kernel. Missing when nobody does. */
+  /** Who listens on its port, as the kernel says. Missing when nobody does. */
   readonly listener?: { readonly address: string; readonly pid: number | null; readonly own: boolean };
   readonly recent_errors: readonly string[];
+}
+
+export interface CheckoutStatus {
+  readonly service: string;
+  readonly branch: string;
+  /** `running`: the forwarder holds the port. `stale`: it does not, and the port leads nowhere. */
+  readonly status: ObservedCheckout['status'];
+  /** Of the service behind it; null where that is not on record any more. */
+  readonly service_state: ServiceState | null;
+  readonly listen_host: string;
+  readonly listen_port: number;
+  readonly target_host: string;
+  readonly target_port: number;
 }
 
 export interface StatusOptions {
@@ -29,36 +54,52 @@ export interface StatusOptions {
   readonly branch?: string | undefined;
 }
 
-/** How long a service may take to answer for its health, in milliseconds. */
-const HEALTH_TIMEOUT = 1000;
-
-/** What is known of the services, and what is true of them. Changes nothing. */
-export async function status(
-  context: YardContext,
-  { branch: wanted }: StatusOptions,
-): Promise<{ readonly services: readonly ServiceStatus[] }> {
+/** What is on record, and what is true of it. Changes nothing. */
+export async function status(context: YardContext, { branch: wanted }: StatusOptions): Promise<YardStatus> {
   const branch = scopeBranch(context, wanted);
-  const records = Object.values(projectRecord(context)?.services ?? {}).filter(
-    (record) => branch === undefined || record.branch_slug === branch,
+  const proxy = observeProxy(context);
+  const checkouts = observeCheckouts(context);
+  const inScope = ({ branch_slug }: ServiceRecord): boolean => branch === undefined || branch_slug === branch;
+  const leading = new Set(checkouts.map((checkout) => serviceKey(checkout.branch, checkout.service)));
+  const records = Object.entries(projectRecord(context)?.services ?? {})
+    .filter(([key, record]) => inScope(record) || leading.has(key))
+    .map(([, record]) => record);
+  const inspected = await inspectServices(context, inOrder(context.config, records));
+  const states = new Map(
+    inspected.map(({ record, state }) => [serviceKey(record.branch, record.service), state]),
   );
-  const observed = observeServices(inOrder(context.config, records));
-  const owners = portOwners(observed);
-  return { services: await Promise.all(observed.map((each, at) => describe(context, each, owners[at]!))) };
+  return {
+    services: inspected.filter(({ record }) => inScope(record)).map((each) => serviceStatus(context, each)),
+    checkouts: checkouts.map((checkout) => ({
+      service: checkout.service,
+      branch: checkout.branch,
+      status: checkout.status,
+      service_state: states.get(serviceKey(checkout.branch, checkout.service)) ?? null,
+      listen_host: checkout.listen_host,
+      listen_port: checkout.listen_port,
+      target_host: checkout.target_host,
+      target_port: checkout.target_port,
+    })),
+    proxy: await proxy,
+  };
 }
 
-async function describe(context: YardContext, observed: Observed, owner: PortOwner): Promise<ServiceStatus> {
-  const { record, status: life, leader } = observed;
-  const readable = insideLogs(context.home, record.log_file);
-  const exit = life === 'stale' && readable ? readExit(exitFileOf(record.log_file)) : undefined;
-  const definition = context.config.services.find(({ name }) => name === slug(record.service));
-  const health = await healthOf(definition, record, owner);
+/** A service as `status` shows it. */
+export function serviceStatus(
+  { home, config }: Pick<YardContext, 'home' | 'config'>,
+  inspected: Inspected,
+): ServiceStatus {
+  const { record, status: life, pid, owner, state, note, health, exit } = inspected;
+  const hasHealth = config.services.find(({ name }) => name === slug(record.service))?.health !== undefined;
+  const answer = health === undefined ? 'unknown' : health.healthy ? 'healthy' : 'unhealthy';
   return {
     ...record,
-    // One whose starter was killed has no pid in its record yet.
-    pid: leader?.pid ?? record.pid,
+    pid,
     status: life,
-    ...(life === 'running' ? { ready: owner.kind === 'own' } : {}),
-    ...(health === undefined ? {} : { health }),
+    state,
+    ...(note === undefined ? {} : { note }),
+    ...(life === 'running' ? { ready: hostOfListener(inspected) !== undefined } : {}),
+    ...(hasHealth ? { health: answer } : {}),
     ...(exit === undefined ? {} : { exit }),
     ...(owner.kind === 'nobody'
       ? {}
@@ -69,21 +110,6 @@ async function describe(context: YardContext, observed: Observed, owner: PortOwn
             own: owner.kind === 'own',
           },
         }),
-    recent_errors: readable ? recentErrors(record.log_file) : [],
+    recent_errors: insideLogs(home, record.log_file) ? recentErrors(record.log_file) : [],
   };
-}
-
-async function healthOf(
-  definition: ServiceDefinition | undefined,
-  { port }: ServiceRecord,
-  owner: PortOwner,
-): Promise<ServiceStatus['health']> {
-  if (definition?.health === undefined) return undefined;
-  if (owner.kind !== 'own') return 'unknown';
-  // Few services say how to ask them, and HTTP takes its time to load.
-  const { askHealth } = await import('./health.ts');
-  // One that was told 127.0.0.1 may listen on ::1 all the same.
-  const host = owner.holder.address === '::1' ? '::1' : connectHost(definition.host);
-  const answer = await askHealth({ health: definition.health, host, port, timeout: HEALTH_TIMEOUT });
-  return answer.healthy ? 'healthy' : 'unhealthy';
 }

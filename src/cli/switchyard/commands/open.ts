@@ -1,6 +1,5 @@
-import { hostName, openBrowser, resolveBranch, slug, urlOf } from '../../../switchyard/index.ts';
+import { openBrowser, where } from '../../../switchyard/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
-import { didYouMean } from '../../../shared/nearest.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../arguments.ts';
 import { canShowPages } from '../../browser.ts';
@@ -9,8 +8,8 @@ import type { YardCommand } from '../command.ts';
 
 export const open: YardCommand = {
   about: [
-    'Prints the address and opens it. The address of a service is known before it runs and stays the same, so this ' +
-      'works at any time; the page says when nothing answers.',
+    'Prints the address of a service and opens it. While the proxy does not answer, that is the port of the service ' +
+      'itself. Where nothing answers, it opens nothing and says why.',
   ],
   flags: [{ name: 'print-only', summary: 'only print the address' }],
   examples: [
@@ -21,22 +20,21 @@ export const open: YardCommand = {
   run({ words: [name, branch], flags }, place) {
     if (name === undefined) throw usage('open needs a service.', 'For example: switchyard open web');
     return place.inYard(async (yard) => {
-      const { config } = yard;
-      const known = config.services.map((service) => service.name);
-      if (!known.includes(slug(name)))
-        throw new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${name}`, {
-          hint: didYouMean(name, known) ?? `There are: ${known.join(', ')}.`,
-        });
-      const meant = await resolveBranch(yard, branch);
-      const host = hostName(name, meant.branch, config.name, config.proxy.tld);
-      const url = urlOf(host, config.proxy.port);
+      const { address, warnings } = await where(yard, { service: name, branch });
+      if (address === null) throw new SwitchboardError('NOT_LISTENING', warnings.join(' '));
       const wanted = !flags.has('print-only');
-      const opened = wanted && canShowPages(place) && (await openBrowser(url, place.env));
+      const opened = wanted && canShowPages(place) && (await openBrowser(address, place.env));
+      const complaints = [
+        ...warnings.map((warning) => `warning: ${warning}`),
+        ...(wanted && !opened ? ['No browser can be opened here.'] : []),
+      ];
       return {
         exitCode: Exit.ok,
-        data: { ok: true, url, opened },
-        text: () => `${printableLine(url)}\n`,
-        ...(wanted && !opened ? { complaint: 'No browser can be opened here.\n' } : {}),
+        data: { ok: true, url: address, opened, warnings },
+        text: () => `${printableLine(address)}\n`,
+        ...(complaints.length === 0
+          ? {}
+          : { complaint: complaints.map((line) => `${printableLine(line)}\n`).join('') }),
       };
     });
   },

@@ -9,8 +9,14 @@ import { statusAll } from '../status-all.ts';
 export const status: YardCommand = {
   about: [
     'In a worktree: the services of its branch. From the root of the repository: those of all branches.',
-    'running: the process that was started, or what it left behind, is alive. stale: it has ended. unverified: it ' +
-      'cannot be told whether the process is ours, so nothing will be done to it.',
+    'healthy: it listens on its port, and its health address answers. ready: it listens, and has no health address. ' +
+      'running: it runs, and ready_timeout = 0 says that it listens nowhere. unhealthy: it listens, but its health ' +
+      'address answers with an error or not within a second. not-listening: it runs, but nothing of it listens on its ' +
+      'port yet. wrong-port: it listens on another port. exited: nothing of it runs. unverified: nothing proves that the ' +
+      'process is ours, so it is left alone.',
+    'Then the usual ports that are checked out, with the branch each leads to, and whether the proxy answers, without ' +
+      'which no named address does. In JSON, status is about the process alone (running, stale, unverified), and state is ' +
+      'the word above.',
   ],
   flags: [
     { name: 'all', summary: 'every project of this machine, from anywhere' },
@@ -22,7 +28,7 @@ export const status: YardCommand = {
     ['$0 status --watch', 'and what changes'],
     ['$0 status --all', 'what runs on this machine'],
     [
-      '$0 status --json | jq -r \'.services[] | select(.status == "stale").log_file\'',
+      '$0 status --json | jq -r \'.services[] | select(.state == "exited").log_file\'',
       'logs of what has ended',
     ],
   ],
@@ -42,7 +48,7 @@ export const status: YardCommand = {
           exitCode: Exit.ok,
           data: found,
           text: (style) =>
-            statusLines(found.services, style)
+            statusLines(found, style)
               .map((line) => `${line}\n`)
               .join(''),
           ...(found.services.length === 0 ? await doubtful(yard, branch) : {}),

@@ -1,4 +1,4 @@
-import { where as look } from '../../../switchyard/index.ts';
+import { isWell, where as look } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
@@ -6,22 +6,30 @@ import type { YardCommand } from '../command.ts';
 
 export const where: YardCommand = {
   about: [
-    'The address, the port and the log of a service, and the proof: which process of which branch listens on its port, ' +
-      'and on the usual one, by the word of the system and not of our records.',
+    'The address that answers, the port and the log of a service, and the proof: which process of which branch listens ' +
+      'on its port, and on the usual one, as the system says and not our records. While the proxy does not answer, the ' +
+      'address is the port itself. Where nothing answers, the exit code is 1.',
   ],
   flags: [],
   examples: [
     ['$0 where web', 'of the branch you stand in'],
     ['$0 where api feature-x', 'of another branch'],
+    ['curl "$($0 where web --json | jq -r .address)"', 'the address that answers now'],
     ['psql -p "$($0 where db --json | jq .port)"', 'the port for another program'],
   ],
   run({ words: [service, branch] }, place) {
     if (service === undefined) throw usage('where needs a service.', 'For example: switchyard where web');
     return place.inYard(async (yard) => {
       const found = await look(yard, { service, branch });
-      const lines = [found.url, `port: ${found.port}`, `log: ${found.log_file}`, ...found.proof];
+      const lines = [
+        found.address ?? found.url,
+        ...found.warnings.map((warning) => `warning: ${warning}`),
+        `port: ${found.port}`,
+        `log: ${found.log_file}`,
+        ...found.proof,
+      ];
       return {
-        exitCode: Exit.ok,
+        exitCode: found.address === null && !isWell(found.state) ? Exit.failed : Exit.ok,
         data: found,
         text: () => lines.map((line) => `${printableLine(line)}\n`).join(''),
       };

@@ -1,0 +1,73 @@
+import { portHolders } from '../../process/index.ts';
+import { connectHost } from '../config/loopback.ts';
+import { projectRecord, type YardContext } from '../context.ts';
+import { isDaemonAlive, isDaemonOf } from '../daemon/daemon.ts';
+import { listenersOn, tellListener } from '../ports/listeners.ts';
+
+export interface ProxyStatus {
+  /** `taken`: somebody else listens on its port. Named addresses answer only where it is `running`. */
+  readonly status: 'running' | 'not-running' | 'not-answering' | 'taken';
+  readonly host: string;
+  readonly port: number;
+  /** What is wrong, as a sentence, with the next step. Missing where it runs. */
+  readonly note?: string;
+}
+
+/** How long it may take to answer, in milliseconds. */
+const PATIENCE = 1000;
+
+/** Asks the proxy of this project whether it is there. */
+export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
+  const { home, config } = context;
+  const host = connectHost(config.proxy.host);
+  const port = proxyPort(context);
+  const { askHealth } = await import('./health.ts');
+  const place = { host, port };
+  switch (await askHealth(host, port, home, PATIENCE)) {
+    case 'ours':
+      return { status: 'running', ...place };
+    case 'nobody':
+      return {
+        status: 'not-running',
+        ...place,
+        note: 'The proxy is not running, so named addresses do not answer. `switchyard up` starts it.',
+      };
+    case 'another home':
+      return { status: 'taken', ...place, note: taken(port, 'the proxy of another state home') };
+    case 'stranger':
+      if (!isProxyAlive(context)) return { status: 'taken', ...place, note: taken(port) };
+      return {
+        status: 'not-answering',
+        ...place,
+        note: 'The proxy runs but does not answer. `switchyard up` replaces it.',
+      };
+  }
+}
+
+/** The same without asking: whether a process of this home is there to answer. */
+export function isProxyAlive(context: YardContext): boolean {
+  const { home, registry } = context;
+  const port = proxyPort(context);
+  const record = registry.read().proxies[String(port)];
+  if (record !== undefined && isDaemonAlive(record)) return true;
+  if (record === undefined && projectRecord(context) === undefined) return false;
+  // The record may be lost while it runs.
+  return portHolders([port]).some(({ pid }) => pid !== undefined && isDaemonOf(home, pid, record));
+}
+
+/** Where the file of the project cannot be read, its services know the port. */
+function proxyPort(context: YardContext): number {
+  const { config, problem } = context;
+  const [service] = Object.values(projectRecord(context)?.services ?? {});
+  if (problem === undefined || service === undefined) return config.proxy.port;
+  return Number(new URL(service.url).port);
+}
+
+function taken(port: number, by?: string): string {
+  const found = [...new Set((listenersOn([port]).get(port) ?? []).map(tellListener))];
+  const who = [by, ...found].filter((each) => each !== undefined).join(', ') || 'an unknown process';
+  return (
+    `The proxy port ${port} is taken by ${who}, so named addresses do not answer. ` +
+    'End that process, or choose another [proxy].port in switchyard.toml.'
+  );
+}
