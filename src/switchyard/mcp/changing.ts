@@ -29,7 +29,7 @@ export const createTool: YardTool = {
   words: ['branch'],
   title: 'Create a worktree',
   description:
-    'Make a git worktree for a branch, and the branch if there is none, with the configured env files. Asked again, it changes nothing.',
+    'Make a git worktree for a branch, and the branch if there is none, with the configured env files. Asked again, it only adds env files that are missing.',
   hints: LOCAL,
   arguments: {
     branch: { kind: 'text', required: true, description: 'The branch.' },

@@ -128,7 +128,7 @@ describe('a new worktree', () => {
 });
 
 describe('asked again', () => {
-  test('for a registered branch, nothing changes', async () => {
+  test('for a registered branch, it gets the env files it lacks, and keeps those it has', async () => {
     const shop = yardRepository({ config: `${PLAIN_CONFIG}[env]\nlink = [".env"]\n` });
     const { worktree } = await createWorktree(open(shop), { branch: 'x' });
     shop.write('.env', '');
@@ -136,9 +136,13 @@ describe('asked again', () => {
     expect(again).toMatchObject({
       created: false,
       worktree,
-      env: [],
+      env: ['linked .env'],
       message: 'worktree already registered',
     });
+    rmSync(join(worktree, '.env'));
+    writeFileSync(join(worktree, '.env'), 'its own');
+    expect(await createWorktree(open(shop), { branch: 'x' })).toMatchObject({ created: false, env: [] });
+    expect(readFileSync(join(worktree, '.env'), 'utf8')).toBe('its own');
     const forced = await createWorktree(open(shop), { branch: 'x', forceEnv: true });
     expect(forced).toMatchObject({ created: false, env: ['linked .env'] });
   });

@@ -46,7 +46,7 @@ export interface CreatedWorktree {
   readonly message?: string;
 }
 
-/** Makes the worktree of a branch, and the branch too if there is none. Asked again, it changes nothing. */
+/** Makes the worktree of a branch, and the branch too if there is none. Asked again, it adds only env files it lacks. */
 export async function createWorktree(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {
   const { home, config, env } = context;
   const { branch, onWait, signal } = options;
@@ -119,8 +119,10 @@ async function takeKnown(
     const env = await settle(context, { branch, path, forceEnv, adopted });
     return { worktree, env, message: `worktree ${adopted ? 'of another tool ' : ''}registered` };
   }
-  const env = forceEnv ? await fillIn(context, path, true) : [];
-  return { worktree, env, message: 'worktree already registered' };
+  // Files may have been added to the configuration since; of those it has there is nothing to say.
+  const env = await fillIn(context, path, forceEnv);
+  const done = env.filter((action) => !action.startsWith('kept '));
+  return { worktree, env: done, message: 'worktree already registered' };
 }
 
 interface Settled {

@@ -52,6 +52,13 @@ export function envWarnings({ root, env }: Pick<ProjectConfig, 'root' | 'env'>):
   ];
 }
 
+/** What the project has and a worktree does not. */
+export function lackingEnv({ root, worktree, env }: Pick<EnvSync, 'root' | 'worktree' | 'env'>): string[] {
+  return [...env.link, ...env.copy].filter(
+    (item) => existsSync(join(root, item)) && !isThere(join(worktree, item)),
+  );
+}
+
 type Kind = 'link' | 'copy';
 
 interface Plan {

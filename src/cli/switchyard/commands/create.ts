@@ -11,7 +11,7 @@ export const create: YardCommand = {
     'A branch that exists is checked out there; one that exists only at origin is made to follow it; any other is made ' +
       'from --base, or from where you are. The files under [env] in switchyard.toml, and those that .worktreeinclude ' +
       'names, are linked or copied into the new worktree; what it has already is kept.',
-    'Asked again for a branch that has its worktree, it says so and changes nothing.',
+    'Asked again for a branch that has its worktree, it says so, and adds only the files that the worktree lacks.',
   ],
   flags: [
     { name: 'base', value: 'REF', summary: 'where a new branch begins (default: the current commit)' },
