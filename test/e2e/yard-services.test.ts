@@ -33,3 +33,79 @@ describe('cwd', () => {
     await yard.ask('down');
   });
 });
+
+describe('up tells', () => {
+  test('keys that mean nothing, with their line and what was probably meant', async () => {
+    const yard = await peopleYard('[services.web]\ncommand = "node server.mjs"\ndepend_on = []\n', {
+      files: { 'server.mjs': SERVER },
+    });
+    const ran = await yard.run(['up']);
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain(
+      'warning: switchyard.toml:10: services.web.depend_on is unknown and has no effect. Did you mean "depends_on"?\n',
+    );
+    // Not only when something is started, and to programs too.
+    const { messages } = await yard.ask('up');
+    expect(messages.filter((message: string) => message.startsWith('warning: '))).toHaveLength(1);
+    await yard.ask('down');
+  });
+
+  test('how to write a command that is meant for a shell', async () => {
+    const yard = await peopleYard(
+      '[services.api]\ncommand = "cd packages/api && node server.mjs"\n' +
+        '[services.web]\ncommand = "COLOUR=blue node packages/api/server.mjs"\n',
+      { files: { 'packages/api/server.mjs': SERVER } },
+    );
+    const failed = await yard.run(['up']);
+    expect(failed.code).toBe(1);
+    const cwd = 'cwd = "packages/api" and command = "node server.mjs"';
+    const env = 'env = { COLOUR = "blue" } and command = "node packages/api/server.mjs"';
+    expect(failed.stdout).toContain(
+      `warning: switchyard.toml:9: services.api.command has \`cd packages/api\`, but no shell reads it. Write ${cwd}.`,
+    );
+    expect(failed.stdout).toContain(`  No shell reads a command. Write ${env} in switchyard.toml.`);
+
+    // As it says.
+    const lines = (text: string): string => text.replaceAll(' and command', '\ncommand');
+    const toml = yard.read('switchyard.toml').split('[services.api]')[0]!;
+    yard.write('switchyard.toml', `${toml}[services.api]\n${lines(cwd)}\n[services.web]\n${lines(env)}\n`);
+    const right = await yard.ask('up');
+    expect(right.messages.join('\n')).not.toContain('warning');
+    expect((await answerOf(right, 'api')).cwd).toBe(yard.path('packages/api'));
+    await yard.ask('down');
+  });
+});
+
+test('env files that are added to the configuration later are linked by create, and missed by up', async () => {
+  const yard = await peopleYard('[services.web]\ncommand = "node server.mjs"\n', {
+    files: { 'server.mjs': SERVER, '.gitignore': '.env\nlocal.json\nextra.txt\n' },
+  });
+  const { worktree } = await yard.ask('create', 'feature-x');
+  yard.write('.env', 'A=1');
+  yard.write('local.json', '{}');
+  const toml = yard.read('switchyard.toml');
+  yard.write('switchyard.toml', `[env]\nlink = [".env"]\ncopy = ["local.json"]\n${toml}`);
+
+  const lacking = await yard.ask('up', 'feature-x');
+  expect(lacking.messages).toContain(
+    `warning: ${worktree} lacks .env, local.json, named under [env] in switchyard.toml; ` +
+      '`switchyard create feature-x` adds them',
+  );
+  expect((await answerOf(lacking, 'web')).env).toBeNull();
+  // The project itself lacks nothing.
+  expect((await yard.ask('up')).messages.join('\n')).not.toContain('lacks');
+
+  expect(await yard.ask('create', 'feature-x')).toMatchObject({
+    created: false,
+    env: ['linked .env', 'copied local.json'],
+  });
+  const complete = await yard.ask('up', 'feature-x');
+  expect(complete.messages.join('\n')).not.toContain('lacks');
+  expect((await answerOf(complete, 'web')).env).toBe('A=1');
+  // What is there is kept, and nothing is said of it.
+  expect(await yard.ask('create', 'feature-x')).toMatchObject({ created: false, env: [] });
+  yard.write('extra.txt', 'x');
+  yard.write('.worktreeinclude', 'extra.txt\n');
+  expect(await yard.ask('create', 'feature-x')).toMatchObject({ created: false, env: ['copied extra.txt'] });
+  await yard.ask('down');
+});

@@ -44,6 +44,7 @@ function textOf({ messages, outcomes }: UpResult, style: Style): string {
     .map((message) => {
       const line = printableLine(message);
       if (bad.has(message)) return style.bad(line);
+      if (line.startsWith('warning: ')) return style.caution(line);
       return line.startsWith(' ') ? style.dim(line) : line;
     })
     .map((line) => `${line}\n`)

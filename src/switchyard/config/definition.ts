@@ -18,7 +18,7 @@ export interface ProjectConfig {
   /** In the order of the file. */
   readonly services: readonly ServiceDefinition[];
   readonly profiles: readonly ProfileDefinition[];
-  /** What is written there and means nothing. */
+  /** What is written there and does not mean what it seems to. */
   readonly warnings: readonly ConfigWarning[];
 }
 
@@ -58,6 +58,8 @@ export interface ProfileDefinition {
 export type LoopbackHost = '127.0.0.1' | 'localhost' | '::1';
 
 export interface ConfigWarning {
+  /** `ports`: two services have one canonical port, which is fine where they take turns. */
+  readonly kind: 'unknown key' | 'shell syntax' | 'ports';
   /** For example `services.web.comand`. */
   readonly key: string;
   readonly line: number;

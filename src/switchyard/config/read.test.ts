@@ -385,7 +385,8 @@ describe('what means nothing', () => {
     const { warnings } = read(
       '[services.web]\ncommand = "a"\nready-timeout = 5\n\n[procy]\nport = 1\n[env]\nlinks = []\nzzz = 1\n',
     );
-    expect(warnings).toEqual([
+    expect(warnings.map(({ kind }) => kind)).toEqual(Array(4).fill('unknown key'));
+    expect(warnings).toMatchObject([
       {
         key: 'env.links',
         line: 8,
@@ -398,6 +399,18 @@ describe('what means nothing', () => {
         message: 'services.web.ready-timeout is unknown and has no effect. Did you mean "ready_timeout"?',
       },
       { key: 'procy', line: 5, message: 'procy is unknown and has no effect. Did you mean "proxy"?' },
+    ]);
+  });
+
+  it('includes what only a shell would understand in a command', () => {
+    expect(read('[services.web]\nport = 80\ncommand = "cd api && npm start"\n').warnings).toEqual([
+      {
+        kind: 'shell syntax',
+        key: 'services.web.command',
+        line: 3,
+        message:
+          'services.web.command has `cd api`, but no shell reads it. Write cwd = "api" and command = "npm start".',
+      },
     ]);
   });
 

@@ -13,7 +13,7 @@ export interface Report {
   /** `FILE:LINE: problem`, to be thrown. The hint is a sentence. */
   error(path: KeyPath, problem: string, hint: string): SwitchboardError;
   /** The message is a sentence. */
-  warn(path: KeyPath, message: string): void;
+  warn(kind: ConfigWarning['kind'], path: KeyPath, message: string): void;
 }
 
 export function createReport(file: string, text: string): Report {
@@ -26,8 +26,8 @@ export function createReport(file: string, text: string): Report {
       return keys();
     },
     error: (path, problem, hint) => configError(file, problem, { line: keys().lineOf(path), hint }),
-    warn(path, message) {
-      warnings.push({ key: keyText(path), line: keys().lineOf(path), message });
+    warn(kind, path, message) {
+      warnings.push({ kind, key: keyText(path), line: keys().lineOf(path), message });
     },
   };
 }

@@ -5,6 +5,7 @@ import { innerPathProblem } from './inner-path.ts';
 import { asLoopback } from './loopback.ts';
 import { shown } from './report.ts';
 import { namedTables } from './named-tables.ts';
+import { shellSyntaxIn } from './shell-syntax.ts';
 import type { Table } from './table.ts';
 
 const READY_TIMEOUT = 15;
@@ -45,8 +46,17 @@ function readService(name: string, table: Table): ServiceDefinition {
     const hint = table.guess('command') ?? 'Write what starts it, for example command = "npm run dev".';
     throw table.error('command', 'is missing: a command is required', hint);
   }
+  warnOfShellSyntax(name, command, table);
   table.finish();
   return { ...definition, command };
+}
+
+function warnOfShellSyntax(name: string, command: string, table: Table): void {
+  const syntax = shellSyntaxIn(command);
+  if (syntax === undefined) return;
+  const { found, instead } = syntax;
+  const message = `services.${name}.command has \`${found}\`, but no shell reads it. Write ${instead}.`;
+  table.warn('shell syntax', 'command', message);
 }
 
 function readCwd(table: Table): string {
@@ -145,7 +155,7 @@ function warnOfSharedPorts(services: readonly ServiceDefinition[], tables: Table
     if (owner === undefined) owners.set(port, name);
     else {
       const message = `services.${name}.port is ${port}, and so is that of ${owner}: only one of them can be checked out at a time.`;
-      tables.get(name)!.warn('port', message);
+      tables.get(name)!.warn('ports', 'port', message);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { didYouMean, nearest } from '../../shared/nearest.ts';
-import type { LoopbackHost } from './definition.ts';
+import type { ConfigWarning, LoopbackHost } from './definition.ts';
 import { asLoopback, LOOPBACK_HOSTS } from './loopback.ts';
 import { keyText, shown, type KeyPath, type Report } from './report.ts';
 
@@ -26,7 +26,7 @@ export interface Table {
   guess(key: string): string | undefined;
   /** An error about one of its keys. `problem` goes on after the name of the key. */
   error(key: string, problem: string, hint: string): Error;
-  warn(key: string, message: string): void;
+  warn(kind: ConfigWarning['kind'], key: string, message: string): void;
   /** Warns about every key that nobody has read. */
   finish(): void;
 }
@@ -124,13 +124,13 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
       return close === undefined ? undefined : `Is ${shown(close)} a misspelling of "${key}"?`;
     },
     error: (key, problem, hint) => report.error(at(key), `${keyText(at(key))} ${problem}`, hint),
-    warn: (key, message) => report.warn(at(key), message),
+    warn: (kind, key, message) => report.warn(kind, at(key), message),
     finish() {
       for (const key of Object.keys(values)) {
         if (read.has(key)) continue;
         const missing = [...read].filter((each) => !Object.hasOwn(values, each));
         const guess = didYouMean(key, missing) ?? `Known here: ${[...read].sort().join(', ')}.`;
-        report.warn(at(key), `${keyText(at(key))} is unknown and has no effect. ${guess}`);
+        report.warn('unknown key', at(key), `${keyText(at(key))} is unknown and has no effect. ${guess}`);
       }
     },
   };

@@ -1,5 +1,7 @@
 import { startDetached, type Detached } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { ServiceDefinition } from '../config/definition.ts';
+import { shellSyntaxIn } from '../config/shell-syntax.ts';
 import type { YardContext } from '../context.ts';
 import { rotateForRun } from '../logs/rotate.ts';
 import { serviceKey } from '../names.ts';
@@ -68,12 +70,17 @@ export function explainFailure({ prepared, error }: Extract<Launched, { kind: 'f
   const { service } = prepared.record;
   if (!(error instanceof SwitchboardError))
     return notStarted(service, `${service} was not started: ${messageOf(error)}`);
-  const hint = hintFor(service, error);
+  const hint = hintFor(prepared.definition, error);
   return notStarted(service, error.message, hint === undefined ? [] : [hint]);
 }
 
 /** The hints of the errors themselves speak of files that describe servers. */
-function hintFor(service: string, { code, hint }: SwitchboardError): string | undefined {
+function hintFor(
+  { name: service, command }: ServiceDefinition,
+  { code, hint }: SwitchboardError,
+): string | undefined {
+  const syntax = code === 'COMMAND_NOT_FOUND' ? shellSyntaxIn(command) : undefined;
+  if (syntax !== undefined) return `No shell reads a command. Write ${syntax.instead} in switchyard.toml.`;
   if (code === 'COMMAND_NOT_FOUND')
     return `Install it, or correct services.${service}.command in switchyard.toml.`;
   if (code === 'CWD_NOT_USABLE')

@@ -12,7 +12,7 @@ import { ourPlace } from './reconcile.ts';
 import type { Reservation } from './reserve.ts';
 import type { Peer } from './peers.ts';
 import { placeholders, renderCommand } from './template.ts';
-import { joinWords } from './words.ts';
+import { joinWords } from '../words.ts';
 
 /** A start as it is written down before anything is started. */
 export interface StartRecord extends ServiceRecord {

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { peerFacts, type Peer } from './peers.ts';
-import { splitWords } from './words.ts';
+import { splitWords } from '../words.ts';
 
 export interface Rendered {
   /** At least one word, and the first is not empty. */

@@ -13,6 +13,7 @@ import { selectServices, type Selection } from './selection.ts';
 import { directoryOf } from './prepare.ts';
 import { startServices, type StartPlan } from './start.ts';
 import { renderCommand } from './template.ts';
+import { startWarnings } from './warnings.ts';
 
 export interface UpOptions {
   /** Default: the branch of the worktree we stand in, else the one that git has checked out. */
@@ -89,7 +90,12 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
     proxy,
     ...(before === undefined ? {} : { before }),
   });
-  const messages = [await proxy, ...tellOutcomes(outcomes), ...tellName(context)];
+  const messages = [
+    await proxy,
+    ...tellOutcomes(outcomes),
+    ...tellName(context),
+    ...startWarnings(context.config, place),
+  ];
   const taken = await takePorts(context, place, outcomes, options);
   return {
     ok: outcomes.every(isGood) && taken.ok,

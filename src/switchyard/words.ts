@@ -1,4 +1,4 @@
-import { SwitchboardError } from '../../shared/errors.ts';
+import { SwitchboardError } from '../shared/errors.ts';
 
 /**
  * The words of a command line, as a POSIX shell tells them apart: blanks, `'…'`, `"…"` and the backslash. Nothing is

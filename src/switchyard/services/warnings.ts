@@ -1,0 +1,29 @@
+import { basename } from 'node:path';
+import { shellWord } from '../../shared/shell-word.ts';
+import type { ProjectConfig } from '../config/definition.ts';
+import type { BranchPlace } from '../context.ts';
+import { lackingEnv } from '../worktrees/env.ts';
+
+/** So many are told one by one. */
+const MOST_TOLD = 10;
+
+/** What will surprise somebody who starts the services of a branch, one line each. */
+export function startWarnings(config: ProjectConfig, place: BranchPlace): readonly string[] {
+  const written = config.warnings
+    .filter(({ kind }) => kind !== 'ports')
+    .map(({ line, message }) => `warning: ${basename(config.file)}:${line}: ${message}`);
+  const more = written.length - MOST_TOLD;
+  return [
+    ...written.slice(0, MOST_TOLD),
+    ...(more > 0 ? [`warning: ${more} more of these; \`switchyard doctor\` lists all`] : []),
+    ...envWarning(config, place),
+  ];
+}
+
+/** Files may have been added to `[env]` after the worktree was made. */
+function envWarning({ root, env }: ProjectConfig, { branch, worktree }: BranchPlace): readonly string[] {
+  const lacking = lackingEnv({ root, worktree, env });
+  if (lacking.length === 0) return [];
+  const add = `\`switchyard create ${shellWord(branch)}\` adds ${lacking.length === 1 ? 'it' : 'them'}`;
+  return [`warning: ${worktree} lacks ${lacking.join(', ')}, named under [env] in switchyard.toml; ${add}`];
+}
