@@ -11,7 +11,13 @@ const URL = 'http://127.0.0.1:80/mcp';
 
 async function announced(
   servers: object,
-  { face = switchboard, showToken = false, goesWithLast = false }: Partial<Asked> = {},
+  {
+    face = switchboard,
+    showToken = false,
+    goesWithLast = false,
+    made = false,
+    isTerminal = false,
+  }: Partial<Asked> = {},
 ) {
   const project = createProject({ 'switchboard.config.json': { mcpServers: servers } });
   const config = await loadConfig({ cwd: project.dir, env: {} });
@@ -19,9 +25,9 @@ async function announced(
     token: 'the-token-0123456789',
     from: 'file',
     file: '/state/http-token',
-    made: false,
+    made,
   } as const;
-  const said = announcement({ url: URL, token, showToken, config, face, goesWithLast });
+  const said = announcement({ url: URL, token, showToken, config, face, goesWithLast, isTerminal });
   return {
     file: project.path('switchboard.config.json'),
     data: said.data,
@@ -34,6 +40,8 @@ interface Asked {
   readonly face: CliFace;
   readonly showToken: boolean;
   readonly goesWithLast: boolean;
+  readonly made: boolean;
+  readonly isTerminal: boolean;
 }
 
 test('it names both addresses alike, the configuration and its servers, and where the token is', async () => {
@@ -55,6 +63,16 @@ test('it names both addresses alike, the configuration and its servers, and wher
   });
   expect(remark).toBeUndefined();
   expect(text + JSON.stringify(data)).not.toContain('the-token');
+});
+
+test('a new token is shown to a person, and never to what may be a log', async () => {
+  const { text, data } = await announced({}, { made: true });
+  expect(text + JSON.stringify(data)).not.toContain('the-token');
+  expect(text).toContain('  token: /state/http-token, made just now (--show-token ');
+  expect((await announced({}, { made: true, isTerminal: true })).text).toContain(
+    'Bearer the-token-0123456789',
+  );
+  expect((await announced({}, { isTerminal: true })).text).not.toContain('the-token');
 });
 
 test('without any server it says so, with the next step', async () => {

@@ -10,8 +10,10 @@ export interface AnnouncementOptions {
   /** Where clients connect. */
   readonly url: string;
   readonly token: HttpToken;
-  /** Whether the token is shown though it is not new. */
+  /** Whether the token is shown though it is not new, or nobody may be reading. */
   readonly showToken: boolean;
+  /** Whether a person reads this at a terminal, and not somebody else in a log. */
+  readonly isTerminal: boolean;
   readonly config: LoadedConfig;
   readonly face: CliFace;
   /** Whether it ends when its last client has left. */
@@ -22,8 +24,8 @@ export interface AnnouncementOptions {
 export function announcement(options: AnnouncementOptions): Outcome {
   const { url, token, config, face, goesWithLast } = options;
   const { from, file, made } = token;
-  // Printed once, when it is made; after that only where somebody asks for it.
-  const shown = made || options.showToken ? token.token : undefined;
+  // Shown once, when it is made, to a person; after that only where somebody asks for it.
+  const shown = (made && options.isTerminal) || options.showToken ? token.token : undefined;
   const entries = clientEntries(face.program, url, shown ?? '<token>', TOKEN_VARIABLE);
   // Not by way of a URL, which would leave out the port 80.
   const at = (path: string): string => url.replace(/\/mcp$/, path);

@@ -57,9 +57,9 @@ export interface Context {
   readonly stop: AbortSignal;
   /**
    * Reads the configuration. Its warnings are logged, unless `quietly`. `strictly`: each of its files must be usable. `or new`:
-   * the usual file may be missing.
+   * the usual file may be missing. `tells of unusable`: the command itself says which servers cannot be used.
    */
-  loadConfig(how?: 'quietly' | 'strictly' | 'or new'): Promise<LoadedConfig>;
+  loadConfig(how?: 'quietly' | 'strictly' | 'or new' | 'tells of unusable'): Promise<LoadedConfig>;
   /**
    * The gateway over this configuration; whatever it starts is ended when the command ends. `startHint` is the next
    * step where a server does not start. Default: `doctor --start`.

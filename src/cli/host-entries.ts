@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, relative } from 'node:path';
 import { recursionGuard, type LoadedConfig } from '../config/index.ts';
 import {
@@ -12,13 +11,14 @@ import {
   type Surroundings,
 } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import { homeDirectory } from '../shared/paths.ts';
 import type { Context } from './command.ts';
 import { TOKEN_VARIABLE } from './http-token.ts';
 import { ownLaunch, sharedLaunch } from './own-launch.ts';
 
 /** What hosts and their files are looked for in. */
 export function surroundingsOf({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Surroundings {
-  return { platform: process.platform, home: homedir(), env, cwd };
+  return { platform: process.platform, home: homeDirectory(), env, cwd };
 }
 
 export interface OurProgram {

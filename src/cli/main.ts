@@ -1,7 +1,10 @@
 import { fstatSync } from 'node:fs';
 import { parseArguments, TOP_FLAGS } from './arguments.ts';
+import { ignoredPaths } from '../shared/paths.ts';
+import { printableLine } from '../shared/printable.ts';
 import type { CliFace } from './face.ts';
 import { serve } from './serve.ts';
+import { writeStderr } from './stderr.ts';
 
 /**
  * The program: serves the host that started it, or runs a command. Returns the exit code.
@@ -18,6 +21,7 @@ export async function main(argv: readonly string[], face: CliFace): Promise<numb
     const { complete } = await import('./completion/complete.ts');
     return complete(argv.slice(1), face);
   }
+  for (const said of ignoredPaths()) writeStderr(`${face.program}: ${printableLine(said)}\n`);
   const request = asksToServe(argv, face);
   if (request === undefined) {
     const { runCommand } = await import('./run.ts');

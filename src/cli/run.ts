@@ -17,6 +17,7 @@ import { createServerOutput } from './server-output.ts';
 import { createStatusLine } from './status-line.ts';
 import { writeLogLine } from './stderr.ts';
 import { onStop, type StopSignal } from './stop.ts';
+import { otherWarnings } from './unusable.ts';
 
 /** Runs the command that the arguments name, prints what it found, and leaves no server behind. Returns the exit code. */
 export async function runCommand(argv: readonly string[], face: CliFace): Promise<number> {
@@ -234,9 +235,8 @@ function createContext(
         strict: how === 'strictly',
         allowProject: given.flags.has('allow-project') ? true : undefined,
       });
-      if (how !== 'quietly') {
-        for (const warning of config.warnings) log[warning.level](describeWarning(warning));
-      }
+      const told = how === 'tells of unusable' ? otherWarnings(config) : config.warnings;
+      if (how !== 'quietly') for (const warning of told) log[warning.level](describeWarning(warning));
       return config;
     },
     open(config, startHint) {

@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import type { App } from '../app.ts';
 import type { LoadedConfig } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
@@ -88,7 +89,15 @@ export async function serveHttp(
   log.info('listening', { host, port: door.port });
   opened?.(door.url);
   const { showToken, json } = request;
-  const said = announcement({ url: door.url, token, showToken, config, face, goesWithLast });
+  const said = announcement({
+    url: door.url,
+    token,
+    showToken,
+    config,
+    face,
+    goesWithLast,
+    isTerminal: isatty(1),
+  });
   await writeOutcome(said, json);
   const why = await Promise.race([stopped, empty]);
   reloader.stop();

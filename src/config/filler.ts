@@ -21,9 +21,14 @@ export interface Filler {
 
 export function createFiller(server: string, env: Environment, warn: Warn): Filler {
   let failed = false;
-  const fail = (place: Place, why: string, unset?: readonly string[]): void => {
+  const told = new Set<string>();
+  const fail = (place: Place, why: string, unset: readonly string[] = []): void => {
     failed = true;
-    warn(unusableWarning(server, place, why, unset));
+    const warning = unusableWarning(server, place, why, unset);
+    // What is missing in several places is missing once.
+    const isNews = unset.length === 0 || unset.some((name) => !told.has(name));
+    unset.forEach((name) => told.add(name));
+    warn(isNews ? warning : { ...warning, level: 'info' });
   };
   return {
     fill(text, place) {

@@ -1,9 +1,8 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import { userConfigDirectory } from '../shared/paths.ts';
+import { homeDirectory, userConfigDirectory } from '../shared/paths.ts';
 import { SWITCHBOARD, type Face } from './face.ts';
 
 /** In the order in which they are looked for. */
@@ -112,7 +111,7 @@ export function existingConfig(path: string, face: Face = SWITCHBOARD): string {
  * last one looked at. The home directory is one only for somebody who works right there: a file in it would otherwise be
  * that of every folder below.
  */
-function projectConfigs(cwd: string, userDirectory: string, home = homedir()): string[] {
+function projectConfigs(cwd: string, userDirectory: string, home = homeDirectory()): string[] {
   const start = resolve(cwd);
   for (let directory = start; ; directory = dirname(directory)) {
     const here = real(directory);

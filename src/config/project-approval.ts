@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { matchGlob } from '../shared/glob.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { stateDirectory } from '../shared/paths.ts';
+import { homeDirectory, stateDirectory } from '../shared/paths.ts';
 import { readForReplacing, replaceFile } from '../shared/replace-file.ts';
 import { isObject } from './plain-data.ts';
 
@@ -185,7 +184,7 @@ function changeRecord(change: (record: ApprovalRecord) => void): void {
 }
 
 function withHome(pattern: string): string {
-  return pattern === '~' || pattern.startsWith('~/') ? join(homedir(), pattern.slice(1)) : pattern;
+  return pattern === '~' || pattern.startsWith('~/') ? join(homeDirectory(), pattern.slice(1)) : pattern;
 }
 
 /** `/a/**` is everything below `/a` and `/a` itself; `*` stands for one folder. */

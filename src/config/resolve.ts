@@ -216,8 +216,7 @@ function unusableServer(candidate: Candidate, options: ResolveOptions): Unusable
     ...commonOf(candidate, looksOf(candidate.definition), filler, quiet),
     language: undefined,
     reason:
-      said
-        .flatMap(({ why }) => why ?? [])
+      [...new Set(said.flatMap(({ why }) => why ?? []))]
         .slice(0, MOST_PLACES)
         .join('; ')
         // A sentence of ours follows.

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isObject } from './plain-data.ts';
 
@@ -36,10 +36,17 @@ export function keepSchemaCopy(
   const schema = ownSchema();
   if (schema === undefined) return undefined;
   try {
-    if (existsSync(copy) && (scope === 'project' || readFileSync(copy).equals(readFileSync(schema))))
-      return undefined;
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(copy, readFileSync(schema));
+    const content = readFileSync(schema);
+    if (scope === 'user') {
+      if (existsSync(copy) && readFileSync(copy).equals(content)) return undefined;
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(copy, content);
+      return copy;
+    }
+    // A repository may have a link here, which leads out of it. Whatever else has the name stays, too.
+    if (!existsSync(folder)) mkdirSync(folder);
+    if (!lstatSync(folder).isDirectory()) return undefined;
+    writeFileSync(copy, content, { flag: 'wx' });
     return copy;
   } catch {
     // Only hints in an editor are missing without it.

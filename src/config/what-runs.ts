@@ -1,39 +1,83 @@
-import { printableLine } from '../shared/printable.ts';
+import { revealedLine } from '../shared/printable.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import type { Candidate } from './candidate.ts';
 import { isObject } from './plain-data.ts';
 import { isModule, readJsonFile } from './read.ts';
+import type { StdioServer } from './schema/config.ts';
 
 /** What a server would start or connect to, as it is written, on one line. */
 export function whatRuns({ name, file, definition }: Candidate): string {
-  if (isModule(file)) return printableLine(`${file} is a program, and is run when it is read`);
+  if (isModule(file)) return revealedLine(`${file} is a program, and is run when it is read`);
   switch (definition.kind) {
     case 'stdio': {
-      const { command, args = [], env = {}, cwd, envFile } = definition.server;
+      const { command, args = [], env = {}, cwd, envFile, language } = definition.server;
       const inner = typeof command === 'string' ? { cmd: command } : command;
       const words = [inner.cmd, ...(inner.args ?? []), ...args].map(shellWord).join(' ');
-      const names = Object.keys({ ...inner.env, ...env });
       return line(name, words, [
         ...(cwd === undefined ? [] : [`in ${cwd}`]),
-        ...(names.length === 0 ? [] : [`sets ${names.join(', ')}`]),
+        ...variablesSet({ ...inner.env, ...env }),
         ...(envFile === undefined ? [] : [`reads variables from ${envFile}`]),
+        ...modelBefore(language),
       ]);
     }
     case 'remote':
-      return line(
-        name,
-        definition.server.url.text,
-        definition.server.headers.map((header) => `sends ${header.name}`),
-      );
+      return line(name, definition.server.url.text, [
+        ...definition.server.headers.map((header) => `sends ${header.name}${referredTo(header.text)}`),
+        ...modelBefore(definition.server.settings.language),
+      ]);
     case 'builtin':
-      return printableLine(`${name}: ${definition.server.builtin}, a part of this program`);
+      return revealedLine(`${name}: ${definition.server.builtin}, a part of this program`);
     default:
-      return printableLine(`${name}: its definition is wrong`);
+      return revealedLine(`${name}: its definition is wrong`);
   }
 }
 
+/** Which variables a program gets, with what they take from the person's own, and whole where they decide what runs. */
+function variablesSet(env: Readonly<Record<string, string | number | boolean>>): string[] {
+  const all = Object.entries(env).map(([name, value]) =>
+    DECISIVE.test(name) ? `${name}=${shellWord(String(value))}` : `${name}${referredTo(String(value))}`,
+  );
+  return all.length === 0 ? [] : [`sets ${all.join(', ')}`];
+}
+
+/** Variables that make a harmless command load or run something else. */
+const DECISIVE = new RegExp(
+  '^(?:' +
+    [
+      'PATH|PATHEXT|ENV|BASH_ENV|SHELL|COMSPEC|CLASSPATH',
+      'LD_.*|DYLD_.*|GIT_(?:SSH|EXEC|ASKPASS|CONFIG|EDITOR|PAGER|PROXY).*',
+      'NODE_OPTIONS|NODE_PATH|PYTHON[A-Z]+|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)',
+      'JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|DOTNET_STARTUP_HOOKS',
+      'npm_config_(?:registry|script_shell|node_options|userconfig|globalconfig|prefix)',
+      'UV_(?:DEFAULT_)?INDEX(?:_URL)?|PIP_(?:EXTRA_)?INDEX_URL',
+    ].join('|') +
+    ')$',
+  'i',
+);
+
+/** ` from GITHUB_TOKEN`, for a text that refers to variables. */
+function referredTo(text: string): string {
+  const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)/g)].map(([, name]) => name!);
+  return names.length === 0 ? '' : ` from ${[...new Set(names)].join(', ')}`;
+}
+
+/** The model that uses the server's tools: where it is, what it is told, and which key it gets. */
+function modelBefore(language: StdioServer['language']): string[] {
+  if (language === undefined || language === false) return [];
+  const { model, provider, baseUrl, apiKey, instructions, instructionsFile, allowDestructive } =
+    language === true ? ({} as Partial<Exclude<typeof language, boolean>>) : language;
+  return [
+    `lets a language model use it${model === undefined ? '' : `, ${model}`}${provider === undefined ? '' : ` of ${provider}`}`,
+    ...(baseUrl === undefined ? [] : [`asks the model at ${baseUrl}`]),
+    ...(apiKey === undefined ? [] : [`sends the model a key${referredTo(apiKey)}`]),
+    ...(instructions === undefined ? [] : [`tells the model ${JSON.stringify(instructions)}`]),
+    ...(instructionsFile === undefined ? [] : [`tells the model what is in ${instructionsFile}`]),
+    ...(allowDestructive === true ? ['lets the model use destructive tools without asking'] : []),
+  ];
+}
+
 function line(name: string, what: string, more: readonly string[]): string {
-  return printableLine(`${name}: ${what}${more.length === 0 ? '' : ` (${more.join('; ')})`}`);
+  return revealedLine(`${name}: ${what}${more.length === 0 ? '' : ` (${more.join('; ')})`}`);
 }
 
 /** Which settings a configuration file makes besides its servers, as a line; none for one that makes none. */
@@ -42,7 +86,7 @@ export function settingsSet(file: string | undefined): string[] {
   try {
     const value = readJsonFile(file);
     const keys = isObject(value) ? Object.keys(value).filter((key) => !NO_SETTINGS.has(key)) : [];
-    return keys.length === 0 ? [] : [printableLine(`It also sets ${keys.join(', ')}.`)];
+    return keys.length === 0 ? [] : [revealedLine(`It also sets ${keys.join(', ')}.`)];
   } catch {
     return [];
   }

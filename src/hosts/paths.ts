@@ -11,5 +11,7 @@ export function settingsHome(where: Surroundings): string {
   const { platform, home, env } = where;
   if (platform === 'win32') return env.APPDATA || joined(where, home, 'AppData', 'Roaming');
   if (platform === 'darwin') return joined(where, home, 'Library', 'Application Support');
-  return env.XDG_CONFIG_HOME || joined(where, home, '.config');
+  // A relative path is to be ignored, says the specification of this variable.
+  const xdg = env.XDG_CONFIG_HOME;
+  return xdg && posix.isAbsolute(xdg) ? xdg : joined(where, home, '.config');
 }

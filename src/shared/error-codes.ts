@@ -413,6 +413,11 @@ export const ERROR_CODES = {
    * @fix Check its permissions, or set `SWITCHBOARD_STATE_DIR`. Nothing was changed.
    */
   STATE_NOT_WRITABLE: FAILED,
+  /**
+   * The home directory is not known: `HOME` is no absolute path, and the system has no entry for the user.
+   * @fix Set `HOME` to the full path of your home directory.
+   */
+  NO_HOME: FAILED,
 
   // ## Commands
 

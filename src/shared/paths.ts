@@ -1,26 +1,68 @@
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute, join, win32 } from 'node:path';
+import { SwitchboardError } from './errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where this program keeps what it remembers between runs; made by whoever writes there first, for its owner only. */
 export function stateDirectory(
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Environment = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string {
-  if (env.SWITCHBOARD_STATE_DIR) return env.SWITCHBOARD_STATE_DIR;
-  if (env.XDG_STATE_HOME) return join(env.XDG_STATE_HOME, 'switchboard');
-  if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'switchboard');
-  if (platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'switchboard');
-  return join(homedir(), '.local', 'state', 'switchboard');
+  const { SWITCHBOARD_STATE_DIR: own, XDG_STATE_HOME: xdg, LOCALAPPDATA: local } = env;
+  if (isUsable(own, platform)) return own;
+  if (isUsable(xdg, platform)) return join(xdg, 'switchboard');
+  if (platform === 'win32' && isUsable(local, platform)) return join(local, 'switchboard');
+  if (platform === 'darwin') return join(homeDirectory(), 'Library', 'Application Support', 'switchboard');
+  return join(homeDirectory(), '.local', 'state', 'switchboard');
 }
 
 /** Where a person's own configuration is, which holds in every project. It need not exist. */
 export function userConfigDirectory(
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Environment = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string {
   const { XDG_CONFIG_HOME: xdg, APPDATA: appData } = env;
-  // A relative path is to be ignored, says the specification of this variable.
-  if (xdg && isAbsolute(xdg)) return join(xdg, 'switchboard');
-  if (platform === 'win32' && appData) return join(appData, 'switchboard');
-  return join(homedir(), '.config', 'switchboard');
+  if (isUsable(xdg, platform)) return join(xdg, 'switchboard');
+  if (platform === 'win32' && isUsable(appData, platform)) return join(appData, 'switchboard');
+  return join(homeDirectory(), '.config', 'switchboard');
+}
+
+/** The home directory, absolute. Where HOME does not say it, the system knows it. */
+export function homeDirectory(): string {
+  const named = homedir();
+  if (isAbsolute(named)) return named;
+  const known = systemHome();
+  if (known !== undefined) return known;
+  throw new SwitchboardError('NO_HOME', 'Your home directory is not known: HOME is no absolute path.', {
+    hint: 'Set HOME to the full path of your home directory.',
+  });
+}
+
+/**
+ * What to say of variables that name no absolute path, as sentences. They are ignored, as the XDG specification wants it:
+ * in a repository, its files would pass for the person's own.
+ */
+export function ignoredPaths(env: Environment = process.env): string[] {
+  return ['HOME', 'SWITCHBOARD_STATE_DIR', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME'].flatMap((name) => {
+    const value = env[name];
+    // An empty one means unset, but not to what reads HOME.
+    if (value === undefined || isAbsolute(value) || (value === '' && name !== 'HOME')) return [];
+    return [`${name} is ignored, because ${JSON.stringify(value)} is no absolute path.`];
+  });
+}
+
+/** A relative path would mean another place in every directory. */
+function isUsable(path: string | undefined, platform: NodeJS.Platform): path is string {
+  if (path === undefined) return false;
+  return isAbsolute(path) || (platform === 'win32' && win32.isAbsolute(path));
+}
+
+function systemHome(): string | undefined {
+  try {
+    const { homedir: home } = userInfo();
+    return isAbsolute(home) ? home : undefined;
+  } catch {
+    return undefined;
+  }
 }

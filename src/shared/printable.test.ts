@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plain, plainLine, printable, quoted } from './printable.ts';
+import { plain, plainLine, printable, quoted, revealedLine } from './printable.ts';
 
 test('codes that colour a terminal are removed from what a server wrote', () => {
   expect(plain('\u001b[1;31mError:\u001b[0m no token')).toBe('Error: no token');
@@ -27,4 +27,30 @@ test('one line stays one line', () => {
 test('a quotation is one line, ends where ours goes on, and is cut', () => {
   expect(quoted('  It said "no".\n\u001b[31mReally\u001b[0m ')).toBe(`"It said 'no'. Really"`);
   expect(quoted('abcdef', 3)).toBe('"abc…"');
+});
+
+test.each([
+  ['zero width space', '\u200b'],
+  ['joiner', '\u200d'],
+  ['byte order mark', '\ufeff'],
+  ['bidirectional override', '\u202e'],
+  ['bidirectional isolate', '\u2066'],
+  ['Arabic letter mark', '\u061c'],
+  ['tag', '\u{e0041}'],
+  ['variation selector', '\ufe0f'],
+  ['supplementary variation selector', '\u{e0101}'],
+  ['Hangul filler', '\u3164'],
+  ['Hangul choseong filler', '\u115f'],
+  ['halfwidth Hangul filler', '\uffa0'],
+  ['soft hyphen', '\u00ad'],
+  ['braille without dots', '\u2800'],
+  ['no-break space', '\u00a0'],
+  ['line separator', '\u2028'],
+])('what somebody agrees to has no invisible %s', (_what, character) => {
+  const shown = revealedLine(`rm${character}x`);
+  expect(shown).toMatch(/^rm\\(?:u\{[\da-f]+\}|x[\da-f]{2})x$/);
+});
+
+test('what can be seen stays as it is', () => {
+  expect(revealedLine('npx -y naïve-Größe 日本語 한국어 🙂')).toBe('npx -y naïve-Größe 日本語 한국어 🙂');
 });

@@ -21,6 +21,19 @@ export function printableLine(text: string): string {
   return oneLine(printable(text));
 }
 
+/**
+ * The same, with nothing left that cannot be seen: for what somebody says yes to. Emoji and some scripts need such
+ * characters, so it is not for everything.
+ */
+export function revealedLine(text: string): string {
+  return printableLine(text).replace(INVISIBLE, (match) => `\\u{${match.codePointAt(0)!.toString(16)}}`);
+}
+
+// What takes no room: format characters (zero width, joiners, byte order mark), variation selectors, tags, fillers of
+// Hangul and Khmer, a braille pattern without dots, and separators that look like a space or break the line.
+const INVISIBLE =
+  /[\p{Cf}\p{Co}\u115f\u1160\u180e\u2028\u2029\u2800\u3164\uffa0]|[\u{e0000}-\u{e0fff}]|\p{Variation_Selector}|\u034f|\u17b4|\u17b5|(?! )\p{Zs}/gu;
+
 /** What a server or a service wrote, safe to print and without the codes that colour a terminal. */
 export function plain(text: string): string {
   return printable(withoutAnsi(text));

@@ -1,5 +1,7 @@
 /** What a person meets in the first minutes. */
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createHostHome, FILES } from '../helpers/host-home.ts';
 import { startClient, type Json } from '../helpers/raw-client.ts';
@@ -148,4 +150,94 @@ test('add warns of a command or a script that is not there, and adds it all the 
   expect(json.servers.map(({ name }: Json) => name)).toEqual(['a', 'b']);
   const good = await runProgram(project, ['add', 'c', process.execPath, serverPath('echo')]);
   expect(good).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('one variable that is not set is told of once for each server', async () => {
+  const entry = { ...nodeServer('echo'), env: { A: '${NOT_SET_ANYWHERE}', B: '${NOT_SET_ANYWHERE}' } };
+  const project = createProject({ [CONFIG]: { mcpServers: { bad: entry } } });
+  const times = (text: string): number => text.split('NOT_SET_ANYWHERE is not set').length - 1;
+  for (const command of ['list', 'doctor', '--dry-run']) {
+    const { stdout, stderr } = await runProgram(project, [command]);
+    expect([command, times(stdout), times(stderr)]).toEqual([command, 1, 0]);
+    expect(stdout).toContain('mcpServers.bad.env.A, mcpServers.bad.env.B');
+  }
+  const client = startClient({ cwd: project.dir, env: programEnv(project) });
+  await client.initialize();
+  await client.close();
+  expect(
+    times(
+      client.stderr
+        .split('\n')
+        .filter((line) => line.includes(' warn '))
+        .join('\n'),
+    ),
+  ).toBe(1);
+});
+
+test('doctor names the own configuration, whether it is there or not', async () => {
+  const project = createProject({ [CONFIG]: { mcpServers: { echo: nodeServer('echo') } } });
+  const own = project.path('.user/switchboard', CONFIG);
+  expect((await runProgram(project, ['doctor'])).stdout).toContain(
+    `- no configuration of your own yet (it would be ${own})`,
+  );
+  const { json } = await runProgram(project, ['doctor', '--json']);
+  expect(json.config.own).toEqual({ path: own, exists: false });
+  project.write(`.user/switchboard/${CONFIG}`, {});
+  expect((await runProgram(project, ['doctor'])).stdout).toContain(`configuration ${own} (your own)`);
+  project.write(CONFIG, { extends: false, mcpServers: { echo: nodeServer('echo') } });
+  expect((await runProgram(project, ['doctor'])).stdout).toContain(
+    `your own configuration ${own} is not used`,
+  );
+});
+
+test('add writes nothing through a link of the repository', async () => {
+  for (const link of ['.switchboard', '.switchboard/switchboard.config.schema.json']) {
+    const project = createProject({ 'repo/.git/HEAD': '', 'outside/.keep': '' });
+    mkdirSync(dirname(project.path('repo', link)), { recursive: true });
+    symlinkSync(
+      project.path(link === '.switchboard' ? 'outside' : 'outside/made'),
+      project.path('repo', link),
+    );
+    const added = await runProgram(
+      project,
+      ['add', 'echo', '--project', '--', process.execPath, serverPath('echo')],
+      { cwd: project.path('repo') },
+    );
+    expect(added.code, added.stderr).toBe(0);
+    expect(readdirSync(project.path('outside'))).toEqual(['.keep']);
+  }
+});
+
+test.each([
+  ['HOME', ''],
+  ['SWITCHBOARD_STATE_DIR', 'state'],
+  ['XDG_STATE_HOME', 'state'],
+  ['XDG_CONFIG_HOME', 'config'],
+])('with %s=%o no file of a repository passes for the own one', async (name, value) => {
+  const server = nodeServer('echo');
+  const own = { allowProjects: ['/**'], mcpServers: { evil: server } };
+  const project = createProject({
+    [CONFIG]: { mcpServers: { theirs: server } },
+    [`.config/switchboard/${CONFIG}`]: own,
+    [`config/switchboard/${CONFIG}`]: own,
+  });
+  const files = [project.path(CONFIG)].map((path) => [
+    path,
+    createHash('sha256').update(project.read(CONFIG)).digest('hex'),
+  ]);
+  for (const state of ['state', 'state/switchboard', '.local/state/switchboard'])
+    project.write(`${state}/allowed-files.json`, { version: 1, files: Object.fromEntries(files) });
+  const home = createProject();
+  const env = {
+    HOME: home.dir,
+    SWITCHBOARD_STATE_DIR: undefined,
+    XDG_STATE_HOME: undefined,
+    XDG_CONFIG_HOME: undefined,
+    SWITCHBOARD_ALLOW_PROJECT: undefined,
+    [name]: value,
+  };
+  const { json, stderr } = await runProgram(project, ['list', '--json'], { env });
+  expect(json.servers.map((each: Json) => each.name)).not.toContain('evil');
+  expect(json.unusable.map((each: Json) => each.name)).toContain('theirs');
+  expect(stderr).toContain(`${name} is ignored, because ${JSON.stringify(value)} is no absolute path.`);
 });

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { allowedFiles, allowFiles, refuseBroken, type NotAllowed } from '../../config/index.ts';
-import { printableLine } from '../../shared/printable.ts';
+import { printableLine, revealedLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
 import type { Command, Context, Outcome } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
@@ -78,9 +78,9 @@ async function agrees(project: NotAllowed, json: boolean, { stop }: Context): Pr
 }
 
 function described({ directory, files, runs }: NotAllowed): string {
-  const lines = (texts: readonly string[]): string[] => texts.map((text) => `  ${printableLine(text)}\n`);
+  const lines = (texts: readonly string[]): string[] => texts.map((text) => `  ${revealedLine(text)}\n`);
   return [
-    `The project ${printableLine(directory)} would run:\n`,
+    `The project ${revealedLine(directory)} would run:\n`,
     ...(runs.length === 0 ? ['  nothing\n'] : lines(runs)),
     'Defined in:\n',
     ...lines(files.map(({ path }) => path)),

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import {
   CONFIG_NAMES,
+  configFileFor,
   describeWarning,
   httpTokenOf,
   type CompoundDefinition,
@@ -8,6 +9,7 @@ import {
   type ServerDefinition,
 } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { userConfigDirectory } from '../../shared/paths.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import type { Command, Context } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
@@ -22,7 +24,7 @@ import { warnOfSecrets } from '../project-secrets.ts';
 import { lookOf, shownAs } from '../shown-as.ts';
 import type { Style } from '../style.ts';
 import { selected, survey, type Surveyed } from '../survey.ts';
-import { unusableData } from '../unusable.ts';
+import { otherWarnings, unusableData } from '../unusable.ts';
 
 interface CompoundExam {
   readonly name: string;
@@ -109,6 +111,7 @@ export const doctor: Command = {
           file: config.file ?? null,
           files: config.files,
           directory: config.directory,
+          ...(config.search === undefined ? {} : { own: ownPlace(context) }),
           lookedFor: configNames(context.face),
           ...(logs === undefined ? {} : { problem: logs }),
           ...(token === undefined ? {} : { httpToken: token }),
@@ -122,7 +125,7 @@ export const doctor: Command = {
       remark: remarks.join('') || undefined,
       text: (style) =>
         nodeText(node, style) +
-        configText(config, context.face, style) +
+        configText(config, context, style) +
         [logs, token].map((each) => (each ? bad(each.message, each.hint, style) : '')).join('') +
         servers
           .map((server, at) => serverText(server, shownAs(wanted[at]!, server), flags.has('verbose'), style))
@@ -165,11 +168,6 @@ function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): Problem | u
     if (!(error instanceof SwitchboardError)) throw error;
     return { message: `--http cannot be used: ${error.message}`, hint: error.hint ?? '' };
   }
-}
-
-/** Why a server cannot be used is said with the server. */
-function isNotOfUnusable(unusable: LoadedConfig['unusable']): (warning: { server?: string }) => boolean {
-  return ({ server }) => !unusable.some(({ name }) => name === server);
 }
 
 function unusableIn({ unusable }: LoadedConfig, words: readonly string[]): LoadedConfig['unusable'] {
@@ -218,11 +216,23 @@ function nodeText({ version, ok }: { version: string; ok: boolean }, style: Styl
     : bad(`Node ${version} is too old`, `Install Node ${OLDEST_NODE} or newer.`, style);
 }
 
-function configText(
-  { files, directory, warnings, servers, unusable, disabled, settings }: LoadedConfig,
-  face: CliFace,
-  style: Style,
-): string {
+function ownPlace({ cwd, env }: Context): { readonly path: string; readonly exists: boolean } {
+  const { path, file } = configFileFor('user', { cwd, userDirectory: userConfigDirectory(env) });
+  return { path, exists: file !== undefined };
+}
+
+/** The person's own configuration, where it is not read; undefined where it is, or none is looked for. */
+function ownConfig({ files, search, file }: LoadedConfig, context: Context): string | undefined {
+  if (search === undefined || files.some(({ scope }) => scope === 'user')) return undefined;
+  const { path, exists } = ownPlace(context);
+  if (!exists) return `no configuration of your own yet (it would be ${path})`;
+  return `your own configuration ${path} is not used: ${file ?? 'the project'} has "extends": false`;
+}
+
+function configText(config: LoadedConfig, context: Context, style: Style): string {
+  const { files, directory, servers, unusable, disabled, settings } = config;
+  const { face } = context;
+  const own = ownConfig(config, context);
   const lines = [
     ...(files.length === 0
       ? [
@@ -234,9 +244,10 @@ function configText(
       const mark = leftOut === true ? style.bad('✗') : style.good('✓');
       return `${mark} configuration ${printableLine(path)}${whose}${leftOut === true ? ': left out' : ''}\n`;
     }),
-    ...warnings
-      .filter(isNotOfUnusable(unusable))
-      .map((warning) => `${isWrong(warning) ? style.caution('!') : '-'} ${describeWarning(warning)}\n`),
+    ...(own === undefined ? [] : [`- ${printableLine(own)}\n`]),
+    ...otherWarnings(config).map(
+      (warning) => `${isWrong(warning) ? style.caution('!') : '-'} ${describeWarning(warning)}\n`,
+    ),
   ];
   if (servers.length + unusable.length === 0) {
     const what = disabled.length === 0 ? 'no server is configured' : 'no server is turned on';

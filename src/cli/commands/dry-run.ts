@@ -96,7 +96,7 @@ export const dryRun: Command = {
     ["$0 --dry-run --json | jq '.tokens'", 'the totals for a script'],
   ],
   async run({ words }, context) {
-    const config = await context.loadConfig();
+    const config = await context.loadConfig(words.length === 0 ? 'tells of unusable' : undefined);
     const app = context.open(config);
     const surveyed = await survey(app, selected(config, words), context);
     const looks = await Promise.all(surveyed.map(({ server }) => lookOf(app, server, context.env)));

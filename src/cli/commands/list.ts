@@ -38,7 +38,7 @@ export const list: Command = {
     const { program } = context.face;
     if (words.length > 0)
       throw usage('list takes no arguments.', `${program} tools SERVER shows one server.`);
-    const config = await context.loadConfig();
+    const config = await context.loadConfig('tells of unusable');
     const app = context.open(config);
     const gateways = runningGateways(stateDirectory(context.env), config);
     const looks = await Promise.all(config.servers.map((server) => lookOf(app, server, context.env)));
@@ -77,8 +77,7 @@ export const list: Command = {
         const rows = inOrder(config).map((server) => {
           const file = shortPath(server.origin.file, context.cwd);
           const name = printableLine(server.name);
-          if (server.kind === 'unusable')
-            return [name, '(cannot be used)', shortened(printableLine(server.reason)), '–', file];
+          if (server.kind === 'unusable') return [name, '(cannot be used)', '–', '–', file];
           const known = usable.get(server.name)!;
           return [name, shownAs(server, known), stateText(known.state), commandText(known), file];
         });
