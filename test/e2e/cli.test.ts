@@ -326,14 +326,19 @@ describe('list', () => {
     expect((await client.close()).code).toBe(0);
   });
 
-  test('the warnings of the configuration go to stderr', async () => {
-    const project = echoProject({ unset: { command: '${NOT_SET_ANYWHERE}' } });
+  test('the warnings of the configuration go to stderr, but for those that it tells itself', async () => {
+    const project = createProject({
+      'switchboard.config.json': {
+        suites: { nobody: {} },
+        mcpServers: { echo: nodeServer('echo'), unset: { command: '${NOT_SET_ANYWHERE}' } },
+      },
+    });
     const { code, stderr, stdout } = await run(project, ['list']);
     expect(code).toBe(0);
-    expect(stderr).toContain('NOT_SET_ANYWHERE is not set');
+    expect(stderr).toContain('suites.nobody: there is no server of this name');
+    expect(stderr).not.toContain('NOT_SET_ANYWHERE');
     expect(stdout).toMatch(/unset .*NOT_SET_ANYWHERE is not set/);
     expect((await run(project, ['list', '--log-level', 'error'])).stderr).toBe('');
-    expect((await run(project, ['list'], { env: { SWITCHBOARD_LOG_LEVEL: 'error' } })).stderr).toBe('');
   });
 });
 
