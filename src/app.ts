@@ -442,6 +442,7 @@ export {
   type Component,
   type Listing,
   type OfferedTool,
+  namespaceOf,
 } from './gateway/index.ts';
 export { fateOf, ownMark, withKernelLock, type ProcessMark } from './process/index.ts';
 export { loadAuth } from './upstream/index.ts';

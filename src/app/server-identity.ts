@@ -12,7 +12,7 @@ export function serverIdentity(
 ): ServerIdentity {
   return {
     name: program,
-    title: 'Switchboard',
+    title: program === 'switchboard' ? 'Switchboard' : program,
     version: VERSION,
     instructions: () => {
       const { servers, unusable, settings } = config();

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts';
+import { namespaceOf, type App } from '../app.ts';
 import { composeEnv, type ConfiguredServer, type ServerDefinition } from '../config/index.ts';
 import { meantModel, NATURAL_LANGUAGE, type MeantModel } from '../language/index.ts';
 import { printableLine } from '../shared/printable.ts';
@@ -41,7 +41,7 @@ export function shownAs(server: ConfiguredServer, { exposure, suite, language }:
   const spoken = language === undefined ? '' : `, in plain words to ${modelText(language)}`;
   if (suite !== undefined) return suite + spoken;
   const tools = language === undefined ? '*' : NATURAL_LANGUAGE;
-  const name = server.naming === 'plain' ? tools : `${printableLine(server.name)}__${tools}`;
+  const name = server.naming === 'plain' ? tools : `${namespaceOf(server.name)}__${tools}`;
   if (language !== undefined) return name + spoken;
   return server.naming === 'plain' ? 'flat (plain names)' : `flat (${name})`;
 }

@@ -24,6 +24,7 @@ import {
   forwardResourceUpdate,
   relayServerRequest,
 } from './server-requests.ts';
+import { namespaceOf } from './valid-tool-name.ts';
 
 export interface GatewayOptions {
   readonly entries: readonly CatalogEntry[];
@@ -360,7 +361,7 @@ export class Gateway {
       this.#removedTools.explain(name, this.#catalog, this.#adviseOnRemoval);
     if (gone) return gone;
     const absent = this.#unlisted();
-    const owner = absent.find(({ source }) => name.startsWith(`${source.name}__`));
+    const owner = absent.find(({ source }) => name.startsWith(`${namespaceOf(source.name)}__`));
     const hint =
       (owner && whyUnlisted([owner])) ??
       didYouMean(name, this.#current().tools.keys()) ??

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { Listing } from './component.ts';
-import { validToolName } from './valid-tool-name.ts';
+import { prefixedToolName, validToolName } from './valid-tool-name.ts';
 
 interface Known {
   readonly entry: CatalogEntry;
@@ -19,8 +19,7 @@ export function hiddenToolError(name: string, servers: readonly Known[]): Switch
     const { source, naming } = entry;
     return hidden.some(
       ({ key }) =>
-        validToolName(`${source.name}__${key}`) === name ||
-        (naming !== 'prefixed' && validToolName(key) === name),
+        prefixedToolName(source.name, key) === name || (naming !== 'prefixed' && validToolName(key) === name),
     );
   });
   if (owner === undefined) return undefined;

@@ -28,4 +28,5 @@ export type {
   SourceListener,
   SourceState,
 } from './source.ts';
+export { namespaceOf, prefixedToolName } from './valid-tool-name.ts';
 export { wireAnswer } from './wire-errors.ts';

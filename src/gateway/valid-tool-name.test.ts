@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { validToolName } from './valid-tool-name.ts';
+import { namespaceOf, prefixedToolName, validToolName } from './valid-tool-name.ts';
 
 test('a valid name stays as it is', () => {
   expect(validToolName('memory_suite')).toBe('memory_suite');
@@ -22,4 +22,17 @@ test('names that differ only in what is replaced or cut stay apart', () => {
   expect(validToolName('a b')).not.toBe(validToolName('a/b'));
   expect(validToolName(`${'x'.repeat(80)}1`)).not.toBe(validToolName(`${'x'.repeat(80)}2`));
   expect(validToolName('')).toMatch(/^_/);
+});
+
+test('tools of a server share what stands before them: its name, or what can be read of it', () => {
+  expect(prefixedToolName('git-hub_2', 'look')).toBe('git-hub_2__look');
+  expect(prefixedToolName('größe', 'look')).toMatch(/^grosse_[a-z0-9]{8}__look$/);
+  expect(prefixedToolName('日本語', 'look')).toMatch(/^server_[a-z0-9]{8}__look$/);
+  expect(prefixedToolName('my server ☀', 'look')).toMatch(/^my_server_[a-z0-9]{8}__look$/);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.string({ unit: 'binary' }), (one, other) => {
+      expect(prefixedToolName(one, 'look')).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+      if (one !== other) expect(namespaceOf(one)).not.toBe(namespaceOf(other));
+    }),
+  );
 });

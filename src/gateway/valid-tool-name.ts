@@ -12,6 +12,28 @@ export function validToolName(wanted: string): string {
   return readable.slice(0, 64 - suffix.length) + suffix;
 }
 
+/** The valid name of a tool with its server in front: `server__tool`. */
+export function prefixedToolName(server: string, tool: string): string {
+  return validToolName(`${namespaceOf(server)}__${tool}`);
+}
+
+/**
+ * What stands before the tools of a server: its name where that is valid, else what can be read of it and a hash, so that
+ * all tools of a server share it, no other server has it, and it is the same in every run.
+ */
+export function namespaceOf(server: string): string {
+  if (/^[A-Za-z0-9_-]*$/.test(server)) return server;
+  const readable = server
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replaceAll('ß', 'ss')
+    .replace(/[^A-Za-z0-9-]+/g, '_')
+    .replace(/^_+/, '')
+    .slice(0, 24)
+    .replace(/_+$/, '');
+  return `${readable === '' ? 'server' : readable}_${hash(server)}`;
+}
+
 /** FNV-1a over UTF-16 units, twice with different seeds, as 8 base-36 characters: stable everywhere, no crypto needed. */
 function hash(text: string): string {
   const one = fnv(text, 0x811c9dc5);

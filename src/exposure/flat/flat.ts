@@ -2,6 +2,8 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { withMembers } from '../../wire/index.ts';
 import {
   labelWithServer,
+  namespaceOf,
+  prefixedToolName,
   type CatalogEntry,
   type Exposure,
   type Naming,
@@ -36,7 +38,7 @@ interface Presented {
 const presented = new WeakMap<OfferedTool, Presented>();
 
 function present(server: string, tool: OfferedTool, naming: Naming): PresentedTool {
-  const prefixed = `${server}__${tool.name}`;
+  const prefixed = prefixedToolName(server, tool.name);
   const original = JSON.stringify(tool.original);
   const subject = (): string => `Tool '${tool.original}' of server '${server}'`;
   let defined: { readonly name: string; readonly text: string } | undefined;
@@ -67,7 +69,8 @@ function definition(
 ): string {
   const changes: Record<string, string> = {};
   if (name !== own) changes.name = JSON.stringify(name);
-  if (naming === 'plain')
+  // Where the name does not say which server it is, the description does.
+  if (naming === 'plain' || (naming === 'prefixed' && namespaceOf(server) !== server))
     changes.description = JSON.stringify(labelWithServer(server, component.value.description));
   return withMembers(component.text, changes);
 }
