@@ -8,8 +8,8 @@ import type { ModernClient } from './modern/client.ts';
 import type { StatelessClients } from './modern/stateless-clients.ts';
 
 /**
- * A client on one connection, whichever era it speaks: the way it opens decides. One that opens with a handshake is
- * asked nothing more; one that has shown itself as modern may still turn to the handshake.
+ * A client on one connection, of either era: its first request decides. After `initialize` the era is fixed; a client
+ * that began as modern may still switch to the handshake.
  */
 export class EraDetectingClient {
   readonly #peer: Peer;
@@ -20,7 +20,7 @@ export class EraDetectingClient {
   #clients: StatelessClients | undefined;
   #modern: ModernClient | undefined;
   #era: 'open' | 'legacy' | 'modern' = 'open';
-  /** Messages that came while the code for the modern era was being loaded. */
+  /** Messages that arrived while the code for the modern era was loading. */
   #queued: Message[] | undefined;
   #loading: Promise<void> | undefined;
 
@@ -43,12 +43,12 @@ export class EraDetectingClient {
     else this.#legacy.notification(message);
   }
 
-  /** Requests under way. */
+  /** The number of running requests. */
   get running(): number {
     return this.#legacy.session.running + (this.#modern?.running ?? 0) + (this.#queued?.length ?? 0);
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no request is running. */
   async idle(): Promise<void> {
     await this.#loading;
     await Promise.all([this.#legacy.session.idle(), this.#modern?.idle()]);
@@ -59,7 +59,7 @@ export class EraDetectingClient {
     this.#modern?.failAll();
   }
 
-  /** The client is gone: what it asked for is nobody's business any more. */
+  /** The client has disconnected: its requests are cancelled. */
   leave(): void {
     this.#legacy.session.cancelAll();
     this.#legacy.leave();
@@ -77,12 +77,12 @@ export class EraDetectingClient {
     else if (this.#peer.outbox.framing !== 'content-length' && opensModern(message, method))
       this.#load(message);
     else {
-      // A host that frames need not greet us; every other one is told that it should have.
+      // A host that frames with Content-Length may skip initialize; every other one gets an error.
       this.#legacy.request(message);
     }
   }
 
-  /** Loaded when the first client of the era is there: most are of the other, and they wait for our start. */
+  /** Loaded for the first modern client: most are legacy, and wait for our start. */
   #load(first: Message): void {
     this.#era = 'modern';
     this.#queued = [first];
@@ -106,7 +106,7 @@ export class EraDetectingClient {
     );
   }
 
-  /** The program was replaced on the disk while it runs. */
+  /** The program was replaced on disk while it runs. */
   #loadFailed(error: unknown): void {
     this.#log.error('the code for modern clients could not be loaded', { reason: messageOf(error) });
     const queued = this.#queued ?? [];

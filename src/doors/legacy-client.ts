@@ -18,18 +18,18 @@ export interface ServerIdentity {
   readonly name: string;
   readonly title: string;
   readonly version: string;
-  /** Told to the client's model once, when it connects; asked for then. */
+  /** The instructions for the client's model, read when it connects. */
   readonly instructions: () => string;
   /**
-   * Whether what we offer stays the same as long as we run, so that nobody can subscribe to it or is told of changes.
-   * Default false.
+   * Whether our components never change while we run, so that clients get no subscriptions and no list_changed. Default
+   * false.
    */
   readonly fixed?: boolean;
-  /** Whether a client may ask for something without a greeting. Default false. */
+  /** Whether a client may send requests without initialize. Default false. */
   readonly initializeOptional?: boolean;
 }
 
-/** Whoever waits for a client's answer and wants to hear of progress on the way. */
+/** A listener for an answer of the client that also takes progress. */
 interface ProgressListener extends AnswerListener {
   progress(notification: Message): void;
 }
@@ -43,7 +43,7 @@ export class LegacyClient implements ClientLink {
   readonly #log: Logger;
   #initialized = false;
   #joined = false;
-  /** Set by its first request after the greeting: not every client says that it has finished it. */
+  /** Set by its first request after initialize: not every client sends notifications/initialized. */
   #ready = false;
   capabilities: JsonObject = {};
 
@@ -55,7 +55,7 @@ export class LegacyClient implements ClientLink {
     this.session = new Session(this);
   }
 
-  /** A host that frames with Content-Length follows the rules of the documents that describe one. */
+  /** Hosts that frame with Content-Length follow slightly different rules. */
   get #framed(): boolean {
     return this.#peer.outbox.framing === 'content-length';
   }
@@ -76,7 +76,7 @@ export class LegacyClient implements ClientLink {
     } else this.#requestSlow(message, method, params);
   }
 
-  /** Everything but the plain case: requests about the connection itself, and those that are refused. */
+  /** All but the hot path: requests about the connection itself, and refused ones. */
   #requestSlow(message: Message, method: string, params: number): void {
     const id = message.text(Client.id)!;
     if (params !== -1 && params !== BRACE && message.text(Client.params) !== 'null') {
@@ -84,7 +84,7 @@ export class LegacyClient implements ClientLink {
     } else if (method === 'initialize') this.#initialize(message, id);
     else if (method === 'ping') this.#peer.answer(id, {});
     else if (!this.#initialized && !this.#framed && this.#identity.initializeOptional !== true) {
-      // Framed hosts exist that never send initialize; every other one does.
+      // Some framed hosts never send initialize; all others do.
       if (isRoutedMethod(method))
         this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
       else this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
@@ -96,14 +96,14 @@ export class LegacyClient implements ClientLink {
     }
   }
 
-  /** From now on the client is one that servers may say something to. */
+  /** From now on, servers may send messages to the client. */
   #join(): void {
     if (this.#joined) return;
     this.#joined = true;
     this.#gateway.join(this.session);
   }
 
-  /** The client is gone: what it asked for is nobody's business any more. */
+  /** The client has disconnected. */
   leave(): void {
     if (this.#joined) this.#gateway.leave(this.session);
   }
@@ -119,7 +119,7 @@ export class LegacyClient implements ClientLink {
   }
 
   #cancel(message: Message): void {
-    // As text: a large number would come out of a parse as another one.
+    // As text: parsing would change a large number.
     const id = message.text(Client.requestId);
     if (id === undefined || !/^["\d-]/.test(id)) return;
     const { reason } = message.value(Client.params) as JsonObject;
@@ -141,7 +141,7 @@ export class LegacyClient implements ClientLink {
   }
 
   notify(method: string): void {
-    // A list that is only just being learned is none that has changed.
+    // A list that is only being loaded has not changed.
     if (this.#identity.fixed !== true) this.#peer.notify(method);
   }
 
@@ -154,7 +154,7 @@ export class LegacyClient implements ClientLink {
   }
 
   answer(call: Call, result: JsonObject): void {
-    // A framed host looks for what a tool returned in the result itself.
+    // A framed host expects the tool's output in the result itself.
     const inner =
       this.#framed && isJsonObject(result.structuredContent) ? result.structuredContent : undefined;
     this.#peer.answer(call.id, inner ? { ...inner, ...result } : result);
@@ -201,14 +201,14 @@ export class LegacyClient implements ClientLink {
       serverInfo: { name, title, version },
       ...(instructions === '' ? {} : { instructions }),
     });
-    // After the answer is on its way: what servers have to say comes behind it.
+    // After the answer, so that messages of servers follow it.
     this.#join();
   }
 }
 
 /**
- * What we declare. The servers are not asked first (that would hold up the client), so it is everything that one of
- * them may have; a list of something nobody has is empty.
+ * Our capabilities. Servers are not asked first, because the client would have to wait, so they include everything that a
+ * server may have; a list that no server has is empty.
  */
 function capabilitiesOf(kinds: ReadonlySet<CatalogKind>): JsonObject {
   return {
@@ -222,7 +222,7 @@ function capabilitiesOf(kinds: ReadonlySet<CatalogKind>): JsonObject {
   };
 }
 
-/** The same where nothing changes and nobody is asked anything. */
+/** The same where nothing changes and clients get no requests. */
 export function fixedCapabilities(kinds: ReadonlySet<CatalogKind>): JsonObject {
   return {
     ...(kinds.has('tools') ? { tools: { listChanged: false } } : {}),

@@ -14,16 +14,16 @@ export interface ModernEndpointOptions {
   readonly messageBytes: number;
 }
 
-/** Where all requests of clients without sessions come together. */
+/** The endpoint for all requests of clients without sessions. */
 export interface ModernEndpoint {
   /** Takes one request, over a pair of streams of its own. */
   readonly open: (input: Readable, output: Writable) => RequestConnection;
-  /** How many calls wait for their client to come back. */
+  /** How many calls wait for their client to return with input. */
   readonly suspended: number;
   close(): void;
 }
 
-/** Opens the home of the clients of an HTTP door that have no sessions. */
+/** Opens the endpoint for the clients of an HTTP door that have no sessions. */
 export async function openModernEndpoint({
   gateway,
   identity,

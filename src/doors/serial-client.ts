@@ -3,29 +3,28 @@ import { Client } from '../protocol/index.ts';
 import { idKey, RpcCode, type Message, type Peer } from '../wire/index.ts';
 import type { EraDetectingClient } from './era-detect.ts';
 
-/** So many requests, or bytes of them, may wait; beyond that the client is not listened to until some are done. */
+/** Limits of the queue, in requests and bytes; beyond them the client's input is paused. */
 const MAX_QUEUED = 1000;
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 
 /**
- * A request that runs for so long holds up no other, in milliseconds. A script that pipes in all it has to ask has closed
- * its end by then, or at least had the time to.
+ * A request that runs for this long no longer blocks the others, in milliseconds. A script that pipes in all its requests
+ * has closed its end by then.
  */
 const HOLD_MS = 500;
 
-/** Something a client is to be answered, when its turn comes. */
+/** A queued request, or the error for a message that is none. */
 interface QueuedRequest {
-  /** The request; undefined for what was none, and is only refused. */
+  /** Undefined for a message that is only refused. */
   readonly request: Message | undefined;
   readonly begin: () => void;
 }
 
 /**
- * The requests of one client, each begun when the one before it is answered, so that answers come in the order of the
- * requests. One that takes long lets the others pass while the client is there to ask: it may wait for minutes, and a
- * client that gets no answer to a ping takes us for dead. When the input has ended, the order counts alone: then a whole
- * session was piped in, and each request builds on the one before it. Notifications are heard at once: above all that a
- * request is not wanted any more.
+ * Runs the requests of one client one after another, so that answers come in the order of the requests. A slow request
+ * lets the others pass while the input is open: it may take minutes, and a client without an answer to its ping would give
+ * up on us. Once the input has ended, only the order counts: a whole session was piped in, and each request builds on the
+ * one before. Notifications are handled at once, above all cancellations.
  */
 export class SerialClient {
   readonly #client: EraDetectingClient;
@@ -34,7 +33,7 @@ export class SerialClient {
   #bytes = 0;
   #paused = false;
   #busy = false;
-  /** Whether requests are begun as they come, because one takes long. */
+  /** Whether requests run as they arrive, because one is slow. */
   #passing = false;
   #ended = false;
   #working: Promise<void> | undefined;
@@ -58,13 +57,13 @@ export class SerialClient {
     this.#add({ request: message, begin: () => this.#client.request(message) });
   }
 
-  /** Answers something that is no request, when everything before it is answered. */
+  /** Answers a message that is not a request, after everything before it. */
   refuse(answer: () => void): void {
     if (this.#passing) answer();
     else this.#add({ request: undefined, begin: answer });
   }
 
-  /** The client will ask for nothing more. */
+  /** The client's input has ended. */
   ended(): void {
     this.#ended = true;
   }
@@ -74,7 +73,7 @@ export class SerialClient {
     if (!cancels || !this.#forget(message.text(Client.requestId))) this.#client.notification(message);
   }
 
-  /** Requests under way, or waiting for that. */
+  /** The number of running and queued requests. */
   get running(): number {
     return this.#client.running + this.#queue.length;
   }
@@ -85,7 +84,7 @@ export class SerialClient {
     await this.#client.idle();
   }
 
-  /** Gives up what runs and what waits, and says so. */
+  /** Answers running and queued requests with an error. */
   failAll(): void {
     const queued = this.#queue.splice(0);
     this.#bytes = 0;
@@ -129,7 +128,7 @@ export class SerialClient {
     this.#busy = false;
   }
 
-  /** Resolves when all that was begun is answered; what comes meanwhile is begun too, if that takes long. */
+  /** Resolves when all running requests are answered; lets new ones pass if that takes long. */
   async #answered(): Promise<void> {
     const answered = this.#client.idle();
     if (await isWithin(HOLD_MS, answered)) return;
@@ -150,7 +149,7 @@ export class SerialClient {
     return next;
   }
 
-  /** Whether a request with this id, given as JSON text, was still waiting; it is not answered then. */
+  /** Removes a queued request by its id, given as JSON text; it gets no answer. Returns whether it was queued. */
   #forget(id: string | undefined): boolean {
     if (id === undefined) return false;
     const at = this.#queue.findIndex(
@@ -163,7 +162,7 @@ export class SerialClient {
   }
 }
 
-/** Whether something is done in time. What came in before the time was up has been heard of by then. */
+/** Whether a promise settles in time. Input that arrived before has been handled by then. */
 async function isWithin(ms: number, work: Promise<void>): Promise<boolean> {
   const late = new AbortController();
   const done = work.then(() => true);

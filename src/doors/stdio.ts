@@ -18,20 +18,20 @@ export interface StdioDoorOptions {
 }
 
 export interface StdioDoor {
-  /** Resolves when the host has nothing more to say, with why. */
+  /** Resolves with the reason when the host's input has ended. */
   readonly ended: Promise<DoorEnd>;
-  /** Resolves when every request received is answered, or after so many milliseconds, when the rest are given up. */
+  /** Resolves when all requests are answered; after this time in milliseconds, the rest fail. */
   drain(ms: number): Promise<void>;
-  /** Resolves when the host has taken every answer, or takes no more. */
+  /** Resolves when the host has read all output, or reads no more. */
   flushed(): Promise<void>;
 }
 
 export type DoorEnd = 'end' | 'overrun' | 'broken' | 'stalled';
 
-/** A host that has taken nothing for so long is gone, whatever its pipe says. */
+/** A host that reads nothing for this long counts as gone, in milliseconds. */
 const STALL_MS = 60_000;
 
-/** The door to the one host that started this program and speaks over its stdin and stdout. */
+/** The door for the host that started this program and uses its stdin and stdout. */
 export function openStdioDoor({
   gateway,
   identity,
@@ -70,19 +70,19 @@ export function openStdioDoor({
     flushed: () =>
       new Promise((resolve) => {
         if (output.destroyed) resolve();
-        // The callback of an empty write comes after everything before it is out.
+        // The callback of an empty write comes after all earlier writes.
         else output.write('', () => resolve());
         whenStuck(output, FLUSH_MS, resolve);
       }),
   };
 }
 
-/** A host that takes none of the last answers for so long gets no more of them, in milliseconds. */
+/** How long the host may take to read the last output, in milliseconds. */
 const FLUSH_MS = 1000;
 
 /**
- * Calls back when output has waited for so many milliseconds without a byte of it being taken. Sockets and pipes tell;
- * a file always takes what it is given.
+ * Calls back when output has waited for this time in milliseconds without progress. Works for sockets and pipes; files
+ * never stall.
  */
 function whenStuck(
   output: Writable & { setTimeout?: (ms: number) => unknown },

@@ -15,11 +15,11 @@ export interface StreamClientOptions {
   readonly log: Logger;
   /** The largest message taken, in bytes. */
   readonly messageBytes: number;
-  /** The output is a pipe, socket or file, which keeps no hold of what it has taken. */
+  /** The output is a pipe, socket or file, which does not keep a reference to written buffers. */
   readonly takesCopies: boolean;
   /** Whether requests are answered one after another, in the order they came, unless one takes long. Default false. */
   readonly inOrder?: boolean;
-  /** The client will say no more. */
+  /** The client's input has ended. */
   readonly ended: (why: 'end' | 'overrun') => void;
 }
 
@@ -28,7 +28,7 @@ export interface StreamClient {
   readonly peer: Peer;
 }
 
-/** The conversation with one client over a pair of byte streams, whatever carries them. */
+/** Connects one client over a pair of byte streams to the gateway. */
 export function openStreamClient(options: StreamClientOptions): StreamClient {
   const {
     gateway,
@@ -48,7 +48,7 @@ export function openStreamClient(options: StreamClientOptions): StreamClient {
     {
       request: (message) => {
         client.request(message);
-        // A client that asks without reading the answers is not listened to until it does.
+        // A client that does not read its answers is not read either.
         if (!peer.outbox.congested || (client instanceof SerialClient && client.queues)) return;
         peer.pause();
         peer.outbox.whenDrained(() => peer.resume());
@@ -56,7 +56,7 @@ export function openStreamClient(options: StreamClientOptions): StreamClient {
       notification: (message) => client.notification(message),
       refused: (refusal, id) => {
         const { code, message } = faultError(refusal);
-        // Where the text is no JSON at all, an id found in it means nothing.
+        // An id found in invalid JSON means nothing.
         const answer = (): void => peer.fail(refusal === 'malformed' ? undefined : id, code, message);
         if (client instanceof SerialClient) client.refuse(answer);
         else answer();

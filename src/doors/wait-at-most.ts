@@ -1,4 +1,4 @@
-/** Waits until something is done, or for so many milliseconds. */
+/** Waits for a promise, but at most this many milliseconds. */
 export async function waitAtMost(ms: number, done: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -14,8 +14,8 @@ import { isJson } from './media.ts';
 import { replyError, replyErrorUnread } from './reply.ts';
 
 /**
- * Reads the message that a POST carries, or the several of a batch. Resolves with undefined where there is none to be
- * had; the client has been told why then.
+ * Reads the message of a POST, or the messages of a batch. Resolves with undefined if there is none; the error has been
+ * sent then.
  */
 export async function readPost(
   request: IncomingMessage,
@@ -48,7 +48,7 @@ function readBody(
   response: ServerResponse,
   limit: number,
 ): Promise<Buffer[] | 'too-large' | 'gone'> {
-  // A length that is no number does not come this far: the parser of node:http refuses it.
+  // It is a number: node:http has refused anything else.
   if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.resolve('too-large');
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve) => {
@@ -65,7 +65,7 @@ function readBody(
     };
     request.on('data', onData);
     request.on('end', () => resolve(pieces));
-    // After the end this changes nothing.
+    // No effect after the end.
     request.on('close', () => resolve('gone'));
     request.on('error', () => resolve('gone'));
   });
@@ -96,7 +96,7 @@ function readBatched(
 
 type BodyFault = Parameters<typeof faultError>[0];
 
-/** What the core would refuse is refused here, where the exchange that it came in is at hand. */
+/** Checks what the core would refuse, while its response is at hand. */
 function faultOf(message: Message): BodyFault | undefined {
   if (message.has(Client.method)) return callFault(message);
   if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';

@@ -4,13 +4,13 @@ import { SERVER_SHAPE } from '../../protocol/index.ts';
 import { Deframer, Message, readMessage, RpcCode, viewsOf } from '../../wire/index.ts';
 
 const MIB = 1024 * 1024;
-/** What waits in one response beyond this holds up what comes behind it. */
+/** Unsent bytes of one response beyond which the core's output is paused. */
 export const BACKED_UP_BYTES = MIB;
-/** Lines of the core are bounded where they come in; this is a bound for a bug. */
+/** Messages are bounded on input; this limit only catches a bug. */
 const LINE_BYTES = 64 * MIB;
-/** Messages below this are copied into one line; those above are handed on where they lie. */
+/** Messages below this are copied into one line; larger ones are passed without a copy. */
 const COPY_BELOW = 64 * 1024;
-/** What the core has not read yet, in bytes, beyond which a client has to wait. */
+/** Bytes that the core has not read yet, beyond which the pipe is full. */
 const UNREAD_BYTES = 8 * MIB;
 
 const NEWLINE = Buffer.from('\n');
@@ -18,15 +18,15 @@ const NEWLINE = Buffer.from('\n');
 export interface BytePipeEvents {
   /** A message of the core to the client. */
   line(message: Message): void;
-  /** The core will write no more, or wrote what cannot be passed on. */
+  /** The core has ended its output, or wrote something that cannot be forwarded. */
   broken(why: string): void;
 }
 
-/** The pair of byte streams that the core takes for the client, one message on a line. */
+/** The pair of byte streams between one HTTP client and the core, one message per line. */
 export class BytePipe {
   readonly input = new Readable({ read: () => undefined });
   readonly output: Writable;
-  /** Responses that have to get rid of something before the next bytes are looked at. */
+  /** Responses that have to drain before more output is read. */
   readonly #slow: ServerResponse[] = [];
 
   constructor(events: BytePipeEvents) {
@@ -36,7 +36,7 @@ export class BytePipe {
         message: (bytes) => {
           const message = readMessage(bytes, SERVER_SHAPE, 'newline');
           if (message instanceof Message) events.line(message);
-          // Nested more deeply than anybody reads, say. Whoever asked must not wait for ever.
+          // Nested too deeply, for example. Its request gets an error instead of no answer.
           else if (message.id !== undefined) events.line(unreadable(message.id));
         },
         oversize: () => events.broken('the core wrote a line that is too long'),
@@ -59,7 +59,7 @@ export class BytePipe {
     this.output.on('finish', () => events.broken('the core has ended the conversation'));
   }
 
-  /** True while the core does not read what it is given. */
+  /** True while the core does not keep up with its input. */
   get full(): boolean {
     return this.input.readableLength > UNREAD_BYTES;
   }
@@ -75,7 +75,7 @@ export class BytePipe {
     this.input.push(NEWLINE);
   }
 
-  /** What the core writes next waits for this response, if much waits in it. */
+  /** Pauses the core's output until this response has drained, if it is backed up. */
   waitFor(response: ServerResponse): void {
     if (isBackedUp(response)) this.#slow.push(response);
   }
@@ -107,8 +107,8 @@ function unreadable(id: string): Message {
 }
 
 /**
- * A response that waits for an earlier one on its connection is not held against the client: the earlier answer may be
- * among those that would be held up.
+ * A response that waits for an earlier one on its connection does not count: the answer to the earlier one may be among
+ * the output that would be paused.
  */
 function isBackedUp(response: ServerResponse): boolean {
   return !response.destroyed && response.socket !== null && response.writableLength > BACKED_UP_BYTES;

@@ -32,30 +32,30 @@ export interface HttpDoorOptions {
   readonly limits: HttpLimits;
   readonly log: Logger;
   /**
-   * What one client gets: a conversation over two byte streams, newline-framed. Called once per session. `passed` are
-   * the gateways that its messages come through, the one next to us last.
+   * Connects a client to the core over two byte streams, newline-framed. Called once per session. `gatewayPath` lists the
+   * gateways that its messages come through, the nearest last.
    */
   readonly open: (input: Readable, output: Writable, gatewayPath: readonly string[]) => ClientConnection;
   /** The same for one request of a client that has no session. Called once per request. */
   readonly openModern: (input: Readable, output: Writable) => RequestConnection;
-  /** The parameters of a tool, under the name it is shown by, that such a client repeats in headers. Default none. */
+  /** The parameters of a tool, by its exposed name, that a modern client repeats in headers. Default none. */
   readonly paramHeaders?: (tool: string) => readonly RepeatedParam[];
-  /** What /healthz tells beside the number of sessions. */
+  /** Further members of the /healthz response. */
   readonly health: () => JsonObject;
-  /** The last client has left. Those whose greeting failed were none. */
+  /** The last client has left. One whose initialize failed does not count as a client. */
   readonly emptied?: () => void;
-  /** How this gateway is kept from being its own client. Default: it is not. */
+  /** Detects that this gateway is its own client. Default: no detection. */
   readonly loopGuard?: LoopGuardOptions;
-  /** How long things may take. Default: as `PACE` says. */
+  /** Default: `DEFAULT_TIMEOUTS`. */
   readonly timeouts?: Partial<HttpTimeouts>;
 }
 
 export interface HttpLimits {
   /** The largest body of a request, in bytes. */
   readonly bodyBytes: number;
-  /** How many sessions there may be at a time, and how many requests of clients that have none. */
+  /** The limit for sessions, and also for concurrent requests without a session. */
   readonly sessions: number;
-  /** A session that is unused for so long is closed, in milliseconds. */
+  /** An idle session is closed after this time, in milliseconds. */
   readonly sessionIdleMs: number;
 }
 
@@ -65,7 +65,7 @@ export interface HttpDoor {
   readonly port: number;
   /** How many sessions there are. */
   readonly sessions: number;
-  /** Takes nothing new. What is under way gets so many milliseconds, then it is given up; answers are sent. */
+  /** Refuses new requests. Running ones get this time in milliseconds, then they fail; answers are sent. */
   drain(ms: number): Promise<void>;
   /** Ends every session and every connection. */
   close(): Promise<void>;
@@ -73,10 +73,10 @@ export interface HttpDoor {
 
 const MAX_CONNECTIONS = 2048;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than the minute that proxies and clients keep a connection, so that they are the ones to close it. */
+/** Longer than the usual minute of proxies and clients, so that they close the connection first. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** The door to any number of clients that come over HTTP. */
+/** The door for any number of HTTP clients. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
   const { guard: guardOptions, limits, log, open, health, emptied } = options;
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
@@ -122,7 +122,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const route = ROUTES.get(path);
     const refusal = guard.check(request);
     if (refusal) {
-      // Any other path is the word of a stranger, and may hold a token.
+      // Any other path is untrusted, and may contain a token.
       refusals.add(refusal.status, refusal.why, route === undefined ? undefined : path);
       const headers = refusal.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
       replyErrorUnread(request, response, { ...refusal, headers });
@@ -140,7 +140,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   };
 
   const server = serverFor(timeouts, (request, response) => {
-    // A client that goes away while it is answered is nothing to end the program for.
+    // A client that disconnects during its answer must not crash the program.
     response.on('error', () => undefined);
     handle(request, response).catch((error: unknown) => {
       log.error('a request over HTTP failed', { cause: messageOf(error) });
@@ -169,7 +169,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       await waitAtMost(ms, Promise.all([modern.idle(), ...all.map(({ client }) => client.idle())]));
       for (const { client } of all) client.failAll();
       modern.failAll();
-      // What the core says in one turn it writes at the end of it.
+      // The core writes its output at the end of the event loop turn.
       await new Promise((resolve) => setImmediate(resolve));
       await waitAtMost(
         timeouts.flushMs,
@@ -196,7 +196,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   };
 }
 
-/** What the log shows of a path, in characters. */
+/** The longest path in the log, in characters. */
 const LONGEST_PATH = 80;
 const NO_PATH = 'Not found: the gateway is at /mcp, for older clients at /sse.';
 const NO_METHOD = 'Method not allowed: see the Allow header.';
@@ -205,7 +205,7 @@ function serverFor(
   timeouts: HttpTimeouts,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
-  /** The responses of each connection that are not over. */
+  /** The open responses of each connection. */
   const open = new WeakMap<Duplex, Set<ServerResponse>>();
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -213,7 +213,7 @@ function serverFor(
     requestTimeout: timeouts.bodyMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(timeouts.headersMs, 5000),
-    // The guard says it in words.
+    // The guard answers with a proper message.
     requireHostHeader: false,
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -221,7 +221,7 @@ function serverFor(
     const responses = new Set<ServerResponse>();
     open.set(socket, responses);
     socket.on('close', () => {
-      // Only the one whose turn it is hears of it from Node; those that wait behind it would never.
+      // Node emits `close` only for the response that is being sent, not for pipelined ones behind it.
       for (const response of responses) if (response.socket === null) response.emit('close');
     });
   });
@@ -232,18 +232,18 @@ function serverFor(
     handle(request, response);
   };
   server.on('request', onRequest);
-  // Whoever waits to be told to go on, or expects something else, meets the guard first, too.
+  // Requests with an Expect header pass the guard first, too.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const answering = [...(open.get(socket) ?? [])].some(({ writableFinished }) => !writableFinished);
-    // In the middle of an answer another one would be taken for a part of it.
+    // In the middle of an answer, an error response would look like a part of it.
     if (!socket.writable || answering) {
       socket.destroy();
       return;
     }
     socket.end(`HTTP/1.1 ${statusOf(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    // That closes our side only. A client that keeps its own open would keep the connection, and needs no token for it.
+    // This closes our side only: without the timer, a client without a token could keep the connection open.
     const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.on('close', () => clearTimeout(timer));
   });
@@ -285,7 +285,7 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Swit
   });
 }
 
-/** What a client on this computer writes for an address that we listen on. */
+/** The host name that a local client uses for an address that we listen on. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -1,30 +1,30 @@
 import { RpcCode } from '../../wire/index.ts';
 import type { EventStore, StoredEvent } from './event-store.ts';
 
-/** Where a client was on a stream: `3-17` is event 17 on stream 3. */
+/** A position on a stream: `3-17` is event 17 of stream 3. */
 export interface Cursor {
   readonly stream: number;
   readonly event: number;
 }
 
 interface LoggedEvent extends Cursor, StoredEvent {
-  /** When it was said, by the clock that only counts up. */
+  /** When it was sent, on the performance clock. */
   readonly at: number;
-  /** The id of the request that it answers, as JSON text; the stream is over with it. */
+  /** The id of the request that it answers, as JSON text; it ends the stream. */
   readonly answers: string | undefined;
 }
 
-/** An answer that was given and is not kept. */
+/** An answer that was sent and cannot be replayed. */
 interface LostAnswer extends Cursor {
   readonly id: string;
 }
 
 const MAX_EVENTS = 256;
 const MAX_LOST = 100;
-/** A larger event is not kept. */
+/** Larger events are not kept. */
 export const MAX_EVENT_BYTES = 2 * 1024 * 1024;
 
-/** The events that one client was sent last, so that it can have them again when it lost its connection. */
+/** The latest events of one client, for a replay after it has lost its connection. */
 export class EventLog {
   readonly #store: EventStore;
   #events: LoggedEvent[] = [];
@@ -50,7 +50,7 @@ export class EventLog {
     while (this.#events.length > MAX_EVENTS || this.#bytes > MAX_EVENT_BYTES) this.dropOldest();
   }
 
-  /** An answer that cannot be kept. Who comes back for it is told so, and does not wait for ever. */
+  /** Records an answer that cannot be kept: a client that resumes for it gets an error. */
   lose({ stream, event }: Cursor, id: string): void {
     this.#lost.push({ stream, event, id });
     if (this.#lost.length > MAX_LOST) this.#lost.shift();
@@ -61,7 +61,7 @@ export class EventLog {
     if (oldest !== undefined) this.#dropped(oldest);
   }
 
-  /** Drops what was said before that time, on streams that are not open. */
+  /** Drops events before this time on closed streams. */
   dropBefore(time: number, isOpen: (stream: number) => boolean): void {
     const [oldest] = this.#events;
     if (oldest === undefined || oldest.at >= time) return;
@@ -71,7 +71,7 @@ export class EventLog {
     for (const event of old) this.#dropped(event);
   }
 
-  /** The client is gone. */
+  /** The client has left. */
   clear(): void {
     for (const event of this.#events) this.#store.remove(event);
     this.#events = [];
@@ -79,7 +79,7 @@ export class EventLog {
     this.#bytes = 0;
   }
 
-  /** What came on that stream behind that event, as it was sent; for an answer that is lost an error. */
+  /** The events of the stream after that one, as they were sent, with an error for each lost answer. */
   after({ stream, event }: Cursor): Buffer[] {
     const isBehind = (cursor: Cursor): boolean => cursor.stream === stream && cursor.event > event;
     return [
@@ -95,7 +95,7 @@ export class EventLog {
   }
 }
 
-/** What stands before a message in an event. */
+/** The lines before the message of an event. */
 export function eventHead(cursor: Cursor): string {
   return `id: ${cursorText(cursor)}\nevent: message\ndata: `;
 }
@@ -104,7 +104,7 @@ export function cursorText({ stream, event }: Cursor): string {
   return `${stream}-${event}`;
 }
 
-/** Reads what a client gives as the last event that it saw; undefined for what we never said. */
+/** Parses a Last-Event-ID; undefined if it is not one of ours. */
 export function readCursor(text: string | undefined): Cursor | undefined {
   const parts = text === undefined ? null : /^(\d{1,15})-(\d{1,15})$/.exec(text);
   return parts === null ? undefined : { stream: Number(parts[1]), event: Number(parts[2]) };

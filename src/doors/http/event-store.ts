@@ -4,7 +4,7 @@ export interface StoredEvent {
   readonly log: { dropOldest(): void };
 }
 
-/** What the logs of all clients hold together, oldest first. Of too much the oldest is given up, whosever it is. */
+/** The events of all clients, oldest first. Over the limit, the oldest is dropped, whichever client it belongs to. */
 export class EventStore {
   readonly #mostBytes: number;
   readonly #events = new Set<StoredEvent>();

@@ -9,13 +9,13 @@ export interface ResumableStreamOptions {
   readonly log: EventLog;
   /** Whether it begins with an event without data, from which a client can resume before anything has happened. */
   readonly primes: boolean;
-  /** Told of every write. */
+  /** Called after every write. */
   readonly sent: (response: ServerResponse, bytes: number) => void;
 }
 
 /**
- * One stream of events to a client. It outlives the response that carries it: what is sent while there is none can be
- * had by resuming.
+ * One event stream to a client. It outlives the response that carries it: events sent without one are replayed on
+ * resume.
  */
 export class ResumableStream {
   readonly number: number;
@@ -33,7 +33,7 @@ export class ResumableStream {
     return this.#response !== undefined;
   }
 
-  /** Carried by this response from now on. An earlier one is ended. `after` is the event that the client saw last. */
+  /** Continues on this response and ends an earlier one. `after` is the event that the client saw last. */
   attach(response: ServerResponse, after?: number): void {
     const { log, primes, number } = this.#options;
     this.#response?.end();
@@ -45,7 +45,7 @@ export class ResumableStream {
     this.#sentAt = performance.now();
     const missed = after === undefined ? [] : log.after({ stream: number, event: after });
     for (const event of missed) this.#write(event);
-    // Also where it is resumed with nothing missed: a client that has no id of this connection forgets the stream.
+    // Also on a resume with nothing missed: a client without an event id of this connection forgets the stream.
     if (primes && missed.length === 0)
       this.#write(`id: ${cursorText({ stream: number, event: log.next() })}\ndata: \n\n`);
   }
@@ -61,15 +61,15 @@ export class ResumableStream {
       this.#write(event);
       return;
     }
-    // Also where the client is there: it may lose its connection in the middle.
+    // Even while the client is connected: it may lose its connection in the middle.
     if (answers !== undefined) log.lose(cursor, answers);
     if (this.#response) writeInPieces(this.#response, head, message, this.#options.sent);
   }
 
-  /** Says something meaningless if nothing was said for so long. */
+  /** Sends a comment after this much silence. */
   keepAlive(now: number, ms: number): void {
     if (this.#response === undefined || now - this.#sentAt < ms) return;
-    // What waits says enough.
+    // Unsent data is enough of a sign of life.
     if (this.#response.writableLength === 0) this.#write(COMMENT);
   }
 
@@ -87,7 +87,7 @@ export class ResumableStream {
   }
 }
 
-/** Opens a response that is a stream of events. */
+/** Sends the headers of an event stream. */
 export function beginEvents(response: ServerResponse): void {
   response.writeHead(200, EVENT_HEADERS);
   response.flushHeaders();
@@ -114,12 +114,12 @@ export const COMMENT = ':\n\n';
 const EVENT_HEADERS = {
   'Content-Type': EVENTS_TYPE,
   'Cache-Control': 'no-cache',
-  // Proxies would gather the events otherwise.
+  // Proxies would buffer the events otherwise.
   'X-Accel-Buffering': 'no',
 };
 const MESSAGE_HEAD = 'event: message\ndata: ';
 const TAIL = Buffer.from('\n\n');
-/** Room for what stands around a message in an event. */
+/** Room for the lines around a message in an event. */
 const OVERHEAD = 64;
 const JOIN_BELOW = 64 * 1024;
 

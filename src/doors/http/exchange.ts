@@ -10,13 +10,13 @@ export interface HttpExchangeOptions {
   readonly id: string;
   /** How large the request is, in bytes. */
   readonly size: number;
-  /** The token under which the client wants to hear of progress, as JSON text. */
+  /** Its progress token, as JSON text. */
   readonly token: string | undefined;
-  /** Makes the stream that it is answered on. Undefined: it is answered with JSON whatever happens. */
+  /** Opens the stream for the answer. Undefined: it is always answered with JSON. */
   readonly openStream: (() => ResumableStream) | undefined;
-  /** Told of every write. */
+  /** Called after every write. */
   readonly sent: (response: ServerResponse, bytes: number) => void;
-  /** What it shares with other requests that came in the same POST. Default: it came alone. */
+  /** Shared by the requests of one POST. Default: the POST has one request. */
   readonly batch?: BatchedExchange | undefined;
 }
 
@@ -28,15 +28,15 @@ export interface BatchedExchange {
 }
 
 /**
- * One POST with a request, until it is answered: with JSON if the answer is the first thing to say, else with a stream
- * of events that ends with it. A client that goes away has not cancelled its request.
+ * One POST with a request, until it is answered: with JSON if the answer comes first, else with an event stream that ends
+ * with the answer. A client that disconnects has not cancelled its request.
  */
 export class HttpExchange {
-  /** The id and the token in one spelling. */
+  /** The id and the token in canonical form. */
   readonly id: string;
   readonly token: string | undefined;
   readonly openedAt = performance.now();
-  /** A younger one with the same id, which the protocol forbids. */
+  /** A newer one with the same id, which the protocol forbids. */
   next: HttpExchange | undefined = undefined;
   readonly #options: HttpExchangeOptions;
   #stream: ResumableStream | undefined;
@@ -56,14 +56,14 @@ export class HttpExchange {
     return this.#stream;
   }
 
-  /** Whether something beside the answer would reach the client on it. */
+  /** Whether other messages than the answer can reach the client on it. */
   get carries(): boolean {
     if (this.#stream) return this.#stream.attached;
     const { openStream, response } = this.#options;
     return openStream !== undefined && !isGone(response);
   }
 
-  /** Something on the way to the answer. */
+  /** Sends a message before the answer. */
   send(message: Message): void {
     this.becomeStream();
     this.#stream?.send(message);
@@ -76,7 +76,7 @@ export class HttpExchange {
     this.#stream.attach(response);
   }
 
-  /** The answer; nothing comes behind it. */
+  /** Sends the answer, which ends it. */
   answer(message: Message, headers?: Readonly<Record<string, string>>): void {
     if (this.#stream) {
       this.#stream.send(message, this.#options.id);
@@ -97,7 +97,7 @@ export class HttpExchange {
     sent(response, length);
   }
 
-  /** The client has taken its request back: nothing more comes, and that is no error. */
+  /** The client has cancelled the request: it ends without an answer. */
   withdraw(): void {
     const { response } = this.#options;
     if (this.#stream) this.#endStream(this.#stream);
@@ -107,7 +107,7 @@ export class HttpExchange {
     }
   }
 
-  /** There is nobody any more to answer it. */
+  /** The session ends before the answer. */
   abandon(): void {
     const { response, id } = this.#options;
     if (this.#stream) this.#endStream(this.#stream);

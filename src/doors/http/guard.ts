@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface GuardOptions {
-  /** What every request has to show, as `Authorization: Bearer …`. */
+  /** The token of every request, as `Authorization: Bearer …`. */
   readonly token: string;
   /** Names in the Host header beside the loopback ones, with or without a port. */
   readonly allowedHosts: readonly string[];
   /**
    * Values of the Origin header that are let in, such as `https://example.com`. For clients outside a browser that send
-   * one: a page in a browser would need CORS as well, which there is not.
+   * one: a page in a browser would need CORS as well, which is not supported.
    */
   readonly allowedOrigins: readonly string[];
 }
@@ -30,7 +30,7 @@ export class Guard {
   readonly #token: Buffer;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  /** What was accepted on each connection: clients send the same again and again, and a digest takes its time. */
+  /** The accepted header of each connection: clients repeat it, and a digest is expensive. */
   readonly #accepted = new WeakMap<Socket, Buffer>();
 
   constructor({ token, allowedHosts, allowedOrigins }: GuardOptions) {
@@ -40,9 +40,9 @@ export class Guard {
   }
 
   check(request: IncomingMessage): GuardRefusal | undefined {
-    // A target with a host of its own would count more than the Host header; only a proxy is ever sent one.
+    // An absolute target would override the Host header; only proxies get one.
     if (!request.url?.startsWith('/')) return BAD_TARGET;
-    // Of two headers we might check the one and somebody else believe the other.
+    // With duplicates, we might check one and another component use the other.
     if (hasDoubled(request.rawHeaders)) return DOUBLED;
     const { host, origin, authorization } = request.headers;
     if (host === undefined || !this.#admitsHost(host)) return BAD_HOST;
@@ -122,7 +122,7 @@ const BAD_TOKEN: GuardRefusal = {
   why: 'wrong token',
 };
 
-/** Names that mean this computer, whoever is asked. */
+/** Names that always mean this computer. */
 function isLoopbackName(name: string): boolean {
   if (name === 'localhost' || name === '[::1]') return true;
   const octets = /^127\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(name);
@@ -133,7 +133,7 @@ function hasDoubled(rawHeaders: readonly string[]): boolean {
   let seen: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const { length } = rawHeaders[at]!;
-    // Most headers are told apart by their length alone.
+    // Most differ in length already.
     if (length !== 4 && length !== 6 && length !== 13) continue;
     const name = rawHeaders[at]!.toLowerCase();
     if (!ONCE.has(name)) continue;

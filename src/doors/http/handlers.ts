@@ -21,21 +21,21 @@ import { readGatewayPath, type LoopGuardOptions } from './loop-guard.ts';
 
 export interface HandlersOptions {
   readonly sessions: HttpSessions;
-  /** What comes from clients that have no session. */
+  /** Handles requests of clients without a session. */
   readonly modern: ModernPosts;
   readonly host: HttpSessionHost;
   /** The largest body taken, in bytes. */
   readonly bodyBytes: number;
-  /** Whether the door is closing, so that nothing new is begun. */
+  /** Whether the door is closing and refuses new requests. */
   readonly draining: () => boolean;
   readonly health: () => JsonObject;
-  /** How clients are found that are this gateway itself. */
+  /** Detects clients that are this gateway itself. */
   readonly loopGuard: LoopGuardOptions | undefined;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** What each route does with a request that has been let in. */
+/** The handlers of the routes, for requests that have passed the guard. */
 export function handlersFor({
   sessions,
   modern,
@@ -45,7 +45,7 @@ export function handlersFor({
   health,
   loopGuard,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
-  /** The gateways before a new client; undefined where it cannot be let in, which it has been told. */
+  /** The gateway path of a new client; undefined if it was refused, with the error sent. */
   const admit = (response: ServerResponse, id?: string): readonly string[] | undefined => {
     const gatewayPath = readGatewayPath(response.req, loopGuard);
     if (draining()) replyError(response, { ...STOPPING, id });
@@ -55,17 +55,17 @@ export function handlersFor({
     return undefined;
   };
 
-  /** Why a message cannot be taken now, if so; the client has been told. */
+  /** Refuses a message that cannot be taken now. Returns whether it did. */
   const refuseMessage = (message: Message, session: HttpSession, response: ServerResponse): boolean => {
     const id = isRequest(message) ? message.text(Client.id) : undefined;
-    // What is under way may need answers and cancellations still.
+    // Running requests may still need responses and cancellations.
     if (draining() && id !== undefined) replyError(response, { ...STOPPING, id });
     else if (session.full) replyError(response, { ...TOO_BUSY, id });
     else return false;
     return true;
   };
 
-  /** Whether the messages of a batch can be taken now; if not, the client has been told. */
+  /** Whether a batch can be taken now; if not, the error has been sent. */
   const takesBatch = (batch: readonly Message[], session: HttpSession, response: ServerResponse): boolean => {
     if (session.version === BATCHING_VERSION)
       return !batch.some((each) => refuseMessage(each, session, response));
@@ -73,7 +73,7 @@ export function handlersFor({
     return false;
   };
 
-  /** The session a request to /mcp belongs to; undefined where there is none, which the client has been told. */
+  /** The session a request to /mcp belongs to; undefined if there is none, with the error sent. */
   const sessionOf = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -100,7 +100,7 @@ export function handlersFor({
     });
   };
 
-  /** Each request says for itself which era it is of; those of the modern one need no session. */
+  /** Modern requests carry their version and need no session. */
   const takeModern = (message: Message, request: IncomingMessage, response: ServerResponse): void => {
     const id = isRequest(message) ? message.text(Client.id) : undefined;
     if (draining()) replyError(response, { ...STOPPING, code: RpcCode.internalError, id });
@@ -128,7 +128,7 @@ export function handlersFor({
       }
       if (claimsModern || ModernPosts.carries(message)) takeModern(message, request, response);
       else if (session === undefined) begin(message, response);
-      // While the body came it may have ended.
+      // It may have ended while the body was read.
       else if (sessions.find(session.id, StreamableSession) === undefined) replyError(response, NO_SESSION);
       else if (!refuseMessage(message, session, response)) session.receive(message, response);
     },
@@ -150,7 +150,7 @@ export function handlersFor({
       if (refuseVersion(request, response)) return;
       const session = sessionOf(request, response, sessionIdOf(request));
       if (session === undefined) return;
-      // Its servers may take a while to end; the client need not wait for that.
+      // The client does not wait for its servers to end.
       void session.close();
       replyEmpty(response, 204);
     },
@@ -266,7 +266,7 @@ function isRequest(message: Message): boolean {
   return message.has(Client.method) && message.has(Client.id);
 }
 
-/** What a client calls itself in its greeting, as far as it is short enough for a line of the log. */
+/** The client name in an initialize request, cut to fit a log line. */
 function clientNameIn(initialize: Message): string | undefined {
   const params = initialize.value(Client.params);
   const name = isJsonObject(params) && isJsonObject(params.clientInfo) ? params.clientInfo.name : undefined;
@@ -277,11 +277,11 @@ const LONGEST_NAME = 60;
 
 function sessionIdOf({ headers }: IncomingMessage): string | undefined {
   const id = headers['mcp-session-id'];
-  // Node joins what stands twice, and nothing is called that.
+  // Node joins duplicates, and no session has such an id.
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Whether the request names a version that we do not speak, or not in this way; the client has been told then. */
+/** Refuses a protocol version that is unsupported here. Returns whether it did. */
 function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
   const version = request.headers['mcp-protocol-version'];
   if (version === undefined || isLegacyVersion(version)) return false;

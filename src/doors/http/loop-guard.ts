@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 
-/** How a gateway finds out that it is among its own servers, by whatever detour: requests name those they came through. */
+/** Detects that a gateway is its own client, directly or through others: requests list the gateways they came through. */
 export interface LoopGuardOptions {
-  /** The header that names them, in lower case; the last one sent the request. */
+  /** The header with the list, in lower case; the last one sent the request. */
   readonly header: string;
-  /** What this gateway is called there: letters, digits and dashes, at random, so that no other is called the same. */
+  /** The name of this gateway in the list: random letters, digits and dashes. */
   readonly self: string;
 }
 
-/** A chain of this many that knows no end is one too many. */
+/** More than this many gateways count as a loop. */
 const MAX_GATEWAYS = 8;
 
-/** The gateways that a request has come through; `loop` where this one is among them, or where they are too many. */
+/** The gateways that a request has come through; `loop` if this one is among them, or if they are too many. */
 export function readGatewayPath(
   { headers }: IncomingMessage,
   options: LoopGuardOptions | undefined,
 ): readonly string[] | 'loop' {
   const value = options && headers[options.header];
   if (options === undefined || typeof value !== 'string') return [];
-  // What is no name is not passed on.
+  // Invalid names are not forwarded.
   const names = value
     .split(',')
     .map((name) => name.trim())

@@ -9,44 +9,44 @@ import { JSON_TYPE } from './media.ts';
 import type { HttpTimeouts } from './timeouts.ts';
 import { isGone } from './reply.ts';
 
-/** One request of a modern client as the core has it. */
+/** One request of a modern client, connected to the core. */
 export interface RequestConnection {
-  /** Answers what is under way: a request with an error, one that only listens with its end. */
+  /** Answers it now: with an error, or with the end of a subscription. */
   failAll(): void;
   /**
-   * Nobody waits for an answer here any more: what is under way is cancelled. A call that was answered with a question
-   * is not under way; it waits for its client.
+   * The client has disconnected: the request is cancelled. A call that was answered with `input_required` stays suspended
+   * and waits for its client.
    */
   leave(): void;
 }
 
-/** What the exchanges of a door have in common. */
+/** Shared by the exchanges of a door. */
 export interface ModernExchangeHost {
   readonly open: (input: Readable, output: Writable) => RequestConnection;
   readonly log: Logger;
   readonly timeouts: HttpTimeouts;
-  /** The exchange is no more. */
+  /** The exchange has ended. */
   readonly left: (exchange: ModernExchange) => void;
 }
 
-/** What may wait for the client of one exchange, in bytes. */
+/** The limit for unsent data of one exchange, in bytes. */
 const WAITING_BYTES = 32 * 1024 * 1024;
 const BRACE = 0x7b;
 
 /**
- * One POST of a modern client, until it is answered: with JSON if the answer is the first thing to say, else with a
- * stream of events that ends with it. It is all there is between the two: a client that goes away has cancelled.
+ * One POST of a modern client, until it is answered: with JSON if the answer comes first, else with an event stream that
+ * ends with the answer. A client that disconnects has cancelled its request.
  */
 export class ModernExchange {
   readonly #host: ModernExchangeHost;
   readonly #response: ServerResponse;
   readonly #pipe: BytePipe;
   readonly #connection: RequestConnection;
-  /** Whether the request says what every request of the era has to say. */
+  /** Whether the request has the `_meta` members that the era requires. */
   readonly #complete: boolean;
-  /** Whether a server that does not know the method has misunderstood it, for it is one of ours. */
+  /** Whether the method is one of ours, so that "method not found" comes from the server and is a plain answer. */
   readonly #known: boolean;
-  /** Whether it waits for no answer, only for what happens meanwhile. */
+  /** Whether it is a subscription, which waits for notifications and not for an answer. */
   readonly #listens: boolean;
   readonly #openedAt = performance.now();
   #streaming = false;
@@ -72,18 +72,18 @@ export class ModernExchange {
     });
     this.#connection = host.open(this.#pipe.input, this.#pipe.output);
     response.on('close', () => this.close());
-    // Whoever listens may hear nothing for long, and wants to know that we do.
+    // A subscription may be silent for long; the headers show that it was accepted.
     if (this.#listens) this.#becomeStream();
     this.#pipe.take(request);
   }
 
-  /** Resolves when it is answered, or nobody wants to know any more. One that only listens does not count. */
+  /** Resolves when it is answered or cancelled; at once for a subscription. */
   idle(): Promise<void> {
     if (this.#listens || this.#answered || this.#closed) return Promise.resolve();
     return new Promise((resolve) => this.#onAnswered.push(resolve));
   }
 
-  /** Answers it now, with whatever there is to say. */
+  /** Answers it now, with an error if need be. */
   failAll(): void {
     this.#connection.failAll();
   }
@@ -96,12 +96,12 @@ export class ModernExchange {
     });
   }
 
-  /** Looks after everything that depends on time. */
+  /** Applies the timeouts. */
   tick(now: number): void {
     const { silenceMs, keepAliveMs, stallMs } = this.#host.timeouts;
     const waiting = this.#response.writableLength;
     const taken = this.#given - waiting;
-    // On the way to an answer a little may wait; behind it nothing comes that would move it.
+    // Before the answer some data may wait; after it no write follows that would move it.
     if (waiting <= (this.#answered ? 0 : BACKED_UP_BYTES) || taken > this.#taken) this.#takenAt = now;
     this.#taken = taken;
     if (now - this.#takenAt > stallMs) this.#giveUp('its client takes nothing of what waits for it');
@@ -115,7 +115,7 @@ export class ModernExchange {
     }
   }
 
-  /** It is over, one way or the other. */
+  /** Ends it, answered or not. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -128,7 +128,7 @@ export class ModernExchange {
   #deliver(message: Message): void {
     if (this.#closed || this.#answered || isGone(this.#response)) return;
     if (!message.has(Server.method)) this.#answer(message);
-    // Nothing is asked on the way to an answer; what is asked is the answer.
+    // A modern client gets no requests: input is requested in the answer.
     else if (!message.has(Server.id)) {
       this.#becomeStream();
       writeEvent(this.#response, message, this.#sent);
@@ -153,13 +153,13 @@ export class ModernExchange {
     this.#settled();
   }
 
-  /** Errors of the protocol itself are errors of HTTP as well; those of a tool or a server are answers like any other. */
+  /** The HTTP status of an answer: protocol errors are HTTP errors too; errors of a tool or server are not. */
   #statusOf(answer: Message): number {
     if (!answer.has(Server.error)) return 200;
     if (!this.#complete) return 400;
     const error = answer.lead(Server.error) === BRACE ? answer.text(Server.error)! : '{}';
     const code = Number(memberText(error, 'code'));
-    // Clients take a 404 for trouble on the way and look no further.
+    // Clients take a 404 for a transport error and ignore the body.
     return code === RpcCode.methodNotFound && this.#known ? 200 : (STATUSES.get(code) ?? 200);
   }
 
@@ -184,12 +184,12 @@ export class ModernExchange {
     if (this.#closed) return;
     this.#host.log.warn('closed an exchange over HTTP', { why });
     this.#response.destroy();
-    // One that waits for an earlier answer on its connection does not hear of that.
+    // A pipelined response gets no close event.
     this.close();
   }
 }
 
-/** Methods that we have; what a server has to say of one of its own things is its answer. */
+/** Methods that we relay; an error of the server is its answer. */
 const RELAYED: ReadonlySet<string> = new Set([
   'tools/call',
   'prompts/get',

@@ -3,18 +3,18 @@ import { printableLine } from '../../shared/printable.ts';
 import { Client, isJsonObject, isModernVersion } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 
-/** A parameter of a tool that stands in a header as well. */
+/** A parameter of a tool that is repeated in a header. */
 export interface RepeatedParam {
-  /** What follows `Mcp-Param-`. */
+  /** The part after `Mcp-Param-`. */
   readonly header: string;
-  /** Where in the arguments it stands. */
+  /** Its path in the arguments. */
   readonly path: readonly string[];
 }
 
 /**
- * What is wrong with the headers of a modern request, as a sentence; undefined where nothing is. They repeat what the
- * body says, for those on the way who do not read bodies. Where the two differ, somebody has decided about another
- * request than the one that would run.
+ * The fault in the headers of a modern request, as a sentence; undefined if there is none. They repeat parts of the body
+ * for proxies that do not read bodies. If the two differ, a proxy has decided about another request than the one that
+ * would run.
  */
 export function headerFault(
   headers: IncomingHttpHeaders,
@@ -23,7 +23,7 @@ export function headerFault(
 ): string | undefined {
   const method = request.string(Client.method)!;
   const version = request.string(Client.version);
-  // A request without a version, or of one that we do not speak, is refused for that.
+  // A missing or unsupported version gets an error of its own.
   if (version === undefined) return undefined;
   const fault = sameFault('MCP-Protocol-Version', version, headers);
   if (fault !== undefined || !isModernVersion(version)) return fault;
@@ -34,7 +34,7 @@ export function headerFault(
   );
 }
 
-/** Where a method says what it is about, which stands in Mcp-Name as well. */
+/** The member of each method that is repeated in Mcp-Name. */
 const NAMES: ReadonlyMap<string, { readonly slot: number; readonly required: boolean }> = new Map([
   ['tools/call', { slot: Client.name, required: true }],
   ['prompts/get', { slot: Client.name, required: true }],
@@ -56,7 +56,7 @@ function sameFault(header: string, wanted: string, headers: IncomingHttpHeaders)
 function nameFault(headers: IncomingHttpHeaders, request: Message, method: string): string | undefined {
   const rule = NAMES.get(method);
   const wanted = rule && request.string(rule.slot);
-  // Without a name it fails for that where it is handled.
+  // A missing name fails later, with a better error.
   if (rule === undefined || wanted === undefined) return undefined;
   const given = valueOf(headers, NAME);
   if (given === undefined)
@@ -84,7 +84,7 @@ function paramsFault(
   return undefined;
 }
 
-/** Says which parameter it is about and not what stands there: arguments may be nobody else's business. */
+/** Names the parameter and not its value, which may be a secret. */
 function paramFault(
   headers: IncomingHttpHeaders,
   header: string,
@@ -103,7 +103,7 @@ function paramFault(
   return saysSame(plain, value) ? undefined : `the header ${name} says something else than ${where}`;
 }
 
-/** Whether a client can put it in a header: nobody agrees on how a larger number is written. */
+/** Whether a client can put it in a header: there is no common spelling of larger numbers. */
 function fitsHeader(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
   return typeof value === 'string' || typeof value === 'boolean';
@@ -116,13 +116,13 @@ function saysSame(header: string, value: unknown): boolean {
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-/** What a header says: as it is, or from the Base64 between its marks. Undefined where it is no text. */
+/** The value of a header, decoded if it is marked as Base64; undefined if it is not valid text. */
 function decoded(value: string): string | undefined {
   if (!PLAIN.test(value)) return undefined;
   const base64 = MARKED.exec(value)?.[1];
   if (base64 === undefined) return value;
   const bytes = Buffer.from(base64, 'base64');
-  // Node skips what is no Base64.
+  // Node skips invalid Base64.
   if (bytes.toString('base64') !== base64) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -138,7 +138,7 @@ function unreadable(header: string): string {
   return `the ${header} header is no printable ASCII, or no Base64 of UTF-8 between =?base64? and ?=`;
 }
 
-/** Names of headers are the same in any case; Node has them in small letters. */
+/** Header names are case-insensitive; Node gives them in lower case. */
 function valueOf(headers: IncomingHttpHeaders, header: string): string | undefined {
   const value = headers[header.toLowerCase()];
   return typeof value === 'string' ? value : undefined;

@@ -20,21 +20,21 @@ import { isGone, replyEmpty } from './reply.ts';
 
 export interface ModernPostsOptions {
   readonly open: (input: Readable, output: Writable) => RequestConnection;
-  /** The parameters of a tool that stand in headers as well. Default none. */
+  /** The parameters of a tool that are repeated in headers. Default none. */
   readonly paramHeaders?: ((tool: string) => readonly RepeatedParam[]) | undefined;
-  /** How many may be under way at a time. */
+  /** How many may run at the same time. */
   readonly limit: number;
   readonly log: Logger;
   readonly timeouts: HttpTimeouts;
 }
 
-/** What clients of the modern era send. Nobody has a session: every POST stands for itself. */
+/** The POSTs of modern clients. There are no sessions: every POST is independent. */
 export class ModernPosts {
   readonly #host: ModernExchangeHost;
   readonly #paramHeaders: (tool: string) => readonly RepeatedParam[];
   readonly #limit: number;
   readonly #exchanges = new Set<ModernExchange>();
-  /** Runs while there is anything to look after. */
+  /** Runs while there are exchanges. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor({ open, paramHeaders = none, limit, log, timeouts }: ModernPostsOptions) {
@@ -43,27 +43,27 @@ export class ModernPosts {
     this.#host = { open, log, timeouts, left: (exchange) => this.#left(exchange) };
   }
 
-  /** Whether a request is of the modern era by its header alone: it names a version that opens with no handshake. */
+  /** Whether the header of a request names a version without a handshake. */
   static claims({ headers }: IncomingMessage): boolean {
     const version = headers['mcp-protocol-version'];
     return version !== undefined && !isLegacyVersion(version);
   }
 
-  /** The same by its body, whatever the header says. */
+  /** Whether the body does, whatever the header says. */
   static carries(message: Message): boolean {
-    // The second look costs as much as reading the message did.
+    // Reading a rare member costs a second scan of the message.
     return message.mentions(Meta.protocolVersion) && message.has(Client.version);
   }
 
   take(message: Message, request: IncomingMessage, response: ServerResponse): void {
     const id = message.text(Client.id);
     if (!message.has(Client.method)) refuse(response, undefined, NO_ANSWERS);
-    // The era has none for us: whoever wants to cancel closes the exchange.
+    // The era has no client notifications over HTTP: closing the exchange cancels.
     else if (id === undefined) replyEmpty(response, 202);
     else {
       const refusal = this.#refusal(message, request);
       if (refusal) refuse(response, id, refusal);
-      // A client that has left meanwhile would never tell us again.
+      // No close event follows for a client that has left already.
       else if (!isGone(response)) this.#begin(message, response);
     }
   }
@@ -73,7 +73,7 @@ export class ModernPosts {
     await Promise.all([...this.#exchanges].map((exchange) => exchange.idle()));
   }
 
-  /** Answers everything that is under way, and ends what only listens. */
+  /** Answers all running requests, and ends subscriptions. */
   failAll(): void {
     for (const exchange of [...this.#exchanges]) exchange.failAll();
   }
@@ -83,14 +83,14 @@ export class ModernPosts {
     await Promise.all([...this.#exchanges].map((exchange) => exchange.flushed()));
   }
 
-  /** Gives up what is left. */
+  /** Ends the remaining exchanges. */
   close(): void {
     for (const exchange of [...this.#exchanges]) exchange.close();
   }
 
   #refusal(message: Message, request: IncomingMessage): PostRefusal | undefined {
     const named = request.headers['mcp-protocol-version'];
-    // A version that only the header names is one that we do not know how to read the body of.
+    // If only the header names the unsupported version, the body cannot be interpreted.
     if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
       return unsupported(named);
     const fault = headerFault(request.headers, message, this.#paramHeaders);
@@ -148,7 +148,7 @@ function unsupported(requested: string): PostRefusal {
   };
 }
 
-/** The era has no id that is null: where there is none, it is left out. */
+/** The era has no null ids: an unknown id is left out. */
 function refuse(response: ServerResponse, id: string | undefined, refusal: PostRefusal): void {
   const { status, code, message, data, headers } = refusal;
   const error = JSON.stringify({ code, message, data });

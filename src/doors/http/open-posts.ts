@@ -2,7 +2,7 @@ import type { HttpExchange } from './exchange.ts';
 
 /** The POSTs of one client that wait for their answer. */
 export class OpenPosts {
-  /** The oldest under each id; younger ones with the same id hang behind it. */
+  /** The oldest of each id; newer ones with the same id are linked behind it. */
   readonly #byId = new Map<string, HttpExchange>();
   readonly #byToken = new Map<string, HttpExchange>();
   readonly #inOrder = new Set<HttpExchange>();
@@ -27,14 +27,14 @@ export class OpenPosts {
     older.next = exchange;
   }
 
-  /** The one that an answer with this id is for, which is no longer open then. */
+  /** Takes out the exchange that an answer with this id belongs to. */
   takeAnswered(id: string): HttpExchange | undefined {
     const oldest = this.#byId.get(id);
     if (oldest) this.#take(oldest);
     return oldest;
   }
 
-  /** The one that a cancellation of this id means: of several the youngest. */
+  /** Takes out the exchange that a cancellation of this id means: the newest of several. */
   takeCancelled(id: string): HttpExchange | undefined {
     let youngest = this.#byId.get(id);
     while (youngest?.next) youngest = youngest.next;
@@ -42,7 +42,7 @@ export class OpenPosts {
     return youngest;
   }
 
-  /** The one whose request is the largest. */
+  /** Takes out the exchange with the largest request. */
   takeLargest(): HttpExchange | undefined {
     let largest: HttpExchange | undefined;
     for (const exchange of this.#inOrder)
@@ -60,7 +60,7 @@ export class OpenPosts {
     return undefined;
   }
 
-  /** The youngest on which something beside its answer reaches the client. */
+  /** The newest exchange that can carry other messages than its answer. */
   youngestCarrier(): HttpExchange | undefined {
     let found: HttpExchange | undefined;
     for (const exchange of this.#inOrder) if (exchange.carries) found = exchange;

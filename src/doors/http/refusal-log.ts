@@ -1,9 +1,9 @@
 import type { Logger } from '../../shared/log.ts';
 
-/** Who is turned away for the same reason again within so many milliseconds is only counted. */
+/** Within this time, repeated refusals for the same reason are only counted, in milliseconds. */
 const QUIET_MS = 10_000;
 
-/** Says in the log that somebody was turned away, and why; seldom enough that a flood of them does not fill it. */
+/** Logs refused requests with the reason, rate-limited so that a flood does not fill the log. */
 export class RefusalLog {
   readonly #log: Logger;
   readonly #told = new Map<string, { readonly at: number; unsaid: number }>();
@@ -12,7 +12,7 @@ export class RefusalLog {
     this.#log = log;
   }
 
-  /** `why` is one of our own phrases; `path` is undefined where a stranger chose it. */
+  /** `why` is one of our own phrases; `path` is undefined where it is untrusted. */
   add(status: number, why: string, path: string | undefined): void {
     const kind = `${status} ${why}`;
     const last = this.#told.get(kind);

@@ -12,15 +12,15 @@ export interface ErrorReply {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-/** Answers an exchange with an error, in HTTP's words and in JSON-RPC's. */
+/** Sends an error as an HTTP status with a JSON-RPC error body. */
 export function replyError(response: ServerResponse, reply: ErrorReply): void {
   const body = begin(response, reply, false);
   response.end(body);
 }
 
 /**
- * The same for a request whose body is not wanted: the connection ends with the answer. What the client is still sending
- * is thrown away for a moment first, because a connection that is closed on it may lose the answer on the way.
+ * The same for a request whose body is not read: the connection closes after the answer. The rest of the body is
+ * discarded for a moment first, because closing the connection on a sending client may lose the answer.
  */
 export function replyErrorUnread(
   request: IncomingMessage,
@@ -46,11 +46,11 @@ export function replyErrorUnread(
   request.on('close', end);
 }
 
-/** How long a connection that is to end is kept, so that the client can read why, and for how many bytes. */
+/** How long, and for how many bytes, such a connection stays open. */
 export const LINGER_MS = 500;
 const LINGER_BYTES = 16 * 1024 * 1024;
 
-/** Answers an exchange that needs no words. */
+/** Sends a response without a body. */
 export function replyEmpty(response: ServerResponse, status: 202 | 204): void {
   response.writeHead(status, status === 202 ? NO_LENGTH : undefined);
   response.end();
@@ -74,7 +74,7 @@ function begin(
   return body;
 }
 
-/** Whether nobody can be reached by this response any more. One that waits for an earlier answer is not told of that. */
+/** Whether the client of a response has disconnected. A pipelined response gets no event for that. */
 export function isGone(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed;
 }

@@ -1,6 +1,6 @@
 export type RouteName = 'send' | 'listen' | 'leave' | 'open-events' | 'send-message' | 'health';
 
-/** Every path there is, and what its methods do. Whatever is not in this table does not exist. */
+/** Every path with its methods. Anything else is not found. */
 export const ROUTES: ReadonlyMap<string, ReadonlyMap<string, RouteName>> = new Map([
   [
     '/mcp',

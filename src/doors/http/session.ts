@@ -10,46 +10,46 @@ import type { EventStore } from './event-store.ts';
 import type { HttpTimeouts } from './timeouts.ts';
 import { isGone } from './reply.ts';
 
-/** A client as the core has it. */
+/** One client, connected to the core. */
 export interface ClientConnection {
-  /** Requests under way. */
+  /** The number of running requests. */
   readonly running: number;
-  /** Resolves when none is under way. */
+  /** Resolves when no request is running. */
   idle(): Promise<void>;
-  /** Answers what is under way with an error. */
+  /** Answers the running requests with an error. */
   failAll(): void;
   /** The client has left. */
   close(): Promise<void>;
 }
 
-/** What sessions have in common. */
+/** Shared by all sessions. */
 export interface HttpSessionHost {
   readonly open: (input: Readable, output: Writable, gatewayPath: readonly string[]) => ClientConnection;
   readonly log: Logger;
   readonly timeouts: HttpTimeouts;
-  /** Where the events are kept that may be asked for again. */
+  /** Holds events for a replay. */
   readonly events: EventStore;
-  /** The session is no more. */
+  /** The session has ended. */
   readonly left: (session: HttpSession) => void;
 }
 
 const MIB = 1024 * 1024;
-/** What may wait for one client: 16 MiB, and one message of the largest size that is just on its way. */
+/** The limit for unsent data of one client: 16 MiB, and one message of the largest size. */
 const WAITING_BYTES = 32 * MIB;
 /** Random bytes in the id of a session, which is a secret of its client. */
 const ID_BYTES = 24;
 
-/** One client that comes over HTTP: its conversation with the core, and what waits to be sent to it. */
+/** One HTTP client with a session: its connection to the core, and its unsent data. */
 export abstract class HttpSession {
   readonly id = randomBytes(ID_BYTES).toString('base64url');
   readonly client: ClientConnection;
-  /** Whether its greeting was answered, so that there is a client. Who only tried is none. */
+  /** Whether initialize has succeeded; before that it does not count as a client. */
   initialized = false;
   /** The protocol version that was agreed on; undefined before that. */
   version: string | undefined;
   protected readonly host: HttpSessionHost;
   readonly #pipe: BytePipe;
-  /** Responses in which something may wait. */
+  /** Responses with unsent data. */
   readonly #writing = new Set<ServerResponse>();
   #given = 0;
   #taken = 0;
@@ -57,7 +57,7 @@ export abstract class HttpSession {
   #usedAt = performance.now();
   #closing: Promise<void> | undefined;
 
-  /** `passed` are the gateways that its messages come through. */
+  /** `gatewayPath` lists the gateways that its messages come through. */
   constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
     this.host = host;
     this.#pipe = new BytePipe({
@@ -66,7 +66,7 @@ export abstract class HttpSession {
       },
       broken: (why) => this.#giveUp(why),
     });
-    // The core says nothing before it is asked, so nothing is delivered while this is being made.
+    // The core is silent until the first request, so nothing is delivered during construction.
     this.client = host.open(this.#pipe.input, this.#pipe.output, gatewayPath);
   }
 
@@ -76,7 +76,7 @@ export abstract class HttpSession {
   protected abstract deliver(message: Message): void;
   /** Ends what is open. */
   protected abstract finish(): void;
-  /** Something may be due. */
+  /** Checks for due work, such as keep-alives. */
   protected abstract attend(now: number): void;
 
   /** A message of the client. */
@@ -85,18 +85,18 @@ export abstract class HttpSession {
     this.#pipe.take(message);
   }
 
-  /** True while the core does not keep up with what the client sends. */
+  /** True while the core does not keep up with the client. */
   get full(): boolean {
     return this.#pipe.full;
   }
 
-  /** For how long nothing has happened here, in milliseconds; 0 while anything is open or under way. */
+  /** How long it has been idle, in milliseconds; 0 while something is open or running. */
   idleFor(now: number): number {
     if (this.connected || this.client.running > 0) this.#usedAt = now;
     return now - this.#usedAt;
   }
 
-  /** Looks after everything that depends on time. */
+  /** Applies the timeouts. */
   tick(now: number): void {
     const waiting = this.#waiting();
     const taken = this.#given - waiting;
@@ -108,7 +108,7 @@ export abstract class HttpSession {
     else this.attend(now);
   }
 
-  /** Resolves when everything the core has said so far is sent. */
+  /** Resolves when all output of the core so far is sent. */
   async flushed(): Promise<void> {
     const { output } = this.#pipe;
     if (!output.destroyed) await new Promise((resolve) => output.write('', resolve));
@@ -116,13 +116,13 @@ export abstract class HttpSession {
     await Promise.all(unsent.map((response) => relief(response)));
   }
 
-  /** The client has left, or is told to. */
+  /** Ends the session. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** To be told of every write to the client. */
+  /** To be called after every write to the client. */
   protected readonly sent = (response: ServerResponse, bytes: number): void => {
     this.#given += bytes;
     if (response.writableLength === 0) return;
@@ -171,14 +171,14 @@ export function versionIn(answer: Message): string | undefined {
 
 const TOO_MUCH = 'too much waits for it';
 
-/** Resolves when a response has been sent, or has room again, or is gone. */
+/** Resolves when a response has drained, finished or closed. */
 function relief(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.on('drain', resolve).on('finish', resolve).on('close', resolve);
   });
 }
 
-/** A client that does not take the last of it either does not keep its connection. */
+/** A client that does not read the rest loses its connection. */
 function destroyLater(response: ServerResponse, ms: number): void {
   const timer = setTimeout(() => response.destroy(), ms);
   timer.unref();

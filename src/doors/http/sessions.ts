@@ -2,28 +2,28 @@ import type { Logger } from '../../shared/log.ts';
 import type { HttpSession } from './session.ts';
 
 export interface HttpSessionsOptions {
-  /** How many there may be at a time. */
+  /** The highest number of sessions. */
   readonly limit: number;
-  /** One that is unused for so long is closed, in milliseconds. */
+  /** An idle session is closed after this time, in milliseconds. */
   readonly idleMs: number;
-  /** One that is unused for so long is closed when there is no room for another, in milliseconds. */
+  /** At the limit, a session idle for this long is closed for a new one, in milliseconds. */
   readonly evictMs: number;
-  /** How often they are looked after, in milliseconds. */
+  /** How often timeouts are checked, in milliseconds. */
   readonly tickMs: number;
   readonly log: Logger;
   /** The last client has left. */
   readonly emptied: () => void;
 }
 
-/** All clients that are here over HTTP, by the id that each was given. */
+/** All sessions, by id. */
 export class HttpSessions {
   readonly #byId = new Map<string, HttpSession>();
   readonly #options: HttpSessionsOptions;
-  /** What the clients that are there call themselves; undefined where they do not say. */
+  /** The names of initialized clients; undefined for a client without a name. */
   readonly #clients = new WeakMap<HttpSession, { readonly name: string | undefined }>();
-  /** Runs while there is anybody to look after. */
+  /** Runs while there are sessions. */
   #timer: NodeJS.Timeout | undefined;
-  /** Whether a client has been here since nobody was. */
+  /** Whether a client was initialized since the last time there was none. */
   #visited = false;
   #closing = false;
 
@@ -39,13 +39,13 @@ export class HttpSessions {
     return [...this.#byId.values()];
   }
 
-  /** The session with this id, if it is of this kind: an id given out at one address is worth nothing at another. */
+  /** The session with this id, if it is of this kind: an id of one endpoint is not valid at another. */
   find<S extends HttpSession>(id: string, kind: abstract new (...args: never[]) => S): S | undefined {
     const session = this.#byId.get(id);
     return session instanceof kind ? session : undefined;
   }
 
-  /** Whether there is room for one more; one that nobody has used for a while makes it. */
+  /** Whether there is room for one more; closes an idle session if need be. */
   makeRoom(): boolean {
     if (this.#byId.size < this.#options.limit) return true;
     const now = performance.now();
@@ -58,7 +58,7 @@ export class HttpSessions {
       longest = idle;
     }
     if (idlest === undefined) return false;
-    // Taken out first: with somebody else about to come for it, it is not the last.
+    // Removed first: a new client is about to take its place, so it is not the last.
     this.#takeOut(idlest);
     void idlest.close();
     return true;
@@ -69,7 +69,7 @@ export class HttpSessions {
     this.#timer ??= setInterval(() => this.#tick(), this.#options.tickMs).unref();
   }
 
-  /** Notes that a client is there now, by the name it gave itself. Its id stays a secret. */
+  /** Logs a new client by its name. The session id is a secret. */
   initialized(session: HttpSession, name: string | undefined): void {
     if (!this.#byId.has(session.id) || this.#clients.has(session)) return;
     this.#clients.set(session, { name });
@@ -95,7 +95,7 @@ export class HttpSessions {
     if (session.initialized) this.#visited = true;
     const known = this.#byId.delete(session.id);
     const client = this.#clients.get(session);
-    // At the end all leave, which is no news of any one of them.
+    // No line for each client when the door closes.
     if (known && client && !this.#closing)
       this.#options.log.info('client left', { name: client.name, sessions: this.size });
     return known;

@@ -4,7 +4,7 @@ import type { Message } from '../../wire/index.ts';
 import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
 import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
 
-/** A client of the older HTTP+SSE: one stream that carries everything to it, and that it lives as long as. */
+/** A client of the older HTTP+SSE transport: one stream carries all its messages, and the session ends with it. */
 export class SseSession extends HttpSession {
   readonly #response: ServerResponse;
   #sentAt = performance.now();
@@ -27,7 +27,7 @@ export class SseSession extends HttpSession {
 
   protected override deliver(message: Message): void {
     this.#sentAt = performance.now();
-    // The first thing that succeeds is its greeting.
+    // Its first successful answer is that to initialize.
     if (!this.initialized && message.has(Server.result)) {
       this.initialized = true;
       this.version = versionIn(message);

@@ -9,12 +9,12 @@ import { OpenPosts } from './open-posts.ts';
 import { replyEmpty } from './reply.ts';
 import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
 
-/** The stream that the client listens on, beside those that its requests are answered on. */
+/** The number of the GET stream; the others carry answers to requests. */
 const LISTENING = 0;
-/** From this version on clients know an event without data. */
+/** From this version on, clients accept an event without data. */
 const FIRST_PRIMED = '2025-11-25';
 
-/** A client of Streamable HTTP, and the switch that decides which of its exchanges a message goes to. */
+/** A client of the Streamable HTTP transport. Decides which of its streams a message goes to. */
 export class StreamableSession extends HttpSession {
   readonly #posts = new OpenPosts();
   readonly #log: EventLog;
@@ -22,7 +22,7 @@ export class StreamableSession extends HttpSession {
   #listening: ResumableStream | undefined;
   #streams = LISTENING;
   #primes = false;
-  /** The POST with which it began, until that is answered. */
+  /** The POST with initialize, until it is answered. */
   #initialize: HttpExchange | undefined;
 
   constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
@@ -30,20 +30,20 @@ export class StreamableSession extends HttpSession {
     this.#log = new EventLog(host.events);
   }
 
-  /** The request with which the session begins. Its answer says under which id it goes on, or there is no session. */
+  /** Takes the initialize request. Its answer carries the session id; on an error there is no session. */
   begin(initialize: Message, response: ServerResponse): void {
     const exchange = this.#open(initialize, response, false);
     this.#initialize = exchange;
     response.on('close', () => {
       if (response.writableFinished) return;
-      // Nobody has learnt the id.
+      // The client has not received the session id.
       this.initialized = false;
       void this.close();
     });
     this.take(initialize);
   }
 
-  /** Any other message of the client, and the response that it waits for. */
+  /** Takes any other message of the client. */
   receive(message: Message, response: ServerResponse): void {
     if (message.has(Client.method) && message.has(Client.id)) {
       const exchange = this.#open(message, response, true);
@@ -78,7 +78,7 @@ export class StreamableSession extends HttpSession {
     if (cancelled !== undefined) this.#posts.takeCancelled(idKey(cancelled))?.withdraw();
   }
 
-  /** The client listens, or goes on listening to a stream behind the event that it saw last. */
+  /** Opens the GET stream, or resumes a stream after the event that the client saw last. */
   listen(response: ServerResponse, lastEventId: string | undefined): void {
     const cursor = readCursor(lastEventId);
     if (cursor !== undefined && cursor.stream !== LISTENING && cursor.stream <= this.#streams) {
@@ -110,7 +110,7 @@ export class StreamableSession extends HttpSession {
       return;
     }
     const method = message.string(Server.method);
-    // Taken back is what was asked where this goes.
+    // A cancellation follows the request that it cancels.
     if (method === 'notifications/message' || method === 'notifications/cancelled')
       this.#sendAnywhere(message);
     else if (method === 'notifications/progress') this.#progress(message);
@@ -152,11 +152,11 @@ export class StreamableSession extends HttpSession {
     return exchange;
   }
 
-  /** What is left of a stream that is over. */
+  /** Replays the rest of a stream that has ended. */
   #replay(cursor: Cursor, response: ServerResponse): void {
     const rest = this.#log.after(cursor);
     if (rest.length === 0) {
-      // Says that there is nothing to come back for. After an empty stream clients would come again and again.
+      // 204 ends the retries. After an empty stream, clients would reconnect again and again.
       replyEmpty(response, 204);
       return;
     }
@@ -179,8 +179,8 @@ export class StreamableSession extends HttpSession {
   }
 
   /**
-   * The core has refused a message without having read its id. What it could not read was too large for it, so of the
-   * requests that wait it is the largest: those that it has taken are all smaller.
+   * The core has refused a message without its id, because it was too large to read. So it is the largest of the pending
+   * requests: those that the core has accepted are all smaller.
    */
   #refused(refusal: Message): void {
     const exchange = this.#posts.takeLargest();
@@ -215,7 +215,7 @@ export class StreamableSession extends HttpSession {
     else this.#sendListening(message, false);
   }
 
-  /** Something that may concern a request under way, though nobody knows which: the youngest is as good as any. */
+  /** Sends a message that may belong to any running request, on the newest stream. */
   #sendAnywhere(message: Message): void {
     const exchange = this.#posts.youngestCarrier();
     if (exchange) exchange.send(message);

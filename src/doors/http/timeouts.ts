@@ -1,22 +1,22 @@
-/** How long things may take at the door, in milliseconds. */
+/** The timeouts of the HTTP door, in milliseconds. */
 export interface HttpTimeouts {
   /** Until a request has sent its headers. */
   readonly headersMs: number;
   /** Until a request has sent its body. */
   readonly bodyMs: number;
-  /** A request that has been silent for so long is answered with a stream. */
+  /** A request without an answer for this long becomes an event stream. */
   readonly silenceMs: number;
-  /** A stream that has been silent for so long gets a comment, so that nobody on the way takes it for dead. */
+  /** A stream that is silent for this long gets a comment, so that no proxy closes it. */
   readonly keepAliveMs: number;
-  /** A client that takes nothing for so long, while much waits for it, is gone. */
+  /** A client that reads nothing for this long while data waits is disconnected. */
   readonly stallMs: number;
-  /** A session unused for so long may be closed to make room for another. */
+  /** A session idle for this long may be closed to make room for another. */
   readonly evictMs: number;
-  /** What was sent on a stream that is over can be had again for so long. */
+  /** Events of a stream that has ended can be replayed for this long. */
   readonly resumeMs: number;
-  /** What is left to send when the door closes gets so long. */
+  /** When the door closes, unsent data gets this long. */
   readonly flushMs: number;
-  /** How often all this is looked at. */
+  /** How often these are checked. */
   readonly tickMs: number;
 }
 

@@ -6,24 +6,24 @@ const MAX_BYTES = 1024 * 1024;
 
 interface UndeliveredMessage {
   readonly message: Message;
-  /** Whether any stream may carry it, not only the one that the client listens on. */
+  /** Whether any stream may carry it, not only the GET stream. */
   readonly anywhere: boolean;
 }
 
-/** What is for a client that has nothing open at the moment to send it on. Of too much the oldest is given up. */
+/** Messages for a client that has no open stream at the moment. Over the limits, the oldest are dropped. */
 export class UndeliveredMessages {
   #messages: UndeliveredMessage[] = [];
   #bytes = 0;
 
   add(message: Message, anywhere: boolean): void {
-    // A copy: the message may be a small piece of a large buffer, which it would keep.
+    // Copied, because the message may be a slice of a large buffer and would keep it alive.
     this.#messages.push({ message: Message.fromText(message.toString(), SERVER_SHAPE), anywhere });
     this.#bytes += message.length;
     while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES)
       this.#bytes -= this.#messages.shift()!.message.length;
   }
 
-  /** Everything, oldest first; it is kept no longer. */
+  /** Takes out all messages, oldest first. */
   takeAll(): Message[] {
     const all = this.#messages.map(({ message }) => message);
     this.#messages = [];
@@ -31,7 +31,7 @@ export class UndeliveredMessages {
     return all;
   }
 
-  /** The same of what any stream may carry. */
+  /** Takes out the messages that any stream may carry. */
   takeAnywhere(): Message[] {
     if (this.#messages.length === 0) return NO_MESSAGES;
     const taken = this.#messages.filter(({ anywhere }) => anywhere).map(({ message }) => message);

@@ -2,20 +2,23 @@ import { Client } from '../../protocol/index.ts';
 import type { Message, Peer } from '../../wire/index.ts';
 import type { Linked } from './linked-set.ts';
 
-/** Who a turn is answered to. */
+/** The connection that an attempt is answered on. */
 export interface AttemptOwner {
   readonly peer: Peer;
   /** It has been answered. */
   ended(attempt: Attempt): void;
 }
 
-/** Who works at a turn. */
+/** Handles an attempt. */
 export interface AttemptHandler {
-  /** The client does not want it any more. */
+  /** The client has cancelled it. */
   cancel(reason: string | undefined): void;
 }
 
-/** One request on one connection, until it is answered: where it came from and where its answer goes. */
+/**
+ * One request on one connection, until it is answered. A call that requires input takes several attempts: the client
+ * retries it with the input.
+ */
 export class Attempt implements Linked<Attempt> {
   before: Attempt | undefined = undefined;
   after: Attempt | undefined = undefined;

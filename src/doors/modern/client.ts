@@ -20,7 +20,7 @@ import { ModernRequest } from './request.ts';
 import { modernResult } from './modern-meta.ts';
 import { Attempt, type AttemptOwner } from './attempt.ts';
 
-/** Requests of the older era that have no place in this one. */
+/** Requests of the older era that this one has removed. */
 const REMOVED_METHODS = new Set([
   'initialize',
   'ping',
@@ -31,7 +31,7 @@ const REMOVED_METHODS = new Set([
   'tasks/result',
 ]);
 
-/** Requests of an extension, for clients that have it. */
+/** Requests of an extension, for clients that declare it. */
 const TASKS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
@@ -39,27 +39,27 @@ function hasTasks({ extensions }: JsonObject): boolean {
   return isJsonObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
 }
 
-/** How long the answer to who we are waits for servers that nobody knows yet, and how often it looks, in milliseconds. */
+/** How long server/discover waits for servers that never ran before, and how often it checks, in milliseconds. */
 const SERVER_INFO_WAIT_MS = 1500;
 const RECHECK_MS = 25;
 
-/** How long a client may take us at our word about what we are, in milliseconds. */
+/** How long a client may cache the result of server/discover, in milliseconds. */
 const DISCOVER_TTL_MS = 60_000;
 
-/** One connection of a client that speaks the version without a handshake: every request stands for itself. */
+/** One connection of a client that speaks the version without a handshake: every request is independent. */
 export class ModernClient implements ModernConnection, AttemptOwner {
   readonly peer: Peer;
   readonly #clients: StatelessClients;
-  /** What waits for an answer. */
+  /** The attempts that are not answered yet. */
   readonly #running = new LinkedSet<Attempt>();
-  /** Answers to who we are that are not given yet. */
+  /** Pending answers to server/discover. */
   #discovering = 0;
   #onIdle: (() => void)[] = [];
 
   constructor(peer: Peer, clients: StatelessClients) {
     this.peer = peer;
     this.#clients = clients;
-    // Every request of this era has an envelope among its rare members.
+    // Every request of this era has `_meta` members, which are rare members of the shape.
     peer.readsRareMembers = true;
     clients.connected(this);
   }
@@ -76,7 +76,7 @@ export class ModernClient implements ModernConnection, AttemptOwner {
 
   request(message: Message, method = message.string(Client.method)!): void {
     const { version, capabilities } = this.#clients.clientMetaOf(message);
-    // What most requests are is not held up by what few are.
+    // The hot path comes before the checks for rare cases.
     if (version === MODERN_VERSION && capabilities !== undefined && method === 'tools/call') {
       this.#run(message, method, capabilities);
       return;
@@ -107,7 +107,7 @@ export class ModernClient implements ModernConnection, AttemptOwner {
   }
 
   notification(message: Message): void {
-    // The one notification that the era has for us; over HTTP it is the end of the exchange instead.
+    // The only client notification of the era; over HTTP, closing the exchange cancels instead.
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const id = message.text(Client.requestId);
     const attempt = this.#running.find((each) => each.id === id);
@@ -117,7 +117,7 @@ export class ModernClient implements ModernConnection, AttemptOwner {
     attempt.handler?.cancel(typeof reason === 'string' ? reason : undefined);
   }
 
-  /** The client is gone. What it asked for is not wanted any more; calls that wait for its next turn do. */
+  /** The client has disconnected. Its requests are cancelled; suspended calls go on waiting for a retry. */
   leave(): void {
     for (const attempt of this.#running.members()) {
       this.ended(attempt);
@@ -126,13 +126,13 @@ export class ModernClient implements ModernConnection, AttemptOwner {
     this.#clients.disconnected(this);
   }
 
-  /** Resolves when nothing waits for an answer; who only listens does not count. */
+  /** Resolves when no request waits for an answer; subscriptions do not count. */
   idle(): Promise<void> {
     if (this.#busy === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Gives up on what still runs, and says so. */
+  /** Answers all running requests with an error, and ends subscriptions. */
   failAll(): void {
     for (const { handler: worker } of this.#running.members()) {
       if (worker instanceof ListenRequest) worker.end();
@@ -184,11 +184,11 @@ export class ModernClient implements ModernConnection, AttemptOwner {
     request.run();
   }
 
-  /** The call that a client comes back to with the answer to a question. */
+  /** The suspended call that a client retries with the requested input. */
   #takeSuspended(state: string, request: Message): ModernRequest | undefined {
     const suspended = this.#clients.suspended.take(state);
     if (suspended === undefined || suspended.matches(request)) return suspended;
-    // It is good for once, and for what it was given for; whoever tries it on something else ends both.
+    // A state is valid once, and for the same request; trying it on another one ends the call.
     suspended.expire();
     return undefined;
   }
@@ -212,8 +212,8 @@ export class ModernClient implements ModernConnection, AttemptOwner {
   }
 
   /**
-   * What servers can do beyond the protocol is known only from themselves. One that starts with the first request anyway
-   * is waited for a moment, the first time ever.
+   * Extensions are known only from the servers themselves. Waits a moment for those that never ran before and start with
+   * the first request anyway.
    */
   async #waitForServerInfo(capabilities: JsonObject): Promise<void> {
     this.#clients.declared(capabilities);
@@ -244,7 +244,7 @@ export class ModernClient implements ModernConnection, AttemptOwner {
     );
   }
 
-  /** What servers beyond us have that goes beyond the protocol; it passes through. */
+  /** The extensions of all servers; they are relayed. */
   #extensions(): JsonObject {
     const all: JsonObject = {};
     for (const { source } of this.#clients.gateway.catalog.entries) {
@@ -255,7 +255,7 @@ export class ModernClient implements ModernConnection, AttemptOwner {
   }
 }
 
-/** What we declare: everything that a server may have, for they are not asked first. */
+/** Our capabilities: everything that a server may have, because servers are not asked first. */
 function capabilitiesOf(kinds: ReadonlySet<CatalogKind>, extensions: JsonObject): JsonObject {
   return {
     tools: { listChanged: true },

@@ -1,13 +1,13 @@
-/** Who can be a member of a chain: it knows its neighbours itself, so that to come and go makes nothing new. */
+/** A member holds its own links, so that adding and removing allocates nothing. */
 export interface Linked<T> {
   before: T | undefined;
   after: T | undefined;
 }
 
 /**
- * A set whose members come and go with every request. A Map or Set makes its table anew every so many deletions, and a
- * table that has grown old keeps alive what it once held, until all memory is searched: that cost a call more than
- * everything else together. Nobody is a member of two chains, or of one twice.
+ * A set whose members change with every request. A Map or Set rebuilds its table after some deletions, and a table in the
+ * old generation keeps its former entries alive until a full garbage collection: that cost more than the rest of a call.
+ * An object must not be in two sets, nor in one twice.
  */
 export class LinkedSet<T extends Linked<T>> {
   #newest: T | undefined;
@@ -25,7 +25,7 @@ export class LinkedSet<T extends Linked<T>> {
     this.#size++;
   }
 
-  /** Takes a member out; returns false where it is out already. */
+  /** Removes a member; returns false if it is not in the set. */
   remove(member: T): boolean {
     const { before, after } = member;
     if (after === undefined && this.#newest !== member) return false;

@@ -10,15 +10,16 @@ import {
 } from '../../protocol/index.ts';
 import { Message, type AnswerListener, type Edit } from '../../wire/index.ts';
 import type { StatelessClients } from './stateless-clients.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 import { modernResult } from './modern-meta.ts';
 import type { Attempt } from './attempt.ts';
 
-/** URIs that one request may listen to. */
+/** The most URIs that one request may subscribe to. */
 const MAX_URIS = 1000;
-/** How long servers may take to say whether they tell of changes, in milliseconds. */
+/** How long the acknowledgement waits for servers to confirm subscriptions, in milliseconds. */
 const SUBSCRIBE_TIMEOUT_MS = 5000;
 
-/** What a client may listen to, and the notification that tells of it. */
+/** The lists that a client may listen to, each with its notification. */
 const LISTS = {
   toolsListChanged: LIST_KINDS.tools.changed,
   promptsListChanged: LIST_KINDS.prompts.changed,
@@ -26,8 +27,8 @@ const LISTS = {
 } as const;
 
 /**
- * A `subscriptions/listen` of a modern client: one long request that is told of what it asked for, until one of the two
- * ends it. To the core it is a client that only listens.
+ * A `subscriptions/listen` of a modern client: one long request that gets the notifications it asked for, until either
+ * side ends it. To the core it is a client that only listens.
  */
 export class ListenRequest implements ClientLink {
   readonly modern = true;
@@ -35,12 +36,12 @@ export class ListenRequest implements ClientLink {
   readonly #clients: StatelessClients;
   readonly #attempt: Attempt;
   readonly #session: Session;
-  /** The id of the request, as JSON text: it is the name of the subscription, too. */
+  /** The id of the request, as JSON text; it is also the subscription id. */
   readonly #id: string;
   readonly #lists: ReadonlySet<string>;
   readonly #uris = new Set<string>();
   readonly #subscribing = new Map<Call, (done: boolean) => void>();
-  /** What comes before the acknowledgement, which must be the first. */
+  /** Notifications from before the acknowledgement, which must come first. */
   #queued: (() => void)[] | undefined = [];
   #closed = false;
 
@@ -51,7 +52,7 @@ export class ListenRequest implements ClientLink {
     const params = attempt.request.value(Client.params);
     const wanted = isJsonObject(params) && isJsonObject(params.notifications) ? params.notifications : {};
     this.#lists = new Set(
-      // What never changes is not listened to; the acknowledgement says so.
+      // Lists that never change are left out of the acknowledgement.
       Object.entries(LISTS).flatMap(([key, method]) =>
         wanted[key] === true && clients.identity.fixed !== true ? [method] : [],
       ),
@@ -67,7 +68,10 @@ export class ListenRequest implements ClientLink {
 
   async #begin(uris: ReadonlySet<string>, wantsResources: boolean): Promise<void> {
     this.#clients.gateway.join(this.#session);
-    await within(SUBSCRIBE_TIMEOUT_MS, Promise.all([...uris].map((uri, at) => this.#subscribe(uri, at + 1))));
+    await waitAtMost(
+      SUBSCRIBE_TIMEOUT_MS,
+      Promise.all([...uris].map((uri, at) => this.#subscribe(uri, at + 1))),
+    );
     if (this.#closed) return;
     const notifications = {
       ...Object.fromEntries(
@@ -97,13 +101,13 @@ export class ListenRequest implements ClientLink {
     });
   }
 
-  /** The client does not listen any more. */
+  /** The client has ended it. */
   cancel(): void {
     if (!this.#leave()) return;
     this.#attempt.finish();
   }
 
-  /** We end it, and say so. */
+  /** We end it, with an answer. */
   end(): void {
     if (!this.#leave()) return;
     const result = { _meta: { [Meta.subscriptionId]: JSON.parse(this.#id) as string | number } };
@@ -157,7 +161,7 @@ export class ListenRequest implements ClientLink {
     this.#subscribing.delete(call);
   }
 
-  /** Who only listens is asked nothing. */
+  /** A subscription takes no requests. */
   ask(_request: Message, listener: AnswerListener): number {
     listener.unanswered('closed');
     return 0;
@@ -180,7 +184,7 @@ export class ListenRequest implements ClientLink {
   }
 }
 
-/** The edits that tag a notification with the subscription it is told under; a tag of its server's is not the client's. */
+/** The edits that tag a notification with its subscription id, in place of one that its server has set. */
 function tagged(notification: Message, edits: readonly Edit[], id: string): readonly Edit[] {
   const tag = `${JSON.stringify(Meta.subscriptionId)}:${id}`;
   const all = [...edits];
@@ -196,18 +200,9 @@ function tagged(notification: Message, edits: readonly Edit[], id: string): read
     const empty = /^\{\s*\}$/.test(notification.text(Server.meta)!);
     return put({ start: at, end: at, with: empty ? tag : `${tag},` });
   }
-  // It has a uri, or it would not be here.
+  // It has a uri, so it has params.
   const at = notification.start(Server.params) + 1;
   return put({ start: at, end: at, with: `"_meta":{${tag}},` });
 }
 
 const BRACE = 0x7b;
-
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([done, late]);
-  clearTimeout(timer);
-}

@@ -2,7 +2,7 @@ import { Meta, Server, type JsonObject } from '../../protocol/index.ts';
 import { addEdit, editedText, memberText, Message, withMembers, type Edit } from '../../wire/index.ts';
 import { SERVER_SHAPE } from '../../protocol/index.ts';
 
-/** Results that may be kept by a client, and must say for how long. */
+/** Results that a client may cache, and that must say for how long. */
 const CACHEABLE = new Set([
   'server/discover',
   'tools/list',
@@ -17,7 +17,7 @@ const BRACE = 0x7b;
 const OLD_NOT_FOUND = /"code"\s*:\s*-32002\b/;
 const NOT_FOUND = '-32602';
 
-/** What every result of ours says of us. */
+/** Our identity, in the `_meta` of every result. */
 export type ServerInfo = Readonly<{ name: string; title: string; version: string }>;
 
 /** Members that the modern era requires of a result, as JSON text without braces. */
@@ -27,7 +27,7 @@ function required(
   ttlMs = 0,
 ): string[] {
   const members = has.resultType ? [] : ['"resultType":"complete"'];
-  // What a server of the older era answers may change at any moment; it has other ways to say so.
+  // An answer of an older server may change at any moment; it announces that in other ways.
   if (CACHEABLE.has(method)) {
     if (!has.ttl) members.push(`"ttlMs":${ttlMs}`);
     if (!has.scope) members.push('"cacheScope":"private"');
@@ -36,8 +36,8 @@ function required(
 }
 
 /**
- * The edits that make a source's answer one of the modern era: the kind of result, how long it may be kept, and who
- * gave it, each where the source has not said it itself. All else stays as it came.
+ * The edits that turn a source's answer into one of the modern era: resultType, cache members and server info, each if
+ * the source has not set it. Everything else stays byte for byte.
  */
 export function withModernMeta(
   answer: Message,
@@ -48,7 +48,7 @@ export function withModernMeta(
   if (answer.has(Server.error)) return modernError(answer, edits);
   if (hasModernMeta(answer, method)) return { answer, edits };
   const start = answer.start(Server.result) + 1;
-  // Something has been put in just there already: the two are done one after the other.
+  // An earlier edit is at the same position: apply it first.
   if (edits.some((edit) => edit.start <= start && edit.end >= start))
     return withModernMeta(Message.fromText(editedText(answer, edits), SERVER_SHAPE), NONE, method, info);
   const members = required(method, {
@@ -70,12 +70,12 @@ export function withModernMeta(
   return { answer, edits: all };
 }
 
-/** Whether a source has said everything itself, as those of this era do. */
+/** Whether the answer has all of these members already, as those of modern servers do. */
 export function hasModernMeta(answer: Message, method: string): boolean {
   return (
     answer.has(Server.serverInfo) &&
     answer.has(Server.resultType) &&
-    // Nearly all are of tools, which are never kept.
+    // Nearly all are tool results, which are never cached.
     (method === 'tools/call' ||
       !CACHEABLE.has(method) ||
       (answer.has(Server.ttlMs) && answer.has(Server.cacheScope)))
@@ -95,7 +95,7 @@ export function modernResultText(result: string, method: string, info: ServerInf
     ? withMembers(result, { _meta: withMembers(meta, { [Meta.serverInfo]: JSON.stringify(info) }) })
     : withMembers(result, { _meta: `{${JSON.stringify(Meta.serverInfo)}:${JSON.stringify(info)}}` });
   if (members.length === 0) return changed;
-  // There is a member in it by now.
+  // It has at least one member by now.
   return `{${members.join(',')},${changed.slice(1)}`;
 }
 

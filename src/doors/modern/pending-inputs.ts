@@ -1,18 +1,18 @@
 import { CLIENT_SHAPE } from '../../protocol/index.ts';
 import { Message, type AnswerListener } from '../../wire/index.ts';
 
-/** A request of a client that can bring it a question: its answer is the question then. */
+/** A request of a client that can carry a server's request to it: as an `input_required` answer. */
 export interface InputCarrier {
-  /** Whether it may be answered with a question: some requests may not, and none that is over. */
+  /** Whether it may be answered with `input_required`: not every method allows it, and it must not be finished. */
   readonly mayRequireInput: boolean;
-  /** Whether the client waits for its answer now, and is not away with a question already. */
+  /** Whether the client waits for its answer now, and is not away with an earlier one. */
   readonly connected: boolean;
-  /** There is a question for it to bring. */
+  /** There is an input request to deliver. */
   deliver(): void;
 }
 
 export interface PendingInput {
-  /** What the client calls it by. */
+  /** Its key in `inputRequests`. */
   readonly key: string;
   readonly request: Message;
 }
@@ -23,20 +23,20 @@ interface OpenInput extends PendingInput {
 }
 
 /**
- * The questions to one person that are not answered yet. A question need not be about the request that brings it: a server
- * does not say which call it asks for. So when that one is answered otherwise, another brings it, as long as there is one.
+ * The pending requests of servers to one principal. A server does not say which call its request is for, so the request
+ * that carries it need not be the one it is about: when that one is answered first, another carries it, if there is one.
  */
 export class PendingInputs {
   readonly #carriers: () => readonly InputCarrier[];
   readonly #open = new Map<number, OpenInput>();
   #lastId = 0;
 
-  /** `carriers`: the requests of that person, the latest first. They are counted when there is a question: most have none. */
+  /** `carriers`: the requests of that principal, the newest first. Called only when there is input to request. */
   constructor(carriers: () => readonly InputCarrier[]) {
     this.#carriers = carriers;
   }
 
-  /** One is over; what it was to bring is brought by another. */
+  /** A carrier has finished; another one takes over its inputs. */
   leave(carrier: InputCarrier): void {
     if (this.#open.size === 0) return;
     for (const [id, input] of [...this.#open]) {
@@ -47,12 +47,12 @@ export class PendingInputs {
     }
   }
 
-  /** It cannot bring what it was to bring: nobody answers that. */
+  /** A carrier cannot deliver its inputs: they stay unanswered. */
   refuse(carrier: InputCarrier): void {
     for (const [id, input] of [...this.#open]) if (input.carrier === carrier) this.#refuse(id);
   }
 
-  /** Takes a question that was meant for the client of one request. Returns its id. */
+  /** Adds a server's request, preferably for this carrier. Returns its id. */
   ask(request: Message, listener: AnswerListener, preferred: InputCarrier): number {
     const id = ++this.#lastId;
     const carrier = this.#pick(preferred);
@@ -67,16 +67,16 @@ export class PendingInputs {
     this.#open.delete(id);
   }
 
-  /** What one is to bring. */
+  /** The inputs that a carrier has to deliver. */
   for(carrier: InputCarrier): PendingInput[] {
     return [...this.#open.values()].filter((input) => input.carrier === carrier);
   }
 
-  /** The client has answered, by key, what it was asked with one of its requests; each is JSON text. */
+  /** The client has answered inputs of a carrier, by key; each answer is JSON text. */
   answered(carrier: InputCarrier, answers: ReadonlyMap<string, string>): void {
     for (const [id, input] of [...this.#open]) {
       const text = input.carrier === carrier ? answers.get(input.key) : undefined;
-      // What is done with one answer may end the call, and with it the others.
+      // Handling one answer may end the call, and with it the other inputs.
       if (text === undefined || !this.#open.delete(id)) continue;
       input.listener.answered(
         Message.fromText(`{"jsonrpc":"2.0","id":${id},"result":${text}}`, CLIENT_SHAPE),
@@ -84,7 +84,7 @@ export class PendingInputs {
     }
   }
 
-  /** Who is there is asked rather than who is away, and the one that was meant rather than another. */
+  /** Prefers a connected carrier over one that is away, and then the preferred one. */
   #pick(preferred: InputCarrier | undefined): InputCarrier | undefined {
     const able = this.#carriers().filter((carrier) => carrier.mayRequireInput);
     if (preferred !== undefined && able.includes(preferred)) able.unshift(preferred);

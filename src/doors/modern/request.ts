@@ -25,12 +25,12 @@ import type { Suspendable } from './suspended-requests.ts';
 import { hasModernMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
 import type { Attempt } from './attempt.ts';
 
-/** Questions that come so close together are put in one answer, in milliseconds. */
+/** Input requests within this time go into one answer, in milliseconds. */
 const BATCH_MS = 10;
 
 /**
- * One request of a modern client, over all the turns it takes. When its server asks something, the request is answered
- * with the question and the call goes on waiting; the client brings the answer with its next turn, a request of its own.
+ * One request of a modern client, over all its attempts. When its server sends a request, the attempt is answered with
+ * `input_required` and the call is suspended; the client returns with the input in its next attempt.
  */
 export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
   readonly modern = true;
@@ -43,14 +43,14 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
   readonly #call: Call;
   /** Undefined while the client is away. */
   #attempt: Attempt | undefined;
-  /** Where the questions to its client lie; its own is made for the first of them. */
+  /** The inputs for its client; created for the first one unless they are shared. */
   #inputs: PendingInputs | undefined;
-  /** Whether it has been answered, or is not wanted any more. */
+  /** Whether it has been answered or cancelled. */
   #finished = false;
   #askTimer: NodeJS.Timeout | undefined;
-  /** What the client has to come back with, while it is away. */
+  /** The `requestState` of the client while it is away. */
   #state = '';
-  /** What came while the client was away. */
+  /** The answer that came while the client was away. */
   #heldAnswer: ((attempt: Attempt) => void) | undefined;
 
   constructor(
@@ -72,7 +72,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     this.#call = this.session.open(attempt.request, method);
   }
 
-  /** Takes it to where it is answered. */
+  /** Routes it. */
   run(): void {
     this.#clients.gateway.handle(this.#call);
   }
@@ -92,12 +92,12 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     else listener();
   }
 
-  /** Whether a request that comes back is about the same as this one: nobody uses its state for something else. */
+  /** Whether a retry is the same request: its state must not be used for another one. */
   matches(request: Message): boolean {
     return subjectOf(request) === subjectOf(this.#call.request);
   }
 
-  /** The client is back. What it was asked and has answered is passed on; what it has not is asked again. */
+  /** The client is back. Its inputs go to the server; missing ones are requested again. */
   resume(attempt: Attempt): void {
     this.#attempt = attempt;
     const responses = attempt.request.text(Client.inputResponses);
@@ -115,7 +115,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     else if (this.#pendingInputs().length > 0) this.deliver();
   }
 
-  /** The client does not want it any more. */
+  /** The client has cancelled it. */
   cancel(reason: string | undefined): void {
     clearTimeout(this.#askTimer);
     this.#attempt = undefined;
@@ -138,19 +138,19 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     this.#inputs?.withdraw(id);
   }
 
-  /** What it is to bring. */
+  /** The inputs that it has to deliver. */
   #pendingInputs(): PendingInput[] {
     return this.#inputs?.for(this) ?? [];
   }
 
-  /** Lists are listened to by a request of their own. */
+  /** List changes go to subscriptions/listen. */
   notify(): void {
-    // Nothing of that belongs to this request.
+    // Not part of this request.
   }
 
   forwardAnswer(answer: Message, _call: Call, edits: readonly Edit[]): void {
     const attempt = this.#attempt;
-    // As nearly every answer of a server of this era comes: there is nothing to add and nobody away.
+    // The hot path: a modern server's answer needs no additions.
     if (attempt !== undefined && hasModernMeta(answer, this.#method)) {
       this.#attempt = undefined;
       attempt.peer.forwardAnswer(answer, attempt.request, edits);
@@ -188,7 +188,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
 
   forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
     const attempt = this.#attempt;
-    // Whoever is away hears nothing of the way there.
+    // A client that is away gets no notifications.
     if (attempt === undefined) return;
     const method = notification.string(Server.method);
     if (method === 'notifications/message' && !this.#wants(notification)) return;
@@ -196,7 +196,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
       attempt.peer.outbox.forward(notification, edits);
       return;
     }
-    // It goes on under the token of the turn that the client is in now.
+    // Progress continues under the token of the current attempt.
     const token = attempt.request.text(Client.progressToken);
     if (token === undefined) return;
     const start = notification.start(Server.progressToken);
@@ -216,7 +216,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     this.#answerAttempt(({ peer, request }) => peer.answerText(request.text(Client.id)!, resultText), length);
   }
 
-  /** Answers the turn the client is in, or keeps the answer until it is back, which takes so many bytes. */
+  /** Answers the current attempt, or holds the answer of this size until the client is back. */
   #answerAttempt(answer: (attempt: Attempt) => void, bytes = 0): void {
     const attempt = this.#attempt;
     if (attempt === undefined) {
@@ -246,7 +246,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     return this.#attempt !== undefined;
   }
 
-  /** There is a question; others may follow in the same breath. */
+  /** Requests input shortly; more may follow at the same time. */
   deliver(): void {
     if (this.#attempt !== undefined) this.#askTimer ??= setTimeout(() => this.#askNow(), BATCH_MS);
   }
@@ -258,7 +258,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     if (attempt === undefined || inputs.length === 0) return;
     const state = this.#clients.suspended.add(this);
     if (state === undefined) {
-      // There is no room for one more to wait.
+      // No room for another suspended request.
       this.#inputs?.refuse(this);
       return;
     }
@@ -272,27 +272,27 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     this.#attempt = undefined;
     attempt.peer.answerText(attempt.request.text(Client.id)!, result);
     attempt.finish();
-    // Its server works at nothing as long as the client is away.
+    // Its server does not work on the call while the client is away.
     this.#call.suspend(true);
   }
 }
 
-/** Too many answers wait for clients that are away. */
+/** The held answers exceed their limit. */
 function failLost({ peer, request }: Attempt): void {
   const message = 'The answer came while the client was away, and there was no room to keep it.';
   peer.fail(request.text(Client.id), RpcCode.internalError, message);
 }
 
-/** A server's request as it stands among the inputs that are required. */
+/** A server's request as a value of `inputRequests`. */
 function asInput(request: Message): string {
   const method = request.text(Server.method)!;
   const given = request.text(Server.params);
-  // The modern era has no name for a question that is answered elsewhere: the client learns by coming back.
+  // The modern era has no elicitationId: a client learns of completion by its retry.
   const params = given?.startsWith('{') === true ? withMembers(given, { elicitationId: undefined }) : given;
   return `{"method":${method}${params === undefined ? '' : `,"params":${oneLine(params)}`}}`;
 }
 
-/** Method, name or address, and arguments: what must be the same when a client comes back. */
+/** Method, name or URI, and arguments: these must be the same in a retry. */
 function subjectOf(request: Message): string {
   const params = request.text(Client.params) ?? '';
   const args = params.startsWith('{') ? memberText(params, 'arguments') : undefined;
@@ -304,7 +304,7 @@ function subjectOf(request: Message): string {
   ]);
 }
 
-/** The same text for the same value, in whatever order its members were written. */
+/** The same text for equal values, whatever the order of their members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,

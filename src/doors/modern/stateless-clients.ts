@@ -13,28 +13,28 @@ export interface StatelessClientsOptions {
   readonly identity: ServerIdentity;
   readonly log: Logger;
   /**
-   * Whether all requests are one person's, as over stdin and stdout, so that a question during any of them may be put to
-   * any. Over the network each may be somebody else's. Default false.
+   * Whether all requests come from one user, as over stdio, so that any of them can carry a server's request. Over the
+   * network each may come from another user. Default false.
    */
   readonly singleUser?: boolean;
   readonly suspended?: SuspendedRequestsOptions;
 }
 
-/** One connection, with the requests that are under way over it, the newest first. */
+/** One connection with its running requests, the newest first. */
 export interface ModernConnection {
   readonly requests: readonly InputCarrier[];
 }
 
-/** What a request says of its client, where it says so. */
+/** The `_meta` members of a request about its client. */
 export interface ClientMeta {
-  /** The version of the protocol that it is of. */
+  /** The protocol version of the request. */
   readonly version: string | undefined;
   readonly capabilities: JsonObject | undefined;
 }
 
 /**
- * What the requests of the modern era have in common. They know nothing of each other, and yet servers of the older era
- * have to be told how much to log, tasks be found again, and calls that wait for an answer of their client.
+ * The shared state of all requests of the modern era. The requests are independent, but older servers need one log level
+ * for all, and tasks and suspended calls have to be found again.
  */
 export class StatelessClients {
   readonly gateway: Gateway;
@@ -44,16 +44,16 @@ export class StatelessClients {
   readonly suspended: SuspendedRequests<ModernRequest>;
   readonly #session: Session;
   readonly #singleUser: boolean;
-  /** Where the questions to that one person lie. */
+  /** The pending inputs of the single user. */
   readonly inputs: PendingInputs | undefined;
-  /** Over whose connections that one person's requests come. */
+  /** The connections of the single user. */
   readonly #connections = new Set<ModernConnection>();
   readonly #nullClient: ClientLink;
   #joined = false;
-  /** What the last request said in its envelope, where such a one may come again, and what that means. */
+  /** The memoized `_meta` of the last request, and its parsed members. */
   #lastMemo: object | undefined;
   #lastMeta: ClientMeta = { version: undefined, capabilities: undefined };
-  /** The capabilities of the last request that said any, as it said them and as a value. */
+  /** The last capabilities, as JSON bytes and as a value. */
   #capabilitiesText: Buffer | undefined;
   #capabilities: JsonObject | undefined;
   #lastDeclared: JsonObject | undefined;
@@ -72,12 +72,12 @@ export class StatelessClients {
     this.#session.ready();
   }
 
-  /** Whose a request is: everybody's here are one person's, or each is somebody else's. */
+  /** The principal of a request: the single user, or the request itself. */
   principalOf(client: ClientLink): object {
     return this.#singleUser ? this : client;
   }
 
-  /** Somebody sits down, whose requests may be one person's with those of others. */
+  /** Adds a connection, whose requests may belong to the single user. */
   connected(connection: ModernConnection): void {
     if (this.#singleUser) this.#connections.add(connection);
   }
@@ -100,7 +100,7 @@ export class StatelessClients {
     return session;
   }
 
-  /** What a request says of its client. Each says it anew, and mostly the same as the one before. */
+  /** The client's members in `_meta`. Every request repeats them, mostly unchanged. */
   clientMetaOf(request: Message): ClientMeta {
     const { memoized: memo } = request;
     if (memo !== undefined && memo === this.#lastMemo) return this.#lastMeta;
@@ -121,21 +121,21 @@ export class StatelessClients {
     return (this.#capabilities = JSON.parse(text) as JsonObject);
   }
 
-  /** What a client can do; servers that start now are told of it. What another one cannot is refused when it is asked. */
+  /** Adds a client's capabilities to those that new servers see. A client without one refuses such a request later. */
   declared(capabilities: JsonObject): void {
     if (capabilities === this.#lastDeclared) return;
     this.#lastDeclared = capabilities;
     Object.assign(this.#nullClient.capabilities, capabilities);
   }
 
-  /** Servers that are listed one by one start with the first request, as they do when a client of the older era joins. */
+  /** Joins the gateway with the first request, which starts servers whose own tools are exposed. */
   join(): void {
     if (this.#joined) return;
     this.#joined = true;
     this.gateway.join(this.#session);
   }
 
-  /** Somebody wants to hear so much; servers of the older era have one level for all, so the most that was wanted stays. */
+  /** Lowers the log level for older servers, which have one level for all clients. */
   wantLog(level: string): void {
     const before = severity(this.#session.logLevel);
     if (before >= 0 && before <= severity(level)) return;
@@ -151,7 +151,7 @@ export class StatelessClients {
 
 const BRACE = 0x7b;
 
-/** Nobody is told what belongs to no request. */
+/** Drops messages that belong to no request. */
 const nullClient = (): ClientLink => ({
   modern: true,
   capabilities: {},

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 
-/** Something that waits for its client to come back. */
+/** A request that waits for a retry of its client. */
 export interface Suspendable {
   /** How much it holds, in bytes, roughly. */
   readonly bytes: number;
-  /** The client has not come back in time, or there are too many: nobody waits for it any more. */
+  /** The client has not retried in time. */
   expire(): void;
 }
 
 export interface SuspendedRequestsOptions {
-  /** How long a client may take to come back, in milliseconds. Default ten minutes: often a person has to answer. */
+  /** How long a client may take to retry, in milliseconds. Default ten minutes, because often a person has to answer. */
   readonly ageMs?: number;
-  /** How many may wait at one time. Default 1000. */
+  /** How many may wait at the same time. Default 1000. */
   readonly maxRequests?: number;
   /** How much they may hold together, in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -25,13 +25,13 @@ interface Entry<W> {
   readonly until: number;
 }
 
-/** What every state of ours begins with, so that it is told apart from those that servers give out. */
+/** The prefix of our states, which distinguishes them from those of servers. */
 const STATE_PREFIX = 'switchboard.';
 const ID_BYTES = 32;
 
 /**
- * Calls that have been answered with a question, until their client comes back with the answer. The state it brings
- * back is a name that cannot be guessed and is good for once.
+ * Calls that were answered with `input_required`, until their client retries with the input. The `requestState` is an
+ * unguessable key and valid once.
  */
 export class SuspendedRequests<W extends Suspendable> {
   readonly #ageMs: number;
@@ -61,12 +61,12 @@ export class SuspendedRequests<W extends Suspendable> {
     return [...this.#byState.values()].map(({ request }) => request).reverse();
   }
 
-  /** Whether a state was given out by one of us; then no server is asked about it. */
+  /** Whether a state is ours and not a server's. */
   static isOurs(state: string): boolean {
     return state.startsWith(STATE_PREFIX);
   }
 
-  /** Returns the state to come back with; undefined where there is no room. */
+  /** Returns the state for the retry; undefined if there is no room. */
   add(request: W): string | undefined {
     const { bytes } = request;
     if (this.#byState.size >= this.#maxRequests || this.#bytes + bytes > this.#maxBytes) return undefined;
@@ -77,7 +77,7 @@ export class SuspendedRequests<W extends Suspendable> {
     return state;
   }
 
-  /** What waits under a state holds more now. Returns false where there is no room for that. */
+  /** Adds to the size of a suspended request. Returns false if there is no room. */
   addBytes(state: string, bytes: number): boolean {
     const found = this.#byState.get(state);
     if (found === undefined || this.#bytes + bytes > this.#maxBytes) return false;
@@ -86,7 +86,7 @@ export class SuspendedRequests<W extends Suspendable> {
     return true;
   }
 
-  /** Takes out what waits under a state; it is good for once. */
+  /** Takes out the request of a state, which is then used up. */
   take(state: string): W | undefined {
     const found = this.#byState.get(state);
     if (found === undefined) return undefined;
@@ -95,7 +95,7 @@ export class SuspendedRequests<W extends Suspendable> {
     return found.request;
   }
 
-  /** Nobody will come back any more. */
+  /** Expires all of them. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
