@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
-import { holdersFromLsof, holdersFromNetstat, listeningOn, ownHolders, portHolders } from './port-holders.ts';
+import {
+  heldBy,
+  holdersFromLsof,
+  holdersFromNetstat,
+  listeningOn,
+  ownHolders,
+  portHolders,
+} from './port-holders.ts';
 
 const hasIpv6 = await listens({ host: '::1' });
 
@@ -84,6 +91,13 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
     );
     expect([...own.keys()].sort()).toEqual([four, six].sort());
     expect([...own.values()].map(({ pid }) => pid)).toEqual([process.pid, process.pid]);
+  });
+
+  test('by the processes themselves, on every port of theirs', async () => {
+    const ports = [await listener({ host: '127.0.0.1' }), await listener({ host: '0.0.0.0' })];
+    expect(heldBy([process.pid]).map(({ port }) => port)).toEqual(expect.arrayContaining(ports));
+    expect(heldBy([1, process.ppid]).filter(({ port }) => ports.includes(port))).toEqual([]);
+    expect(heldBy([])).toEqual([]);
   });
 
   test('for several ports at once, and nobody for a free one, none or a connection', async () => {

@@ -50,6 +50,10 @@ test('what may be a branch or a service offers both, then services only, and non
   expect((await found('up', '')).sort()).toEqual(['api', 'feature/x', 'main', 'web', 'worker']);
   expect(await found('up', 'feature/x', 'w')).toEqual(['web', 'worker']);
   expect(await found('up', 'feature/x', 'web', 'w')).toEqual(['worker']);
+  for (const command of ['down', 'restart', 'logs']) {
+    expect((await found(command, '')).sort()).toEqual(['api', 'feature/x', 'main', 'web', 'worker']);
+    expect(await found(command, 'feature/x', 'w')).toEqual(['web', 'worker']);
+  }
   expect((await found('checkout', '')).sort()).toEqual(['feature/x', 'main']);
   expect(await found('where', 'web', 'f')).toEqual(['feature/x']);
   expect(await found('where', 'web', 'main', '')).toEqual([]);

@@ -6,10 +6,11 @@ Switchyard knows which services of this repository run, for which branch, and wh
 1. Read \`switchyard://project/brief\`, or call \`switchyard_brief\` where resources cannot be read.
 2. Choose services and profiles only from \`configured_services\` and \`configured_profiles\`.
 3. Look at \`env_warnings\`. A missing env file is the usual reason for a service that does not start, and its contents cannot be guessed: ask the user.
-4. \`switchyard_where\` for one service: its URL, its port, and the process that really listens there.
-5. \`switchyard_logs\` for what a service wrote. Narrow it down with \`service\`, \`grep\` and \`since\`; \`truncated\` says that there is more.
-6. \`switchyard_create\` when the user wants a branch to run beside the others.
-7. \`switchyard_up\`, \`switchyard_checkout\`, \`switchyard_uncheckout\` and \`switchyard_down\` only when the user wants the runtime changed.
+4. Look at \`state\` before you use a service: only \`healthy\` and \`ready\` ones answer. \`note\` says what is wrong with the others.
+5. \`switchyard_where\` for one service: the \`address\` that answers, its port, and the process that really listens there.
+6. \`switchyard_logs\` for what a service wrote. Narrow it down with \`service\`, \`grep\` and \`since\`; \`truncated\` says that there is more.
+7. \`switchyard_create\` when the user wants a branch to run beside the others.
+8. \`switchyard_up\`, \`switchyard_checkout\`, \`switchyard_uncheckout\` and \`switchyard_down\` only when the user wants the runtime changed.
 
 ## What the changing tools do
 

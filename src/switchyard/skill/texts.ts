@@ -53,6 +53,7 @@ These start or stop programs and move what the user sees on localhost. Do them w
 - \`up\` says that a service exited or is not ready: its exit code and last lines are in the answer. Correct the cause, then \`up\` again.
 - It runs, but listens on a port of its own: its command ignores the port it is given. It gets it as the variable \`PORT\`, and as \`{port}\` in \`command\` in switchyard.toml.
 - A stranger holds the port of a checkout: you are told its pid and command. Tell the user; do not kill it.
+- \`state\` says how a service is doing: only \`healthy\` and \`ready\` ones answer, \`running\` ones listen nowhere by design, and \`note\` says what is wrong with the others. Use the \`address\` of \`sy where\`; it is null when nothing answers.
 - The status \`stale\` means that the process is gone, \`unverified\` that nobody can prove it is ours. Neither needs cleaning by hand: \`up\` or \`down\` settle it.
 - There is no switchyard.toml: \`sy init --dry-run\` shows the one it would write. Offer it to the user.
 
