@@ -15,7 +15,7 @@ import {
   languageSource,
   NATURAL_LANGUAGE,
   purposeOf,
-  type SpokenServer,
+  type LanguageServer,
 } from '../language/index.ts';
 import type { CatalogKind } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
@@ -108,7 +108,13 @@ export function withLanguageModel(
   { env, log }: Pick<ServerContext, 'env' | 'log'>,
 ): Source {
   if (server.language === undefined) return inner;
-  return languageSource({ inner, server: server as SpokenServer, rules: toolRules(server.tools), env, log });
+  return languageSource({
+    inner,
+    server: server as LanguageServer,
+    rules: toolRules(server.tools),
+    env,
+    log,
+  });
 }
 
 export function catalogEntry(source: Source, server: ConfiguredServer, volatile: boolean): CatalogEntry {

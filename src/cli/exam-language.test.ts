@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { loadConfig, type ServerDefinition } from '../config/index.ts';
-import { meantModel } from '../language/index.ts';
+import { resolveModel } from '../language/index.ts';
 import { languageProblems, modelLine } from './exam-language.ts';
 
 async function looked(language: object | true, env: Record<string, string> = {}, files: object = {}) {
   const entry = { command: 'node', language };
   const project = createProject({ 'switchboard.config.json': { mcpServers: { s: entry } }, ...files });
   const server: ServerDefinition = (await loadConfig({ cwd: project.dir, env })).servers[0]!;
-  const meant = await meantModel(server.language!, env);
-  const problems = languageProblems(server, { exposure: 'suite', language: meant });
-  return { line: modelLine(meant), problems, dir: project.dir };
+  const model = await resolveModel(server.language!, env);
+  const problems = languageProblems(server, { exposure: 'suite', language: model });
+  return { line: modelLine(model), problems, dir: project.dir };
 }
 
 test.each<[string, object | true, Record<string, string>, string]>([

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import type { ServerDefinition } from '../config/index.ts';
-import type { MeantModel } from '../language/index.ts';
+import type { ResolvedModel } from '../language/index.ts';
 import type { Problem } from './exam.ts';
 import type { Look } from './shown-as.ts';
 
@@ -22,7 +22,7 @@ export function languageProblems({ language }: ServerDefinition, look: Look): re
 }
 
 /** Which model that is, and what it needs. */
-export function modelLine(language: MeantModel): string {
+export function modelLine(language: ResolvedModel): string {
   if ('problem' in language) return 'none';
   const { provider, model } = language;
   return provider === 'host'

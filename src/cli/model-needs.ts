@@ -1,5 +1,5 @@
 import type { LanguageDefinition } from '../config/index.ts';
-import type { MeantModel } from '../language/index.ts';
+import type { ResolvedModel } from '../language/index.ts';
 import { printable, printableLine } from '../shared/printable.ts';
 
 /**
@@ -7,24 +7,24 @@ import { printable, printableLine } from '../shared/printable.ts';
  * are there decide.
  */
 export function modelNeeds(
-  meant: MeantModel,
+  model: ResolvedModel,
   env: NodeJS.ProcessEnv,
   chosen: Pick<LanguageDefinition, 'model' | 'provider'>,
 ): string {
-  if ('problem' in meant) {
-    const { message, hint } = meant.problem;
+  if ('problem' in model) {
+    const { message, hint } = model.problem;
     return `There is something left to do: ${printableLine(message)}\n  ${printable(hint)}\n`;
   }
-  if (meant.provider === 'host') {
+  if (model.provider === 'host') {
     const isChosen = chosen.model !== undefined || chosen.provider !== undefined;
     const instead = isChosen
       ? ''
       : 'Where it does not, set ANTHROPIC_API_KEY for the gateway, or wrap with --model and --base-url.\n';
     return `The model is that of the host: no key is needed, and the host must let servers use it (sampling with tools).\n${instead}`;
   }
-  const key = KEYS[meant.provider].find((name) => env[name]);
+  const key = KEYS[model.provider].find((name) => env[name]);
   const needs = key === undefined ? '' : ` ${key} must be set where the gateway is started, as it is here.`;
-  return `The model is ${printableLine(meant.model)}.${needs}\n`;
+  return `The model is ${printableLine(model.model)}.${needs}\n`;
 }
 
 const KEYS = { anthropic: ['ANTHROPIC_API_KEY', 'CLAUDE_API_KEY'], openai: ['OPENAI_API_KEY'] } as const;

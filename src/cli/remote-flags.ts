@@ -62,10 +62,10 @@ function refuseBadAddress(url: string): void {
   const shown = shownAddress(url);
   const completed = `http://${url}`;
   // What has another scheme, or is no address at all, does not become one by what is put before it.
-  const meant = !/^[a-z][a-z\d+.-]*:(?!\d)/i.test(url) && URL.canParse(completed);
+  const model = !/^[a-z][a-z\d+.-]*:(?!\d)/i.test(url) && URL.canParse(completed);
   throw usage(
     `--url ${JSON.stringify(shown)} is not an address that begins with http:// or https://.`,
-    meant ? `Write --url ${shownAddress(completed)}, or https:// where it has TLS.` : EXAMPLE,
+    model ? `Write --url ${shownAddress(completed)}, or https:// where it has TLS.` : EXAMPLE,
   );
 }
 

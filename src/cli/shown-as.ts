@@ -1,6 +1,6 @@
 import { namespaceOf, type App } from '../app.ts';
 import { composeEnv, type ConfiguredServer, type ServerDefinition } from '../config/index.ts';
-import { meantModel, NATURAL_LANGUAGE, type MeantModel } from '../language/index.ts';
+import { resolveModel, NATURAL_LANGUAGE, type ResolvedModel } from '../language/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { listedOf } from './survey.ts';
 import { wrappedChoice } from './wrapped-choice.ts';
@@ -11,7 +11,7 @@ export interface Look {
   /** The name of its one tool, where it is shown as one. */
   readonly suite?: string;
   /** The model that takes plain words for it, where there is one. */
-  readonly language?: MeantModel;
+  readonly language?: ResolvedModel;
 }
 
 /** How a server is shown; nothing is started for that. */
@@ -27,11 +27,14 @@ export async function lookOf(app: App, server: ServerDefinition, env: NodeJS.Pro
 }
 
 /** A wrapper in the folder of the server is a program of its own, with an environment of its own. */
-async function languageOf(server: ServerDefinition, env: NodeJS.ProcessEnv): Promise<MeantModel | undefined> {
-  if (server.language !== undefined) return meantModel(server.language, env);
+async function languageOf(
+  server: ServerDefinition,
+  env: NodeJS.ProcessEnv,
+): Promise<ResolvedModel | undefined> {
+  if (server.language !== undefined) return resolveModel(server.language, env);
   const choice = wrappedChoice(server);
   if (choice === undefined || server.kind !== 'stdio') return undefined;
-  return meantModel(choice, composeEnv(server, env));
+  return resolveModel(choice, composeEnv(server, env));
 }
 
 /** The names a client sees for a server, as far as they are known without starting it, and who answers. */
@@ -47,7 +50,7 @@ export function shownAs(server: ConfiguredServer, { exposure, suite, language }:
 }
 
 /** Which model it is, in a few words. */
-function modelText(language: MeantModel): string {
+function modelText(language: ResolvedModel): string {
   if ('problem' in language) return 'no model';
   return language.provider === 'host' ? "the client's model" : printableLine(language.model);
 }

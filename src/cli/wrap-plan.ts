@@ -8,8 +8,8 @@ import {
 } from '../config/index.ts';
 import { purposeOf } from '../language/index.ts';
 import {
-  CONFIG_FILE,
-  entryOf,
+  WRAP_CONFIG_FILE,
+  outerEntryOf,
   outerConfig,
   scriptName,
   wrapperScript,
@@ -73,11 +73,11 @@ export function refuseForeign(server: ServerDefinition, config: LoadedConfig, pr
     refuse(`${shown} is a part of this program, and has no tools to be wrapped.`, 'Wrap another server.');
   if (server.language !== undefined)
     refuse(`${shown} has a model already: "language" in ${origin.file}.`, 'Change it there, or take it out.');
-  if (dirname(origin.file) === config.directory || basename(origin.file) !== CONFIG_FILE)
+  if (dirname(origin.file) === config.directory || basename(origin.file) !== WRAP_CONFIG_FILE)
     refuse(`${shown} is defined in ${origin.file}, which other programs read as well.`, instead);
   const definition = parseJsonc(readFileSync(origin.file, 'utf8')) as Record<string, unknown>;
   const others = Object.keys((definition.mcpServers as object | undefined) ?? {}).length;
-  if (entryOf(definition, name) !== undefined && others > 1)
+  if (outerEntryOf(definition, name) !== undefined && others > 1)
     refuse(`${origin.file} defines ${others} servers, and a folder is wrapped as a whole.`, instead);
   const suite = config.settings.suites[name];
   const about = TOOL_SETTINGS.filter((key) => suite?.[key] !== undefined);

@@ -6,7 +6,7 @@ import { instructionsFor } from './descriptions/instructions.ts';
 import type { InnerClient } from './inner-client.ts';
 import { chooseModel } from './models/choose.ts';
 import type { Query } from './natural-language.ts';
-import type { LanguageSourceOptions, SpokenServer } from './source.ts';
+import type { LanguageSourceOptions, LanguageServer } from './source.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Takes plain words to the model of a server and resolves with the result of the tool, also where it says that it failed. */
@@ -57,7 +57,7 @@ function canSample({ sampling }: JsonObject): boolean {
   return (sampling as { tools?: unknown } | null | undefined)?.tools !== undefined;
 }
 
-function noTools({ name }: SpokenServer): SwitchboardError {
+function noTools({ name }: LanguageServer): SwitchboardError {
   return new SwitchboardError('LANGUAGE_NO_TOOLS', `Server '${name}' has no tool that its model may use.`, {
     hint: 'Look at exposedTools, hiddenTools and expose of this server in the configuration.',
   });

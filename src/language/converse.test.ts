@@ -5,7 +5,7 @@ import { createLogger } from '../shared/log.ts';
 import { Component, ServerError, type OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
 import { converse, type ConverseOptions } from './converse.ts';
-import type { Model, ModelReply, ModelRequest, ToolUse, Turn } from './model.ts';
+import type { Model, ModelReply, ModelRequest, ToolUse, ModelMessage } from './model.ts';
 import { OUTPUT_SCHEMA } from './report.ts';
 
 const fitsSchema = new Ajv2020().compile(OUTPUT_SCHEMA);
@@ -159,7 +159,7 @@ test('calls of one turn run together, eight at most, and their results come back
     },
   });
   expect(most).toBe(8);
-  const given = model.requests[1]!.turns.at(-1) as Extract<Turn, { from: 'tools' }>;
+  const given = model.requests[1]!.turns.at(-1) as Extract<ModelMessage, { from: 'tools' }>;
   expect(given.results.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
   expect(given.results.map(({ content }) => Number(content[0]!.text))).toEqual(
     calls.map((_, place) => place),
@@ -185,7 +185,7 @@ test('images are kept for the model up to a limit, and told of after that', asyn
   const image = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(4_000_000) };
   const model = scripted({ calls: Array.from({ length: 7 }, () => use('draw')) }, { text: 'Drawn.' });
   await talk(model, { run: () => Promise.resolve({ content: [image] }) });
-  const last = model.requests[1]!.turns.at(-1) as Extract<Turn, { from: 'tools' }>;
+  const last = model.requests[1]!.turns.at(-1) as Extract<ModelMessage, { from: 'tools' }>;
   const kinds = last.results.map(({ content }) => content[0]!.type);
   expect(kinds).toEqual([...Array.from({ length: 5 }, () => 'image'), 'text', 'text']);
 });

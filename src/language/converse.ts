@@ -5,15 +5,15 @@ import type { LanguageDefinition } from '../config/index.ts';
 import type { OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
 import { Budget } from './budget.ts';
-import { Calls, outcomeFor } from './calls.ts';
+import { ToolCalls, outcomeFor } from './tool-calls.ts';
 import { Consent, howToAllow } from './consent.ts';
-import type { AskClient, Model, ModelReply, Turn } from './model.ts';
-import { Patience } from './patience.ts';
+import type { AskClient, Model, ModelReply, ModelMessage } from './model.ts';
+import { RepeatedMistakes } from './repeated-mistakes.ts';
 import { openingWords, systemPrompt } from './prompt.ts';
 import { report } from './report.ts';
-import { cutOff, noAnswer, refusal, tooManySteps, tooManyTokens, tooSlow } from './stops.ts';
+import { cutOff, noModelAnswer, modelRefusal, tooManySteps, tooManyTokens, tooSlow } from './stops.ts';
 import { TimeLimit } from './time-limit.ts';
-import { toolBook, type ToolBook } from './tool-specs.ts';
+import { toolSpecs, type ToolSpecs } from './tool-specs.ts';
 import { untilAborted } from './until-aborted.ts';
 
 export interface ConverseOptions {
@@ -81,12 +81,12 @@ class Conversation {
   readonly #options: ConverseOptions;
   readonly #signal: AbortSignal;
   readonly #system: string;
-  readonly #turns: Turn[];
+  readonly #turns: ModelMessage[];
   #tools: readonly OfferedTool[];
-  #book: ToolBook;
+  #book: ToolSpecs;
   readonly #budget: Budget;
-  readonly #calls: Calls;
-  readonly #patience: Patience;
+  readonly #calls: ToolCalls;
+  readonly #mistakes: RepeatedMistakes;
   #steps = 0;
 
   constructor(options: ConverseOptions, time: TimeLimit) {
@@ -97,12 +97,12 @@ class Conversation {
     const words = openingWords(options.query, options.context);
     this.#turns = [{ from: 'user', text: words }];
     this.#tools = options.tools;
-    this.#book = toolBook(options.tools);
+    this.#book = toolSpecs(options.tools);
     this.#budget = new Budget(limits.maxTokens, this.#system + words + JSON.stringify(this.#book.specs));
     const { allowDestructive } = limits;
     const consent = new Consent({ server, allowDestructive, canElicit, ask, time, tell });
-    this.#calls = new Calls({ server, consent, run, tell, log, signal: this.#signal });
-    this.#patience = new Patience(server, model.name);
+    this.#calls = new ToolCalls({ server, consent, run, tell, log, signal: this.#signal });
+    this.#mistakes = new RepeatedMistakes(server, model.name);
   }
 
   /** Resolves with the model's answer. */
@@ -112,7 +112,7 @@ class Conversation {
       const longest = this.#answerRoom();
       const reply = await this.#ask(longest);
       this.said = reply.text.trim();
-      if (reply.stop === 'refused') throw refusal(this.#options.model.name);
+      if (reply.stop === 'refused') throw modelRefusal(this.#options.model.name);
       const cut = reply.stop === 'length';
       if (cut && (reply.calls.length > 0 || this.said === ''))
         throw cutOff(this.#options.model.name, longest, longest < LONGEST_ANSWER);
@@ -124,7 +124,7 @@ class Conversation {
       this.#turns.push({ from: 'model', reply });
       const ended = await this.#calls.runAll(reply.calls, this.#book);
       this.#signal.throwIfAborted();
-      const fault = this.#patience.judge(ended);
+      const fault = this.#mistakes.judge(ended);
       if (fault) throw fault;
       const results = ended.map(outcomeFor);
       this.#turns.push({ from: 'tools', results });
@@ -198,7 +198,7 @@ class Conversation {
     const tools = await untilAborted(listTools?.() ?? NO_OTHERS, this.#signal).catch(() => undefined);
     if (tools === undefined || tools === this.#tools || tools.length === 0) return;
     this.#tools = tools;
-    this.#book = toolBook(tools);
+    this.#book = toolSpecs(tools);
   }
 
   /** How long the next answer may be, in tokens. Throws where there is no room for one. */
@@ -216,7 +216,7 @@ class Conversation {
     const run = this.#calls.records.filter(({ outcome }) => outcome === 'ok').map(({ tool }) => tool);
     if (run.length > 0) return `Done. The model ran ${[...new Set(run)].join(', ')} and said nothing more.`;
     const { server, model } = this.#options;
-    throw noAnswer(model.name, server);
+    throw noModelAnswer(model.name, server);
   }
 
   #notAllowed(): string {

@@ -17,7 +17,7 @@ export interface ModelRequest {
   /** What it is told of its task. */
   readonly system: string;
   /** The conversation so far. It begins with what the user said. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
   /** The longest answer, in tokens. */
   readonly maxTokens: number;
@@ -34,7 +34,7 @@ export interface ToolSpec {
   readonly inputSchema: JsonObject;
 }
 
-export type Turn =
+export type ModelMessage =
   | { readonly from: 'user'; readonly text: string }
   | { readonly from: 'model'; readonly reply: ModelReply }
   /** What came of the calls of the turn before, all of them, in their order. */

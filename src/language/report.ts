@@ -5,7 +5,7 @@ import type { Model } from './model.ts';
 import { textBlock } from './results.ts';
 
 /** Everything that came of one request. */
-export interface Story {
+export interface ConversationLog {
   readonly model: Model;
   /** What the model said last; empty where it said nothing. */
   readonly answer: string;
@@ -26,7 +26,7 @@ export interface CallRecord {
   readonly tool: string;
   /** As the model gave them; undefined where they were no object. */
   readonly arguments: JsonObject | undefined;
-  readonly outcome: Outcome;
+  readonly outcome: ToolCallOutcome;
   /** How long it ran, in milliseconds. */
   readonly ms: number;
   /** What went wrong. */
@@ -34,7 +34,7 @@ export interface CallRecord {
 }
 
 const OUTCOMES = ['ok', 'error', 'declined', 'not allowed', 'rejected', 'unknown tool'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type ToolCallOutcome = (typeof OUTCOMES)[number];
 
 /** What `structuredContent` of a report looks like, also where the request failed. */
 export const OUTPUT_SCHEMA: JsonObject = {
@@ -79,7 +79,15 @@ export const OUTPUT_SCHEMA: JsonObject = {
 };
 
 /** The CallToolResult of a request in plain words. */
-export function report({ model, answer, calls, steps, tokens, attachments, stopped }: Story): JsonObject {
+export function report({
+  model,
+  answer,
+  calls,
+  steps,
+  tokens,
+  attachments,
+  stopped,
+}: ConversationLog): JsonObject {
   const { input, output, estimated } = tokens;
   const structuredContent = {
     answer,

@@ -8,7 +8,7 @@ import type { Conversations } from './conversations.ts';
 export interface LanguageSourceOptions {
   /** The server itself. */
   readonly inner: Source;
-  readonly server: SpokenServer;
+  readonly server: LanguageServer;
   /** Which of the server's tools the model may use, and how they look to it. */
   readonly rules: ToolRules;
   /** Where keys of models are looked for. */
@@ -17,7 +17,7 @@ export interface LanguageSourceOptions {
 }
 
 /** A server that a language model stands before. */
-export type SpokenServer = (StdioDefinition | RemoteDefinition) & {
+export type LanguageServer = (StdioDefinition | RemoteDefinition) & {
   readonly language: NonNullable<StdioDefinition['language']>;
 };
 

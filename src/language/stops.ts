@@ -45,11 +45,11 @@ export function cutOff(model: string, longest: number, scarce: boolean): Switchb
   );
 }
 
-export function refusal(model: string): SwitchboardError {
+export function modelRefusal(model: string): SwitchboardError {
   return new SwitchboardError('LANGUAGE_REFUSED', `The model ${model} refused the request.`);
 }
 
-export function noAnswer(model: string, server: string): SwitchboardError {
+export function noModelAnswer(model: string, server: string): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_NO_ANSWER',
     `The model ${model} said nothing, and nothing was done with server '${server}'.`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Component, type OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
-import { toolBook } from './tool-specs.ts';
+import { toolSpecs } from './tool-specs.ts';
 
 function offered(name: string, more: JsonObject = {}): OfferedTool {
   const text = JSON.stringify({ name, inputSchema: { type: 'object' }, ...more });
@@ -12,7 +12,7 @@ test('names become such that every model takes them, stay different, and lead ba
   const tools = ['notes/read', 'notes.read', 'notes_read', 'x'.repeat(70), 'x'.repeat(80), '…'].map((name) =>
     offered(name),
   );
-  const book = toolBook(tools);
+  const book = toolSpecs(tools);
   const names = book.specs.map(({ name }) => name);
   // The one that needs no other name keeps its own.
   expect(names.slice(0, 3)).toEqual(['notes_read_2', 'notes_read_3', 'notes_read']);
@@ -23,14 +23,14 @@ test('names become such that every model takes them, stay different, and lead ba
 
 test("a model that uses the server's own name for a tool is understood", () => {
   const tool = offered('notes/read');
-  expect(toolBook([tool]).find('notes/read')).toBe(tool);
-  expect(toolBook([tool]).find('notes/write')).toBeUndefined();
+  expect(toolSpecs([tool]).find('notes/read')).toBe(tool);
+  expect(toolSpecs([tool]).find('notes/write')).toBeUndefined();
 });
 
 test('what models refuse at the top of a schema is said in words instead', () => {
   const anyOf = [{ required: ['a'] }, { required: ['b'] }];
   const properties = { a: { anyOf: [{ type: 'string' }] }, b: {} };
-  const [spec] = toolBook([
+  const [spec] = toolSpecs([
     offered('either', { description: 'Does it.', inputSchema: { type: 'object', properties, anyOf } }),
   ]).specs;
   expect(spec?.inputSchema).toEqual({ type: 'object', properties });
@@ -38,7 +38,7 @@ test('what models refuse at the top of a schema is said in words instead', () =>
 });
 
 test('a long description is shortened, and a title stands in for a missing one', () => {
-  const { specs } = toolBook([
+  const { specs } = toolSpecs([
     offered('long', { description: 'word '.repeat(5000) }),
     offered('titled', { title: 'Titled' }),
     offered('noted', { description: ' ', annotations: { title: 'Noted' } }),

@@ -5,7 +5,7 @@ import type { ToolSpec } from './model.ts';
 import { readableSchema } from './readable-schema.ts';
 
 /** The tools of a server in the words of a model, and the way back from the model's words to the tools. */
-export interface ToolBook {
+export interface ToolSpecs {
   /** In the server's own order, all of them. */
   readonly specs: readonly ToolSpec[];
   /** The tool a model means: by the name it was given, or by the server's own. */
@@ -14,7 +14,7 @@ export interface ToolBook {
   near(name: string): readonly string[];
 }
 
-export function toolBook(tools: readonly OfferedTool[]): ToolBook {
+export function toolSpecs(tools: readonly OfferedTool[]): ToolSpecs {
   const byName = new Map<string, OfferedTool>();
   const specs: ToolSpec[] = [];
   // Instructions name tools as the server does: what a model takes as it is stays that tool's, whichever comes first.

@@ -1,7 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { asOwner, withoutLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
-import { CONFIG_FILE, lookAt, refuseToUnwrap, unwrapFolder } from '../../language/wrap/index.ts';
+import {
+  WRAP_CONFIG_FILE,
+  readFolderState,
+  refuseToUnwrap,
+  unwrapFolder,
+} from '../../language/wrap/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage, type Arguments } from '../arguments.ts';
@@ -45,7 +50,7 @@ export const unwrap: Command = {
       );
     }
     const config = await context.loadConfig();
-    const broken = `Where its ${CONFIG_FILE} is broken or gone, name its folder: ${context.face.program} unwrap ./mcps/memory`;
+    const broken = `Where its ${WRAP_CONFIG_FILE} is broken or gone, name its folder: ${context.face.program} unwrap ./mcps/memory`;
     const known = config.servers.find((server) => server.name === name);
     const folder = known === undefined ? folderOf(name, config, context) : undefined;
     const server = folder === undefined ? knownServer(config, name, broken) : undefined;
@@ -65,7 +70,7 @@ function folderOf(word: string, { warnings }: LoadedConfig, { cwd }: Context): s
   const said = warnings.find(({ server, file }) => server === word && file !== undefined)?.file;
   const isPath = /[\\/]/.test(word) || word === '.' || word === '..';
   return [resolve(cwd, word), ...(said === undefined ? [] : [dirname(said)])].find(
-    (folder) => isFolder(folder) && (isPath || lookAt(folder).kind !== 'plain'),
+    (folder) => isFolder(folder) && (isPath || readFolderState(folder).kind !== 'plain'),
   );
 }
 
@@ -80,7 +85,7 @@ function isFolder(path: string): boolean {
 
 function folderOfServer({ name, origin, language }: ServerDefinition): string {
   const folder = dirname(origin.file);
-  if (language !== undefined && lookAt(folder).kind === 'plain') {
+  if (language !== undefined && readFolderState(folder).kind === 'plain') {
     throw new SwitchboardError(
       'UNWRAP_REFUSED',
       `The model of ${JSON.stringify(name)} is set in ${origin.file}.`,
@@ -121,7 +126,7 @@ async function unwrapInFolder(
   config: LoadedConfig,
   context: Context,
 ): Promise<Outcome> {
-  const { kind, places } = lookAt(folder);
+  const { kind, places } = readFolderState(folder);
   const dryRun = given.flags.has('dry-run');
   const force = given.flags.has('force');
   if (dryRun && !force) refuseToUnwrap(folder);
@@ -138,7 +143,8 @@ async function unwrapInFolder(
     text: () => {
       const shown = printableLine(folder);
       if (kind === 'plain') return `${shown} is not wrapped.\n`;
-      if (dryRun) return `Would put ${shown} back: ${CONFIG_FILE} from original/, and the wrapper goes.\n`;
+      if (dryRun)
+        return `Would put ${shown} back: ${WRAP_CONFIG_FILE} from original/, and the wrapper goes.\n`;
       return [
         `${kind === 'wrapped' ? 'Unwrapped' : 'Tidied up'} ${shown}: it is as it was.\n`,
         ...kept.map((path) => `${printableLine(path)} stays: it was changed since.\n`),

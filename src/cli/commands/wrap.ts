@@ -3,15 +3,15 @@ import { ownSentence } from '../../app.ts';
 import { asOwner, withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import {
   clearLeftovers,
-  CONFIG_FILE,
+  WRAP_CONFIG_FILE,
   INSTRUCTIONS_FILE,
-  lookAt,
+  readFolderState,
   refuseToWrap,
   scriptName,
   wrapFolder,
   type WrapPlan,
 } from '../../language/wrap/index.ts';
-import { meantModel, type MeantModel } from '../../language/index.ts';
+import { resolveModel, type ResolvedModel } from '../../language/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage, type Arguments } from '../arguments.ts';
@@ -107,7 +107,7 @@ async function wrapEntry(
   );
   const quiet = reasonNotToTell(done, given);
   const gateways = tellGateways([done.file], context, quiet);
-  const model = await meantModel({ ...language, ...choice }, context.env);
+  const model = await resolveModel({ ...language, ...choice }, context.env);
   const shown = JSON.stringify(printableLine(name));
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
@@ -138,7 +138,7 @@ async function wrapInFolder(
   const file = given.flags.get('instructions');
   const asked = file === undefined ? undefined : instructionsIn(file, context.cwd);
   const folder = resolve(origin.file, '..');
-  if (lookAt(folder).kind === 'wrapped')
+  if (readFolderState(folder).kind === 'wrapped')
     return alreadyWrapped(
       server,
       Object.keys(choice).length > 0 || asked !== undefined,
@@ -150,7 +150,7 @@ async function wrapInFolder(
   refuseToWrap(folder, name);
   // What stands there now must be the folder's own before it is looked at.
   if (!dryRun) clearLeftovers(folder);
-  const { hasOwn } = lookAt(folder);
+  const { hasOwn } = readFolderState(folder);
   const found = await instructionsOf(asked, hasOwn, server, config, context, dryRun);
   const about =
     found?.about ??
@@ -168,7 +168,7 @@ async function wrapInFolder(
   const done = { file: origin.file, changed: !dryRun, dryRun, backup: null };
   const quiet = reasonNotToTell(done, given);
   const gateways = tellGateways([readFor(server, config)], context, quiet);
-  const model = await meantModel(choice, context.env);
+  const model = await resolveModel(choice, context.env);
   const from = found?.from ?? (asked !== undefined ? 'file' : hasOwn ? 'own' : whereFrom(server));
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
@@ -176,7 +176,7 @@ async function wrapInFolder(
       server: name,
       how: 'folder',
       folder,
-      files: [CONFIG_FILE, INSTRUCTIONS_FILE, scriptName(name), `original/${CONFIG_FILE}`],
+      files: [WRAP_CONFIG_FILE, INSTRUCTIONS_FILE, scriptName(name), `original/${WRAP_CONFIG_FILE}`],
       instructions: from,
       language: choice,
       model,
@@ -244,10 +244,10 @@ const SOURCES = {
 function folderText({ folder, server }: WrapPlan, from: keyof typeof SOURCES, dryRun: boolean): string {
   const shown = JSON.stringify(printableLine(server));
   const rows = [
-    [CONFIG_FILE, 'starts the wrapper; its arguments are the settings of the model'],
+    [WRAP_CONFIG_FILE, 'starts the wrapper; its arguments are the settings of the model'],
     [INSTRUCTIONS_FILE, `what the model is told: ${SOURCES[from]}`],
     [scriptName(server), 'the wrapper'],
-    [`original/${CONFIG_FILE}`, 'the definition of the server, as it was'],
+    [`original/${WRAP_CONFIG_FILE}`, 'the definition of the server, as it was'],
   ] as const;
   const width = Math.max(...rows.map(([file]) => file.length)) + 2;
   return [
@@ -256,7 +256,7 @@ function folderText({ folder, server }: WrapPlan, from: keyof typeof SOURCES, dr
   ].join('');
 }
 
-function nextText(name: string, model: MeantModel, { face }: Context): string {
+function nextText(name: string, model: ResolvedModel, { face }: Context): string {
   // A command line has no model to lend.
   const canCall = 'provider' in model && model.provider !== 'host';
   return (

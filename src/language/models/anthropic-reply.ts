@@ -1,7 +1,7 @@
 import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages';
 import type { JsonObject } from '../../protocol/index.ts';
 import type { ModelReply, ToolUse } from '../model.ts';
-import { writtenInput } from './written-input.ts';
+import { parseToolInput } from './parse-tool-input.ts';
 
 interface Block {
   readonly content: JsonObject;
@@ -48,7 +48,7 @@ export class AnthropicReply {
       raw.push(content);
       if (content.type === 'text') text += content.text as string;
       if (!('input' in content)) continue;
-      const written = writtenInput(json === '' ? content.input : json);
+      const written = parseToolInput(json === '' ? content.input : json);
       // What is given back has to be an object, whatever was written.
       content.input = written.input ?? {};
       if (content.type === 'tool_use') {

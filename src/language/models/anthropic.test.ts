@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { startAnthropicServer } from '../../../test/models/anthropic-server.ts';
-import type { Model, Turn } from '../model.ts';
+import type { Model, ModelMessage } from '../model.ts';
 import { chooseModel } from './choose.ts';
 import { failureWith, HELLO, httpModelCases, KEY, QUICK, requestOf } from './http-model.cases.ts';
 
@@ -18,7 +18,7 @@ it('the parts that only the model reads are given back as they came', async () =
   const reply = await claude.reply(requestOf(HELLO));
   expect(reply.text).toBe('');
   const result = { id: 'one', name: 'list', content: [], isError: false };
-  const turns: Turn[] = [...HELLO, { from: 'model', reply }, { from: 'tools', results: [result] }];
+  const turns: ModelMessage[] = [...HELLO, { from: 'model', reply }, { from: 'tools', results: [result] }];
   // The server refuses a thought whose signature has been lost.
   expect((await claude.reply(requestOf(turns))).text).toBe('None.');
   expect(server.requests[1]?.body.messages[1].content[0]).toMatchObject({

@@ -3,15 +3,15 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import type { Model, ModelReply, ModelRequest } from '../model.ts';
 import { ANTHROPIC_URL } from './address.ts';
 import { AnthropicReply } from './anthropic-reply.ts';
-import { anthropicRequest } from './anthropic-turns.ts';
+import { anthropicRequest } from './anthropic-request.ts';
 import { bounded } from './bounded.ts';
-import { badOutput, brokenOff, failureOf, unreachable, type Endpoint } from './failure.ts';
-import { Passing, retried, type Patience } from './retry.ts';
+import { badOutput, brokenOff, failureOf, modelUnreachable, type Endpoint } from './failure.ts';
+import { TransientFailure, withRetries, type RetryLimits } from './retry.ts';
 
 type KeyedEndpoint = Endpoint & { readonly apiKey: string };
 
 /** A model behind the Anthropic Messages API. */
-export function anthropicModel(endpoint: KeyedEndpoint, patience?: Patience): Model {
+export function anthropicModel(endpoint: KeyedEndpoint, limits?: RetryLimits): Model {
   let client: Promise<Anthropic> | undefined;
   return {
     provider: 'anthropic',
@@ -19,7 +19,7 @@ export function anthropicModel(endpoint: KeyedEndpoint, patience?: Patience): Mo
     reply: async (request) => {
       const { signal, onRetry } = request;
       const ready = await (client ??= clientFor(endpoint));
-      return retried(() => ask(ready, endpoint, request), { signal, onRetry, patience });
+      return withRetries(() => ask(ready, endpoint, request), { signal, onRetry, limits });
     },
   };
 }
@@ -61,12 +61,12 @@ async function ask(client: Anthropic, endpoint: Endpoint, request: ModelRequest)
 }
 
 function reasonOf(error: unknown, endpoint: Endpoint, begun: boolean): Error {
-  if (error instanceof SwitchboardError || error instanceof Passing) return error;
+  if (error instanceof SwitchboardError || error instanceof TransientFailure) return error;
   if (error instanceof SyntaxError) return badOutput(endpoint, 'sent an event that is not JSON');
   const said = error as Partial<APIError>;
   const kind = said.type ?? undefined;
   const status = said.status ?? STATUS[kind ?? ''];
-  if (status === undefined) return begun ? brokenOff(endpoint, error) : unreachable(endpoint, error);
+  if (status === undefined) return begun ? brokenOff(endpoint, error) : modelUnreachable(endpoint, error);
   const { message } = (said.error as { error?: { message?: unknown } } | undefined)?.error ?? {};
   return failureOf(endpoint, {
     status,

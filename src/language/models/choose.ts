@@ -3,7 +3,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import type { AskClient, Model } from '../model.ts';
 import { ANTHROPIC_URL, anthropicUrl, OPENAI_URL, openaiUrl } from './address.ts';
 import { keyMissing } from './failure.ts';
-import type { Patience } from './retry.ts';
+import type { RetryLimits } from './retry.ts';
 
 type Settings = Pick<LanguageDefinition, 'model' | 'provider' | 'baseUrl' | 'apiKey'>;
 
@@ -18,7 +18,7 @@ export async function chooseModel(
   settings: Settings,
   env: NodeJS.ProcessEnv,
   ask: AskClient | undefined,
-  patience?: Patience,
+  limits?: RetryLimits,
 ): Promise<Model> {
   const name = given(settings.model) ?? given(env.SWITCHBOARD_LANGUAGE_MODEL);
   const baseUrl = given(settings.baseUrl) ?? given(env.SWITCHBOARD_LANGUAGE_BASE_URL);
@@ -31,7 +31,7 @@ export async function chooseModel(
       const url = anthropicUrl(baseUrl ?? given(env.ANTHROPIC_BASE_URL) ?? ANTHROPIC_URL);
       if (claudeKey === undefined) throw keyMissing({ provider: 'anthropic', model, url });
       const { anthropicModel } = await import('./anthropic.ts');
-      return anthropicModel({ provider: 'anthropic', model, url, apiKey: sendable(claudeKey) }, patience);
+      return anthropicModel({ provider: 'anthropic', model, url, apiKey: sendable(claudeKey) }, limits);
     }
     case 'openai': {
       const url = openaiUrl(baseUrl ?? given(env.OPENAI_BASE_URL) ?? OPENAI_URL);
@@ -42,7 +42,7 @@ export async function chooseModel(
         throw keyMissing({ provider: 'openai', model: name, url });
       const apiKey = key === undefined ? undefined : sendable(key);
       const { openaiModel } = await import('./openai.ts');
-      return openaiModel({ provider: 'openai', model: name, url, apiKey }, patience);
+      return openaiModel({ provider: 'openai', model: name, url, apiKey }, limits);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { secretMask } from '../../shared/secrets.ts';
-import { Passing } from './retry.ts';
+import { TransientFailure } from './retry.ts';
 
 /** Where a model is asked. */
 export interface Endpoint {
@@ -13,7 +13,7 @@ export interface Endpoint {
 }
 
 /** An answer that says no. */
-export interface Refusal {
+export interface ModelRefusal {
   readonly status: number;
   /** The API's own words for what kind of error it is. */
   readonly kinds: readonly string[];
@@ -22,7 +22,7 @@ export interface Refusal {
 }
 
 /** What becomes of an answer that says no: an error for a person, or something that passes. */
-export function failureOf(endpoint: Endpoint, refusal: Refusal): SwitchboardError | Passing {
+export function failureOf(endpoint: Endpoint, refusal: ModelRefusal): SwitchboardError | TransientFailure {
   const { status, kinds } = refusal;
   const who = nameOf(endpoint);
   const told = `status ${status}${quote(endpoint, refusal.message)}`;
@@ -56,11 +56,11 @@ export function failureOf(endpoint: Endpoint, refusal: Refusal): SwitchboardErro
   const error = new SwitchboardError(code, `${who} did not answer: ${passes} (${told}).`, {
     hint: `Try again in a while, or ${ANOTHER_MODEL}.`,
   });
-  return new Passing(`${passes} (status ${status})`, error, waitAsked(refusal.headers));
+  return new TransientFailure(`${passes} (status ${status})`, error, waitAsked(refusal.headers));
 }
 
 /** The connection failed before anything came. */
-export function unreachable(endpoint: Endpoint, cause: unknown): Passing {
+export function modelUnreachable(endpoint: Endpoint, cause: unknown): TransientFailure {
   const why = codeOf(cause);
   const error = new SwitchboardError(
     'LANGUAGE_UNREACHABLE',
@@ -70,7 +70,7 @@ export function unreachable(endpoint: Endpoint, cause: unknown): Passing {
       cause,
     },
   );
-  return new Passing(`it cannot be reached (${why})`, error);
+  return new TransientFailure(`it cannot be reached (${why})`, error);
 }
 
 /** It began to answer and did not finish. */
@@ -124,12 +124,12 @@ function keyRefused(endpoint: Endpoint, status: number): SwitchboardError {
   );
 }
 
-function isQuota({ status, kinds, message = '' }: Refusal): boolean {
+function isQuota({ status, kinds, message = '' }: ModelRefusal): boolean {
   if (status === 402 || kinds.includes('insufficient_quota') || kinds.includes('billing_error')) return true;
   return status === 400 && /credit balance/i.test(message);
 }
 
-function isTooLong({ status, kinds, message = '' }: Refusal): boolean {
+function isTooLong({ status, kinds, message = '' }: ModelRefusal): boolean {
   if (kinds.includes('context_length_exceeded')) return true;
   return status === 400 && /too long|context (length|window|size)|maximum context/i.test(message);
 }

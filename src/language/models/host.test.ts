@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ServerError } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import type { Model, Turn } from '../model.ts';
+import type { Model, ModelMessage } from '../model.ts';
 import { hostModel } from './host.ts';
 import { failureWith, HELLO, requestOf } from './http-model.cases.ts';
 
@@ -38,7 +38,7 @@ it('the client is asked as the protocol says', async () => {
     { id: 'one', name: 'add', input: { note: 'x' } },
     { id: 'two', name: 'list', input: {} },
   ]);
-  const turns: Turn[] = [
+  const turns: ModelMessage[] = [
     ...HELLO,
     { from: 'model', reply },
     {

@@ -1,8 +1,8 @@
 import { ServerError } from '../../gateway/index.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import type { AskClient, Model, ModelReply, ModelRequest, ToolUse, Turn } from '../model.ts';
-import { writtenInput } from './written-input.ts';
+import type { AskClient, Model, ModelReply, ModelRequest, ToolUse, ModelMessage } from '../model.ts';
+import { parseToolInput } from './parse-tool-input.ts';
 
 /** The model of the client itself, asked with `sampling/createMessage`. `wanted`: a model it may prefer. */
 export function hostModel(ask: AskClient, wanted?: string): Model {
@@ -35,7 +35,7 @@ function paramsOf(request: ModelRequest, wanted: string | undefined): JsonObject
   };
 }
 
-function messageOf(turn: Turn): JsonObject {
+function messageOf(turn: ModelMessage): JsonObject {
   switch (turn.from) {
     case 'user':
       return { role: 'user', content: { type: 'text', text: turn.text } };
@@ -64,7 +64,7 @@ function replyOf(result: JsonObject): ModelReply {
     if (block.type === 'text' && typeof block.text === 'string') text += block.text;
     if (block.type !== 'tool_use') return block;
     if (typeof block.id !== 'string' || typeof block.name !== 'string') throw badAnswer();
-    const written = writtenInput(block.input);
+    const written = parseToolInput(block.input);
     calls.push({ id: block.id, name: block.name, ...written });
     return { ...block, input: written.input ?? {} };
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelServer } from '../../../test/models/model-server.ts';
 import type { Script, ScriptedTurn } from '../../../test/models/script.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import type { Model, ModelReply, ModelRequest, Turn } from '../model.ts';
+import type { Model, ModelReply, ModelRequest, ModelMessage } from '../model.ts';
 
 export interface HttpModelSetup {
   readonly start: (script: Script) => Promise<ModelServer>;
@@ -14,7 +14,7 @@ export const KEY = 'sk-test-0123456789abcdef';
 /** Waits are short, so that tests are. */
 export const QUICK = { tries: 4, firstMs: 2, longestMs: 20 };
 
-export function requestOf(turns: readonly Turn[], more: Partial<ModelRequest> = {}): ModelRequest {
+export function requestOf(turns: readonly ModelMessage[], more: Partial<ModelRequest> = {}): ModelRequest {
   return {
     system: 'You keep notes.',
     turns,
@@ -28,7 +28,7 @@ export function requestOf(turns: readonly Turn[], more: Partial<ModelRequest> = 
   };
 }
 
-export const HELLO: readonly Turn[] = [{ from: 'user', text: 'Hello' }];
+export const HELLO: readonly ModelMessage[] = [{ from: 'user', text: 'Hello' }];
 
 export async function failureWith(reply: Promise<unknown>): Promise<SwitchboardError> {
   const error = await reply.then(
@@ -106,7 +106,11 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
         content: [{ type: 'text', text: 'Write JSON.' }],
         isError: true,
       };
-      const turns: Turn[] = [...HELLO, { from: 'model', reply }, { from: 'tools', results: [answer] }];
+      const turns: ModelMessage[] = [
+        ...HELLO,
+        { from: 'model', reply },
+        { from: 'tools', results: [answer] },
+      ];
       expect((await model.reply(requestOf(turns))).text).toBe('Sorry.');
     });
   });
@@ -118,7 +122,7 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
         { id: 'two', name: 'list' },
       ];
       const { server, model } = await told({ calls }, { calls: [{ id: 'three', name: 'list' }] }, 'Done.');
-      const turns: Turn[] = [...HELLO];
+      const turns: ModelMessage[] = [...HELLO];
       const first = await model.reply(requestOf(turns));
       turns.push({ from: 'model', reply: first });
       turns.push({
@@ -143,7 +147,7 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
     it('goes on after an answer of nothing', async () => {
       const { model } = await told('', 'Now.');
       const reply = await model.reply(requestOf(HELLO));
-      const turns: Turn[] = [...HELLO, { from: 'model', reply }, { from: 'user', text: 'Well?' }];
+      const turns: ModelMessage[] = [...HELLO, { from: 'model', reply }, { from: 'user', text: 'Well?' }];
       expect((await model.reply(requestOf(turns))).text).toBe('Now.');
     });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 import type { ModelReply, ToolUse } from '../model.ts';
-import { writtenInput } from './written-input.ts';
+import { parseToolInput } from './parse-tool-input.ts';
 
 interface Call {
   id: string;
@@ -41,7 +41,7 @@ export class OpenaiReply {
     const calls: ToolUse[] = [];
     const given: JsonObject[] = [];
     for (const { id, name, written, more } of this.#calls) {
-      const read = writtenInput(written);
+      const read = parseToolInput(written);
       calls.push({ id, name, ...read });
       // What is given back has to be JSON, whatever was written.
       const text = typeof written === 'string' && read.input && written !== '' ? written : undefined;
@@ -107,7 +107,7 @@ export class OpenaiReply {
 }
 
 function isWhole({ name, written }: Call): boolean {
-  return name !== '' && written !== '' && writtenInput(written).input !== undefined;
+  return name !== '' && written !== '' && parseToolInput(written).input !== undefined;
 }
 
 /** Given with an answer, and not taken back. */

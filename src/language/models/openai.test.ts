@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { startOpenaiServer } from '../../../test/models/openai-server.ts';
-import type { Model, Turn } from '../model.ts';
+import type { Model, ModelMessage } from '../model.ts';
 import { chooseModel } from './choose.ts';
 import { failureWith, HELLO, httpModelCases, KEY, QUICK, requestOf } from './http-model.cases.ts';
 
@@ -86,7 +86,7 @@ it('the parts of a result that are not text are named, and a failure is said in 
   const qwen = await model(server.url);
   const reply = await qwen.reply(requestOf(HELLO));
   const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
-  const turns: Turn[] = [
+  const turns: ModelMessage[] = [
     ...HELLO,
     { from: 'model', reply },
     {

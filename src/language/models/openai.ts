@@ -4,20 +4,27 @@ import type { Model, ModelReply, ModelRequest } from '../model.ts';
 import { OPENAI_URL } from './address.ts';
 import { bounded } from './bounded.ts';
 import { eventData } from './event-data.ts';
-import { badOutput, brokenOff, failureOf, unreachable, type Endpoint, type Refusal } from './failure.ts';
+import {
+  badOutput,
+  brokenOff,
+  failureOf,
+  modelUnreachable,
+  type Endpoint,
+  type ModelRefusal,
+} from './failure.ts';
 import { OpenaiReply } from './openai-reply.ts';
-import { openaiRequest, type Dialect } from './openai-turns.ts';
-import { Passing, retried, type Patience } from './retry.ts';
+import { openaiRequest, type Dialect } from './openai-request.ts';
+import { TransientFailure, withRetries, type RetryLimits } from './retry.ts';
 
 /** A model behind any API like that of OpenAI; one on this machine, too. */
-export function openaiModel(endpoint: Endpoint, patience?: Patience): Model {
+export function openaiModel(endpoint: Endpoint, limits?: RetryLimits): Model {
   const speaker = new Speaker(endpoint);
   return {
     provider: 'openai',
     name: endpoint.model,
     reply: (request) => {
       const { signal, onRetry } = request;
-      return retried(() => speaker.ask(request), { signal, onRetry, patience });
+      return withRetries(() => speaker.ask(request), { signal, onRetry, limits });
     },
   };
 }
@@ -67,7 +74,7 @@ class Speaker {
       });
       return bounded(response, this.#endpoint);
     } catch (cause) {
-      throw unreachable(this.#endpoint, cause);
+      throw modelUnreachable(this.#endpoint, cause);
     }
   }
 
@@ -87,7 +94,7 @@ class Speaker {
         }
       }
     } catch (error) {
-      if (error instanceof SwitchboardError || error instanceof Passing) throw error;
+      if (error instanceof SwitchboardError || error instanceof TransientFailure) throw error;
       throw brokenOff(this.#endpoint, error);
     }
     signal.throwIfAborted();
@@ -109,7 +116,7 @@ class Speaker {
   }
 
   /** Speaks as the server wants it. Returns whether there is something to change that was not changed before. */
-  #adapt({ status, message = '' }: Refusal, asked: number): boolean {
+  #adapt({ status, message = '' }: ModelRefusal, asked: number): boolean {
     if (status !== 400 && status !== 422) return false;
     const { limit, longest, usage } = this.#dialect;
     const shorter = Math.floor(Math.min(asked, longest) / 4);
@@ -129,14 +136,14 @@ const TOO_LONG_AN_ANSWER = /max_(completion_)?tokens|completion tokens|context (
 /** With less it is of no use, in tokens. */
 const SHORTEST_ANSWER = 256;
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function refusalOf(response: Response): Promise<ModelRefusal> {
   // The status says enough where the rest cannot be read.
   const text = await response.text().catch(() => '');
   return { status: response.status, ...saidIn(parsed(text)), headers: response.headers };
 }
 
 /** Compatible servers agree least on how an error looks. */
-function saidIn(body: unknown): Pick<Refusal, 'kinds' | 'message'> {
+function saidIn(body: unknown): Pick<ModelRefusal, 'kinds' | 'message'> {
   const whole: JsonObject = isJsonObject(body) ? body : {};
   const first: unknown = Array.isArray(body) ? body[0] : undefined;
   if (isJsonObject(first)) return saidIn(first);

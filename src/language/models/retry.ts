@@ -5,11 +5,11 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   /** Told before each wait, with the reason in a few words and the wait in milliseconds. */
   readonly onRetry?: ((reason: string, waitMs: number) => void) | undefined;
-  readonly patience?: Patience | undefined;
+  readonly limits?: RetryLimits | undefined;
 }
 
 /** How often a model is asked, and how long is waited in between. */
-export interface Patience {
+export interface RetryLimits {
   /** How often it is asked at most. */
   readonly tries: number;
   /** The wait before the second try, in milliseconds; for each further one it is doubled. */
@@ -18,20 +18,20 @@ export interface Patience {
   readonly longestMs: number;
 }
 
-const PATIENCE: Patience = { tries: 4, firstMs: 500, longestMs: 60_000 };
+const RETRY_LIMITS: RetryLimits = { tries: 4, firstMs: 500, longestMs: 60_000 };
 
 /** Does something again as long as it fails for a passing reason. Rejects with the reason of `signal` when that aborts. */
-export async function retried<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { signal, onRetry, patience = PATIENCE } = options;
+export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { signal, onRetry, limits = RETRY_LIMITS } = options;
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
     try {
       return await attempt();
     } catch (failure) {
       signal.throwIfAborted();
-      if (!(failure instanceof Passing)) throw failure;
-      if (tries >= patience.tries) throw failure.error;
-      const waitMs = waitBefore(tries, failure.afterMs, patience);
+      if (!(failure instanceof TransientFailure)) throw failure;
+      if (tries >= limits.tries) throw failure.error;
+      const waitMs = waitBefore(tries, failure.afterMs, limits);
       onRetry?.(failure.reason, waitMs);
       await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
@@ -39,7 +39,7 @@ export async function retried<T>(attempt: () => Promise<T>, options: RetryOption
 }
 
 /** A failure that may not happen the next time. */
-export class Passing extends Error {
+export class TransientFailure extends Error {
   /** In a few words. */
   readonly reason: string;
   /** What is told where it does not pass. */
@@ -56,9 +56,9 @@ export class Passing extends Error {
   }
 }
 
-function waitBefore(tries: number, afterMs: number | undefined, patience: Patience): number {
-  if (afterMs !== undefined) return Math.min(afterMs, patience.longestMs);
-  const whole = Math.min(patience.firstMs * 2 ** (tries - 1), patience.longestMs);
+function waitBefore(tries: number, afterMs: number | undefined, limits: RetryLimits): number {
+  if (afterMs !== undefined) return Math.min(afterMs, limits.longestMs);
+  const whole = Math.min(limits.firstMs * 2 ** (tries - 1), limits.longestMs);
   // Many that were turned away together must not come back together.
   return Math.round(whole * (0.5 + Math.random() / 2));
 }

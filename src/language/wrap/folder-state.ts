@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { isFile, isSame, isThere } from './disk.ts';
-import { placesIn, SCRIPT_ENDING, type WrapPlaces } from './names.ts';
+import { wrapPathsIn, SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { recordIn, type WrapRecord } from './record.ts';
 
 /** What became of a folder so far. */
 export interface FolderState {
-  readonly places: WrapPlaces;
+  readonly places: WrapPaths;
   /**
    * `wrapped`: the script stands in the place of the server. `unfinished`: the server itself is used, and something is
    * left of a wrap or unwrap that was interrupted.
@@ -28,7 +28,7 @@ export interface FoundScript {
 }
 
 /** Throws a SwitchboardError (WRAP_UNREADABLE) where that cannot be told. */
-export function lookAt(folder: string): FolderState {
+export function readFolderState(folder: string): FolderState {
   try {
     return stateOf(folder);
   } catch (cause) {
@@ -40,7 +40,7 @@ export function lookAt(folder: string): FolderState {
 }
 
 function stateOf(folder: string): FolderState {
-  const places = placesIn(folder);
+  const places = wrapPathsIn(folder);
   const script = findScript(folder) ?? findScript(places.staging);
   // It is made in the staging folder before the record is, and moved as the first thing after it.
   const ownsOriginal = script !== undefined && !isThere(join(places.staging, 'original'));

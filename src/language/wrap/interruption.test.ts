@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProject } from '../../../test/helpers/temp-project.ts';
-import { lookAt } from './folder-state.ts';
+import { readFolderState } from './folder-state.ts';
 import { outerConfig } from './outer-config.ts';
 import { wrapperScript } from './script.ts';
 import { unwrapFolder } from './unwrap-folder.ts';
@@ -149,8 +149,8 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
 
   test.each(['wrap', 'unwrap'] as const)('can be wrapped wherever %s was killed', (first) => {
     atEach(killedAt, first, (folder, before) => {
-      if (lookAt(folder).kind !== 'wrapped') wrapIt(folder);
-      expect(lookAt(folder).kind).toBe('wrapped');
+      if (readFolderState(folder).kind !== 'wrapped') wrapIt(folder);
+      expect(readFolderState(folder).kind).toBe('wrapped');
       unwrapFolder(folder);
       expect(snapshot(folder)).toEqual(before);
     });
@@ -162,7 +162,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
   ])('is as it was, and says so, where the disk %s while it is wrapped', (__, trouble) => {
     atEach(trouble, 'wrap', (folder, before, error) => {
       if (error === undefined) {
-        expect(lookAt(folder).kind).toBe('wrapped');
+        expect(readFolderState(folder).kind).toBe('wrapped');
         return;
       }
       expect(error).toMatchObject({

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** Where everything of a wrapped folder is. */
-export interface WrapPlaces {
+export interface WrapPaths {
   readonly folder: string;
   /** What says how the server is started: before, the server itself; wrapped, the script. */
   readonly config: string;
@@ -16,18 +16,18 @@ export interface WrapPlaces {
   readonly staging: string;
 }
 
-export const CONFIG_FILE = '.mcp.json';
+export const WRAP_CONFIG_FILE = '.mcp.json';
 export const INSTRUCTIONS_FILE = 'CLAUDE.md';
 export const SCRIPT_ENDING = '-claude-wrapper.mjs';
 
-export function placesIn(folder: string): WrapPlaces {
+export function wrapPathsIn(folder: string): WrapPaths {
   const original = join(folder, 'original');
   return {
     folder,
-    config: join(folder, CONFIG_FILE),
+    config: join(folder, WRAP_CONFIG_FILE),
     instructions: join(folder, INSTRUCTIONS_FILE),
     original,
-    originalConfig: join(original, CONFIG_FILE),
+    originalConfig: join(original, WRAP_CONFIG_FILE),
     originalInstructions: join(original, INSTRUCTIONS_FILE),
     // Hidden, so that no pattern with ** finds a definition in it.
     staging: join(folder, '.switchboard-wrap'),

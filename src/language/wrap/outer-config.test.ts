@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesIn, outerConfig } from './outer-config.ts';
+import { outerConfigChanges, outerConfig } from './outer-config.ts';
 
 const options = { server: 'memory', command: 'node', args: ['w.mjs', '--model', 'm'], rpcMs: 7 };
 
@@ -66,8 +66,11 @@ test('a server may be called like a member of every object', () => {
 
 test('changes are told by where they are; the arguments of the script are settings', () => {
   const written = outerConfig({ name: 'memory' }, options);
-  expect(changesIn(structuredClone(written), written)).toEqual([]);
-  expect(changesIn({ ...written, command: { cmd: 'node', args: ['w.mjs'] } }, written)).toEqual([]);
-  expect(changesIn({ ...written, env: { A: '1' }, name: 'other' }, written)).toEqual(['env.A', 'name']);
-  expect(changesIn(undefined, written)).toEqual(['everything']);
+  expect(outerConfigChanges(structuredClone(written), written)).toEqual([]);
+  expect(outerConfigChanges({ ...written, command: { cmd: 'node', args: ['w.mjs'] } }, written)).toEqual([]);
+  expect(outerConfigChanges({ ...written, env: { A: '1' }, name: 'other' }, written)).toEqual([
+    'env.A',
+    'name',
+  ]);
+  expect(outerConfigChanges(undefined, written)).toEqual(['everything']);
 });

@@ -21,7 +21,7 @@ export function outerConfig(original: JsonObject, options: OuterOptions): JsonOb
   const { server, command, args, rpcMs } = options;
   const env = options.env && Object.keys(options.env).length > 0 ? { env: options.env } : {};
   const timeouts = { timeouts: { rpcMs } };
-  const own = entryOf(original, server);
+  const own = outerEntryOf(original, server);
   if (own !== undefined) {
     const entry = {
       ...purposeOf(own, options),
@@ -38,12 +38,12 @@ export function outerConfig(original: JsonObject, options: OuterOptions): JsonOb
 }
 
 /** The entry of a server, where the definition is a map of servers. */
-export function entryOf({ mcpServers }: JsonObject, server: string): JsonObject | undefined {
+export function outerEntryOf({ mcpServers }: JsonObject, server: string): JsonObject | undefined {
   return isJsonObject(mcpServers) && isJsonObject(mcpServers[server]) ? mcpServers[server] : undefined;
 }
 
 /** What was changed in a definition since it was written, in words; the arguments of the script are there to be changed. */
-export function changesIn(now: unknown, written: JsonObject): string[] {
+export function outerConfigChanges(now: unknown, written: JsonObject): string[] {
   if (!isJsonObject(now)) return ['everything'];
   const before = flat(written);
   const after = flat(now);

@@ -3,9 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
 import { isFile, isSame, isThere, move, removeDirectory, removeFile, settle, type Step } from './disk.ts';
-import { lookAt, type FolderState } from './folder-state.ts';
+import { readFolderState, type FolderState } from './folder-state.ts';
 import { INSTRUCTIONS_FILE, SCRIPT_ENDING } from './names.ts';
-import { changesIn } from './outer-config.ts';
+import { outerConfigChanges } from './outer-config.ts';
 import { digest } from './record.ts';
 
 /** What unwrapping has left in the folder although it was not there before, because somebody has worked on it. */
@@ -39,7 +39,7 @@ export function unwrapFolder(folder: string, options: UnwrapOptions = {}): Unwra
 
 /** Throws where something was changed that unwrapping takes away. Changes nothing. */
 export function refuseToUnwrap(folder: string): void {
-  const { kind, script, places } = lookAt(folder);
+  const { kind, script, places } = readFolderState(folder);
   const refuse = (message: string, hint: string): never => {
     throw new SwitchboardError('UNWRAP_REFUSED', message, { hint });
   };
@@ -49,7 +49,9 @@ export function refuseToUnwrap(folder: string): void {
       `${script!.file} was changed since it was written, and would be lost.`,
       'Keep a copy of it, or unwrap with --force.',
     );
-  const changes = isThere(places.config) ? changesIn(definitionIn(places.config), script!.record.config) : [];
+  const changes = isThere(places.config)
+    ? outerConfigChanges(definitionIn(places.config), script!.record.config)
+    : [];
   if (changes.length > 0)
     refuse(
       `${places.config} was changed since it was written: ${changes.join(', ')}. That would be lost.`,
@@ -71,7 +73,7 @@ export function unwrapSteps(
   { force = false }: UnwrapOptions = {},
   keep: (file: string) => void = () => undefined,
 ): Step[] {
-  const state = lookAt(folder);
+  const state = readFolderState(folder);
   const { places, script, ownsOriginal } = state;
   const step = (text: string, run: () => void): Step => ({ text, run });
   return [

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProject } from '../../../test/helpers/temp-project.ts';
-import { lookAt } from './folder-state.ts';
+import { readFolderState } from './folder-state.ts';
 import { outerConfig } from './outer-config.ts';
 import { wrapperScript } from './script.ts';
 import { unwrapFolder, unwrapSteps } from './unwrap-folder.ts';
@@ -84,7 +84,7 @@ test('a wrapped folder has the files of the layout and nothing else, and the def
   const kept = fs.statSync(join(folder, 'original', CONFIG));
   expect([kept.ino, kept.mode, kept.mtimeMs]).toEqual([before.ino, before.mode, before.mtimeMs]);
   expect(fs.statSync(join(folder, CONFIG)).mode).toBe(before.mode);
-  expect(lookAt(folder).kind).toBe('wrapped');
+  expect(readFolderState(folder).kind).toBe('wrapped');
 });
 
 describe.each(SITUATIONS)('%s', (_, files, instructions) => {
@@ -97,7 +97,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
     expectUsable(folder);
     expect(unwrapFolder(folder)).toEqual({ kept: [] });
     expect(snapshot(folder)).toEqual(before);
-    expect(lookAt(folder).kind).toBe('plain');
+    expect(readFolderState(folder).kind).toBe('plain');
   });
 
   test.each(Array.from({ length: count + 1 }, (_none, at) => at))(
@@ -108,8 +108,8 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
         const before = snapshot(folder);
         for (const step of wrapSteps(planFor(folder, instructions)).slice(0, steps)) step.run();
         expectUsable(folder);
-        if (again && lookAt(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
-        if (again) expect(lookAt(folder).kind).toBe('wrapped');
+        if (again && readFolderState(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
+        if (again) expect(readFolderState(folder).kind).toBe('wrapped');
         expect(unwrapFolder(folder)).toEqual({ kept: [] });
         expect(snapshot(folder)).toEqual(before);
       }
@@ -127,7 +127,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
         wrapFolder(planFor(folder, instructions));
         for (const step of unwrapSteps(folder).slice(0, done)) step.run();
         expectUsable(folder);
-        if (again && lookAt(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
+        if (again && readFolderState(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
         // Throwing away what was changed must not throw away what is the folder's own.
         expect(unwrapFolder(folder, { force: !again })).toEqual({ kept: [] });
         expect(snapshot(folder)).toEqual(before);

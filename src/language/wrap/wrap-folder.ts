@@ -13,8 +13,8 @@ import {
   writeNew,
   type Step,
 } from './disk.ts';
-import { lookAt } from './folder-state.ts';
-import { CONFIG_FILE, INSTRUCTIONS_FILE, placesIn, scriptName } from './names.ts';
+import { readFolderState } from './folder-state.ts';
+import { WRAP_CONFIG_FILE, INSTRUCTIONS_FILE, wrapPathsIn, scriptName } from './names.ts';
 import { digest, withRecord } from './record.ts';
 import { unwrapFolder } from './unwrap-folder.ts';
 
@@ -65,7 +65,7 @@ function triesToClear(folder: string): boolean {
 
 /** Takes away what an attempt that did not come to its end has left, or does nothing. Throws like unwrapFolder. */
 export function clearLeftovers(folder: string): void {
-  const { kind, places } = lookAt(folder);
+  const { kind, places } = readFolderState(folder);
   if (kind === 'unfinished') unwrapFolder(folder);
   else if (kind === 'wrapped') removeEmpty(places.staging);
 }
@@ -81,8 +81,8 @@ function removeEmpty(directory: string): void {
 
 /** Throws where the folder holds something that the script's files would take the place of. Changes nothing. */
 export function refuseToWrap(folder: string, server: string): void {
-  const { config, original, instructions } = placesIn(folder);
-  const state = lookAt(folder);
+  const { config, original, instructions } = wrapPathsIn(folder);
+  const state = readFolderState(folder);
   const refuse = (message: string, hint: string): never => {
     throw new SwitchboardError('WRAP_REFUSED', message, { hint });
   };
@@ -119,7 +119,7 @@ function leadsToFile(path: string): boolean {
 /** What is done, in this order. After any number of them, the folder is either the server's or the script's. */
 export function wrapSteps(plan: WrapPlan): Step[] {
   const { folder, server, instructions } = plan;
-  const places = placesIn(folder);
+  const places = wrapPathsIn(folder);
   const name = scriptName(server);
   const staged = (file: string): string => join(places.staging, file);
   const step = (text: string, run: () => void): Step => ({ text, run });
@@ -128,16 +128,18 @@ export function wrapSteps(plan: WrapPlan): Step[] {
   return [
     step(`make ${places.staging}`, () => makeDirectory(places.staging)),
     step(`make ${staged('original')}`, () => makeDirectory(staged('original'))),
-    step(`keep ${CONFIG_FILE} in it`, () => nameAlso(places.config, join(staged('original'), CONFIG_FILE))),
+    step(`keep ${WRAP_CONFIG_FILE} in it`, () =>
+      nameAlso(places.config, join(staged('original'), WRAP_CONFIG_FILE)),
+    ),
     ...(isOwn
       ? []
       : [step(`write ${INSTRUCTIONS_FILE}`, () => writeNew(staged(INSTRUCTIONS_FILE), instructions, 0o644))]),
-    step(`write the new ${CONFIG_FILE}`, () =>
+    step(`write the new ${WRAP_CONFIG_FILE}`, () =>
       writeNew(staged('mcp.json'), `${JSON.stringify(plan.config, null, 2)}\n`, rightsOf(places.config)),
     ),
     // From here on there is a record of what is ours.
     step(`write ${name}`, () => writeNew(staged(name), recorded(plan, hadOwn), 0o644)),
-    step(`put original/${CONFIG_FILE} in place`, () => move(staged('original'), places.original)),
+    step(`put original/${WRAP_CONFIG_FILE} in place`, () => move(staged('original'), places.original)),
     ...(isOwn
       ? []
       : [
@@ -149,7 +151,7 @@ export function wrapSteps(plan: WrapPlan): Step[] {
           ),
         ]),
     step(`put ${name} in place`, () => move(staged(name), join(folder, name))),
-    step(`put ${CONFIG_FILE} in place`, () => {
+    step(`put ${WRAP_CONFIG_FILE} in place`, () => {
       if (!isThere(staged('mcp.json'))) return;
       refuseChanged(plan, places.config, places.originalConfig);
       move(staged('mcp.json'), places.config);

@@ -6,12 +6,12 @@ import type { JsonObject } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 import type { Consent } from './consent.ts';
 import type { ToolOutcome, ToolUse } from './model.ts';
-import type { CallRecord, Outcome } from './report.ts';
+import type { CallRecord, ToolCallOutcome } from './report.ts';
 import { attachmentsOf, contentForModel, dataIn, firstText, textBlock } from './results.ts';
-import type { ToolBook } from './tool-specs.ts';
+import type { ToolSpecs } from './tool-specs.ts';
 import { untilAborted } from './until-aborted.ts';
 
-export interface CallsOptions {
+export interface ToolCallsOptions {
   readonly server: string;
   readonly consent: Consent;
   readonly run: (tool: OfferedTool, args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
@@ -21,11 +21,11 @@ export interface CallsOptions {
 }
 
 /** How one call ended. */
-export interface Ended {
+export interface FinishedToolCall {
   readonly use: ToolUse;
   /** Undefined where there is none of that name. */
   readonly tool: OfferedTool | undefined;
-  readonly outcome: Outcome;
+  readonly outcome: ToolCallOutcome;
   /** True where there was no server to answer it. */
   readonly lost: boolean;
   /** What the model gets of it. */
@@ -50,14 +50,14 @@ const MOST_DATA = 20_000_000;
 const LONGEST_MESSAGE = 500;
 
 /** Runs what a model calls, and keeps what came of it. */
-export class Calls {
+export class ToolCalls {
   readonly records: CallRecord[] = [];
   /** What no text can stand for, from the last result that had such. */
   attachments: readonly JsonObject[] = [];
-  readonly #options: CallsOptions;
+  readonly #options: ToolCallsOptions;
   #dataLeft = MOST_DATA;
 
-  constructor(options: CallsOptions) {
+  constructor(options: ToolCallsOptions) {
     this.#options = options;
   }
 
@@ -65,8 +65,8 @@ export class Calls {
    * Runs the calls of one turn, several at a time. Resolves with all of them in their order, whatever became of them.
    * `book`: the tools that the model knew of.
    */
-  async runAll(uses: readonly ToolUse[], book: ToolBook): Promise<readonly Ended[]> {
-    const ended: (Ended | undefined)[] = uses.map(() => undefined);
+  async runAll(uses: readonly ToolUse[], book: ToolSpecs): Promise<readonly FinishedToolCall[]> {
+    const ended: (FinishedToolCall | undefined)[] = uses.map(() => undefined);
     let next = 0;
     const worker = async (): Promise<void> => {
       while (next < uses.length && !this.#options.signal.aborted) {
@@ -82,7 +82,7 @@ export class Calls {
     return begun;
   }
 
-  async #one(use: ToolUse, book: ToolBook): Promise<Ended> {
+  async #one(use: ToolUse, book: ToolSpecs): Promise<FinishedToolCall> {
     const { server, log, tell, signal } = this.#options;
     const tool = book.find(use.name);
     if (tool === undefined) {
@@ -104,7 +104,7 @@ export class Calls {
     return end;
   }
 
-  async #attempt(use: ToolUse, tool: OfferedTool): Promise<Ended> {
+  async #attempt(use: ToolUse, tool: OfferedTool): Promise<FinishedToolCall> {
     const { consent, run, tell, signal } = this.#options;
     const { input } = use;
     if (input === undefined) {
@@ -112,7 +112,7 @@ export class Calls {
       return refused(use, tool, 'rejected', `The arguments cannot be read: ${why}. Nothing was run.`);
     }
     let started = performance.now();
-    const end = (outcome: Outcome, what: Partial<Ended>): Ended => {
+    const end = (outcome: ToolCallOutcome, what: Partial<FinishedToolCall>): FinishedToolCall => {
       const ms = Math.round(performance.now() - started);
       return { ...BARE, use, tool, outcome, ms, ...what };
     };
@@ -150,7 +150,7 @@ const BARE = { content: [], attachments: [], lost: false, message: undefined };
 const STOPPED = 'It was stopped before it answered; it may have taken effect.';
 
 /** What the model gets of a call. */
-export function outcomeFor({ use, outcome, content }: Ended): ToolOutcome {
+export function outcomeFor({ use, outcome, content }: FinishedToolCall): ToolOutcome {
   return { id: use.id, name: use.name, content, isError: outcome !== 'ok' };
 }
 
@@ -178,17 +178,22 @@ function isLoss(error: unknown): boolean {
   return error instanceof SwitchboardError && LOSSES.has(error.code);
 }
 
-function refused(use: ToolUse, tool: OfferedTool | undefined, outcome: Outcome, message: string): Ended {
+function refused(
+  use: ToolUse,
+  tool: OfferedTool | undefined,
+  outcome: ToolCallOutcome,
+  message: string,
+): FinishedToolCall {
   return { ...BARE, use, tool, outcome, content: [textBlock(message)], ms: 0, message };
 }
 
-function unknownTool(name: string, book: ToolBook): string {
+function unknownTool(name: string, book: ToolSpecs): string {
   const near = book.near(name);
   const meant = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
   return `There is no tool of this name.${meant} Use only the tools you were given.`;
 }
 
-function inWords(outcome: Outcome): string {
+function inWords(outcome: ToolCallOutcome): string {
   switch (outcome) {
     case 'declined':
       return 'was not allowed by the person';
@@ -201,7 +206,7 @@ function inWords(outcome: Outcome): string {
   }
 }
 
-function recordOf({ use, tool, outcome, ms, message }: Ended): CallRecord {
+function recordOf({ use, tool, outcome, ms, message }: FinishedToolCall): CallRecord {
   const name = tool?.name ?? printableLine(use.name).slice(0, 100);
   const short =
     message === undefined || message.length <= LONGEST_MESSAGE

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 
 /** The arguments that a model wrote for a call: an object, or what is wrong with them. */
-export function writtenInput(written: unknown): { input: JsonObject | undefined; malformed?: string } {
+export function parseToolInput(written: unknown): { input: JsonObject | undefined; malformed?: string } {
   // A tool without arguments is often called with nothing at all.
   if (written === undefined || written === null || written === '') return { input: {} };
   if (isJsonObject(written)) return { input: written };

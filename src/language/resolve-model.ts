@@ -3,15 +3,15 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { Model } from './model.ts';
 
 /** Which model would be asked, or why none can be. */
-export type MeantModel =
+export type ResolvedModel =
   | { readonly provider: Model['provider']; readonly model: string }
   | { readonly problem: { readonly code: string; readonly message: string; readonly hint: string } };
 
 /** Says which model the settings and the environment mean. It is not asked anything. */
-export async function meantModel(
+export async function resolveModel(
   settings: Pick<LanguageDefinition, 'model' | 'provider' | 'baseUrl' | 'apiKey'>,
   env: NodeJS.ProcessEnv,
-): Promise<MeantModel> {
+): Promise<ResolvedModel> {
   const { chooseModel } = await import('./models/choose.ts');
   try {
     const { provider, name } = await chooseModel(settings, env, nobody);

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 
 /** A part of a tool's result for a model that reads text only; empty where there is nothing to read. */
-export function inWords(block: JsonObject): string {
+export function contentText(block: JsonObject): string {
   switch (block.type) {
     case 'text':
       return text(block.text);

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { Component } from '../gateway/index.ts';
-import type { Ended } from './calls.ts';
-import { Patience } from './patience.ts';
+import type { FinishedToolCall } from './tool-calls.ts';
+import { RepeatedMistakes } from './repeated-mistakes.ts';
 
-function ended(name: string, outcome: Ended['outcome'], more: Partial<Ended> = {}): Ended {
+function ended(
+  name: string,
+  outcome: FinishedToolCall['outcome'],
+  more: Partial<FinishedToolCall> = {},
+): FinishedToolCall {
   const component = new Component(name, '{}');
   const tool =
     outcome === 'unknown tool' ? undefined : { name, original: name, component, presets: undefined };
@@ -22,8 +26,8 @@ function ended(name: string, outcome: Ended['outcome'], more: Partial<Ended> = {
 }
 
 /** The codes that a row of turns leads to. */
-function codes(...turns: Ended[][]): (string | undefined)[] {
-  const patience = new Patience('shop', 'small');
+function codes(...turns: FinishedToolCall[][]): (string | undefined)[] {
+  const patience = new RepeatedMistakes('shop', 'small');
   return turns.map((turn) => patience.judge(turn)?.code);
 }
 

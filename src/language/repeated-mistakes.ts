@@ -1,12 +1,12 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { Ended } from './calls.ts';
+import type { FinishedToolCall } from './tool-calls.ts';
 
 /**
  * How often a model may go wrong in one request: it is told of a mistake once, and is not asked again when it makes the
  * same one in a later turn. Calls of one turn were made together, so a mistake that several of them share counts once.
  */
-export class Patience {
+export class RepeatedMistakes {
   readonly #server: string;
   readonly #model: string;
   #toldOfTools = false;
@@ -20,7 +20,7 @@ export class Patience {
   }
 
   /** Why the model is not asked again after these calls of one turn, where it is not. */
-  judge(ended: readonly Ended[]): SwitchboardError | undefined {
+  judge(ended: readonly FinishedToolCall[]): SwitchboardError | undefined {
     const fault = this.#unknownTool(ended) ?? this.#rejectedAgain(ended) ?? this.#lostAgain(ended);
     for (const { tool, outcome } of ended) {
       if (tool === undefined) this.#toldOfTools = true;
@@ -31,7 +31,7 @@ export class Patience {
     return fault;
   }
 
-  #unknownTool(ended: readonly Ended[]): SwitchboardError | undefined {
+  #unknownTool(ended: readonly FinishedToolCall[]): SwitchboardError | undefined {
     const unknown = ended.find(({ tool }) => tool === undefined);
     if (unknown === undefined || !this.#toldOfTools) return undefined;
     const name = printableLine(unknown.use.name).slice(0, 100);
@@ -42,7 +42,7 @@ export class Patience {
     );
   }
 
-  #rejectedAgain(ended: readonly Ended[]): SwitchboardError | undefined {
+  #rejectedAgain(ended: readonly FinishedToolCall[]): SwitchboardError | undefined {
     const again = ended.find(
       ({ tool, outcome }) => outcome === 'rejected' && tool !== undefined && this.#rejected.has(tool.name),
     );
@@ -55,7 +55,7 @@ export class Patience {
   }
 
   /** A call that found no server may be the first after a crash, which starts it anew. The second is not. */
-  #lostAgain(ended: readonly Ended[]): SwitchboardError | undefined {
+  #lostAgain(ended: readonly FinishedToolCall[]): SwitchboardError | undefined {
     const tried = ended.filter(({ outcome }) => outcome === 'ok' || outcome === 'error');
     if (tried.length === 0) return undefined;
     const lost = tried.every((end) => end.lost);

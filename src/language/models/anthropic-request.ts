@@ -8,8 +8,8 @@ import type {
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
-import type { ModelRequest, ToolOutcome, ToolSpec, Turn } from '../model.ts';
-import { inWords } from './in-words.ts';
+import type { ModelRequest, ToolOutcome, ToolSpec, ModelMessage } from '../model.ts';
+import { contentText } from './content-text.ts';
 
 /**
  * A request as the Anthropic Messages API wants it. What stays the same from one step of a loop to the next is marked to
@@ -40,7 +40,7 @@ function toolOf({ name, description, inputSchema }: ToolSpec, last: boolean): To
   };
 }
 
-function messagesOf(turns: readonly Turn[]): MessageParam[] {
+function messagesOf(turns: readonly ModelMessage[]): MessageParam[] {
   const messages: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = [];
   for (const [index, turn] of turns.entries()) {
     const role = turn.from === 'model' ? 'assistant' : 'user';
@@ -53,7 +53,7 @@ function messagesOf(turns: readonly Turn[]): MessageParam[] {
   return messages;
 }
 
-function contentOf(turn: Turn, last: boolean): ContentBlockParam[] {
+function contentOf(turn: ModelMessage, last: boolean): ContentBlockParam[] {
   switch (turn.from) {
     case 'user':
       return [textBlock(turn.text)];
@@ -81,7 +81,10 @@ function textBlock(text: string): TextBlockParam {
 
 function resultOf({ id, content, isError }: ToolOutcome): ToolResultBlockParam {
   const parts = content
-    .map((block) => (isError ? undefined : imageOf(block)) ?? { type: 'text' as const, text: inWords(block) })
+    .map(
+      (block) =>
+        (isError ? undefined : imageOf(block)) ?? { type: 'text' as const, text: contentText(block) },
+    )
     .filter((part) => part.type !== 'text' || !isBlank(part.text));
   return {
     type: 'tool_result',

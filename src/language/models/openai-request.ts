@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../protocol/index.ts';
-import type { ModelRequest, ToolOutcome, ToolSpec, Turn } from '../model.ts';
-import { inWords } from './in-words.ts';
+import type { ModelRequest, ToolOutcome, ToolSpec, ModelMessage } from '../model.ts';
+import { contentText } from './content-text.ts';
 
 /** What a server of this API is told in its own way. Some know a parameter by another name, or not at all. */
 export interface Dialect {
@@ -31,7 +31,7 @@ function toolOf({ name, description, inputSchema }: ToolSpec): JsonObject {
   return { type: 'function', function: { name, description, parameters: inputSchema } };
 }
 
-function messagesOf(turn: Turn): JsonObject[] {
+function messagesOf(turn: ModelMessage): JsonObject[] {
   switch (turn.from) {
     case 'user':
       return [{ role: 'user', content: turn.text }];
@@ -48,7 +48,7 @@ function messagesOf(turn: Turn): JsonObject[] {
 
 /** Results are text in this API, and nothing but their words tells a failure. */
 function resultText({ content, isError }: ToolOutcome): string {
-  const said = content.map(inWords).filter((text) => text.trim() !== '');
+  const said = content.map(contentText).filter((text) => text.trim() !== '');
   const text = said.length > 0 ? said.join('\n') : '(nothing)';
   return isError ? `The tool failed: ${text}` : text;
 }
