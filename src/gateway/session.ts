@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { isJsonObject, Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
-import type { AnswerListener, Edit, Message } from '../wire/index.ts';
+import { idKey, type AnswerListener, type Edit, type Message } from '../wire/index.ts';
 import { Call } from './call.ts';
 import type { Source } from './source.ts';
 
@@ -85,7 +85,7 @@ export class Session {
     call.before = this.#newest;
     if (this.#newest) this.#newest.after = call;
     this.#newest = call;
-    this.#byId?.set(keyOf(call.id), call);
+    this.#byId?.set(idKey(call.id), call);
     this.#running++;
     return call;
   }
@@ -135,11 +135,11 @@ export class Session {
     if (this.#byId === undefined) {
       this.#byId = new Map();
       for (let call = this.#newest; call; call = call.before) {
-        const key = keyOf(call.id);
+        const key = idKey(call.id);
         if (!this.#byId.has(key)) this.#byId.set(key, call);
       }
     }
-    this.#byId.get(keyOf(id))?.cancel(reason);
+    this.#byId.get(idKey(id))?.cancel(reason);
   }
 
   /** Gives up on what still runs: each call is answered with an error and cancelled where it runs. */
@@ -173,7 +173,7 @@ export class Session {
   }
 
   #forget(call: Call, byId: Map<string, Call>): void {
-    const key = keyOf(call.id);
+    const key = idKey(call.id);
     if (byId.get(key) === call) byId.delete(key);
     if (this.#running === 0) this.#byId = undefined;
   }
@@ -206,9 +206,4 @@ function linksIn(content: unknown): string[] {
   return content.flatMap((item: unknown) =>
     isJsonObject(item) && item.type === 'resource_link' && typeof item.uri === 'string' ? [item.uri] : [],
   );
-}
-
-/** One spelling for each id: a cancellation may write the same string with other escapes. */
-function keyOf(id: string): string {
-  return id.includes('\\') ? JSON.stringify(JSON.parse(id)) : id;
 }

@@ -27,12 +27,12 @@ export class BatchedAnswers {
     this.#send = send;
   }
 
-  /** Runs `read` for a batch whose requests have these ids; what is refused meanwhile belongs to its answer, too. */
+  /** Runs `read` for a batch whose requests have these ids; errors for refused messages go into its answer, too. */
   collect(ids: readonly string[], read: (refuse: (answer: string) => void) => void): void {
     const batch: Batch = { open: 1, answers: [] };
     for (const id of ids) {
       const key = idKey(id);
-      // Two requests of one id cannot be told apart by their answers.
+      // The answers to two requests with one id cannot be distinguished.
       if (this.#byId.has(key)) continue;
       this.#byId.set(key, batch);
       batch.open++;

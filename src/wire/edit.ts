@@ -1,11 +1,11 @@
 import { fromChunks, textOf, type Bytes } from './bytes.ts';
 import type { Message } from './message.ts';
 
-/** A stretch of a message that is replaced on the way. Edits of one message are in order and do not overlap. */
+/** A replacement in a message that is relayed. Edits of one message are in order and do not overlap. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
-  /** What stands there instead: JSON text, or a stretch of this or another message. */
+  /** The replacement: JSON text, or a range of this or another message. */
   readonly with: string | Excerpt;
 }
 
@@ -21,12 +21,12 @@ export function excerptOf(json: string): Excerpt {
   return { of: fromChunks([bytes]), start: 0, end: bytes.length };
 }
 
-/** What an edit puts in, as text. */
+/** The replacement of an edit, as text. */
 export function insertedText(inserted: Edit['with']): string {
   return typeof inserted === 'string' ? inserted : textOf(inserted.of, inserted.start, inserted.end);
 }
 
-/** Adds an edit at its place among those of a message. */
+/** Inserts an edit in order. */
 export function addEdit(edits: Edit[], edit: Edit): void {
   let at = edits.length;
   while (at > 0 && edits[at - 1]!.start > edit.start) at--;

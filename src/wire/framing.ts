@@ -1,9 +1,9 @@
 import { fromChunks, type Bytes } from './bytes.ts';
 
-/** How messages are told apart on a byte stream. Real MCP is `newline`; seeds of the trade still speak `content-length`. */
+/** How messages are delimited on a byte stream. MCP is `newline`; some older hosts and servers use `content-length`. */
 export type Framing = 'newline' | 'content-length';
 
-/** `either`: as `content-length`, but in a way that whoever reads by lines finds the message on a line of its own. */
+/** `either`: `content-length` with the message on a line of its own, so that a reader of lines finds it too. */
 export type OutputFraming = Framing | 'either';
 
 export interface FramingLimits {
@@ -16,18 +16,18 @@ export interface FramingLimits {
 export interface FramingEvents {
   /** A whole message or line, as it arrived. */
   message(bytes: Bytes, framing: Framing): void;
-  /** A message over the limit has gone by: its first and last bytes, and how long it was. */
+  /** A message over the limit was skipped: its first and last bytes, and its length. */
   oversize(head: Buffer, tail: Buffer, length: number): void;
   /** A header block that gives no usable Content-Length; what follows it is read as a new message. */
   badHeader(header: string): void;
-  /** A message ran so far over the limit that nothing behind it can be expected any more. */
+  /** A message ran so far over the limit that the stream counts as broken. */
   overrun(): void;
 }
 
 /** Room for every header block in use, and a bound for one that never ends. */
 const HEADER_BYTES = 8 * 1024;
 const FRAGMENT_BYTES = 4 * 1024;
-/** Beyond this many pieces a message in tiny writes is joined now and then, so that its bookkeeping stays small. */
+/** A message in more chunks than this is joined now and then, to bound the bookkeeping for tiny writes. */
 const MAX_PIECES = 2048;
 
 /**
@@ -42,11 +42,11 @@ export class Deframer {
   #mode: 'boundary' | 'line' | 'header' | 'body' | 'rest' = 'boundary';
   #pieces: Buffer[] = [];
   #held = 0;
-  /** What has come of a header block. */
+  /** The header block so far. */
   #headerSeen = '';
   /** Bytes still missing of a Content-Length body. */
   #missing = 0;
-  /** Set while a message over the limit goes by. */
+  /** Set while a message over the limit is skipped. */
   #skipped: { head: Buffer; tail: Buffer; length: number } | undefined;
   #broken = false;
 
@@ -106,7 +106,7 @@ export class Deframer {
       this.#skipped === undefined &&
       newline - at <= this.#limits.messageBytes
     ) {
-      // Whole in one chunk, as nearly all are: handed over where it lies.
+      // In one chunk, as nearly all are: passed without a copy.
       this.#mode = 'boundary';
       const end = newline > at && chunk[newline - 1] === 0x0d ? newline - 1 : newline;
       if (end > at) this.#events.message({ buffer: chunk, from: at, to: end }, 'newline');
@@ -152,7 +152,7 @@ export class Deframer {
     }
   }
 
-  /** Passes over what is left of a line that was given up. */
+  /** Skips the rest of a line over the limit. */
   #rest(chunk: Buffer, at: number): number {
     const newline = chunk.indexOf(0x0a, at);
     if (newline < 0) return chunk.length;
@@ -242,7 +242,7 @@ function isBlank(byte: number): boolean {
 
 const CONTENT = Buffer.from('content-');
 
-/** Whether these bytes can begin a header block: `Content-`, or in a framed conversation any name. */
+/** Whether these bytes can begin a header block: `Content-`, or any name once the peer has used Content-Length. */
 function mayBeHeader(chunk: Buffer, at: number, framed: boolean): boolean {
   if (framed) return (chunk[at]! | 0x20) >= 0x61 && (chunk[at]! | 0x20) <= 0x7a;
   for (let offset = 0; offset < CONTENT.length && at + offset < chunk.length; offset++) {
@@ -286,7 +286,7 @@ function readHeader(text: string, framed: boolean): HeaderBlock {
   }
 }
 
-/** Whether the first line of a block is a header, or can still become one. Outside a framed conversation only the two that begin one count. */
+/** Whether the first line of a block is a header, or can still become one. Before the first Content-Length message, only the two `Content-` headers count. */
 function isHeaderLine(line: string, whole: boolean, framed: boolean): boolean {
   if (framed) return (whole ? /^[A-Za-z][\w-]*[ \t]*:/ : /^[A-Za-z][\w-]*[ \t]*(:|$)/).test(line);
   const lower = line.toLowerCase();

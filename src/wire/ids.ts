@@ -3,7 +3,7 @@ import type { Message } from './message.ts';
 
 const LONGEST_ID = 1024;
 
-/** A string or a number; its text is kept and handed back as it came, so nothing is ever rounded. */
+/** A string or a number; its text is returned as it came, so that nothing is rounded. */
 export function isUsableId(text: string): boolean {
   return begins(text.charCodeAt(0)) && text.length <= LONGEST_ID;
 }

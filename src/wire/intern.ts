@@ -3,7 +3,7 @@ const LONGEST = 64;
 const BACKSLASH = 0x5c;
 
 /**
- * The text between the quotes of a JSON string, without making a new string when the same text came by a moment ago:
+ * The text between the quotes of a JSON string, without a new string if the same text was seen recently:
  * methods, tool names and the like are few and come with every call. Undefined for what is long, escaped or not ASCII.
  */
 export function internPlain(bytes: Uint8Array, start: number, end: number): string | undefined {
@@ -14,7 +14,7 @@ export function internPlain(bytes: Uint8Array, start: number, end: number): stri
   if (known?.length === length) {
     let offset = 0;
     while (offset < length && known.charCodeAt(offset) === bytes[start + offset]) offset++;
-    // What is known has no escape in it, so neither has this.
+    // The known text has no escapes, so neither has this.
     if (offset === length) return known;
   }
   for (let at = start; at < end; at++) if (bytes[at]! >= 0x80 || bytes[at] === BACKSLASH) return undefined;

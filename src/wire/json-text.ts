@@ -1,6 +1,6 @@
 /**
  * Takes the text of a JSON object or array apart without parsing the values in it, so that the text of numbers,
- * escapes, the order of members and members nobody knows survive when it is put together again.
+ * escapes, the order of members and unknown members survive when it is put together again.
  *
  * The text is one the scanner has accepted. Nothing is checked a second time beyond what finding the way needs; a text
  * that is evidently something else is a bug of the caller and throws a plain Error.
@@ -44,7 +44,7 @@ export function jsonItems(array: string): string[] {
   return items;
 }
 
-/** The value text of one member; undefined where absent. Of a key that stands twice the last counts, as in JSON.parse. */
+/** The value text of one member; undefined where absent. Of a duplicate key the last counts, as in JSON.parse. */
 export function memberText(object: string, key: string): string | undefined {
   let from = -1;
   let to = -1;
@@ -59,7 +59,7 @@ export function memberText(object: string, key: string): string | undefined {
 /**
  * The same object with some members given another value text, or removed (undefined); those it lacks are added at the
  * end, in the order given. All that is not changed keeps its text, but for the whitespace next to a change. A replaced
- * key that stood twice stands once, in its first place: left in, the last copy would win over the replacement.
+ * duplicate key is left once, at its first position: otherwise the last copy would win over the replacement.
  *
  * Give a Map where keys come from outside: in a record written as a literal, `__proto__` is no key.
  */
@@ -81,11 +81,11 @@ function spliced(object: string, changes: ReadonlyMap<string, string | undefined
     found.push(key);
     places.set(key, { from, to });
   });
-  // Of a key that stands twice one has to go.
+  // Of a duplicate key, one has to go.
   if (found.length > places.size || last === -1) return undefined;
   let text = '';
   let at = 0;
-  // Members are visited in order, so their places are in order too.
+  // Members are visited in order, so their offsets are in order too.
   for (const [key, { from, to }] of places) {
     const value = changes.get(key);
     if (value === undefined) return undefined;
@@ -107,7 +107,7 @@ function rebuilt(object: string, waiting: Map<string, string | undefined>): stri
     waiting.delete(key);
     if (valueText !== undefined) parts.push(`${keyText}:${valueText}`);
   };
-  // Members in a row that stay are taken over as one stretch.
+  // Unchanged neighbours are copied as one range.
   let from = -1;
   let to = -1;
   const takeOver = (): void => {
@@ -177,7 +177,7 @@ function decodedKey(text: string, start: number, end: number): string {
   return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner;
 }
 
-/** Where the first thing inside stands. */
+/** The offset of the first token inside. */
 function opening(text: string, bracket: number, container: Container): number {
   const at = skipSpace(text, 0);
   if (text.charCodeAt(at) !== bracket) throw notA(container, at);
@@ -189,7 +189,7 @@ function expectEnd(text: string, at: number, container: Container): void {
   if (at !== text.length) throw notA(container, at);
 }
 
-/** Says where, never what: the text may hold secrets. */
+/** Names the offset and not the text, which may contain secrets. */
 function notA(container: Container, at: number): Error {
   return new Error(`Not the text of a JSON ${container}: offset ${at}`);
 }

@@ -6,21 +6,21 @@ import { memoizedObject, sawLineBreak, scan, ScanOutcome } from './scan.ts';
 import { defineShape, FIRST_RARE, type Offsets, type Shape } from './shape.ts';
 
 const QUOTE = 0x22;
-/** Up to here a message in pieces is put together for a look at it. */
+/** Messages in chunks up to this size are joined for a search. */
 const JOIN_BELOW = 1024 * 1024;
 
-/** One JSON-RPC message as the bytes it came in, with the places of the members that its shape asks for. */
+/** One JSON-RPC message: the bytes as they arrived, and the offsets of the members in its shape. */
 export class Message {
   readonly bytes: Bytes;
   readonly offsets: Offsets;
-  /** Stands for the object in it that its sender repeats: where two messages have the same one, it is the same text. */
+  /** Identifies the memoized object in it: two messages with the same one contain the same bytes there. */
   readonly memoized: object | undefined;
   readonly #rareShape: Shape | undefined;
   #rareOffsets: Offsets | undefined;
-  /** From where the rare members are to be counted among their places. */
+  /** Where the rare members begin among their offsets. */
   #rareFrom: number;
 
-  /** With `rareFrom`, the places of the rare members stand from there on among the others. */
+  /** With `rareFrom`, the offsets of the rare members begin there among the others. */
   constructor(bytes: Bytes, offsets: Offsets, rareShape?: Shape, rareFrom?: number, memoized?: object) {
     this.bytes = bytes;
     this.offsets = offsets;
@@ -30,7 +30,7 @@ export class Message {
     this.#rareFrom = (rareFrom ?? 0) - FIRST_RARE;
   }
 
-  /** A message of our own making, so that it can take the same way as one that came over a wire. */
+  /** A message of our own, in the same form as one that was received. */
   static from(value: object, shape: Shape): Message {
     return Message.fromText(JSON.stringify(value), shape);
   }
@@ -58,7 +58,7 @@ export class Message {
     return slot < FIRST_RARE ? this.offsets[slot * 2 + 1]! : this.#rare()[(slot + this.#rareFrom) * 2 + 1]!;
   }
 
-  /** A second scan, for the members that are seldom asked for. One that stands twice counts as not there. */
+  /** A second scan, for the rarely used members. A duplicate counts as absent. */
   #rare(): Offsets {
     if (this.#rareOffsets) return this.#rareOffsets;
     const shape = this.#rareShape;
@@ -71,7 +71,7 @@ export class Message {
     return this.#rareOffsets;
   }
 
-  /** The first byte of a member's value, which tells its type: `{`, `[`, `"`, a digit or minus, t, f, n. −1 where absent. */
+  /** The first byte of a member's value, which shows its type: `{`, `[`, `"`, a digit or minus, t, f, n. −1 where absent. */
   lead(slot: number): number {
     const start = this.start(slot);
     return start < 0 ? -1 : byteAt(this.bytes, start);
@@ -83,7 +83,7 @@ export class Message {
     return start < 0 ? undefined : textOf(this.bytes, start, this.end(slot));
   }
 
-  /** Whether these bytes are just how a member is written; nothing is made to tell. */
+  /** Whether a member is written with exactly these bytes; allocates nothing. */
   spells(slot: number, spelling: Uint8Array): boolean {
     const start = this.start(slot);
     const { length } = spelling;
@@ -124,7 +124,7 @@ export class Message {
     return value;
   }
 
-  /** Whether these bytes stand in it anywhere; false without looking for a message that came in very many pieces. */
+  /** Whether it contains this text anywhere; false without a search for a large message in chunks. */
   mentions(word: string): boolean {
     const { buffer, from, to } = this.bytes;
     if (buffer === undefined) return to - from <= JOIN_BELOW && this.toString().includes(word);
@@ -138,7 +138,7 @@ export class Message {
   }
 }
 
-/** Why bytes are no message, and the id they carry all the same, where it can be told. */
+/** Why bytes are not a message, and their id if it could be read. */
 export interface UnreadableMessage {
   readonly why: ReadFault;
   readonly id: string | undefined;
@@ -159,7 +159,7 @@ export function readMessage(
   const all = whole ? shape.whole : shape;
   if (all !== shape) {
     const offsets = all.offsets();
-    // What is not as it should be is looked at again: a rare member that stands twice is no reason to refuse a message.
+    // Otherwise scanned again: a duplicate rare member is no reason to refuse a message.
     if (scan(buffer, from, to, all, offsets) === ScanOutcome.Object && !sawLineBreak())
       return new Message(bytes, offsets, shape.rare, shape.slots, memoizedObject());
   }
@@ -169,7 +169,7 @@ export function readMessage(
   if (!sawLineBreak()) return new Message(bytes, offsets, shape.rare);
   // A lone carriage return inside a line: some readers end the line there, so two of them would see two messages.
   if (framing === 'newline') return { why: 'malformed', id: undefined };
-  // Line breaks between the tokens of a Content-Length body carry no meaning, and the message may be passed on
+  // Line breaks between the tokens of a Content-Length body carry no meaning, and the message may be relayed
   // to a wire where a line break ends it.
   return new Message(flattened(bytes), shifted(offsets, from), shape.rare);
 }
@@ -189,7 +189,7 @@ function refuse(outcome: number, bytes: Buffer, offsets: Offsets): UnreadableMes
     case ScanOutcome.TooDeep:
       return { why: 'too-deep', id: firstId(bytes) };
     case ScanOutcome.Duplicate: {
-      // Where params was entered but not left, the doubled member stands inside it.
+      // If params was entered but not left, the duplicate is inside it.
       const place = Envelope.params * 2;
       const inParams = offsets[place] !== -1 && offsets[place + 1]! < 0;
       return { why: inParams ? 'duplicate-param' : 'duplicate', id: firstId(bytes) };
@@ -205,13 +205,13 @@ const ID_ONLY = defineShape({ id: true });
 
 /**
  * The id of a message that was too large to keep, from its first and last bytes; undefined when neither shows it.
- * At the end only a number directly before the last brace is believed: there it must be a member of the outermost object.
+ * At the end only a number directly before the last brace is trusted: there it must be a member of the outermost object.
  */
 export function idFromFragments(head: Buffer, tail: Buffer): string | undefined {
   return firstId(head) ?? /[{,]\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$/.exec(tail.toString('latin1'))?.[1];
 }
 
-/** The id of a message that may break off or turn bad further on; undefined also where there are two. */
+/** The id of a message that is truncated or malformed further on; undefined also if there are two. */
 function firstId(bytes: Buffer): string | undefined {
   const offsets = ID_ONLY.offsets();
   const outcome = scan(bytes, 0, bytes.length, ID_ONLY, offsets);

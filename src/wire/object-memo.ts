@@ -1,25 +1,25 @@
 import type { Offsets } from './shape.ts';
 
-/** Longer objects are not kept: to be the same every time is for short ones. */
+/** Longer objects are not memoized: they rarely repeat. */
 const MAX_BYTES = 1024;
-/** Shorter ones are read as fast as they are compared. */
+/** Shorter ones are scanned as fast as they are compared. */
 const MIN_BYTES = 16;
-/** So many are kept of each kind: a gateway has several servers, and each says something else. */
+/** How many objects are memoized: a gateway has several peers, each with an object of its own. */
 const MAX_OBJECTS = 8;
-/** So many may pass unkept after many that were kept for nothing. */
+/** The most objects that are skipped after useless ones were stored. */
 const MAX_PAUSE = 1024;
 
 /**
- * Objects that come with every message and mostly say the same, such as who a client is. What was checked once need not
- * be checked again: where the very same bytes stand, there stands the same object, with its members at the same places.
- * That holds wherever it is looked for, since an object shows by itself where it ends.
+ * Memoizes objects that are in every message and mostly the same, such as a client's `_meta`. The same bytes are the same
+ * object with its members at the same offsets, so they need not be scanned again. That holds at any position, because an
+ * object has a closing brace.
  */
 export class ObjectMemo {
-  /** The slots of all members that are looked for in it. */
+  /** The slots of its members. */
   readonly #slots: readonly number[];
   readonly #objects: MemoizedObject[] = [];
   #next = 0;
-  /** After one was kept for nothing, twice as many pass before another is kept: some say something new every time. */
+  /** Doubled after an object was stored for nothing: some senders vary it every time. */
   #pause = 1;
   #toSkip = 1;
 
@@ -27,7 +27,7 @@ export class ObjectMemo {
     this.#slots = slots;
   }
 
-  /** The one that stands at `at`, with its members noted, if it is one of those that are kept. */
+  /** The memoized object at `at`, if it is one; fills in the offsets of its members. */
   find(bytes: Uint8Array, at: number, end: number, offsets: Offsets): MemoizedObject | undefined {
     const objects = this.#objects;
     if (objects.length === 0) return undefined;
@@ -44,12 +44,12 @@ export class ObjectMemo {
     return undefined;
   }
 
-  /** Takes note of an object that was read to its end; it has no line break between its tokens. */
+  /** Stores an object that was scanned completely and has no line break between its tokens. */
   store(bytes: Uint8Array, start: number, end: number, offsets: Offsets): void {
     if (end - start > MAX_BYTES || end - start < MIN_BYTES || --this.#toSkip > 0) return;
     const objects = this.#objects;
     if (objects.length === MAX_OBJECTS) {
-      // The oldest that was of no use makes room; where each was of use, the oldest of all.
+      // Replaces the oldest unused one, or the oldest of all if each was used.
       let tried = 0;
       for (; tried < MAX_OBJECTS && objects[this.#next]!.used; tried++) {
         objects[this.#next]!.used = false;
@@ -68,20 +68,20 @@ export class ObjectMemo {
   }
 }
 
-/** An object that was kept. Its bytes never change: whoever knows it knows them. */
+/** A memoized object. Its bytes never change, so it can serve as their identity. */
 export interface MemoizedObject {
   readonly view: DataView;
   readonly length: number;
-  /** What was found in it: indexes of places, each followed by its offset from the start. */
+  /** Its members: indexes into the offsets, each followed by the distance from its start. */
   readonly found: readonly number[];
-  /** Whether it came again since it was last thought of being replaced. */
+  /** Whether it was found since it was last considered for replacement. */
   used: boolean;
 }
 
 /**
- * Whether these bytes stand there. Eight at a time, as the number they would be, and the last ones first, for ends differ
- * where beginnings do not. Two numbers are equal only where all bits are: the exception is zero, and no JSON text has eight
- * zero bytes. (What would be no number at all is never equal: then it is read once more.)
+ * Whether these bytes are at `start`. Compares eight at a time as Float64, the last ones first because ends differ more
+ * often. Two such numbers are equal only if all bits are: the exception is zero, and no JSON text has eight zero bytes.
+ * (A NaN is never equal: then the object is scanned again.)
  */
 function equalsAt(objects: MemoizedObject, view: DataView, start: number): boolean {
   const mine = objects.view;
@@ -94,7 +94,7 @@ function equalsAt(objects: MemoizedObject, view: DataView, start: number): boole
 
 const MAX_HELD = 4 * 1024 * 1024;
 
-// The view over the buffer looked at last: the next message mostly stands in the same one.
+// The view over the last buffer: the next message is mostly in the same one.
 let viewOf: ArrayBufferLike | undefined;
 let lastView: DataView = new DataView(new ArrayBuffer(0));
 

@@ -5,10 +5,10 @@ import { Envelope } from './envelope.ts';
 import { frame, type OutputFraming } from './framing.ts';
 import type { Message } from './message.ts';
 
-/** What is smaller than this is copied together into one write; what is larger is handed on where it lies. */
+/** Smaller parts are copied into one write; larger ones are written without a copy. */
 const COPY_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
-/** The same where blocks are not used again: what is left of one is kept by a wire that may be idle for hours. */
+/** The block size where blocks are not reused: an idle wire keeps the rest of one for hours. */
 const SMALL_BLOCK_BYTES = 8 * 1024;
 /** Up to here a loop beats a call into native code. */
 const LOOP_BELOW = 64;
@@ -16,7 +16,7 @@ const LOOP_TEXT_BELOW = 32;
 
 const NO_BLOCK = Buffer.allocUnsafeSlow(0);
 
-/** Faster than queueMicrotask, which makes a resource for every call. */
+/** Faster than queueMicrotask, which creates an async resource for every call. */
 const SOON = Promise.resolve();
 
 export interface OutboxOptions {
@@ -31,8 +31,8 @@ export interface OutboxOptions {
 }
 
 /**
- * The writing half of a wire. All that is sent in one turn of the event loop leaves in one write: under load that,
- * not the parsing, is what a relay spends its time on.
+ * The writing half of a wire. Everything sent in one turn of the event loop goes out in one write: under load, a relay
+ * spends its time on writes, not on parsing.
  */
 export class Outbox {
   /** How messages are framed from now on. */
@@ -56,11 +56,11 @@ export class Outbox {
     this.#takesCopies = takesCopies;
     stream.on('drain', () => this.#release());
     stream.on('close', () => this.#release());
-    // Whoever opened the stream hears of its end; without a listener here a broken pipe would end the program.
+    // The owner of the stream handles its end; without a listener here, a broken pipe would crash the program.
     stream.on('error', () => this.#release());
   }
 
-  /** Passes a message on as it came, but for the edits. */
+  /** Relays a message as it came, with its edits. */
   forward({ bytes }: Message, edits: readonly Edit[]): void {
     if (this.framing !== 'newline') this.#putHeader(bytes.to - bytes.from + growth(edits));
     this.#putEdited(bytes, bytes.from, bytes.to, edits, 0);
@@ -68,8 +68,7 @@ export class Outbox {
   }
 
   /**
-   * The same for a request or an answer, whose id becomes another: a number of ours, or the id of the request that is
-   * answered, as it stands there.
+   * The same with another id: a number of ours for a request, or the id in the request that is answered.
    */
   forwardAs(id: number | Message, message: Message, edits: readonly Edit[]): void {
     const { bytes } = message;
@@ -93,12 +92,12 @@ export class Outbox {
     this.#schedule();
   }
 
-  /** Bytes that the other side has not taken yet. */
+  /** Bytes that the other side has not read yet. */
   get backlog(): number {
     return this.#stream.writableLength + this.#unflushed;
   }
 
-  /** True while so much waits that whoever produces for this wire should pause. */
+  /** True while so much output waits that its producers should pause. */
   get congested(): boolean {
     return this.backlog > this.#highWater && !this.#stream.destroyed;
   }
@@ -108,7 +107,7 @@ export class Outbox {
     this.#waiting.push(listener);
   }
 
-  /** Writes what is gathered now instead of at the end of this turn. */
+  /** Writes at once instead of at the end of this event loop turn. */
   flush(): void {
     this.#scheduled = false;
     this.#closeBlock();
@@ -125,14 +124,14 @@ export class Outbox {
       stream.uncork();
     }
     if (this.#takesCopies && stream.writableLength === 0) this.#blockStart = this.#blockEnd = 0;
-    // Otherwise a turn that begins near the end of a block would leave in two writes.
+    // Otherwise the output of a turn that begins near the end of a block would need two writes.
     else if (this.#block.length - this.#blockEnd < this.#block.length / 4) {
       this.#block = NO_BLOCK;
       this.#blockStart = this.#blockEnd = 0;
     }
   }
 
-  /** Puts a range of a message with those of its edits that lie in it, from the given one on; returns the next edit. */
+  /** Writes a range of a message with its edits from the given one on; returns the index of the next edit. */
   #putEdited(bytes: Bytes, start: number, end: number, edits: readonly Edit[], next: number): number {
     let at = start;
     for (; next < edits.length && edits[next]!.start < end; next++) {
@@ -221,7 +220,7 @@ export class Outbox {
     this.#blockStart = this.#blockEnd = 0;
   }
 
-  /** What is in the block so far becomes ready; the rest of the block is used on, never what was given away. */
+  /** What is in the block so far becomes ready; the rest of the block is reused, never the part handed out. */
   #closeBlock(): void {
     if (this.#blockEnd === this.#blockStart) return;
     this.#ready.push(this.#block.subarray(this.#blockStart, this.#blockEnd));
@@ -230,9 +229,8 @@ export class Outbox {
 }
 
 /**
- * A line break in JSON text can only stand between tokens, where it means nothing, and a line-framed wire would end the
- * message there. Whoever inserts text should see to that; here it cannot be forgotten, for what comes behind the break
- * would be a message of its own.
+ * A line break in JSON text can only be between tokens, where it has no meaning, and would end the message on a
+ * line-framed wire. The rest would be a message of its own, so line breaks are replaced here whatever the caller inserts.
  */
 function onOneLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replace(/[\n\r]/g, ' ') : json;

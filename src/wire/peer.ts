@@ -11,7 +11,7 @@ import { Outbox } from './outbox.ts';
 import type { Shape } from './shape.ts';
 import { PendingRequests } from './pending-requests.ts';
 
-/** Whoever waits for the answer to a request of ours. Exactly one of the two is called, once. */
+/** Waits for the answer to a request of ours. Exactly one of the two is called, once. */
 export interface AnswerListener {
   /** The peer answered, with a result or an error. */
   answered(answer: Message): void;
@@ -20,36 +20,36 @@ export interface AnswerListener {
 }
 
 /**
- * `not-taken`: the other side has not looked at the request, so it may be sent again. `failed`: what carries the messages
- * says what went wrong.
+ * `not-taken`: the other side has not handled the request, so it may be sent again. `failed`: the transport failed, with
+ * an error.
  */
 export type Unanswered = 'too-large' | 'unreadable' | 'closed' | 'not-taken' | 'failed';
 
 export interface PeerEvents {
   request(message: Message): void;
   notification(message: Message): void;
-  /** Bytes that are no message. What the other side is told about them depends on who it is. */
+  /** Bytes that are not a message. Whether the other side gets an error depends on its role. */
   refused(refusal: ReadFault | MessageFault, id: string | undefined, bytes: RefusedBytes): void;
-  /** An answer that nobody waits for, or any other message that is dropped. */
+  /** A message was dropped, such as an answer to no pending request. */
   dropped(why: string): void;
-  /** The other side will send no more. */
+  /** The input has ended. */
   ended(why: 'end' | 'overrun'): void;
 }
 
-/** The bytes of a message that was not taken: how many, and the beginning of them as text. */
+/** The bytes of a refused message: their number, and the first ones as text. */
 export interface RefusedBytes {
   readonly length: number;
   readonly text: () => string;
 }
 
-/** Well-formed JSON that is no JSON-RPC message, or a message that could not be kept. */
+/** Well-formed JSON that is not a JSON-RPC message, or a message over the limits. */
 export type MessageFault =
   'batch' | 'not-a-message' | 'bad-version' | 'bad-id' | 'bad-method' | 'too-large' | 'bad-header';
 
 export interface PeerOptions {
   /** Members to find in every message; contains the envelope. */
   readonly shape: Shape;
-  /** How to write until the other side has shown what it speaks, which ends `either` in any case. Default newline. */
+  /** The output framing until the other side has shown its own, which ends `either` in any case. Default newline. */
   readonly framing?: OutputFraming;
   /** Write in the framing in which the other side opened. Default true. */
   readonly replyInKind?: boolean;
@@ -59,28 +59,28 @@ export interface PeerOptions {
   readonly overrunBytes?: number;
   /** Waiting output beyond which the wire counts as congested, in bytes. Default 4 MiB. */
   readonly highWater?: number;
-  /** The output is a pipe, socket or file, which keeps no hold of what it has taken. Default false. */
+  /** The output is a pipe, socket or file, which does not keep a reference to written buffers. Default false. */
   readonly takesCopies?: boolean;
 }
 
 const MIB = 1024 * 1024;
 
 /**
- * One end of a JSON-RPC 2.0 conversation over a pair of byte streams. It mints the ids of its own requests, counting
- * up, and believes an answer only when its id is that number again, by value and by type.
+ * One end of a JSON-RPC 2.0 connection over a pair of byte streams. It numbers its own requests, counting up, and accepts
+ * an answer only if its id is that number again, by value and by type.
  */
 export class Peer {
   readonly outbox: Outbox;
   readonly #input: Readable;
   readonly #events: PeerEvents;
   readonly #shape: Shape;
-  /** Whether the rare members are looked for in every message, and in the same scan: they are not rare here. */
+  /** Whether every message is scanned for the rare members at once, because they are not rare here. */
   readsRareMembers = false;
   /** The framing of the first message that could be read. */
   inputFraming: Framing | undefined;
   readonly #pending = new PendingRequests<AnswerListener>();
   #batched: BatchedAnswers | undefined;
-  /** Takes what is refused while a batch is read. */
+  /** Takes the errors for refused messages while a batch is read. */
   #refusedInBatch: ((answer: string) => void) | undefined;
   #lastId = 0;
   #over = false;
@@ -130,7 +130,7 @@ export class Peer {
     this.#batched ??= new BatchedAnswers((text) => this.outbox.sendText(text));
   }
 
-  /** Passes a request on under an id of ours, which is returned. */
+  /** Relays a request under an id of ours, which is returned. */
   relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
     const id = this.nextId();
     this.outbox.forwardAs(id, message, edits);
@@ -181,7 +181,7 @@ export class Peer {
     this.#batched?.drop(id);
   }
 
-  /** Passes an answer on under the id that its new receiver asked with, as that stands in the request. */
+  /** Relays an answer under the id in the request of its receiver. */
   forwardAnswer(answer: Message, request: Message, edits: readonly Edit[] = NO_EDITS): void {
     if (this.#batched?.take(request.text(Envelope.id)!, () => answerAs(request, answer, edits))) return;
     this.outbox.forwardAs(request, answer, edits);
@@ -197,7 +197,7 @@ export class Peer {
     return this.#pending.take(id) !== undefined;
   }
 
-  /** The same for a request that cannot be answered any more: whoever waits for it is told. */
+  /** The same for a request that cannot be answered any more: its listener is called. */
   abandon(id: number, reason: Unanswered, error?: SwitchboardError): void {
     this.#pending.take(id)?.unanswered(reason, error);
   }
@@ -206,12 +206,12 @@ export class Peer {
     return this.#pending.size;
   }
 
-  /** Whoever waits for the answer to this id of ours. */
+  /** The listener for the answer to this id of ours. */
   pendingFor(id: number): AnswerListener | undefined {
     return this.#pending.get(id);
   }
 
-  /** Everybody who waits for an answer. */
+  /** The listeners of all pending requests. */
   listeners(): AnswerListener[] {
     return this.#pending.all();
   }
@@ -224,7 +224,7 @@ export class Peer {
     this.#input.resume();
   }
 
-  /** Every request still waiting is told that no answer will come. */
+  /** All pending requests end without an answer. */
   close(): void {
     this.#over = true;
     for (const listener of this.#pending.takeAll()) listener.unanswered('closed');
@@ -241,7 +241,7 @@ export class Peer {
       const batch = message.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
       if (batch && this.#batched && this.#readBatch(bytes, framing, this.#batched)) return;
       const id = message.id !== undefined && isUsableId(message.id) ? message.id : undefined;
-      // A damaged answer is all the answer there will be: its caller is told now, not after a timeout.
+      // No other answer will follow a damaged one: it fails its request now, not after a timeout.
       const listener = looksLikeCall(textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD)))
         ? undefined
         : this.#take(id);
@@ -288,7 +288,7 @@ export class Peer {
     // Our ids are positive integers written plainly: "7", 7.0 and 7e0 are not what we asked with.
     const listener = this.#pending.take(message.integer(Envelope.id));
     if (listener) {
-      // A client drops what does not say its version, and would wait for ever.
+      // A client ignores an answer without a version, and would wait forever.
       if (message.string(Envelope.jsonrpc) === '2.0') listener.answered(message);
       else listener.unanswered('unreadable');
       return;
@@ -336,14 +336,14 @@ export class Peer {
   }
 }
 
-/** What keeps a message with a method from being a request or a notification, if anything. */
+/** The fault of a message with a method; undefined if it is a valid request or notification. */
 export function callFault(message: Message): MessageFault | undefined {
   if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';
   if (message.lead(Envelope.method) !== 0x22) return 'bad-method';
   return !message.has(Envelope.id) || hasUsableId(message) ? undefined : 'bad-id';
 }
 
-/** What a refusal means in JSON-RPC's own terms, for a peer that is told about it. */
+/** The JSON-RPC error for a refused message. */
 export function faultError(refusal: ReadFault | MessageFault): { code: number; message: string } {
   switch (refusal) {
     case 'malformed':
@@ -395,12 +395,12 @@ function answerAs(request: Message, answer: Message, edits: readonly Edit[]): st
 
 const NO_EDITS: readonly Edit[] = [];
 
-/** Told by the first members, for messages that cannot be read to their end. */
+/** Judges by the first members, for messages that cannot be read completely. */
 function looksLikeCall(head: string): boolean {
   return /^\s*\{[^{[]*"method"\s*:/.test(head);
 }
 
-/** How much of a message is looked at to tell what it was. */
+/** How many bytes of such a message are searched. */
 const HEAD = 4096;
 
 function refusedBytes(bytes: Bytes, length = bytes.to - bytes.from): RefusedBytes {

@@ -1,8 +1,7 @@
 /**
- * Who waits for the answer to which of our ids. Ids count up and most are answered soon, so a ring of slots finds them
- * by a mask; whoever still waits when the ring comes round again moves to a map. (A map alone does the same, but under
- * steady traffic its outgrown tables keep answered calls alive, and the garbage collector took a quarter of the
- * gateway's time.)
+ * The pending requests by id. Ids count up and most are answered soon, so they are in a ring of slots, found by a mask;
+ * an entry that is still pending when the ring wraps around moves to a map. (A map alone would do, but under steady
+ * traffic its outgrown tables keep answered calls alive, and garbage collection took a quarter of the gateway's time.)
  */
 export class PendingRequests<T> {
   readonly #slots = new Array<T | undefined>(SLOTS).fill(undefined);
@@ -30,7 +29,7 @@ export class PendingRequests<T> {
     return this.#overflow.size === 0 ? undefined : this.#overflow.get(id);
   }
 
-  /** Takes an entry out; undefined when nobody waits under that id. */
+  /** Takes an entry out; undefined if the id is not pending. */
   take(id: number): T | undefined {
     const entry = this.get(id);
     if (entry === undefined) return undefined;

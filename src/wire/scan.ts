@@ -2,12 +2,12 @@ import type { MemoizedObject, ObjectMemo } from './object-memo.ts';
 import type { Offsets, Shape, ShapeNode } from './shape.ts';
 
 /**
- * A strict JSON scanner that checks every byte once, builds nothing, and notes where chosen members stand.
+ * A strict JSON scanner that checks every byte once, builds nothing, and records the offsets of chosen members.
  *
  * It is the one place that decides whether bytes are a JSON text. What it accepts is exactly what JSON.parse
- * accepts of valid UTF-8 (a property test holds the two together), so that forwarding the scanned bytes hands on
- * what a full parse would have seen. A member that is asked for may stand only once in its object: with two of
- * them a scan could take the first and a parser the last.
+ * accepts of valid UTF-8 (a property test holds the two together), so that forwarding the scanned bytes sends
+ * what a full parse would have seen. A member in the shape must not be duplicated in its object: a scan could take
+ * the first and a parser the last.
  */
 export function scan(
   bytes: Uint8Array,
@@ -46,7 +46,7 @@ export function sawLineBreak(): boolean {
   return lineBreak;
 }
 
-/** What stands for the repeated object of the bytes scanned last, where such an object was seen before. */
+/** The memoized object in the bytes scanned last, if there is one. */
 export function memoizedObject(): object | undefined {
   return memoized;
 }
@@ -154,7 +154,7 @@ function scanMembers(
   }
 }
 
-/** The same for one that is mostly the same as one before. */
+/** The same for an object that mostly equals an earlier one. */
 function scanRepeated(
   bytes: Uint8Array,
   at: number,
@@ -170,12 +170,12 @@ function scanRepeated(
     return at + known.length;
   }
   const behind = scanMembers(bytes, at, end, depth, node, offsets);
-  // With a line break in it, it would have to be told each time that it has one.
+  // The line break of such an object would have to be reported each time.
   if (behind >= 0 && !lineBreak) repeats.store(bytes, at, behind, offsets);
   return behind;
 }
 
-/** Passes over the key that is expected here, from behind its opening quote; −1 where another stands. */
+/** Skips the expected key, from behind its opening quote; −1 if it is another one. */
 function skipExpected(bytes: Uint8Array, at: number, end: number, key: Uint8Array | undefined): number {
   if (key === undefined || key.length > end - at) return -1;
   const { length } = key;
@@ -209,7 +209,7 @@ function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode)
 const stack = new Uint8Array(MAX_DEPTH + 1);
 
 /**
- * Checks one value of any kind without noting anything; `depth` is how many containers stand around it. White space is
+ * Checks one value of any kind without noting anything; `depth` is the number of containers around it. White space is
  * rare on a wire, so each place that allows it looks at the byte before it calls.
  */
 function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): number {
@@ -303,12 +303,12 @@ function skipRest(bytes: Uint8Array, at: number, end: number): number {
   }
 }
 
-/** From here on a string counts as long, and its plain characters are passed over eight at a time. */
+/** From here on a string counts as long, and its plain characters are skipped eight at a time. */
 const LONG_STRING = 24;
 const SHORT_RUN = 4;
 const MAX_KEPT = 4 * 1024 * 1024;
 
-// The words over the buffer scanned last: the next long string often stands in the same one.
+// The words over the buffer scanned last: the next long string is often in the same one.
 let wordsOf: ArrayBufferLike | undefined;
 let words: Int32Array = new Int32Array(0);
 

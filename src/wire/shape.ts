@@ -1,19 +1,19 @@
 import { ObjectMemo } from './object-memo.ts';
 
-/** Where asked-for members stand: start and end offsets at 2 × slot, −1 where absent. */
+/** Start and end offsets of the members of a shape, at 2 × slot and 2 × slot + 1; −1 where absent. */
 export type Offsets = number[];
 
-/** Which members to find, by path. Everything else is checked but not noted. */
+/** The members to find, by path. Everything else is checked but not recorded. */
 export interface Shape {
   readonly root: ShapeNode;
   readonly slots: number;
-  /** The slot of a dotted path, such as `params.name`; throws for one that was not asked for. */
+  /** The slot of a dotted path, such as `params.name`; throws for one that is not in the shape. */
   slot(path: string): number;
-  /** A fresh set of places with nothing found. */
+  /** New offsets with nothing found. */
   offsets(): Offsets;
-  /** Members that are looked for only when somebody asks for one of them; their slots begin at FIRST_RARE. */
+  /** Members that are found only when one of them is read; their slots begin at FIRST_RARE. */
   readonly rare: Shape | undefined;
-  /** The same members and the rare ones in one scan: the places of the rare ones follow those of the others. */
+  /** The same members and the rare ones in one scan: the offsets of the rare ones follow those of the others. */
   readonly whole: Shape;
 }
 
@@ -28,19 +28,19 @@ export interface ShapeSpec {
 /** One object of a shape: which of its members are looked for. */
 export interface ShapeNode {
   readonly names: readonly string[];
-  /** The names as they stand in a message, each with the quote behind it. */
+  /** The names as bytes, each with its closing quote. */
   readonly keys: readonly Uint8Array[];
   readonly slots: readonly number[];
   readonly children: readonly (ShapeNode | undefined)[];
-  /** Which name came last time at the beginning, and behind each of the names: most messages are alike. */
+  /** The name that came first the last time, and the one after each name: most messages are alike. */
   readonly follows: Uint8Array;
-  /** Set where such an object is mostly the same as one before. */
+  /** Set for an object that mostly equals an earlier one. */
   readonly memo: ObjectMemo | undefined;
 }
 
 /**
- * `rare` names members that few messages have or few readers want: a place for each in every message costs memory.
- * `repeated` are the paths of objects that mostly are the same from message to message, where all members are looked for.
+ * `rareSpec` names members that few messages have or few readers need: offsets for each in every message cost memory.
+ * `memoizedPaths` are objects that are mostly the same from message to message, used when all members are read.
  */
 export function defineShape(
   spec: ShapeSpec,
@@ -116,7 +116,7 @@ function buildNode(
     keys: names.map((name) => Buffer.from(`${name}"`)),
     slots,
     children,
-    // Until something has come, each is taken to stand behind the one before it.
+    // Before the first message, the names are expected in the order of the shape.
     follows: Uint8Array.from([...names.keys(), 0]),
     memo: memoizedPaths.includes(prefix.slice(0, -1)) ? new ObjectMemo(slotsIn(slots, children)) : undefined,
   };

@@ -37,7 +37,7 @@ export function startStdioRpc(
         try {
           message = JSON.parse(textOf(bytes, bytes.from, bytes.to));
         } catch {
-          // What the parser says quotes the text, which may hold a secret.
+          // The parser's message quotes the text, which may contain a secret.
           report(new Error(`${bytes.to - bytes.from} bytes are not JSON and are skipped`));
           return;
         }
