@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { builtinSource, catalogEntry, withLanguageModel, upstreamServer } from './app/entry.ts';
 import { warnAboutToolSettings } from './app/log-lines.ts';
 import { PATH_HEADER } from './app/loop-guard.ts';
-import { secretValues } from './app/secret-values.ts';
+import { serverSecrets } from './app/server-secrets.ts';
 import { SharedServers } from './app/shared-servers.ts';
 import { unusableSource } from './app/unusable-source.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
@@ -163,7 +163,7 @@ export function createApp(options: AppOptions): App {
     callerMs,
     cache: memory.of({
       key: () => serverCacheKey(server.kind, reachedBy(server)),
-      secrets: () => secretValues(server, inheritable),
+      secrets: () => serverSecrets(server, inheritable),
     }),
     stateChanged: onStateChange,
     listed: (name, kind, listing) => listed(name, kind, listing),

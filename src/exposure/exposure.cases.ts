@@ -26,7 +26,7 @@ export interface RecordingSource extends Source {
   readonly sent: string[];
 }
 
-export const TOOLS = [
+export const SAMPLE_TOOLS = [
   '{"name":"read","title":"Read","description":"Reads a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"key":{"type":"string"}},"required":["path","key"]},"x-unknown":9007199254740993}',
   '{"name":"write","description":"Writes a file.","inputSchema":{"type":"object"}}',
 ];
@@ -34,7 +34,7 @@ export const TOOLS = [
 /** Behaviour that every exposure shares. */
 export function exposureCases(name: string, each: ExposureCase): void {
   const open = (rules: Partial<ToolRules> = {}) => {
-    const source = recordingSource('files', TOOLS);
+    const source = recordingSource('files', SAMPLE_TOOLS);
     const gateway = each.gateway({
       source,
       rules: { allows: () => true, overrides: new Map(), ...rules },

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../gateway/index.ts';
 import { compound } from './compound/compound.ts';
-import { sendToolCall, recordingSource, TOOLS } from './exposure.cases.ts';
+import { sendToolCall, recordingSource, SAMPLE_TOOLS } from './exposure.cases.ts';
 import { suite } from './suite/suite.ts';
 
 const PLAIN = '{"name":"now","inputSchema":{"type":"object","properties":{"zone":{"type":"string"}}}}';
 
 function gatewayOf() {
-  const source = recordingSource('files', [...TOOLS, PLAIN]);
+  const source = recordingSource('files', [...SAMPLE_TOOLS, PLAIN]);
   const gateway = new Gateway({
     entries: [
       {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { idKey, viewsOf, type Message } from '../../wire/index.ts';
 import { beginEvents, type ResumableStream } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
-import { isGone, replyError } from './reply.ts';
+import { isDisconnected, replyError } from './reply.ts';
 
 export interface HttpExchangeOptions {
   readonly response: ServerResponse;
@@ -60,7 +60,7 @@ export class HttpExchange {
   get carries(): boolean {
     if (this.#stream) return this.#stream.attached;
     const { openStream, response } = this.#options;
-    return openStream !== undefined && !isGone(response);
+    return openStream !== undefined && !isDisconnected(response);
   }
 
   /** Sends a message before the answer. */
@@ -71,7 +71,7 @@ export class HttpExchange {
 
   becomeStream(): void {
     const { openStream, response } = this.#options;
-    if (this.#stream !== undefined || openStream === undefined || isGone(response)) return;
+    if (this.#stream !== undefined || openStream === undefined || isDisconnected(response)) return;
     this.#stream = openStream();
     this.#stream.attach(response);
   }
@@ -84,7 +84,7 @@ export class HttpExchange {
       return;
     }
     const { response, sent } = this.#options;
-    if (isGone(response)) return;
+    if (isDisconnected(response)) return;
     const { bytes, length } = message;
     response.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...headers });
     if (bytes.buffer) response.end(bytes.buffer.subarray(bytes.from, bytes.to));
@@ -101,7 +101,7 @@ export class HttpExchange {
   withdraw(): void {
     const { response } = this.#options;
     if (this.#stream) this.#endStream(this.#stream);
-    else if (!isGone(response)) {
+    else if (!isDisconnected(response)) {
       beginEvents(response);
       response.end();
     }
@@ -111,7 +111,7 @@ export class HttpExchange {
   abandon(): void {
     const { response, id } = this.#options;
     if (this.#stream) this.#endStream(this.#stream);
-    else if (!isGone(response)) replyError(response, { status: 404, id, message: SESSION_ENDED });
+    else if (!isDisconnected(response)) replyError(response, { status: 404, id, message: SESSION_ENDED });
   }
 
   #endStream(stream: ResumableStream): void {

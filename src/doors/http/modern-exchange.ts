@@ -7,7 +7,7 @@ import { BACKED_UP_BYTES, BytePipe } from './byte-pipe.ts';
 import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
 import type { HttpTimeouts } from './timeouts.ts';
-import { isGone } from './reply.ts';
+import { isDisconnected } from './reply.ts';
 
 /** One request of a modern client, connected to the core. */
 export interface RequestConnection {
@@ -126,7 +126,7 @@ export class ModernExchange {
   }
 
   #deliver(message: Message): void {
-    if (this.#closed || this.#answered || isGone(this.#response)) return;
+    if (this.#closed || this.#answered || isDisconnected(this.#response)) return;
     if (!message.has(Server.method)) this.#answer(message);
     // A modern client gets no requests: input is requested in the answer.
     else if (!message.has(Server.id)) {
@@ -164,7 +164,7 @@ export class ModernExchange {
   }
 
   #becomeStream(): void {
-    if (this.#streaming || isGone(this.#response)) return;
+    if (this.#streaming || isDisconnected(this.#response)) return;
     this.#streaming = true;
     this.#sentAt = performance.now();
     beginEvents(this.#response);

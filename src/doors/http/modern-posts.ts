@@ -16,7 +16,7 @@ import { JSON_TYPE } from './media.ts';
 import { ModernExchange, type ModernExchangeHost, type RequestConnection } from './modern-exchange.ts';
 import { headerFault, type RepeatedParam } from './modern-headers.ts';
 import type { HttpTimeouts } from './timeouts.ts';
-import { isGone, replyEmpty } from './reply.ts';
+import { isDisconnected, replyEmpty } from './reply.ts';
 
 export interface ModernPostsOptions {
   readonly open: (input: Readable, output: Writable) => RequestConnection;
@@ -64,7 +64,7 @@ export class ModernPosts {
       const refusal = this.#refusal(message, request);
       if (refusal) refuse(response, id, refusal);
       // No close event follows for a client that has left already.
-      else if (!isGone(response)) this.#begin(message, response);
+      else if (!isDisconnected(response)) this.#begin(message, response);
     }
   }
 

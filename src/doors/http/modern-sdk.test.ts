@@ -184,7 +184,7 @@ test('progress is heard on the way', async () => {
   expect(heard.slice(0, 2)).toEqual([1, 2]);
 });
 
-test('whoever gives a call up has cancelled it, down to the server', async () => {
+test('a client that gives a call up has cancelled it, down to the server', async () => {
   const rig = await openDoorTo(['slow.mjs']);
   const client = await connect(rig);
   const control = new AbortController();
@@ -206,7 +206,7 @@ test('a client that vanishes with its connection has cancelled what it waits for
   await until(async () => (await call(staying, 'cancelled_count')) === '1', { what: 'the cancellation' });
 });
 
-test('whoever listens is told of lists and resources, until the door stops', async () => {
+test('a client that listens gets changes of lists and resources, until the door stops', async () => {
   const rig = await openDoorTo(['offering.mjs', '--resources=mem://one,mem://two']);
   const seen: string[] = [];
   const client = await connect(rig, (each) => {
@@ -236,7 +236,7 @@ test('whoever listens is told of lists and resources, until the door stops', asy
   expect(await subscription.closed).toBe('graceful');
 });
 
-test('whoever stops to listen is not subscribed any more', async () => {
+test('a client that stops listening is not subscribed any more', async () => {
   const rig = await openDoorTo(['offering.mjs', '--resources=mem://one']);
   const client = await connect(rig);
   const subscription = await client.listen({ resourceSubscriptions: ['mem://one'] });

@@ -49,7 +49,7 @@ test('clients that come and go are in the log by the name they gave, without the
     expect(lines.join('')).not.toContain(id);
 });
 
-test('whoever fails to begin is not told of', async () => {
+test('a client whose initialize fails is not logged', async () => {
   const { lines, test } = await openLogged();
   const bad = { jsonrpc: '2.0', id: 1, method: 'initialize', params: 5 };
   await test.post('', bad, { headers: { 'mcp-session-id': undefined } });

@@ -75,7 +75,7 @@ function begin(
 }
 
 /** Whether the client of a response has disconnected. A pipelined response gets no event for that. */
-export function isGone(response: ServerResponse): boolean {
+export function isDisconnected(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed;
 }
 

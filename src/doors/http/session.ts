@@ -8,7 +8,7 @@ import type { Message } from '../../wire/index.ts';
 import { BACKED_UP_BYTES, BytePipe } from './byte-pipe.ts';
 import type { EventStore } from './event-store.ts';
 import type { HttpTimeouts } from './timeouts.ts';
-import { isGone } from './reply.ts';
+import { isDisconnected } from './reply.ts';
 
 /** One client, connected to the core. */
 export interface ClientConnection {
@@ -148,7 +148,7 @@ export abstract class HttpSession {
   #waiting(): number {
     let waiting = 0;
     for (const response of this.#writing) {
-      if (isGone(response)) this.#writing.delete(response);
+      if (isDisconnected(response)) this.#writing.delete(response);
       else waiting += response.writableLength;
     }
     return waiting;

@@ -12,7 +12,7 @@ async function openCounted(options: Parameters<typeof openTestDoor>[0] = {}) {
 const leave = (test: TestDoor, session: string) =>
   test.request({ method: 'DELETE', path: '/mcp', headers: { 'mcp-session-id': session } });
 
-test('whoever fails to begin is no client that leaves', async () => {
+test('a client whose initialize fails is none that leaves', async () => {
   const { test, counted } = await openCounted();
   const bad = { jsonrpc: '2.0', id: 1, method: 'initialize', params: 5 };
   expect((await test.post('', bad, NO_SESSION)).json.error.code).toBe(-32602);

@@ -171,7 +171,7 @@ test('a state that comes back with the same arguments, written otherwise, is the
   await world.answerTo(2);
 });
 
-test('a client that leaves gives up what runs; what waits for its next turn stays', async () => {
+test('a client that leaves gives up what runs; suspended calls stay', async () => {
   const world = openModern();
   world.call(1);
   const waiting = await world.nextCall();
@@ -189,7 +189,7 @@ test('a client that leaves gives up what runs; what waits for its next turn stay
   expect((await world.answerTo(3)).result.resultType).toBe('complete');
 });
 
-test('the home that closes ends what waits there', async () => {
+test('closing ends all suspended calls', async () => {
   const world = openModern();
   world.call(1);
   const call = await world.nextCall();
@@ -200,7 +200,7 @@ test('the home that closes ends what waits there', async () => {
   expect(call.open).toBe(false);
 });
 
-test('it is idle when nothing waits for an answer, whoever listens', async () => {
+test('it is idle when nothing waits for an answer, whatever subscriptions there are', async () => {
   const world = openModern();
   await world.client.idle();
   world.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });

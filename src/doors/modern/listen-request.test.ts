@@ -4,12 +4,12 @@ import { CLIENT_SHAPE, Meta, SERVER_SHAPE } from '../../protocol/index.ts';
 import { memberText, Message } from '../../wire/index.ts';
 import { ListenRequest } from './listen-request.ts';
 import { Attempt } from './attempt.ts';
-import { openModern, serverMessage, entryWith, type TestClient } from './modern.cases.ts';
+import { openModern, serverMessage, entryWith, type ModernTestClient } from './modern.cases.ts';
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const TOOLS = 'notifications/tools/list_changed';
 
-async function listening(world: TestClient, id: string | number, notifications: unknown): Promise<any> {
+async function listening(world: ModernTestClient, id: string | number, notifications: unknown): Promise<any> {
   world.request(id, 'subscriptions/listen', { notifications });
   return world.next(
     ({ method, params }) => method === ACKNOWLEDGED && params._meta[Meta.subscriptionId] === id,
@@ -17,7 +17,7 @@ async function listening(world: TestClient, id: string | number, notifications: 
 }
 
 /** Other tools than before. */
-const change = ({ gateway }: TestClient, tool: string): void =>
+const change = ({ gateway }: ModernTestClient, tool: string): void =>
   gateway.swap([entryWith('toy', () => undefined, tool)]);
 
 test('the first that comes says what will be told', async () => {

@@ -46,7 +46,7 @@ export function withModernMeta(
   info: ServerInfo,
 ): { readonly answer: Message; readonly edits: readonly Edit[] } {
   if (answer.has(Server.error)) return modernError(answer, edits);
-  if (hasModernMeta(answer, method)) return { answer, edits };
+  if (hasResultMeta(answer, method)) return { answer, edits };
   const start = answer.start(Server.result) + 1;
   // An earlier edit is at the same position: apply it first.
   if (edits.some((edit) => edit.start <= start && edit.end >= start))
@@ -71,7 +71,7 @@ export function withModernMeta(
 }
 
 /** Whether the answer has all of these members already, as those of modern servers do. */
-export function hasModernMeta(answer: Message, method: string): boolean {
+export function hasResultMeta(answer: Message, method: string): boolean {
   return (
     answer.has(Server.serverInfo) &&
     answer.has(Server.resultType) &&

@@ -33,7 +33,7 @@ export interface TestConnection {
 }
 
 /** A modern client before a gateway with one tool, `hold`, whose calls the test answers itself. */
-export interface TestClient extends TestConnection {
+export interface ModernTestClient extends TestConnection {
   readonly gateway: Gateway;
   readonly clients: StatelessClients;
   /** The next call of the tool. */
@@ -42,7 +42,7 @@ export interface TestClient extends TestConnection {
 
 export const IDENTITY = { name: 'test', title: 'Test', version: '0', instructions: () => 'Be brief.' };
 
-export function openModern(options: Partial<StatelessClientsOptions> = {}): TestClient {
+export function openModern(options: Partial<StatelessClientsOptions> = {}): ModernTestClient {
   const calls: Call[] = [];
   const takers: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
@@ -77,7 +77,7 @@ export function openModern(options: Partial<StatelessClientsOptions> = {}): Test
   };
 }
 
-/** A connection to a home. Whoever opens it lets it vanish again. */
+/** Opens a connection; the caller closes it with `vanish`. */
 export function connectTo(clients: StatelessClients): TestConnection {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const peer: Peer = new Peer(
@@ -187,7 +187,7 @@ export function entryWith(name: string, run: (call: Call) => void, tool = 'hold'
   };
 }
 
-function reading(output: PassThrough): Pick<TestClient, 'messages' | 'next'> {
+function reading(output: PassThrough): Pick<ModernTestClient, 'messages' | 'next'> {
   const messages: any[] = [];
   const watchers = new Set<() => void>();
   let rest = '';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { Meta } from '../../protocol/index.ts';
-import { askDuring, openModern, serverMessage, type TestClient } from './modern.cases.ts';
+import { askDuring, openModern, serverMessage, type ModernTestClient } from './modern.cases.ts';
 
 const ACCEPT = { action: 'accept', content: { a: 1 } };
 
 /** A call that has asked something and waits for its client. */
-async function suspend(world: TestClient, id: string | number = 1) {
+async function suspend(world: ModernTestClient, id: string | number = 1) {
   world.call(id, { n: 1 });
   const call = await world.nextCall();
   const asked = askDuring(call);
@@ -23,7 +23,7 @@ const back = (state: string, inputResponses?: unknown): object => ({
 const text = (value: string): ReturnType<typeof serverMessage> =>
   serverMessage({ id: 0, result: { content: [{ type: 'text', text: value }] } });
 
-test('a call that asks nothing is answered in its first turn', async () => {
+test('a call that asks nothing is answered in its first attempt', async () => {
   const world = openModern();
   world.call('one');
   (await world.nextCall()).relay(text('done'));
@@ -49,7 +49,7 @@ test('a question is an answer, and the answer to it comes with a request of its 
   expect(world.messages).toHaveLength(2);
 });
 
-test('questions that come together go out together; one that comes later has another turn', async () => {
+test('questions that come together go out together; one that comes later takes another attempt', async () => {
   const world = openModern();
   world.call(1, { n: 1 });
   const call = await world.nextCall();
@@ -132,7 +132,7 @@ test.each([
   expect((await asked.outcome).result).toEqual(ACCEPT);
 });
 
-test('an answer that is no object is passed on as it is: whoever asked has to judge it', async () => {
+test('an answer that is no object is passed on as it is: the server has to judge it', async () => {
   const world = openModern();
   const { asked, state } = await suspend(world);
   world.call(2, { n: 1 }, back(state, { question_1: null }));
@@ -169,7 +169,7 @@ test('a question that was taken back is not asked any more', async () => {
   expect(Object.keys(result.inputRequests)).toEqual(['question_2']);
 });
 
-test('a turn in which all questions were taken back waits for the answer', async () => {
+test('an attempt in which all inputs were withdrawn waits for the answer', async () => {
   const world = openModern();
   const { call, asked, state } = await suspend(world);
   call.session.client.withdraw(asked.id, 'never mind');
@@ -260,7 +260,7 @@ test('over a network, a question is never brought by the request of another', as
   expect(world.messages.map(({ id }: { id: unknown }) => id)).toEqual(['own']);
 });
 
-test('progress goes on under the token of the turn the client is in, and nowhere while it is away', async () => {
+test('progress goes on under the token of the current attempt, and nowhere while it is away', async () => {
   const world = openModern();
   world.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
   const call = await world.nextCall();
@@ -289,7 +289,7 @@ test('progress goes on under the token of the turn the client is in, and nowhere
   ]);
 });
 
-test('a turn without a token hears of no progress', async () => {
+test('an attempt without a token gets no progress', async () => {
   const world = openModern();
   world.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
   const call = await world.nextCall();
@@ -323,7 +323,7 @@ test('log lines are told to whoever wants them, and as few as wanted', async () 
   expect(lines.map(({ params }) => params.data)).toEqual(['warning', 'error']);
 });
 
-test('what our own answer is, is stamped as well', async () => {
+test('our own answers get the members of the era as well', async () => {
   const world = openModern();
   world.call(1);
   (await world.nextCall()).succeed({ content: [] });

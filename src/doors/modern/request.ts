@@ -22,7 +22,7 @@ import {
 import type { StatelessClients } from './stateless-clients.ts';
 import { PendingInputs, type InputCarrier, type PendingInput } from './pending-inputs.ts';
 import type { Suspendable } from './suspended-requests.ts';
-import { hasModernMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
+import { hasResultMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
 import type { Attempt } from './attempt.ts';
 
 /** Input requests within this time go into one answer, in milliseconds. */
@@ -151,7 +151,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
   forwardAnswer(answer: Message, _call: Call, edits: readonly Edit[]): void {
     const attempt = this.#attempt;
     // The hot path: a modern server's answer needs no additions.
-    if (attempt !== undefined && hasModernMeta(answer, this.#method)) {
+    if (attempt !== undefined && hasResultMeta(answer, this.#method)) {
       this.#attempt = undefined;
       attempt.peer.forwardAnswer(answer, attempt.request, edits);
       this.#finish(attempt);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Gateway, type CatalogEntry } from '../../gateway/index.ts';
-import { ask, sendToolCall, exposureCases, recordingSource, TOOLS } from '../exposure.cases.ts';
+import { ask, sendToolCall, exposureCases, recordingSource, SAMPLE_TOOLS } from '../exposure.cases.ts';
 import { flat } from '../flat/flat.ts';
 import { hidden } from '../hidden.ts';
 import { compound } from './compound.ts';
@@ -23,7 +23,7 @@ function gatewayOf(entry: Partial<CatalogEntry> = {}): Gateway {
     overall: [compound(SETTINGS)],
     entries: [
       {
-        source: recordingSource('files', TOOLS),
+        source: recordingSource('files', SAMPLE_TOOLS),
         rules: { allows: () => true, overrides: new Map() },
         offers: new Set(['tools']),
         naming: 'plain',
@@ -87,7 +87,7 @@ test('what is filled in for the client is not described to it', async () => {
     overall: [compound(SETTINGS)],
     entries: [
       {
-        source: recordingSource('files', TOOLS),
+        source: recordingSource('files', SAMPLE_TOOLS),
         rules: { allows: () => true, overrides: new Map([['read', { presets: { key: 'secret' } }]]) },
         offers: new Set(['tools']),
         naming: 'prefixed',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Gateway, type Naming } from '../../gateway/index.ts';
-import { ask, sendToolCall, exposureCases, recordingSource, TOOLS } from '../exposure.cases.ts';
+import { ask, sendToolCall, exposureCases, recordingSource, SAMPLE_TOOLS } from '../exposure.cases.ts';
 import { flat } from './flat.ts';
 
 const listed = (gateway: Gateway) => ask(gateway, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
@@ -35,13 +35,13 @@ function gatewayOf(naming: Naming, ...servers: [name: string, tools: string[]][]
 }
 
 test('plain: every field is kept, the server is named before the description', async () => {
-  const text = await listed(gatewayOf('plain', ['S', [TOOLS[0]!]]));
-  expect(text).toBe(`{"tools":[${TOOLS[0]!.replace('Reads a file.', '[S] Reads a file.')}]}`);
+  const text = await listed(gatewayOf('plain', ['S', [SAMPLE_TOOLS[0]!]]));
+  expect(text).toBe(`{"tools":[${SAMPLE_TOOLS[0]!.replace('Reads a file.', '[S] Reads a file.')}]}`);
 });
 
 test('prefixed: only the name changes', async () => {
-  const text = await listed(gatewayOf('prefixed', ['S', [TOOLS[0]!]]));
-  expect(text).toBe(`{"tools":[${TOOLS[0]!.replace('"read"', '"S__read"')}]}`);
+  const text = await listed(gatewayOf('prefixed', ['S', [SAMPLE_TOOLS[0]!]]));
+  expect(text).toBe(`{"tools":[${SAMPLE_TOOLS[0]!.replace('"read"', '"S__read"')}]}`);
 });
 
 test('plain: of two equal names the first in the configuration keeps its own, and each runs its own', async () => {

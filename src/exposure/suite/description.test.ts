@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { CatalogEntry, SourceInfo } from '../../gateway/index.ts';
-import { recordingSource, TOOLS } from '../exposure.cases.ts';
+import { recordingSource, SAMPLE_TOOLS } from '../exposure.cases.ts';
 import { suiteDescription, type DescriptionSettings } from './description.ts';
 import { suite } from './suite.ts';
 
 function entryOf(said?: Partial<SourceInfo>): CatalogEntry {
-  const listed = recordingSource('files', TOOLS);
+  const listed = recordingSource('files', SAMPLE_TOOLS);
   const about = { protocolVersion: '2025-11-25', serverInfo: {}, capabilities: {}, instructions: undefined };
   const source = {
     ...listed,

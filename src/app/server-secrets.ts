@@ -5,7 +5,7 @@ import { isSecretName } from '../shared/secrets.ts';
  * What must not get into a file from what a server lists, in case it repeats what it was given: what is secret by its
  * name, and values of its definition that may be secret whatever they are called, such as an address with a password.
  */
-export function secretValues(server: ServerDefinition, inherited: NodeJS.ProcessEnv): string[] {
+export function serverSecrets(server: ServerDefinition, inherited: NodeJS.ProcessEnv): string[] {
   switch (server.kind) {
     case 'builtin':
       return [];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServerDefinition } from '../config/index.ts';
-import { secretValues } from './secret-values.ts';
+import { serverSecrets } from './server-secrets.ts';
 
 const server = (more: object) =>
   ({ kind: 'stdio', args: [], env: {}, ...more }) as unknown as ServerDefinition;
@@ -13,7 +13,7 @@ test('what is secret by its name is never written, and what may be secret by its
     MODE: 'production-like',
     LEVEL: 'debug',
   };
-  expect(secretValues(server({ env }), { OTHER_PASSWORD: 'inherited', HOME: '/home/me' })).toEqual([
+  expect(serverSecrets(server({ env }), { OTHER_PASSWORD: 'inherited', HOME: '/home/me' })).toEqual([
     'inherited',
     'hunter2',
     'postgres://me:pass@host/db',
@@ -22,5 +22,5 @@ test('what is secret by its name is never written, and what may be secret by its
 
 test('arguments behind a flag with a secret name are never written', () => {
   const args = ['-y', 'some-package', '--api-key=abcdef', '--token', 'ghijkl', '--port', '123456'];
-  expect(secretValues(server({ args }), {})).toEqual(['abcdef', 'ghijkl']);
+  expect(serverSecrets(server({ args }), {})).toEqual(['abcdef', 'ghijkl']);
 });
