@@ -25,7 +25,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROGRAM = join(ROOT, 'dist/index.js');
-const colours = process.stdout.isTTY && !process.env.NO_COLOR;
+const colours = (process.stdout.isTTY || process.env.FORCE_COLOR) && !process.env.NO_COLOR;
 const paint = (on, off) => (text) => (colours ? `\x1b[${on}m${text}\x1b[${off}m` : text);
 const bold = paint(1, 22);
 const dim = paint(2, 22);
