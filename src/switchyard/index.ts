@@ -47,7 +47,7 @@ export type { Diagnosis, FailedDiagnosis } from './doctor.ts';
 export type { CheckoutResult } from './forward/checkout.ts';
 export type { Verification } from './forward/verify.ts';
 export type { InitResult } from './init/init.ts';
-export type { AllProjects, ProjectStatus } from './projects/status.ts';
+export type { ProjectStatus } from './projects/status.ts';
 export type { UpOptions, UpResult } from './services/up.ts';
 
 /** A function that brings its part of the program along when it is called. */

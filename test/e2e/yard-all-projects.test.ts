@@ -60,13 +60,13 @@ test('status --all lists every project with what runs, and down --project ends i
   const text = await yard.say(yard.elsewhere, 'status', '--all');
   expect(text).toContain(`blog ${blog}\n`);
   expect(text).toContain(
-    `shop ${shop}\nits directory is gone; switchyard down --project shop ends what runs\n`,
+    `shop ${shop}\nits directory is gone; \`switchyard down --project shop\` stops what runs\n`,
   );
   expect(text).toContain('http://web.current.blog.localhost:');
 
   // While something runs, nothing is forgotten.
   expect(await yard.say(yard.elsewhere, 'prune', '--all')).toContain(
-    `kept shop (${shop}), of which web of current runs; stop it with: switchyard down --project shop`,
+    `kept shop (${shop}), of which web of current runs; \`switchyard down --project shop\` stops it`,
   );
   const typo = await yard.run(['down', '--project', 'shp'], { cwd: blog });
   expect(typo.code).toBe(1);
@@ -84,7 +84,7 @@ test('status --all lists every project with what runs, and down --project ends i
   await expect(visit({ port: yard.usual, host: 'localhost' }, '/')).rejects.toThrow('ECONNREFUSED');
   expect((await yard.askIn(blog, 'status')).services).toMatchObject([{ status: 'running' }]);
 
-  expect(await yard.say(yard.elsewhere, 'status', '--all')).toContain('switchyard prune --all forgets it');
+  expect(await yard.say(yard.elsewhere, 'status', '--all')).toContain('`switchyard prune --all` forgets it');
   expect(await yard.askIn(yard.elsewhere, 'prune', '--all')).toMatchObject({
     pruned: [shop],
     messages: [`forgot the project in ${shop}, which is gone`],

@@ -35,7 +35,7 @@ function remarksOf({ name, config, status, services }: ProjectStatus): readonly 
   if (status === 'unreadable') return [`${config} is missing or cannot be read`];
   return [
     services.length === 0
-      ? 'its directory is gone; switchyard prune --all forgets it'
-      : `its directory is gone; switchyard down --project ${shellWord(name)} ends what runs`,
+      ? 'its directory is gone; `switchyard prune --all` forgets it'
+      : `its directory is gone; \`switchyard down --project ${shellWord(name)}\` stops what runs`,
   ];
 }

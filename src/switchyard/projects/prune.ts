@@ -33,7 +33,7 @@ export async function pruneProjects(
   for (const [alias, root] of Object.entries(aliases)) {
     if (!existsSync(root))
       messages.push(
-        `the MCP name ${alias} leads to ${root}, which is gone; remove it with: switchyard mcp unregister ${alias}`,
+        `the MCP name ${alias} leads to ${root}, which is gone; \`switchyard mcp unregister ${alias}\` removes it`,
       );
   }
   return {
@@ -55,7 +55,7 @@ async function forgetProject(
   const alive = observeServices(Object.values(record.services)).filter(({ status }) => status !== 'stale');
   if (alive.length > 0) {
     const names = alive.map(({ record: { service, branch } }) => `${service} of ${branch}`);
-    return `kept ${record.name} (${root}), of which ${names.join(', ')} runs; stop it with: switchyard down --project ${shellWord(record.name)}`;
+    return `kept ${record.name} (${root}), of which ${names.join(', ')} runs; \`switchyard down --project ${shellWord(record.name)}\` stops it`;
   }
   const keys = Object.keys(record.checkouts);
   if (keys.length > 0) {

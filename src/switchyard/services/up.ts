@@ -113,7 +113,7 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
 function tellName({ registry, config }: YardContext): readonly string[] {
   const state = registry.read();
   const why = localNameIn(state, config)?.chosen === false ? whyNamed(state, config) : undefined;
-  return why === undefined ? [] : [`${why}; to choose a name: switchyard rename NAME`];
+  return why === undefined ? [] : [`${why}; \`switchyard rename NAME\` chooses another name`];
 }
 
 /** Lets canonical ports lead to what was started, if that is asked for; else they lead where they did before. */

@@ -27,7 +27,7 @@ export function refuseOccupied(
     (each) => `${each.service} of ${each.branch} runs there for ${each.name} (${each.root})`,
   );
   throw new SwitchboardError('WORKTREE_BUSY', `${path} was not removed: ${told.join(', ')}.`, {
-    hint: `Stop it first: switchyard down --project ${shellWord(first.name)} --branch ${shellWord(first.branch)}`,
+    hint: `Stop it first: \`switchyard down --project ${shellWord(first.name)} --branch ${shellWord(first.branch)}\`.`,
   });
 }
 
