@@ -57,6 +57,7 @@ test('status --all lists every project with what runs, and down --project ends i
     { name: 'blog', root: blog, status: 'ok', services: [{ service: 'web', status: 'running' }] },
     { name: 'shop', root: shop, status: 'missing', services: [{ service: 'web', status: 'running', pid }] },
   ]);
+  expect(projects.map((project: any) => project.proxy.status)).toEqual(['running', 'running']);
   const text = await yard.say(yard.elsewhere, 'status', '--all');
   expect(text).toContain(`blog ${blog}\n`);
   expect(text).toContain(

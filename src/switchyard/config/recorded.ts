@@ -6,7 +6,8 @@ import { DEFAULT_PORTS, DEFAULT_PROXY } from './read.ts';
  * What the records alone know of a project whose file cannot be read: enough to show and to stop what runs. It has no
  * services to start.
  */
-export function recordedConfig({ root, config, name, slug, local_name }: ProjectRecord): ProjectConfig {
+export function recordedConfig(record: ProjectRecord): ProjectConfig {
+  const { root, config, name, slug, local_name } = record;
   return {
     root,
     file: config,
@@ -15,10 +16,17 @@ export function recordedConfig({ root, config, name, slug, local_name }: Project
     writtenName: local_name?.written ?? name,
     worktreeRoot: undefined,
     env: { link: [], copy: [] },
-    proxy: DEFAULT_PROXY,
+    proxy: { ...DEFAULT_PROXY, port: proxyPort(record) },
     ports: DEFAULT_PORTS,
     services: [],
     profiles: [],
     warnings: [],
   };
+}
+
+/** Its services know the port. */
+function proxyPort({ services }: ProjectRecord): number {
+  const [service] = Object.values(services);
+  const port = service !== undefined && URL.canParse(service.url) ? Number(new URL(service.url).port) : 0;
+  return port === 0 ? DEFAULT_PROXY.port : port;
 }

@@ -57,7 +57,7 @@ const SWITCHYARD = dirname(dirname(fileURLToPath(import.meta.url)));
 const ELSEWHERE = ['init/', 'skill/', 'proxy/refusal.ts', 'forward/gate.ts', 'mcp/smoke.ts'];
 
 /** What only a person can do, or the shell. */
-const NO_TOOL = /^(?:init|mcp|prune|remove|restart|proxy|down --force)\b/;
+const NO_TOOL = /^(?:init|mcp|prune|remove|rename|restart|proxy|down --force|down --project|status --all)\b/;
 
 /** All texts in our sources, with `x` for whatever is filled in. */
 function textsOf(file: string): string[] {

@@ -20,7 +20,7 @@ const PATIENCE = 1000;
 export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
   const { home, config } = context;
   const host = connectHost(config.proxy.host);
-  const port = proxyPort(context);
+  const { port } = config.proxy;
   const { askHealth } = await import('./health.ts');
   const place = { host, port };
   switch (await askHealth(host, port, home, PATIENCE)) {
@@ -46,21 +46,13 @@ export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
 
 /** The same without asking: whether a process of this home is there to answer. */
 export function isProxyAlive(context: YardContext): boolean {
-  const { home, registry } = context;
-  const port = proxyPort(context);
+  const { home, registry, config } = context;
+  const { port } = config.proxy;
   const record = registry.read().proxies[String(port)];
   if (record !== undefined && isDaemonAlive(record)) return true;
   if (record === undefined && projectRecord(context) === undefined) return false;
   // The record may be lost while it runs.
   return portHolders([port]).some(({ pid }) => pid !== undefined && isDaemonOf(home, pid, record));
-}
-
-/** Where the file of the project cannot be read, its services know the port. */
-function proxyPort(context: YardContext): number {
-  const { config, problem } = context;
-  const [service] = Object.values(projectRecord(context)?.services ?? {});
-  if (problem === undefined || service === undefined) return config.proxy.port;
-  return Number(new URL(service.url).port);
 }
 
 function taken(port: number, by?: string): string {
