@@ -20,6 +20,7 @@ import type { SourceCache } from './source-cache.ts';
 import type { Source } from './source.ts';
 import type { ExposedTool } from './tool-names.ts';
 import type { Snapshot } from './snapshot.ts';
+import { namespaceOf } from './valid-tool-name.ts';
 
 /** The state of the gateway that requests are answered from. */
 export interface RouterContext {
@@ -102,15 +103,20 @@ export class Router {
       const cache = tool.owner && this.#context.caches.get(tool.owner);
       if (cache?.listings.tools?.remembered === true) this.#runRemembered(call, name, cache);
       else this.#runTool(call, tool);
-    } else {
-      this.#whenListed(
-        call,
-        ['tools'],
-        () => this.#context.snapshot.tools.get(name),
-        (late) => this.#runTool(call, late),
-        () => this.#context.unknownTool(name),
-      );
-    }
+    } else this.#callUnlistedTool(call, name);
+  }
+
+  #callUnlistedTool(call: Call, name: string): void {
+    const find = (): ExposedTool | undefined => this.#context.snapshot.tools.get(name);
+    const use = (tool: ExposedTool): void => this.#runTool(call, tool);
+    const refuse = (): SwitchboardError => this.#context.unknownTool(name);
+    const own = [...this.#context.caches.values()]
+      .filter(({ source }) => name.startsWith(`${namespaceOf(source.name)}__`))
+      .flatMap((cache) => cache.missing('tools'))
+      // A call whose name says which server it is for waits for that server as long as its client may wait.
+      .map(({ done }) => ({ done, startedAt: () => Infinity }));
+    if (own.length > 0) this.#waitForName(call, own, find, use, refuse);
+    else this.#whenListed(call, ['tools'], find, use, refuse);
   }
 
   /** The tool is from a cached list: its server is started and asked whether it still has it. */
@@ -137,10 +143,17 @@ export class Router {
     refuse: () => SwitchboardError,
   ): void {
     const pending = [...this.#context.caches.values()].flatMap((cache) => cache.missing(...kinds));
-    if (pending.length === 0) {
-      call.fail(refuse());
-      return;
-    }
+    if (pending.length === 0) call.fail(refuse());
+    else this.#waitForName(call, pending, find, use, refuse);
+  }
+
+  #waitForName<T>(
+    call: Call,
+    pending: readonly PendingList[],
+    find: () => T | undefined,
+    use: (found: T) => void,
+    refuse: () => SwitchboardError,
+  ): void {
     void this.#context.listWait
       .forName(pending, () => !call.open || find() !== undefined)
       .then(() => {

@@ -60,6 +60,8 @@ export class ServerManager {
   readonly #addedAtRuntime = new Set<string>();
   /** The adds under way, by name. */
   readonly #adding = new Map<string, Promise<unknown>>();
+  /** Those of them whose caller was answered before they were done. */
+  readonly #leftStarting = new Set<string>();
   /** Resolves when the replaced or removed sources of a name have ended. */
   readonly #closing = new Map<string, Promise<unknown>>();
   /** The last queued operation on each server. */
@@ -101,7 +103,7 @@ export class ServerManager {
     });
   }
 
-  /** Adds a server and starts it. Where it does not start, nothing has changed. */
+  /** Adds a server and starts it. Where it does not start, nothing has changed, unless it was left starting. */
   add(definition: ConfiguredServer): Promise<ManagedServer> {
     const { name } = definition;
     // Checked before it is queued too: a second add of the same name fails at once.
@@ -116,6 +118,12 @@ export class ServerManager {
         this.#gateway.swap([...this.#entries(), entry], { quiet: true });
         await this.#gateway.listNow(entry.source);
       } catch (error) {
+        if (entry && this.#leftStarting.has(name)) {
+          // The caller was told that the server is there; it stays to say what became of it.
+          await entry.source.fail(error instanceof Error ? error : new Error(String(error)));
+          this.#gateway.announceTools();
+          throw error;
+        }
         this.#forget(name);
         if (this.#entry(name)) this.#gateway.swap(this.#without(name), { quiet: true });
         if (entry) await this.#end(entry, 'It could not be added.');
@@ -127,10 +135,22 @@ export class ServerManager {
     });
     this.#adding.set(name, adding);
     const over = (): void => {
-      if (this.#adding.get(name) === adding) this.#adding.delete(name);
+      if (this.#adding.get(name) !== adding) return;
+      this.#adding.delete(name);
+      this.#leftStarting.delete(name);
     };
     adding.then(over, over);
     return adding;
+  }
+
+  /**
+   * Answers the caller of an add that takes long: the server goes on starting, and stays in the list if it fails. Returns
+   * undefined while it waits for a server that had the same name.
+   */
+  leaveStarting(name: string): ManagedServer | undefined {
+    this.#leftStarting.add(name);
+    const entry = this.#entry(name);
+    return entry && this.#report(entry);
   }
 
   /** Stops a server that is just being added. */
@@ -152,6 +172,7 @@ export class ServerManager {
   /** Takes a server out at once; resolves when its process is gone. */
   remove(name: string): Promise<void> {
     this.definition(name);
+    if (this.#leftStarting.has(name)) this.cancelAdd(name);
     return this.#serialize([name], async () => {
       const entry = this.#entry(name);
       // The add that was under way has cleaned up after itself.

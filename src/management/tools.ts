@@ -61,7 +61,8 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
         timeout_ms: {
           type: 'integer',
           minimum: 1,
-          description: 'How long it may take to start, in milliseconds. Default 50000.',
+          description:
+            'How long it may take to start, in milliseconds; by default a minute. After 50 seconds the answer says that it is still starting.',
         },
       },
       required: ['name', 'command'],
@@ -94,20 +95,20 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
       const adding = manager.add(definition);
-      const added = await (entry.timeouts
-        ? adding
-        : within(callerMs, adding, () => notStarted(manager, name, callerMs)));
+      const added = await within(callerMs, adding, () => {
+        const starting = manager.leaveStarting(name);
+        if (starting === undefined) throw stillStarting(name, callerMs);
+        return starting;
+      });
       if (isGivenUp(call)) {
         await manager.remove(name);
         throw givenUp(name);
       }
       if (persist) {
-        await written(persist.added(name, entry), `${name} was added and runs`);
+        await written(persist.added(name, entry), `${name} was added`);
         manager.markConfigured(name);
       }
-      const { tools } = added;
-      const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
-      return { said: `Added ${name}. ${what}`, structured: { server: report(added, alwaysOn) } };
+      return { said: `Added ${name}. ${toolsOf(added)}`, structured: { server: report(added, alwaysOn) } };
     },
   });
 }
@@ -152,11 +153,11 @@ function reloadServer({ manager, alwaysOn, callerMs }: ManagementToolsOptions): 
     },
     run: async (args) => {
       const name = text(args, 'name');
-      const reloaded = await within(callerMs, manager.reload(name), () => stillStarting(name, callerMs));
-      const { tools, definition } = reloaded;
-      const what = tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
+      const reloaded = await within(callerMs, manager.reload(name), () => {
+        throw stillStarting(name, callerMs);
+      });
       return {
-        said: `Reloaded ${definition.name}. ${what}`,
+        said: `Reloaded ${name}. ${toolsOf(reloaded)}`,
         structured: { server: report(reloaded, alwaysOn) },
       };
     },
@@ -344,27 +345,23 @@ function isTimeout(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 0x7fffffff;
 }
 
-/** What is done, or after so many milliseconds the error that says how far it is; it goes on all the same. */
-async function within<T>(ms: number, doing: Promise<T>, late: () => SwitchboardError): Promise<T> {
+/** What is done, or after so many milliseconds how far it is; it goes on all the same. */
+async function within<T>(ms: number, doing: Promise<T>, late: () => T): Promise<T> {
   if (ms === Infinity) return doing;
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
   });
-  try {
-    return await Promise.race([doing, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const done = await Promise.race([doing.then((result) => ({ result })), timeout]).finally(() =>
+    clearTimeout(timer),
+  );
+  return done === undefined ? late() : done.result;
 }
 
-function notStarted(manager: ServerManager, name: string, callerMs: number): SwitchboardError {
-  manager.cancelAdd(name);
-  return new SwitchboardError(
-    'START_TIMEOUT',
-    `${JSON.stringify(name)} was not added: it did not start within ${callerMs / 1000} s.`,
-    { hint: 'If it only needs longer, add it again with a larger timeout_ms.' },
-  );
+function toolsOf({ tools, state }: ManagedServer): string {
+  if (state.kind !== 'running')
+    return 'It is still starting: its tools are announced when it runs, and calls to them wait. list_servers shows its status.';
+  return tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
 }
 
 function stillStarting(name: string, callerMs: number): SwitchboardError {

@@ -1,8 +1,11 @@
 /** Servers that take long to start, in mcpmux: nobody waits longer than a host does, and none is lost. */
 import { expect, test } from 'vitest';
-import { startMux, TOOLS_CHANGED } from '../helpers/management.ts';
-import { textOf } from '../helpers/raw-client.ts';
-import { nodeServer } from '../helpers/temp-project.ts';
+import { envelope } from '../helpers/eras.ts';
+import { ownState } from '../helpers/gateway.ts';
+import { failed, MUX, said, startMux, TOOLS_CHANGED, type ListedServer } from '../helpers/management.ts';
+import { startClient, textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
+import { nodeServer, type ServerCommand } from '../helpers/temp-project.ts';
+import { until } from '../helpers/until.ts';
 
 test('the first list has the tools of a configured server that starts slowly', async () => {
   const mux = await startMux({
@@ -44,3 +47,52 @@ test('the next run waits for it in the same way', async () => {
   expect(await two.tools()).toContain('late__echo');
   expect(textOf(await two.client.call('late__echo', { text: 'again' }))).toBe('again');
 });
+
+/** As a package that is downloaded first: it says so again and again, and begins to answer after so many seconds. */
+function busyFor(seconds: number, { command, args }: ServerCommand): ServerCommand {
+  const script = `for n in $(seq ${seconds}); do echo "part $n" >&2; sleep 1; done; exec "$@"`;
+  return { command: 'sh', args: ['-c', script, 'sh', command, ...args] };
+}
+
+test('add_server answers before a host gives up, and the server goes on starting, in both eras', async () => {
+  const mux = await startMux();
+  // Another one, whose client does without a greeting.
+  const modern = startClient({ ...MUX, cwd: mux.project.dir, env: ownState(mux.project) });
+  await Promise.all([addSlowly(mux.client, {}), addSlowly(modern, { _meta: envelope() })]);
+}, 180_000);
+
+async function addSlowly(client: RawClient, meta: object): Promise<void> {
+  const call = (name: string, args: object = {}): Promise<RpcMessage> =>
+    client.request('tools/call', { name, arguments: args, ...meta }, { deadline: 90_000 });
+  const listed = async (name: string): Promise<ListedServer | undefined> =>
+    (await call('list_servers')).result.structuredContent.servers.find(
+      (each: ListedServer) => each.name === name,
+    );
+  const begin = performance.now();
+  const answers = await Promise.all([
+    call('add_server', { name: 'late', ...busyFor(53, nodeServer('echo')), timeout_ms: 150_000 }),
+    call('add_server', { name: 'hung', ...nodeServer('never-initialize'), timeout_ms: 53_000 }),
+    call('add_server', { name: 'unwanted', ...nodeServer('never-initialize'), timeout_ms: 600_000 }),
+  ]);
+  // Hosts give a call up after a minute.
+  expect(performance.now() - begin).toBeLessThan(60_000);
+  for (const answer of answers) {
+    expect(failed(answer), said(answer)).toBe(false);
+    expect(said(answer)).toContain('still starting');
+    expect(answer.result.structuredContent.server).toMatchObject({ status: 'starting', tools: [] });
+  }
+  const echo = call('late__echo', { text: 'waited' });
+  // One that is not wanted any more does not have to start first.
+  expect(failed(await call('remove_server', { name: 'unwanted' }))).toBe(false);
+  expect(await listed('unwanted')).toBeUndefined();
+  expect(textOf(await echo)).toBe('waited');
+  expect(await listed('late')).toMatchObject({ status: 'running' });
+  // One that fails stays, with the reason.
+  const isCrashed = async (): Promise<ListedServer | undefined> => {
+    const found = await listed('hung');
+    return found?.status === 'crashed' ? found : undefined;
+  };
+  const crashed = await until(isCrashed, { what: 'hung to be given up', deadline: 60_000 });
+  expect(crashed.error).toContain('did not answer initialize');
+  expect(failed(await call('remove_server', { name: 'hung' }))).toBe(false);
+}
