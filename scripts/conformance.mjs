@@ -3,17 +3,19 @@
  * and against the gateway as a client. What passes directly must pass through the gateway.
  *
  *   node scripts/conformance.mjs [--era 2025-11-25|2026-07-28] [--leg direct,gateway,client] [--only SCENARIO]
- *                                [--child-era legacy|modern|both] [--trace FILE] [--json | --markdown]
+ *                                [--child-era legacy|modern|both] [--trace FILE] [--json] [--write]
  *
  * --era        one requirement set; default both. `legacy` and `modern` mean the same
  * --leg        which runs to make; default all three
  * --only       one scenario
  * --child-era  which era the server behind the gateway speaks; default that of the requirement set
  * --trace      append the traffic between suite and gateway to a file
+ * --json       print the whole report, every check included
+ * --write      write the results of a full run to docs/data/conformance.json
  *
  * The exit code is 1 when a scored scenario fails, or one passes directly and not through the gateway.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from './lib/bundle.mjs';
@@ -28,6 +30,7 @@ import {
 
 const ERAS = { legacy: '2025-11-25', modern: '2026-07-28' };
 const CLIENT = join(ROOT, 'test/clients/conformance-client.mjs');
+const DATA = join(ROOT, 'docs/data/conformance.json');
 
 const { values: options } = parseArgs({
   options: {
@@ -37,7 +40,7 @@ const { values: options } = parseArgs({
     'child-era': { type: 'string' },
     trace: { type: 'string' },
     json: { type: 'boolean', default: false },
-    markdown: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
 const revisions = options.era === undefined ? Object.values(ERAS) : [ERAS[options.era] ?? options.era];
@@ -48,6 +51,11 @@ if (!revisions.every((revision) => Object.values(ERAS).includes(revision))) {
 const legs = options.leg.split(',');
 if (!legs.every((leg) => ['direct', 'gateway', 'client'].includes(leg))) {
   console.error('--leg takes direct, gateway and client, with commas between them.');
+  process.exit(2);
+}
+const selection = options.era ?? options.only ?? options['child-era'];
+if (options.write && (selection !== undefined || legs.length < 3)) {
+  console.error('--write needs a full run: leave out --era, --leg, --only and --child-era.');
   process.exit(2);
 }
 const say = (text) => console.error(text);
@@ -76,8 +84,8 @@ if (report.runs.length === 0) {
   process.exit(2);
 }
 for (const run of report.runs) run.wrong = run.rows.filter(isWrong).map(({ scenario }) => scenario);
-if (options.json) console.log(JSON.stringify(report, null, 2));
-else console.log(options.markdown ? markdown(report) : plain(report));
+console.log(options.json ? JSON.stringify(report, null, 2) : plain(report));
+if (options.write) writeFileSync(DATA, `${JSON.stringify(published(report), null, 2)}\n`);
 process.exitCode = report.runs.some(({ wrong }) => wrong.length > 0) ? 1 : 0;
 
 async function serverRun(revision) {
@@ -141,25 +149,36 @@ function cell(result) {
   return `${result.pass ? 'pass' : 'FAIL'} ${result.passed}/${of}${warned}`;
 }
 
-function notes(row) {
+/** What is worth knowing about a row besides its counts: weaker checks, and why it fails. */
+function findings(row) {
   const failures = [row.direct, row.gateway]
     .filter((each) => each?.pass === false)
     .flatMap(({ failures }) => failures);
-  const list = [
-    ...(row.scored ? [] : [`not scored: ${row.reason}`]),
-    ...weaker(row),
-    ...new Set(failures.map((failure) => failure.replace(/\s+/g, ' '))),
-  ];
-  return list.join('; ');
+  return [...weaker(row), ...new Set(failures.map((failure) => failure.replace(/\s+/g, ' ')))];
 }
 
-function sums({ rows, legs: columns }) {
-  return columns.map((leg) => {
+function notes(row) {
+  return [...(row.scored ? [] : [`not scored: ${row.reason}`]), ...findings(row)].join('; ');
+}
+
+/** How many scenarios of each leg passed, by leg; a leg that did not run has none. */
+function totals({ rows, legs: columns }) {
+  const counted = columns.map((leg) => {
     const ran = rows.filter((row) => row[leg] !== undefined);
-    if (ran.length === 0) return `${leg}: not run`;
-    const scored = ran.filter((row) => row.scored);
-    const count = (list) => `${list.filter((row) => row[leg].pass).length} of ${list.length}`;
-    return `${leg}: ${count(scored)} scored, ${count(ran.filter((row) => !row.scored))} others`;
+    const count = (list) => ({ passed: list.filter((row) => row[leg].pass).length, of: list.length });
+    return [
+      leg,
+      { scored: count(ran.filter((row) => row.scored)), others: count(ran.filter((row) => !row.scored)) },
+    ];
+  });
+  return Object.fromEntries(counted);
+}
+
+function sums(run) {
+  return Object.entries(totals(run)).map(([leg, { scored, others }]) => {
+    if (scored.of + others.of === 0) return `${leg}: not run`;
+    const text = ({ passed, of }) => `${passed} of ${of}`;
+    return `${leg}: ${text(scored)} scored, ${text(others)} others`;
   });
 }
 
@@ -189,24 +208,27 @@ function difference({ rows }) {
   return `Only directly: ${lost.join(', ') || 'none'}. Only through the gateway: ${won.join(', ') || 'none'}.`;
 }
 
-function markdown({ versions, date, runs }) {
-  const lines = [
-    `Taken on ${date} with Switchboard ${versions.switchboard} on Node ${versions.node.slice(1)}, and \`@modelcontextprotocol/conformance\` ${versions.suite} on Node ${versions.suiteNode.slice(1)}.`,
-  ];
-  for (const run of runs) {
-    lines.push('', `### ${run.revision}, ${run.side} scenarios`, '');
-    lines.push(
-      `| scenario | ${run.legs.join(' | ')} | notes |`,
-      `| --- |${' --- |'.repeat(run.legs.length)} --- |`,
-    );
-    for (const row of run.rows) {
-      const note = cut(notes(row), 300).replaceAll('|', '\\|');
-      lines.push(`| ${row.scenario} | ${run.legs.map((leg) => cell(row[leg])).join(' | ')} | ${note} |`);
-    }
-    lines.push('', `${sums(run).join('; ')}.`);
-    if (run.side === 'server' && run.rows.every(({ gateway }) => gateway)) lines.push('', difference(run));
-  }
-  return lines.join('\n');
+/** What `docs/data/conformance.json` holds: one short line of text per result, without the single checks. */
+function published({ date, versions, runs }) {
+  return {
+    date,
+    versions,
+    runs: runs.map((run) => ({
+      revision: run.revision,
+      side: run.side,
+      totals: totals(run),
+      rows: run.rows.map((row) => {
+        const found = findings(row);
+        return {
+          scenario: row.scenario,
+          scored: row.scored,
+          ...(row.scored ? {} : { reason: row.reason }),
+          ...Object.fromEntries(run.legs.map((leg) => [leg, cell(row[leg])])),
+          ...(found.length === 0 ? {} : { notes: cut(found.join('; '), 300) }),
+        };
+      }),
+    })),
+  };
 }
 
 function cut(text, length) {

@@ -97,6 +97,24 @@ test('the switchyard.toml that the guide shows is accepted, and means what it sa
   expect(JSON.stringify(found)).not.toContain('has no effect');
 });
 
+test('the summary of conformance has the totals of the data', () => {
+  type Totals = Record<string, Record<'scored' | 'others', { passed: number; of: number }>>;
+  const { runs, date, versions } = JSON.parse(text('docs/data/conformance.json')) as {
+    date: string;
+    versions: Record<string, string>;
+    runs: { revision: string; side: string; totals: Totals }[];
+  };
+  const page = text('docs/guide/conformance.md').replace(/ +/g, ' ');
+  const facts = [date, ...Object.values(versions).map((version) => version.replace(/^v/, ''))];
+  const rows = runs.flatMap(({ revision, side, totals }) =>
+    Object.entries(totals).map(([leg, { scored, others }]) => {
+      const counts = [scored, others].map(({ passed, of }) => `${passed} of ${of}`);
+      return `| ${[revision, side, side === 'client' ? side : leg, ...counts].join(' | ')} |`;
+    }),
+  );
+  expect([...facts, ...rows].filter((fact) => !page.includes(fact))).toEqual([]);
+});
+
 test('every configuration the README shows is accepted without a warning', async () => {
   const blocks = [...text('README.md').matchAll(/```jsonc?\n([\s\S]*?)```/g)].map(([, block]) => block!);
   const configurations = blocks.filter((block) => /^\s*"(mcpServers|suites)"/m.test(block));
