@@ -38,7 +38,7 @@ import {
 } from './gateway/index.ts';
 import type { LanguageSource } from './language/index.ts';
 import type { AppliedChanges } from './management/index.ts';
-import { createFamily, type Family } from './process/index.ts';
+import { createChildProcesses, type ChildProcesses } from './process/index.ts';
 import type { JsonObject } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
 import { messageOf, SwitchboardError } from './shared/errors.ts';
@@ -133,7 +133,7 @@ export function createApp(options: AppOptions): App {
   const { onStateChange = () => undefined } = options;
   const own = new Set(options.ownVariables);
   const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
-  const family: Family = createFamily({ log });
+  const children: ChildProcesses = createChildProcesses({ log });
   /** The name of this run in the gateway path, by which loops are found. */
   const self = randomBytes(9).toString('base64url');
   const directory = stateDirectory(env);
@@ -148,7 +148,7 @@ export function createApp(options: AppOptions): App {
   const endpoints = new Set<ModernEndpoint>();
 
   const surroundingsFor = (server: ServerDefinition, capabilities: () => JsonObject): UpstreamContext => ({
-    family,
+    children,
     log,
     stderr,
     startHint: `${definedIn(server)}${
@@ -158,7 +158,7 @@ export function createApp(options: AppOptions): App {
         : `${program} doctor --start shows how it is started and all it writes.`)
     }`,
     identity: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
-    mayNotStart: () => (family.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
+    mayNotStart: () => (children.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
     inTurn: (start) => startLimiter.run(start),
     callerMs,
     cache: memory.of({
@@ -363,10 +363,10 @@ export function createApp(options: AppOptions): App {
         ...[...workspaces].map((workspace) => workspace.close()),
         sharedServers.close(),
       ]);
-      await family.stopAll(stages);
+      await children.stopAll(stages);
       await closed;
     },
-    killNow: () => family.killAllNow(),
+    killNow: () => children.killAllNow(),
   };
 }
 
@@ -444,7 +444,7 @@ export {
   type OfferedTool,
   namespaceOf,
 } from './gateway/index.ts';
-export { fateOf, ownMark, withKernelLock, type ProcessMark } from './process/index.ts';
+export { processStatus, ownIdentity, withKernelLock, type ProcessIdentity } from './process/index.ts';
 export { loadAuth } from './upstream/index.ts';
 
 /** Names the file, so that a user does not have to search several. */

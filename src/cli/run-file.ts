@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownMark, type ProcessMark, type ServerState } from '../app.ts';
+import { ownIdentity, type ProcessIdentity, type ServerState } from '../app.ts';
 import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import { plainLine } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
@@ -10,7 +10,7 @@ import { secretMask } from '../shared/secrets.ts';
  * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
  * `run/<pid>.json` in the state directory. Only its owner can read it, and no value of an environment is in it.
  */
-export interface RunFile extends ProcessMark {
+export interface RunFile extends ProcessIdentity {
   readonly version: typeof RUN_FILE_VERSION;
   readonly program: string;
   /** When it started, as an ISO date. */
@@ -55,7 +55,7 @@ export const RUN_FILE_VERSION = 1;
 /** The longest reason, in UTF-16 units. */
 const MAX_REASON = 300;
 
-let mark: ProcessMark | undefined;
+let mark: ProcessIdentity | undefined;
 
 /** Writes how the servers are doing now, in the place of what was written before. */
 export async function publish(
@@ -64,7 +64,7 @@ export async function publish(
 ): Promise<void> {
   const directory = runDirectory(stateDirectory);
   await makePrivate(directory);
-  mark ??= ownMark();
+  mark ??= ownIdentity();
   const file = fileOf(directory);
   const definitions = new Map(config.servers.map((server) => [server.name, server]));
   const states = servers.map(

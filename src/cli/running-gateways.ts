@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fateOf } from '../app.ts';
+import { processStatus } from '../app.ts';
 import { configFileFor, type LoadedConfig } from '../config/index.ts';
 import { RUN_FILE_VERSION, runDirectory, subjectOf, type PublishedState, type RunFile } from './run-file.ts';
 
@@ -59,7 +59,7 @@ function allGateways(stateDirectory: string): RunFile[] {
   for (const file of runFiles(runDirectory(stateDirectory))) {
     const said = read(file);
     if (said === undefined) continue;
-    const fate = fateOf(said);
+    const fate = processStatus(said);
     if (fate === 'gone' || (fate === 'unknown' && isOlder(file, FOREIGN_AGE))) remove(file);
     else if (fate === 'alive') found.push(said);
   }

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { printableLine } from '../shared/printable.ts';
 import { askSystem } from './ask-system.ts';
-import { readStat } from './identity.ts';
+import { readStat } from './pid-start.ts';
 import { readProcFile, valueIn } from './proc-file.ts';
 
 /** A process as a person recognises it. */

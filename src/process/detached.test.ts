@@ -17,8 +17,8 @@ import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { carriersOf, holdsWithin, isAlive } from '../../test/servers/shapes/watch.ts';
 import { startDetached, type DetachedOptions } from './detached.ts';
-import { readExit } from './exit-note.ts';
-import { readStat } from './identity.ts';
+import { readExit } from './exit-file.ts';
+import { readStat } from './pid-start.ts';
 
 const MARK = `DETACHED_MARK_${process.pid}`;
 let folder = '';

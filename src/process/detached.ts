@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
-import { createCimCensus } from './census-cim.ts';
-import { createCensus, type Census } from './census.ts';
-import { canNoteExit, notingExit, type Command } from './exit-note.ts';
+import { createCimProcessList } from './process-list-cim.ts';
+import { createProcessList, type ProcessList } from './process-list.ts';
+import { canRecordExit, recordingExit, type NotedCommand } from './exit-file.ts';
 import { findExecutable } from './find-executable.ts';
 import { explainSpawnError } from './spawn-error.ts';
 
@@ -70,19 +70,19 @@ export async function startDetached(options: DetachedOptions): Promise<Detached>
 }
 
 /** What is really run: the program itself, or the shell that notes its end. */
-function commandOf({ command, args, cwd, env, exitFile }: DetachedOptions): Command {
+function commandOf({ command, args, cwd, env, exitFile }: DetachedOptions): NotedCommand {
   const program = findExecutable(command, { cwd, path: env['PATH'] });
   // A program that cannot be run is started without the shell, so that the system itself says why not.
   if (program === undefined || !isRunnable(program)) return { file: command, args, env };
   const found = { file: program, args, env };
-  return exitFile === undefined || !canNoteExit() ? found : notingExit(found, exitFile);
+  return exitFile === undefined || !canRecordExit() ? found : recordingExit(found, exitFile);
 }
 
-let census: Census | undefined;
+let processes: ProcessList | undefined;
 
 function startTimeOf(pid: number): number {
-  census ??= process.platform === 'win32' ? createCimCensus() : createCensus('');
-  return census.identify(pid)?.startTime ?? 0;
+  processes ??= process.platform === 'win32' ? createCimProcessList() : createProcessList('');
+  return processes.identify(pid)?.startTime ?? 0;
 }
 
 function openLog({ name, logFile, exitFile }: DetachedOptions): number {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { withFileLock } from './file-lock.ts';
-import { ownMark } from './mark.ts';
+import { ownIdentity } from './process-identity.ts';
 
 let directory: string;
 let file: string;
@@ -36,7 +36,7 @@ test('the lock is free again after work that failed', async () => {
 test('a lock that a dead process has left is taken over, by one at a time', async () => {
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
-  const dead = JSON.stringify({ ...ownMark(), pid: child.pid });
+  const dead = JSON.stringify({ ...ownIdentity(), pid: child.pid });
   writeFileSync(file, dead);
   writeFileSync(`${file}.clearing`, dead);
   let inside = 0;
@@ -52,7 +52,7 @@ test('a lock that a dead process has left is taken over, by one at a time', asyn
 });
 
 test('a lock of a living process is waited for, and not for ever', async () => {
-  writeFileSync(file, JSON.stringify(ownMark()));
+  writeFileSync(file, JSON.stringify(ownIdentity()));
   await expect(withFileLock(file, () => 'done', { patience: 50 })).rejects.toMatchObject({
     code: 'LOCK_BUSY',
   });
@@ -62,7 +62,7 @@ test('a lock of a living process is waited for, and not for ever', async () => {
 });
 
 test('a lock from a place that cannot be seen from here, or of no known form, is taken over when it is old', async () => {
-  for (const content of [JSON.stringify({ ...ownMark(), place: 'elsewhere' }), 'garbage']) {
+  for (const content of [JSON.stringify({ ...ownIdentity(), place: 'elsewhere' }), 'garbage']) {
     writeFileSync(file, content);
     await expect(withFileLock(file, () => 'done', { patience: 30 })).rejects.toMatchObject({
       code: 'LOCK_BUSY',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { SwitchboardError } from '../shared/errors.ts';
-import { fateOf, ownMark, type ProcessMark } from './mark.ts';
+import { processStatus, ownIdentity, type ProcessIdentity } from './process-identity.ts';
 
 export interface FileLockOptions {
   /** How long to wait for others, in milliseconds. Default 60 000. */
@@ -29,7 +29,7 @@ export async function withFileLock<T>(
   options: FileLockOptions = {},
 ): Promise<T> {
   const { patience = 60_000, strangerAge = 120_000, signal } = options;
-  const ours = JSON.stringify({ ...ownMark(), id: randomUUID() });
+  const ours = JSON.stringify({ ...ownIdentity(), id: randomUUID() });
   const until = performance.now() + patience;
   for (let tries = 0; !claim(file, ours); tries++) {
     // To ask after a process is dear on some systems.
@@ -92,7 +92,7 @@ function clearLeftBehind(file: string, strangerAge: number): void {
   if (!isLeftBehind(file, strangerAge)) return;
   const right = `${file}.clearing`;
   if (isLeftBehind(right, strangerAge)) rmSync(right, { force: true });
-  const ours = JSON.stringify(ownMark());
+  const ours = JSON.stringify(ownIdentity());
   if (!claim(right, ours)) return;
   try {
     if (isLeftBehind(file, strangerAge)) rmSync(file, { force: true });
@@ -107,7 +107,7 @@ function isLeftBehind(file: string, strangerAge: number): boolean {
   const age = Date.now() - found.mtimeMs;
   const mark = asMark(read(file));
   if (mark === undefined) return age > UNREADABLE_AGE;
-  const fate = fateOf(mark);
+  const fate = processStatus(mark);
   return fate === 'gone' || (fate === 'unknown' && age > strangerAge);
 }
 
@@ -119,9 +119,9 @@ function read(file: string): string | undefined {
   }
 }
 
-function asMark(text: string | undefined): ProcessMark | undefined {
+function asMark(text: string | undefined): ProcessIdentity | undefined {
   try {
-    const value = JSON.parse(text ?? '') as Partial<ProcessMark> | null;
+    const value = JSON.parse(text ?? '') as Partial<ProcessIdentity> | null;
     const { pid, startTime, place } = value ?? {};
     if (!Number.isSafeInteger(pid) || typeof startTime !== 'number' || typeof place !== 'string')
       return undefined;

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, extname, join, resolve } from 'node:path';
 
-export interface Surroundings {
+export interface ExecutableSearch {
   /** Where the program will run: relative commands and relative places of the PATH start there. */
   readonly cwd: string;
   /** The PATH that the program will get, not ours. Undefined means the system's usual places. */
@@ -13,7 +13,7 @@ export interface Surroundings {
 /** The file that a command stands for, as the system finds it; undefined when there is none that may be executed. */
 export function findExecutable(
   command: string,
-  { cwd, path, platform = process.platform }: Surroundings,
+  { cwd, path, platform = process.platform }: ExecutableSearch,
 ): string | undefined {
   if (command === '') return undefined;
   const windows = platform === 'win32';

@@ -1,23 +1,28 @@
 export { createBackoff, type Backoff } from './backoff.ts';
-export type { LivingProcess } from './census.ts';
-export type { ChildEnd } from './child.ts';
+export type { RunningProcess } from './process-list.ts';
+export type { ChildEnd } from './root-process.ts';
 export { processTree } from './descendants.ts';
 export { describeProcess, environmentOf, variableOf, type ProcessDescription } from './describe-process.ts';
 export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } from './detached.ts';
-export { readExit, type ExitNote } from './exit-note.ts';
-export { createFamily, type Child, type Family } from './family.ts';
+export { readExit, type RecordedExit } from './exit-file.ts';
+export { createChildProcesses, type Child, type ChildProcesses } from './child-processes.ts';
 export { withFileLock } from './file-lock.ts';
 export { findExecutable } from './find-executable.ts';
-export { bootId, pidNamespace, type Identity } from './identity.ts';
+export { bootId, pidNamespace, type PidStart } from './pid-start.ts';
 export { withKernelLock, type KernelLockOptions, type LockHolder } from './kernel-lock.ts';
-export { fateOf, ownMark, type ProcessMark } from './mark.ts';
-export { createMarkedProcesses, type Marked, type MarkedProcesses, type Sighting } from './marked.ts';
+export { processStatus, ownIdentity, type ProcessIdentity } from './process-identity.ts';
+export {
+  createCookieProcesses,
+  type CookieTarget,
+  type CookieProcesses,
+  type ProcessSnapshot,
+} from './cookie-processes.ts';
 export { openBrowser } from './open-browser.ts';
-export { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
+export { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 export { captureOutput } from './output.ts';
 export { heldBy, listeningOn, ownHolders, portHolders, type PortHolder } from './port-holders.ts';
-export { run, type Ran, type RunOptions } from './run.ts';
-export { runNow } from './run-now.ts';
+export { run, type RunResult, type RunOptions } from './run.ts';
+export { runSync } from './run-sync.ts';
 export { createSocketCounter } from './socket-counts.ts';
 export type { SignsOfLife } from './signs-of-life.ts';
 export type { StopReport } from './terminate.ts';

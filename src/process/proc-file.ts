@@ -5,7 +5,7 @@ let scratch = Buffer.allocUnsafe(16 * 1024);
 
 /**
  * A file of /proc, valid until the next call; empty when it is gone or not ours to read. One buffer for all
- * reads: a census reads hundreds of these files in a row, and `readFileSync` costs twice as much for each.
+ * reads: listing processes reads hundreds of these files in a row, and `readFileSync` costs twice as much for each.
  */
 export function readProcFile(path: string): Buffer {
   let file: number | undefined;

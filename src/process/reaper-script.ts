@@ -1,4 +1,4 @@
-import { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
+import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 
 /**
  * The program of the reaper, for any POSIX shell. Reads commands from its stdin:

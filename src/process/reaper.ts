@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Logger } from '../shared/log.ts';
-import type { Identity } from './identity.ts';
+import type { PidStart } from './pid-start.ts';
 import { REAPER_SCRIPT } from './reaper-script.ts';
 
 /**
@@ -13,8 +13,8 @@ export interface Reaper {
   readonly pid: number | undefined;
   /** Starts it if it does not run. To be called before a child is spawned. */
   ready(): void;
-  enlist(leader: Identity): void;
-  release(leader: Identity): void;
+  enlist(leader: PidStart): void;
+  release(leader: PidStart): void;
   /** Nobody is left: it may go without looking. */
   dismiss(): void;
 }
@@ -29,13 +29,13 @@ export interface ReaperOptions {
 }
 
 export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: ReaperOptions): Reaper {
-  const enlisted = new Map<number, Identity>();
+  const enlisted = new Map<number, PidStart>();
   const possible = process.platform !== 'win32' && existsSync(shell);
   let toldImpossible = false;
   let running: ChildProcess | undefined;
 
   const tell = (line: string): void => void running?.stdin?.write(`${line}\n`);
-  const tellOf = (verb: string, { pid, startTime }: Identity): void => tell(`${verb} ${pid} ${startTime}`);
+  const tellOf = (verb: string, { pid, startTime }: PidStart): void => tell(`${verb} ${pid} ${startTime}`);
 
   const start = (): void => {
     const child = spawn(shell, ['-c', REAPER_SCRIPT], {

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
-import { deliver } from './deliver.ts';
+import { sendSignal } from './send-signal.ts';
 import { explainSpawnError } from './spawn-error.ts';
 
 export interface RunOptions {
@@ -24,7 +24,7 @@ export interface RunOptions {
 }
 
 /** How a command ended, and what it said. */
-export interface Ran {
+export interface RunResult {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -40,7 +40,7 @@ const LAST_WORDS_AT_MOST = 2000;
  * Runs a short command from its arguments (never through a shell) and hears it out. A code other than 0 is an answer,
  * not an error. It has a session of its own, so it cannot ask questions on our terminal, and all of it can be ended.
  */
-export async function run(command: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+export async function run(command: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { cwd, env = process.env, timeout = 30_000, maxBytes = 8 * 1024 * 1024, signal, input } = options;
   const { ignoresErrors = false, grace = 1000 } = options;
   const shown = `"${printableLine(command)}"`;
@@ -109,7 +109,7 @@ function start(
 }
 
 /** Its end, after its last words. */
-function exitOf(child: ChildProcess): Promise<Pick<Ran, 'code' | 'signal'>> {
+function exitOf(child: ChildProcess): Promise<Pick<RunResult, 'code' | 'signal'>> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
       const outputs = [child.stdout, child.stderr];
@@ -145,7 +145,7 @@ function endGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
     spawnSync('taskkill', ['/PID', String(child.pid), '/T', '/F'], { windowsHide: true });
   } else {
-    deliver(-child.pid!, signal);
+    sendSignal(-child.pid!, signal);
   }
 }
 

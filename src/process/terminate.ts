@@ -1,5 +1,5 @@
-import type { Census, LivingProcess } from './census.ts';
-import { membersOf, type Tree } from './members.ts';
+import type { ProcessList, RunningProcess } from './process-list.ts';
+import { treeMembers, type ProcessTree } from './process-tree.ts';
 
 /** When each means is used, in milliseconds after the stop was asked for. */
 export interface StopStages {
@@ -16,7 +16,7 @@ export interface StopStages {
 /** The strongest means that was used before the tree was gone. */
 export type StopMeans = 'nothing' | 'stdin' | 'term' | 'kill';
 
-export interface Survivor {
+export interface SurvivingProcess {
   readonly pid: number;
   /** The child whose tree it belongs to. */
   readonly name: string;
@@ -24,11 +24,11 @@ export interface Survivor {
 
 export type StopReport =
   | { readonly kind: 'gone'; readonly by: StopMeans; readonly milliseconds: number }
-  | { readonly kind: 'left'; readonly survivors: readonly Survivor[]; readonly milliseconds: number };
+  | { readonly kind: 'left'; readonly survivors: readonly SurvivingProcess[]; readonly milliseconds: number };
 
 export interface StopTarget {
   readonly name: string;
-  readonly tree: Tree;
+  readonly tree: ProcessTree;
   /** Ends stdin after what is already written; with `now`, without waiting for a child that does not read. */
   closeStdin(now: boolean): void;
 }
@@ -37,13 +37,13 @@ export interface Terminator {
   /** Resolves as soon as the whole tree is gone. Asked again, the earlier time of each stage counts. */
   stop(target: StopTarget, stages?: StopStages): Promise<StopReport>;
   /** One look: is anybody of the tree alive? */
-  anyAlive(tree: Tree): boolean;
+  anyAlive(tree: ProcessTree): boolean;
   /** SIGKILL to all of these, again and again for a few milliseconds, without giving up control. */
-  killNow(trees: readonly Tree[]): void;
+  killNow(trees: readonly ProcessTree[]): void;
 }
 
 export interface TerminatorOptions {
-  readonly census: Census;
+  readonly processes: ProcessList;
   /** Pids that are never signalled: our own and our reaper's. */
   readonly strangers: () => ReadonlySet<number>;
 }
@@ -68,20 +68,20 @@ const CALM_POLL = 50;
 /** A process in the middle of `exec` shows no environment, so a single empty look proves nothing. */
 const LOOKS_TO_BE_SURE = 2;
 
-/** Ends trees of processes in stages. However many are ending, each tick takes one census for all. */
-export function createTerminator({ census, strangers }: TerminatorOptions): Terminator {
-  const active = new Map<Tree, Stopping>();
+/** Ends trees of processes in stages. However many are ending, each tick reads the process list once for all. */
+export function createTerminator({ processes, strangers }: TerminatorOptions): Terminator {
+  const active = new Map<ProcessTree, Stopping>();
   let timer: NodeJS.Timeout | undefined;
   let eagerUntil = 0;
 
-  const look = (trees: Iterable<Tree>): readonly LivingProcess[] => {
+  const look = (trees: Iterable<ProcessTree>): readonly RunningProcess[] => {
     let since = Infinity;
     for (const tree of trees) since = Math.min(since, tree.leader?.startTime ?? 0);
-    return census.take(since);
+    return processes.read(since);
   };
 
-  const identified = (tree: Tree, living: readonly LivingProcess[]): LivingProcess[] => {
-    const members = membersOf(tree, living, strangers());
+  const identified = (tree: ProcessTree, living: readonly RunningProcess[]): RunningProcess[] => {
+    const members = treeMembers(tree, living, strangers());
     tree.known.clear();
     for (const { pid, startTime } of members) tree.known.set(pid, startTime);
     return members;
@@ -99,7 +99,7 @@ export function createTerminator({ census, strangers }: TerminatorOptions): Term
       const before = stopping.used;
       const members = identified(tree, living);
       stopping.empty = members.length === 0 ? stopping.empty + 1 : 0;
-      advance(stopping, members, census);
+      advance(stopping, members, processes);
       if (stopping.used !== before) eagerUntil = performance.now() + EAGER_TIME;
       // A look after SIGKILL comes before any word of survivors.
       const report = verdict(stopping, before === 'kill');
@@ -110,7 +110,7 @@ export function createTerminator({ census, strangers }: TerminatorOptions): Term
     if (active.size === 0) return;
     const ended = performance.now();
     const poll = ended < eagerUntil ? EAGER_POLL : CALM_POLL;
-    // On a machine with thousands of processes, or a busy one, a census is dear: never spend more than a fifth of the
+    // On a machine with thousands of processes, or a busy one, reading the list is slow: never spend more than a fifth of the
     // time on it. But what is due is done when it is due.
     const stage = Math.min(...[...active.values()].map(({ due }) => nextStage(due, ended)));
     schedule(Math.max(poll, Math.min(4 * (ended - began), stage - ended)));
@@ -122,9 +122,9 @@ export function createTerminator({ census, strangers }: TerminatorOptions): Term
       const asked = dueTimes(stages, performance.now());
       stopping.due = active.has(target.tree) ? earlier(stopping.due, asked) : asked;
       active.set(target.tree, stopping);
-      advance(stopping, [], census);
+      advance(stopping, [], processes);
       eagerUntil = performance.now() + EAGER_TIME;
-      // Not at once: all stops asked for in this turn share the first census.
+      // Not at once: all stops asked for in this turn share the first list.
       schedule(0);
       return stopping.report;
     },
@@ -134,7 +134,7 @@ export function createTerminator({ census, strangers }: TerminatorOptions): Term
         const living = look(trees);
         const members = trees.flatMap((tree) => identified(tree, living));
         if (members.length === 0) return;
-        for (const member of members) census.signal(member, 'SIGKILL');
+        for (const member of members) processes.signal(member, 'SIGKILL');
         pause(5);
       }
     },
@@ -178,7 +178,7 @@ function nextStage({ term, kill }: Required<StopStages>, now: number): number {
 }
 
 /** Uses the means that are due on these members. */
-function advance(stopping: Stopping, members: readonly LivingProcess[], census: Census): void {
+function advance(stopping: Stopping, members: readonly RunningProcess[], processes: ProcessList): void {
   const { target, due, asked } = stopping;
   const now = performance.now();
   if (now >= due.term) {
@@ -189,11 +189,11 @@ function advance(stopping: Stopping, members: readonly LivingProcess[], census: 
   }
   for (const member of members) {
     if (now >= due.kill) {
-      census.signal(member, 'SIGKILL');
+      processes.signal(member, 'SIGKILL');
       stopping.used = 'kill';
     } else if (now >= due.term && asked.get(member.pid) !== member.startTime) {
       asked.set(member.pid, member.startTime);
-      census.signal(member, 'SIGTERM');
+      processes.signal(member, 'SIGTERM');
       stopping.used = 'term';
     }
   }

@@ -1,4 +1,4 @@
-import { run, runNow, type Ran } from '../process/index.ts';
+import { run, runSync, type RunResult } from '../process/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printable } from '../shared/printable.ts';
 
@@ -7,7 +7,7 @@ export interface Git {
   /** What it wrote, when it succeeded; else GIT_FAILED in git's own words. */
   (args: readonly string[], options?: GitOptions): Promise<string>;
   /** The same, where failing is an answer too. */
-  try(args: readonly string[], options?: GitOptions): Promise<Ran>;
+  try(args: readonly string[], options?: GitOptions): Promise<RunResult>;
 }
 
 export interface GitOptions {
@@ -25,7 +25,7 @@ export interface GitOptions {
 
 /** With `signal` aborted it ends, with everything it has started. */
 export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortSignal): Git {
-  const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<Ran> => {
+  const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<RunResult> => {
     const { timeout = PATIENCE, input, ignoresErrors = false, grace } = options;
     try {
       const more = {
@@ -100,7 +100,7 @@ export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): P
 /** The same for a program that has nothing else to do meanwhile: it takes less. */
 export function changedFilesNow(directory: string, env: NodeJS.ProcessEnv): readonly string[] {
   const limits = { timeout: PATIENCE, maxBytes: MOST_OUTPUT };
-  return linesOf(runNow('git', STATUS, { cwd: directory, env: environment(env), ...limits }) ?? '');
+  return linesOf(runSync('git', STATUS, { cwd: directory, env: environment(env), ...limits }) ?? '');
 }
 
 const STATUS = ['-c', 'core.quotePath=false', 'status', '--short'];
@@ -110,7 +110,11 @@ function linesOf(text: string): string[] {
 }
 
 /** A failure in git's own words, without the line that only says how it is used. */
-export function gitFailed(args: readonly string[], ran: Ran, hint: string | undefined): SwitchboardError {
+export function gitFailed(
+  args: readonly string[],
+  ran: RunResult,
+  hint: string | undefined,
+): SwitchboardError {
   const words = printable(ran.stderr.trim() || ran.stdout.trim());
   const name = args.slice(0, args[0] === 'worktree' ? 2 : 1).join(' ');
   const how = ran.code === null ? `was ended by ${ran.signal ?? 'a signal'}` : 'failed';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { listen } from '../../test/servers/modern.mjs';
 import { Session, type Call, type ClientLink, type Source, type SourceInfo } from '../gateway/index.ts';
-import { createFamily } from '../process/index.ts';
+import { createChildProcesses } from '../process/index.ts';
 import { CLIENT_SHAPE, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { createLogger } from '../shared/log.ts';
@@ -165,7 +165,7 @@ export function overHttp(url: string, options: RigOptions = {}): Rig {
 }
 
 function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
-  const family = createFamily({
+  const children = createChildProcesses({
     log: createLogger({ level: 'error', program: 't', write: () => undefined }),
   });
   const lines: string[] = [];
@@ -186,7 +186,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
   };
   const source = createServerSource(
     server,
-    quietSurroundings(family, {
+    quietSurroundings(children, {
       log: createLogger({ level: 'debug', program: 't', write: (line) => lines.push(line) }),
       identity: () => ({
         clientInfo: { name: 'switch', version: '9' },
@@ -212,7 +212,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
   });
   onTestFinished(async () => {
     await source.close();
-    await family.stopAll({ term: 0, kill: 500 });
+    await children.stopAll({ term: 0, kill: 500 });
   });
   return { source, log: lines, changed, updated, starts: () => starts };
 }

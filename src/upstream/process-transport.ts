@@ -1,6 +1,6 @@
 import type { Logger } from '../shared/log.ts';
 import { quoted } from '../shared/printable.ts';
-import { captureOutput, type ChildEnd, type Family } from '../process/index.ts';
+import { captureOutput, type ChildEnd, type ChildProcesses } from '../process/index.ts';
 import type { Transport, TransportEnd, TransportEvents } from './transport.ts';
 import type { ProcessTarget } from './server.ts';
 
@@ -8,7 +8,7 @@ export interface ProcessTransportOptions {
   /** The server's name. */
   readonly server: string;
   readonly target: ProcessTarget;
-  readonly family: Family;
+  readonly children: ChildProcesses;
   readonly log: Logger;
   /** Takes each line the server writes to stderr, already prefixed and safe to print. */
   readonly stderr: (line: string) => void;
@@ -24,9 +24,9 @@ const AT_ONCE = { term: 0, kill: 2000 };
 
 /** Starts a program; the link to it is its stdin and stdout. */
 export function openProcessTransport(options: ProcessTransportOptions, events: TransportEvents): Transport {
-  const { server, target, family, log, mask } = options;
+  const { server, target, children, log, mask } = options;
   const { command, args, cwd, env, shown } = target;
-  const child = family.spawn({ name: server, command, args, cwd, env: env(), shown });
+  const child = children.spawn({ name: server, command, args, cwd, env: env(), shown });
   const output = captureOutput(child.stderr, {
     name: server,
     sink: (line) => options.stderr(mask(line)),

@@ -4,7 +4,7 @@ import type { Logger } from '../shared/log.ts';
 import { quoted } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
 import type { Listing, ServerRequest, Session, SourceInfo, LimitedStart } from '../gateway/index.ts';
-import type { Family } from '../process/index.ts';
+import type { ChildProcesses } from '../process/index.ts';
 import { SERVER_SHAPE, type CatalogKind, type ListKind } from '../protocol/index.ts';
 import { Peer, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
 import type { ClientIdentity } from './handshake.ts';
@@ -34,7 +34,7 @@ export interface ServerRunEvents {
 }
 
 export interface UpstreamContext {
-  readonly family: Family;
+  readonly children: ChildProcesses;
   readonly log: Logger;
   /** What to do about a server that does not start, as a sentence. */
   readonly startHint: string;
@@ -321,13 +321,13 @@ export class ServerRun {
 function openLink(
   server: UpstreamServer,
   learned: LearnedFacts,
-  { family, log, stderr }: UpstreamContext,
+  { children, log, stderr }: UpstreamContext,
   mask: (text: string) => string,
   events: TransportEvents,
 ): Transport | Promise<Transport> {
   const { name, target } = server;
   if (target.kind === 'process') {
-    return openProcessTransport({ server: name, target, family, log, stderr, mask }, events);
+    return openProcessTransport({ server: name, target, children, log, stderr, mask }, events);
   }
   // Loaded when the first remote server is used: most configurations have none.
   return import('./http/index.ts').then(({ openRemoteTransport }) =>

@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from 'vitest';
 import { LocalClient } from '../gateway/index.ts';
-import { createFamily } from '../process/index.ts';
+import { createChildProcesses } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { silentLogger } from '../shared/log.ts';
 import { createServerSource } from './source.ts';
 import { quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
 import type { ProcessTarget, UpstreamServer } from './server.ts';
 
-const family = createFamily({ log: silentLogger });
-afterAll(() => family.stopAll({ term: 0, kill: 500 }));
+const children = createChildProcesses({ log: silentLogger });
+afterAll(() => children.stopAll({ term: 0, kill: 500 }));
 
 function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial<ProcessTarget> = {}) {
   const server: UpstreamServer = {
@@ -27,7 +27,7 @@ function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial
     limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     ...more,
   };
-  return createServerSource(server, quietSurroundings(family), new Deadlines());
+  return createServerSource(server, quietSurroundings(children), new Deadlines());
 }
 
 test('goes from idle to running to stopped, and knows what the server said of itself', async () => {
@@ -44,13 +44,13 @@ test('goes from idle to running to stopped, and knows what the server said of it
 });
 
 test('a close while it starts leaves no process', async () => {
-  const before = family.size;
+  const before = children.size;
   const slow = source(['slow.mjs', '--initialize-ms=400']);
   const listing = slow.list('tools').catch((error: unknown) => error);
   while (slow.state.kind !== 'starting') await new Promise((resolve) => setImmediate(resolve));
   await slow.close();
   expect(await listing).toMatchObject({ code: 'STOPPING' });
-  expect(family.size).toBe(before);
+  expect(children.size).toBe(before);
 });
 
 test('a server that cannot start is crashed, with its reason, and counts its attempts', async () => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { LocalClient } from '../gateway/index.ts';
-import { createFamily } from '../process/index.ts';
+import { createChildProcesses } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { createLogger, silentLogger } from '../shared/log.ts';
 import { NO_MEMORY, quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
@@ -18,7 +18,7 @@ interface Options {
 
 /** A server of test/servers, started without knowing how it frames its messages. */
 function started(server: string, args: readonly string[], options: Options = {}) {
-  const family = createFamily({ log: silentLogger });
+  const children = createChildProcesses({ log: silentLogger });
   const log: string[] = [];
   const learned: { framing?: Framing }[] = [];
   const source = createServerSource(
@@ -36,7 +36,7 @@ function started(server: string, args: readonly string[], options: Options = {})
       timeouts: { childSpawnMs: options.limit ?? 20_000, rpcMs: 20_000, callMaxMs: 60_000, idleMs: 'never' },
       limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     },
-    quietSurroundings(family, {
+    quietSurroundings(children, {
       log: createLogger({ level: 'info', program: 't', write: (line) => log.push(line) }),
       cache: {
         ...NO_MEMORY,
@@ -49,7 +49,7 @@ function started(server: string, args: readonly string[], options: Options = {})
   );
   onTestFinished(async () => {
     await source.close();
-    await family.stopAll({ term: 0, kill: 500 });
+    await children.stopAll({ term: 0, kill: 500 });
   });
   const times = (what: string): number => log.filter((line) => line.includes(what)).length;
   return { source, learned, times, log, spawned: () => times('spawned') };

@@ -12,11 +12,11 @@ export const NO_MEMORY: UpstreamContext['cache'] = {
 
 /** Surroundings in which a server may do as it likes, and nobody keeps or hears anything of it. */
 export function quietSurroundings(
-  family: UpstreamContext['family'],
+  children: UpstreamContext['children'],
   more: Partial<UpstreamContext> = {},
 ): UpstreamContext {
   return {
-    family,
+    children: children,
     log: silentLogger,
     stderr: () => undefined,
     identity: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),

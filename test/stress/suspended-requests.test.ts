@@ -9,7 +9,7 @@ import { connectTo, IDENTITY } from '../../src/doors/modern/modern.cases.ts';
 import { StatelessClients } from '../../src/doors/modern/stateless-clients.ts';
 import { flat } from '../../src/exposure/index.ts';
 import { Gateway, type CatalogEntry } from '../../src/gateway/index.ts';
-import { createFamily } from '../../src/process/index.ts';
+import { createChildProcesses } from '../../src/process/index.ts';
 import { CATALOG_KINDS } from '../../src/protocol/index.ts';
 import { Deadlines } from '../../src/shared/deadline.ts';
 import { silentLogger } from '../../src/shared/log.ts';
@@ -25,7 +25,7 @@ const AGE_MS = 15_000;
 const CYCLES = 3;
 
 function open(): { gateway: Gateway; clients: StatelessClients } {
-  const family = createFamily({ log: silentLogger });
+  const family = createChildProcesses({ log: silentLogger });
   const deadlines = new Deadlines();
   const entry = (name: string): CatalogEntry => {
     const source = createServerSource(

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import { flat } from '../../exposure/index.ts';
 import { Gateway, type CatalogEntry } from '../../gateway/index.ts';
-import { createFamily } from '../../process/index.ts';
+import { createChildProcesses } from '../../process/index.ts';
 import { CATALOG_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
 import { Deadlines } from '../../shared/deadline.ts';
 import { silentLogger } from '../../shared/log.ts';
@@ -26,7 +26,7 @@ async function openDoorTo(
   args: readonly string[],
   paramHeaders: (tool: string) => readonly RepeatedParam[] = () => [],
 ): Promise<Rig> {
-  const family = createFamily({ log: silentLogger });
+  const children = createChildProcesses({ log: silentLogger });
   const source = createServerSource(
     {
       name: 'child',
@@ -42,7 +42,7 @@ async function openDoorTo(
       timeouts: { childSpawnMs: 20_000, rpcMs: 20_000, callMaxMs: 60_000, idleMs: 'never' },
       limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 1000 },
     },
-    quietSurroundings(family, {
+    quietSurroundings(children, {
       identity: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: declared(gateway) }),
     }),
     new Deadlines(),
@@ -57,7 +57,7 @@ async function openDoorTo(
   const gateway: Gateway = new Gateway({ entries: [entry] });
   onTestFinished(async () => {
     await gateway.close();
-    await family.stopAll({ term: 0, kill: 500 });
+    await children.stopAll({ term: 0, kill: 500 });
   });
   const identity = { name: 'gateway', title: 'Gateway', version: '1', instructions: () => 'Be kind.' };
   const endpoint = await countedEndpoint(gateway, identity);

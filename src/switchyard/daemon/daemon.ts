@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   bootId,
-  createMarkedProcesses,
+  createCookieProcesses,
   DAEMON_COOKIE,
   variableOf,
   startDetached,
   type Detached,
-  type Marked,
+  type CookieTarget,
 } from '../../process/index.ts';
 import { newCookie } from '../services/cookie.ts';
 import type { Home } from '../state/home.ts';
@@ -87,7 +87,7 @@ export function isDaemonAlive(record: DaemonRecord): boolean {
   if (record.pid !== null && showsEnvironments())
     return variableOf(record.pid, DAEMON_COOKIE) === record.cookie;
   const mark = markOf(record);
-  return createMarkedProcesses(DAEMON_COOKIE).look([mark]).membersOf(mark).length > 0;
+  return createCookieProcesses(DAEMON_COOKIE).look([mark]).membersOf(mark).length > 0;
 }
 
 /** Whether the process of this pid is a daemon of this home, also when the records have been lost. */
@@ -110,14 +110,14 @@ export function recordOfDaemon(
 
 /** Ends the recorded process, if it is still that; whether it is gone. */
 export async function stopDaemon(name: string, record: DaemonRecord): Promise<boolean> {
-  const [report] = await createMarkedProcesses(DAEMON_COOKIE).stop([{ name, ...markOf(record) }], {
+  const [report] = await createCookieProcesses(DAEMON_COOKIE).stop([{ name, ...markOf(record) }], {
     kill: 1500,
   });
   return report?.kind === 'gone';
 }
 
 /** Where environments can be seen, the cookie alone: a pid may be given away again within one tick of the clock. */
-function markOf({ pid, process_started_at, boot_id, cookie }: DaemonRecord): Marked {
+function markOf({ pid, process_started_at, boot_id, cookie }: DaemonRecord): CookieTarget {
   const sameBoot = (boot_id ?? undefined) === bootId();
   const known = pid !== null && sameBoot && typeof process_started_at === 'number' && !showsEnvironments();
   return { leader: known ? { pid, startTime: process_started_at } : undefined, cookie };

@@ -1,6 +1,6 @@
 import { shellWord } from '../../shared/shell-word.ts';
 import { existsSync, readdirSync } from 'node:fs';
-import { describeProcess, fateOf, type Sighting } from '../../process/index.ts';
+import { describeProcess, processStatus, type ProcessSnapshot } from '../../process/index.ts';
 import type { YardContext } from '../context.ts';
 import { observeCheckouts } from '../forward/observe.ts';
 import { readLease } from '../ports/lease.ts';
@@ -59,7 +59,7 @@ function examineService({ record, status }: Observed): readonly Finding[] {
 }
 
 /** Processes that carry a cookie of this home and stand in no record. */
-function examineStrays({ home }: YardContext, state: State, sighting: Sighting): readonly Finding[] {
+function examineStrays({ home }: YardContext, state: State, sighting: ProcessSnapshot): readonly Finding[] {
   const known = cookiesOf(state);
   return [...sighting.carriers()]
     .filter(([cookie]) => cookie.startsWith(`${home.hash}.`) && !known.has(cookie))
@@ -71,14 +71,16 @@ function examineStrays({ home }: YardContext, state: State, sighting: Sighting):
     }));
 }
 
-function examineLeases({ home }: YardContext, state: State, sighting: Sighting): readonly Finding[] {
+function examineLeases({ home }: YardContext, state: State, sighting: ProcessSnapshot): readonly Finding[] {
   const known = cookiesOf(state);
   const ports = existsSync(home.ports) ? readdirSync(home.ports).map(Number).filter(Number.isInteger) : [];
   const abandoned = ports.filter((port) => {
     const lease = readLease(home, port);
     if (lease === undefined || lease === 'broken') return lease === 'broken';
     return (
-      fateOf(lease.holder) === 'gone' && !known.has(lease.cookie) && !sighting.carriers().has(lease.cookie)
+      processStatus(lease.holder) === 'gone' &&
+      !known.has(lease.cookie) &&
+      !sighting.carriers().has(lease.cookie)
     );
   });
   if (abandoned.length === 0) return [];

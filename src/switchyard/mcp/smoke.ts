@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { run, type Ran } from '../../process/index.ts';
+import { run, type RunResult } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { CONFIG_FILE } from '../config/find.ts';
 import { expandHome } from '../config/expand-home.ts';
@@ -182,7 +182,7 @@ async function tryServer(entry: InstalledEntry, cwd: string, env: NodeJS.Process
   );
 }
 
-function answerOf({ code, stdout, stderr }: Ran, args: readonly string[]): Answer {
+function answerOf({ code, stdout, stderr }: RunResult, args: readonly string[]): Answer {
   const what = `switchyard ${args.join(' ')}`;
   let answer: Answer;
   try {

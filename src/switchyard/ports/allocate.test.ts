@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { freeRange } from '../../../test/helpers/yard-services.ts';
-import { ownMark } from '../../process/index.ts';
+import { ownIdentity } from '../../process/index.ts';
 import { homeOf, makeHome, type Home } from '../state/home.ts';
 import { allocatePorts, preferredPort, type PortRules } from './allocate.ts';
 import { readLease, takeLease } from './lease.ts';
@@ -38,7 +38,7 @@ describe('ports', () => {
       key: 'main::web',
       root: '/shop',
       cookie: 'cookie of main::web',
-      holder: ownMark(),
+      holder: ownIdentity(),
     });
     for (const key of ['a', 'b', 'c']) {
       expect(preferred(key)).toBeGreaterThanOrEqual(range.start);
@@ -53,7 +53,7 @@ describe('ports', () => {
     const first = preferred('web');
     makeHome(home);
     await listen(first);
-    takeLease(home, next(first), { key: 'x', root: '/other', cookie: 'c', holder: ownMark(), at: 1 });
+    takeLease(home, next(first), { key: 'x', root: '/other', cookie: 'c', holder: ownIdentity(), at: 1 });
     const avoid = new Set([next(next(first))]);
     const ports = await allocatePorts([wish('web')], { ...rules, avoid });
     expect(ports.get('web')).toBe(next(next(next(first))));
@@ -71,7 +71,7 @@ describe('ports', () => {
   test('take over the lease of an earlier start of the same service, a broken one and an abandoned one', async () => {
     makeHome(home);
     const first = preferred('web');
-    takeLease(home, first, { key: 'web', root: '/shop', cookie: 'earlier', holder: ownMark(), at: 1 });
+    takeLease(home, first, { key: 'web', root: '/shop', cookie: 'earlier', holder: ownIdentity(), at: 1 });
     expect((await allocatePorts([wish('web')], rules)).get('web')).toBe(first);
     expect(readLease(home, first)).toMatchObject({ cookie: 'cookie of web' });
 
@@ -79,7 +79,7 @@ describe('ports', () => {
     expect((await allocatePorts([wish('web')], rules)).get('web')).toBe(first);
 
     rmSync(join(home.ports, String(first)));
-    takeLease(home, first, { key: 'web', root: '/gone', cookie: 'gone', holder: ownMark(), at: 1 });
+    takeLease(home, first, { key: 'web', root: '/gone', cookie: 'gone', holder: ownIdentity(), at: 1 });
     const asked: string[] = [];
     const isAbandoned = ({ cookie }: { cookie: string }) => asked.push(cookie) > 0;
     expect((await allocatePorts([wish('web')], { ...rules, isAbandoned })).get('web')).toBe(first);

@@ -1,4 +1,4 @@
-import { ownMark, withKernelLock } from '../../process/index.ts';
+import { ownIdentity, withKernelLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { sha256 } from '../sha256.ts';
 import { makeHome, type Home } from '../state/home.ts';
@@ -78,7 +78,7 @@ async function findPort(
     if (rules.avoid.has(port) || taken.has(port)) continue;
     if (!mayTake(port, wish, rules) || !(await isPortFree(port))) continue;
     const { key, cookie } = wish;
-    const lease = { key, root: rules.root, cookie, holder: ownMark(), at: Date.now() };
+    const lease = { key, root: rules.root, cookie, holder: ownIdentity(), at: Date.now() };
     if (takeLease(rules.home, port, lease)) return port;
     // What lies there is the lease that nobody needs any more.
     removeLease(rules.home, port);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { ownMark } from '../../process/index.ts';
+import { ownIdentity } from '../../process/index.ts';
 import { homeOf, makeHome, type Home } from '../state/home.ts';
 import { readLease, releaseLease, removeLease, takeLease } from './lease.ts';
 
@@ -14,7 +14,7 @@ beforeEach(() => {
   makeHome(home);
 });
 
-const lease = (cookie: string) => ({ key: 'main::web', root: '/shop', cookie, holder: ownMark(), at: 1 });
+const lease = (cookie: string) => ({ key: 'main::web', root: '/shop', cookie, holder: ownIdentity(), at: 1 });
 
 describe('a lease', () => {
   test('is taken by one only, and says whose it is', () => {

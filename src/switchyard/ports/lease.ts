@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessMark } from '../../process/index.ts';
+import type { ProcessIdentity } from '../../process/index.ts';
 import { homeNotWritable, type Home } from '../state/home.ts';
 
 /**
@@ -14,7 +14,7 @@ export interface Lease {
   readonly root: string;
   readonly cookie: string;
   /** The command that took it. It speaks for the lease until there is a record. */
-  readonly holder: ProcessMark;
+  readonly holder: ProcessIdentity;
   /** When, in milliseconds since the epoch. */
   readonly at: number;
 }

@@ -1,4 +1,4 @@
-import { readExit, type ExitNote } from '../../process/index.ts';
+import { readExit, type RecordedExit } from '../../process/index.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
 import type { YardContext } from '../context.ts';
 import { slug } from '../names.ts';
@@ -14,7 +14,7 @@ export interface Inspected extends Seen, Verdict {
   /** What its health address answered, where it has one and listens. */
   readonly health: HealthAnswer | undefined;
   /** How it ended, where that was noted. */
-  readonly exit: ExitNote | undefined;
+  readonly exit: RecordedExit | undefined;
 }
 
 /** How long services may take to answer for their health, in milliseconds. All are asked at the same time. */

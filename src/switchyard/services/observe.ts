@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import {
   bootId,
-  createMarkedProcesses,
+  createCookieProcesses,
   describeProcess,
-  fateOf,
-  ownMark,
+  processStatus,
+  ownIdentity,
   pidNamespace,
-  type Identity,
-  type LivingProcess,
-  type Marked,
-  type MarkedProcesses,
-  type Sighting,
+  type PidStart,
+  type RunningProcess,
+  type CookieTarget,
+  type CookieProcesses,
+  type ProcessSnapshot,
 } from '../../process/index.ts';
 import type { ProcessRecord, ServiceRecord } from '../state/records.ts';
 import { COOKIE } from './cookie.ts';
@@ -29,19 +29,19 @@ export interface Observed {
   /** Everybody who is proven to belong to it, oldest first. */
   readonly pids: readonly number[];
   /** The process that leads the others; also known when whoever started it could not write it down. */
-  readonly leader: Identity | undefined;
+  readonly leader: PidStart | undefined;
   /** How the proven processes are known, for whoever wants to end them. */
-  readonly mark: Marked;
+  readonly mark: CookieTarget;
 }
 
 /** Whether the system shows us the environment of our processes, and the cookie in it. */
 const COOKIES_SHOW = existsSync('/proc/self/environ');
 
-let shared: MarkedProcesses | undefined;
+let shared: CookieProcesses | undefined;
 
 /** The processes of all services. */
-export function serviceProcesses(): MarkedProcesses {
-  return (shared ??= createMarkedProcesses(COOKIE));
+export function serviceProcesses(): CookieProcesses {
+  return (shared ??= createCookieProcesses(COOKIE));
 }
 
 /**
@@ -51,7 +51,10 @@ export function serviceProcesses(): MarkedProcesses {
  * found that way is looked for once more by its cookie alone: somebody may have put a wrong time into the file, and
  * whoever is taken for gone is forgotten.
  */
-export function observeServices(records: readonly ServiceRecord[], sighting?: Sighting): readonly Observed[] {
+export function observeServices(
+  records: readonly ServiceRecord[],
+  sighting?: ProcessSnapshot,
+): readonly Observed[] {
   if (records.length === 0) return [];
   const targets = records.map((record) => ({ leader: writtenLeader(record), cookie: record.cookie }));
   const seen = sighting ?? serviceProcesses().look(targets);
@@ -66,7 +69,7 @@ export function observeServices(records: readonly ServiceRecord[], sighting?: Si
   });
 }
 
-function observe(record: ServiceRecord, written: Identity | undefined, sighting: Sighting): Observed {
+function observe(record: ServiceRecord, written: PidStart | undefined, sighting: ProcessSnapshot): Observed {
   const counts = written !== undefined && leaderCounts(written, record.cookie, sighting);
   const mark = { leader: counts ? written : undefined, cookie: record.cookie };
   const members = sighting.membersOf(mark);
@@ -75,7 +78,7 @@ function observe(record: ServiceRecord, written: Identity | undefined, sighting:
 }
 
 /** The recorded process, as far as pid and start time mean anything: within the boot and view they were written in. */
-function writtenLeader(record: ProcessRecord): Identity | undefined {
+function writtenLeader(record: ProcessRecord): PidStart | undefined {
   const { pid, process_started_at, boot_id } = record;
   if (pid === null || typeof process_started_at !== 'number' || isElsewhere(record)) return undefined;
   return (boot_id ?? undefined) === bootId() ? { pid, startTime: process_started_at } : undefined;
@@ -91,18 +94,21 @@ function isElsewhere({ boot_id, pid_namespace }: ProcessRecord): boolean {
  * A leader that lives has to show the cookie: somebody may have written the pid and the start time of a stranger into
  * the file. One that is gone still gives its number to the session that it has left behind.
  */
-function leaderCounts(leader: Identity, cookie: string | undefined, sighting: Sighting): boolean {
+function leaderCounts(leader: PidStart, cookie: string | undefined, sighting: ProcessSnapshot): boolean {
   if (!COOKIES_SHOW) return true;
   const carriers = cookie === undefined ? undefined : sighting.carriers().get(cookie);
   return carriers?.some((carrier) => isSame(carrier, leader)) === true || !isAlive(leader);
 }
 
-function isSame(a: Identity, b: Identity): boolean {
+function isSame(a: PidStart, b: PidStart): boolean {
   return a.pid === b.pid && a.startTime === b.startTime;
 }
 
-function isAlive(identity: Identity): boolean {
-  return fateOf({ pid: identity.pid, startTime: identity.startTime, place: ownMark().place }) === 'alive';
+function isAlive(identity: PidStart): boolean {
+  return (
+    processStatus({ pid: identity.pid, startTime: identity.startTime, place: ownIdentity().place }) ===
+    'alive'
+  );
 }
 
 /** For a record of which nobody is proven to live: could its process be alive all the same? */
@@ -118,7 +124,7 @@ function mayLive(record: ProcessRecord): boolean {
 }
 
 /** The recorded one, if it lives; else the eldest that leads a session; else the eldest. */
-function leaderAmong(members: readonly LivingProcess[], record: ProcessRecord): Identity | undefined {
+function leaderAmong(members: readonly RunningProcess[], record: ProcessRecord): PidStart | undefined {
   const found =
     members.find(({ pid, startTime }) => pid === record.pid && startTime === record.process_started_at) ??
     members.find(({ pid, session }) => pid === session) ??

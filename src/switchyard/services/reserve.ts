@@ -1,5 +1,5 @@
 import { uptime } from 'node:os';
-import { fateOf } from '../../process/index.ts';
+import { processStatus } from '../../process/index.ts';
 import type { YardContext } from '../context.ts';
 import { allocatePorts } from '../ports/allocate.ts';
 import { releaseLease, type Lease } from '../ports/lease.ts';
@@ -47,6 +47,6 @@ function isAbandoned({ registry }: YardContext, lease: Lease): boolean {
 
 /** Of a command in another container, nobody here can say whether it runs; of one before the last boot, anybody can. */
 function mayBeHeld({ holder, at }: Lease): boolean {
-  const fate = fateOf(holder);
+  const fate = processStatus(holder);
   return fate === 'alive' || (fate === 'unknown' && at > Date.now() - uptime() * 1000);
 }

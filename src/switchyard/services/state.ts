@@ -1,4 +1,4 @@
-import type { ExitNote } from '../../process/index.ts';
+import type { RecordedExit } from '../../process/index.ts';
 import { reachedByLocalhost } from '../ports/listeners.ts';
 import type { HealthAnswer } from './health.ts';
 import type { Seen } from './look.ts';
@@ -44,7 +44,7 @@ export interface Further {
   /** What its health address answered, where it was asked. */
   readonly health?: HealthAnswer | undefined;
   /** How it ended, where that was noted. */
-  readonly exit?: ExitNote | undefined;
+  readonly exit?: RecordedExit | undefined;
 }
 
 export function stateOf(seen: Seen, { needsPort, health, exit }: Further): Verdict {

@@ -1,4 +1,4 @@
-import type { ExitNote } from '../../process/index.ts';
+import type { RecordedExit } from '../../process/index.ts';
 import { projectRecord, scopeBranch, type YardContext } from '../context.ts';
 import { observeCheckouts, type ObservedCheckout } from '../forward/observe.ts';
 import { recentErrors } from '../logs/recent-errors.ts';
@@ -30,7 +30,7 @@ export interface ServiceStatus extends ServiceRecord {
   /** What its health address says. Missing where it has none. */
   readonly health?: 'healthy' | 'unhealthy' | 'unknown';
   /** How its last run ended. Missing while it runs, and when nobody noted it. */
-  readonly exit?: ExitNote;
+  readonly exit?: RecordedExit;
   /** Who listens on its port, as the kernel says. Missing when nobody does. */
   readonly listener?: { readonly address: string; readonly pid: number | null; readonly own: boolean };
   readonly recent_errors: readonly string[];

@@ -13,7 +13,7 @@ import {
   type RunningYard,
 } from '../../../test/helpers/yard-services.ts';
 import { isAlive } from '../../../test/servers/shapes/watch.ts';
-import { ownMark } from '../../process/index.ts';
+import { ownIdentity } from '../../process/index.ts';
 import { readLease, takeLease } from '../ports/lease.ts';
 import { makeHome } from '../state/home.ts';
 import { restart } from './restart.ts';
@@ -456,21 +456,21 @@ depends_on = ["web"]
     const yard = await runningYard(`[ports]\nstart = ${start}\nend = ${end}\n${WEB}`);
     const { home } = yard.context;
     makeHome(home);
-    const gone = { ...ownMark(), startTime: 1 };
+    const gone = { ...ownIdentity(), startTime: 1 };
     const lease = { key: 'x::web', root: '/another', cookie: 'nobody carries this', at: Date.now() };
-    takeLease(home, start, { ...lease, holder: ownMark() });
+    takeLease(home, start, { ...lease, holder: ownIdentity() });
     takeLease(home, end, { ...lease, holder: gone });
     expect(outcomeOf(await yard.up(), 'web')).toMatchObject({ result: 'ready', port: end });
     await yard.down();
     rmSync(join(home.ports, String(start)));
-    takeLease(home, start, { ...lease, holder: ownMark() });
-    takeLease(home, end, { ...lease, holder: { ...ownMark(), place: 'another machine' } });
+    takeLease(home, start, { ...lease, holder: ownIdentity() });
+    takeLease(home, end, { ...lease, holder: { ...ownIdentity(), place: 'another machine' } });
     await expect(yard.up()).rejects.toThrow(`no free TCP ports found in ${start}-${end}`);
     rmSync(join(home.ports, String(end)));
     takeLease(home, end, {
       ...lease,
       at: 0,
-      holder: { ...ownMark(), place: 'this machine before it booted' },
+      holder: { ...ownIdentity(), place: 'this machine before it booted' },
     });
     expect((await yard.up()).ok).toBe(true);
   });

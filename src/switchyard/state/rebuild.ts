@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   bootId,
-  createMarkedProcesses,
+  createCookieProcesses,
   describeProcess,
   environmentOf,
   pidNamespace,
-  type LivingProcess,
+  type RunningProcess,
 } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { CONFIG_FILE, configFileFor } from '../config/find.ts';
@@ -44,7 +44,7 @@ function findServices(home: Home, state: State): string[] {
     ),
   );
   const said: string[] = [];
-  for (const [cookie, processes] of createMarkedProcesses(COOKIE).look().carriers()) {
+  for (const [cookie, processes] of createCookieProcesses(COOKIE).look().carriers()) {
     if (!cookie.startsWith(`${home.hash}.`) || known.has(cookie)) continue;
     const record = serviceOf(home, cookie, processes);
     if (record === undefined) continue;
@@ -83,7 +83,7 @@ function writtenName(file: string): string | undefined {
 function serviceOf(
   home: Home,
   cookie: string,
-  processes: readonly LivingProcess[],
+  processes: readonly RunningProcess[],
 ): ServiceRecord | undefined {
   // The one that was started leads the session. When it is gone, the oldest one that is left stands for it.
   const leader = processes.find(({ pid, session }) => pid === session) ?? processes[0];

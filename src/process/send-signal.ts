@@ -1,8 +1,8 @@
 /** What became of a signal. */
-export type Delivery = 'sent' | 'gone' | 'refused';
+export type SignalResult = 'sent' | 'gone' | 'refused';
 
 /** Sends a signal to a pid that was just verified. */
-export function deliver(pid: number, signal: NodeJS.Signals): Delivery {
+export function sendSignal(pid: number, signal: NodeJS.Signals): SignalResult {
   try {
     process.kill(pid, signal);
     return 'sent';

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import type { Census, LivingProcess } from './census.ts';
-import { deliver } from './deliver.ts';
+import type { ProcessList, RunningProcess } from './process-list.ts';
+import { sendSignal } from './send-signal.ts';
 
 const COLUMNS = 'pid=,ppid=,pgid=,stat=,lstart=';
 
@@ -8,8 +8,8 @@ const COLUMNS = 'pid=,ppid=,pgid=,stat=,lstart=';
  * macOS and the BSDs: no environment and no session of others can be seen, so a child's tree is its process
  * group and its descendants by parent.
  */
-export function createPsCensus(): Census {
-  const list = (selection: readonly string[]): LivingProcess[] => {
+export function createPsProcessList(): ProcessList {
+  const list = (selection: readonly string[]): RunningProcess[] => {
     const { stdout } = spawnSync('ps', [...selection, '-o', COLUMNS], {
       encoding: 'utf8',
       env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' },
@@ -18,21 +18,21 @@ export function createPsCensus(): Census {
     });
     return parsePs(stdout);
   };
-  const identify = (pid: number): LivingProcess | undefined => list(['-p', String(pid)])[0];
+  const identify = (pid: number): RunningProcess | undefined => list(['-p', String(pid)])[0];
   return {
-    take: (since) => list(['-ax']).filter((entry) => entry.startTime >= since),
+    read: (since) => list(['-ax']).filter((entry) => entry.startTime >= since),
     identify,
     signal(target, signal) {
       if (identify(target.pid)?.startTime !== target.startTime) return 'gone';
-      return deliver(target.pid, signal);
+      return sendSignal(target.pid, signal);
     },
     collected: () => undefined,
   };
 }
 
 /** Lines of `pid ppid pgid stat Sat Nov 15 09:07:01 2025`, without the dead. */
-export function parsePs(text: string): LivingProcess[] {
-  const living: LivingProcess[] = [];
+export function parsePs(text: string): RunningProcess[] {
+  const living: RunningProcess[] = [];
   for (const line of text.split('\n')) {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*)$/.exec(line);
     if (match === null || match[4]!.startsWith('Z')) continue;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-export interface RunNowOptions {
+export interface RunSyncOptions {
   readonly cwd: string;
   /** The complete environment. */
   readonly env: NodeJS.ProcessEnv;
@@ -14,7 +14,11 @@ export interface RunNowOptions {
  * What a short command says, or undefined where it fails, for whatever reason. Nothing else happens meanwhile, so it is for
  * programs that have nothing else to do: there it takes two milliseconds less than `run`, which has to make streams.
  */
-export function runNow(command: string, args: readonly string[], options: RunNowOptions): string | undefined {
+export function runSync(
+  command: string,
+  args: readonly string[],
+  options: RunSyncOptions,
+): string | undefined {
   const { cwd, env, timeout, maxBytes } = options;
   const { status, stdout } = spawnSync(command, args, {
     cwd,

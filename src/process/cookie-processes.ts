@@ -1,48 +1,48 @@
-import { createCimCensus } from './census-cim.ts';
-import { createCensus, type LivingProcess } from './census.ts';
-import type { Identity } from './identity.ts';
-import { createTree, membersOf, type Tree } from './members.ts';
+import { createCimProcessList } from './process-list-cim.ts';
+import { createProcessList, type RunningProcess } from './process-list.ts';
+import type { PidStart } from './pid-start.ts';
+import { createProcessTree, treeMembers, type ProcessTree } from './process-tree.ts';
 import { createTerminator, type StopReport } from './terminate.ts';
 
 /** How a program that was started some time, by whomever, is known again. */
-export interface Marked {
+export interface CookieTarget {
   /** The process that was started. Undefined when nobody could write it down; then the cookie alone tells. */
-  readonly leader: Identity | undefined;
+  readonly leader: PidStart | undefined;
   /** The value in its environment, which all its descendants inherit. */
   readonly cookie: string | undefined;
 }
 
 /** What one look at all processes saw. */
-export interface Sighting {
+export interface ProcessSnapshot {
   /** The living of this program, oldest first. Never ourselves, and never who carries the cookie of another one. */
-  membersOf(target: Marked): readonly LivingProcess[];
+  membersOf(target: CookieTarget): readonly RunningProcess[];
   /** Everybody who carries a cookie, by its value, oldest first. */
-  carriers(): ReadonlyMap<string, readonly LivingProcess[]>;
+  carriers(): ReadonlyMap<string, readonly RunningProcess[]>;
 }
 
 /** Processes that are known by a cookie in their environment, whoever started them and whenever. */
-export interface MarkedProcesses {
+export interface CookieProcesses {
   /** For these targets alone it is several times quicker: nobody older than their leaders is looked at. Default: all. */
-  look(targets?: readonly Marked[]): Sighting;
+  look(targets?: readonly CookieTarget[]): ProcessSnapshot;
   /**
    * Ends these programs in parallel: SIGTERM at once, SIGKILL after `kill` milliseconds (default 5000), until nobody
    * was seen twice. The reports are in the order of the targets.
    */
   stop(
-    targets: readonly (Marked & { readonly name: string })[],
+    targets: readonly (CookieTarget & { readonly name: string })[],
     options?: { readonly kill?: number },
   ): Promise<readonly StopReport[]>;
 }
 
-export function createMarkedProcesses(cookieName: string): MarkedProcesses {
-  const census = process.platform === 'win32' ? createCimCensus() : createCensus(cookieName);
+export function createCookieProcesses(cookieName: string): CookieProcesses {
+  const processes = process.platform === 'win32' ? createCimProcessList() : createProcessList(cookieName);
   const ourselves = new Set([process.pid]);
-  const terminator = createTerminator({ census, strangers: () => ourselves });
+  const terminator = createTerminator({ processes, strangers: () => ourselves });
   return {
     look(targets) {
-      const living = census.take(targets === undefined ? 0 : eldestOf(targets));
+      const living = processes.read(targets === undefined ? 0 : eldestOf(targets));
       return {
-        membersOf: (target) => membersOf(treeOf(target), living, ourselves),
+        membersOf: (target) => treeMembers(treeOf(target), living, ourselves),
         carriers: () => carriersAmong(living),
       };
     },
@@ -51,7 +51,7 @@ export function createMarkedProcesses(cookieName: string): MarkedProcesses {
         targets.map((target) =>
           terminator.stop(
             { name: target.name, tree: treeOf(target), closeStdin: () => undefined },
-            { term: 0, kill, giveUp: kill + BURIAL },
+            { term: 0, kill, giveUp: kill + CONFIRM_GONE_MS },
           ),
         ),
       ),
@@ -59,21 +59,21 @@ export function createMarkedProcesses(cookieName: string): MarkedProcesses {
 }
 
 /** How long the dead of SIGKILL may take to be gone, in milliseconds. On a busy machine that is more than a moment. */
-const BURIAL = 5000;
+const CONFIRM_GONE_MS = 5000;
 
 /** No environment can hold this. To a tree, no cookie at all would mean every cookie. */
 const NO_COOKIE = '\0';
 
-function treeOf({ leader, cookie }: Marked): Tree {
-  return createTree(leader, cookie ?? NO_COOKIE);
+function treeOf({ leader, cookie }: CookieTarget): ProcessTree {
+  return createProcessTree(leader, cookie ?? NO_COOKIE);
 }
 
-function eldestOf(targets: readonly Marked[]): number {
+function eldestOf(targets: readonly CookieTarget[]): number {
   return Math.min(...targets.map(({ leader }) => leader?.startTime ?? 0));
 }
 
-function carriersAmong(living: readonly LivingProcess[]): ReadonlyMap<string, readonly LivingProcess[]> {
-  const found = new Map<string, LivingProcess[]>();
+function carriersAmong(living: readonly RunningProcess[]): ReadonlyMap<string, readonly RunningProcess[]> {
+  const found = new Map<string, RunningProcess[]>();
   for (const entry of [...living].sort((a, b) => a.startTime - b.startTime || a.pid - b.pid)) {
     if (entry.cookie === undefined || entry.pid === process.pid) continue;
     const others = found.get(entry.cookie);

@@ -1,14 +1,14 @@
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
 /** One process, not whoever inherits its number: a pid is reused, a pid with its start time is not. */
-export interface Identity {
+export interface PidStart {
   readonly pid: number;
   /** When it started, in the system's own unit (Linux: clock ticks since boot). Comparable on one boot only. */
   readonly startTime: number;
 }
 
 /** What `/proc/PID/stat` says, as far as we need it. */
-export interface ProcessStat extends Identity {
+export interface ProcessStat extends PidStart {
   readonly parent: number;
   readonly session: number;
   readonly alive: boolean;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { carriersOf, holdsWithin, isAlive, shapeArgs, SHAPES } from '../../test/servers/shapes/watch.ts';
 import { startDetached, type Detached } from './detached.ts';
-import { readStat, type Identity } from './identity.ts';
-import { createMarkedProcesses, type Marked } from './marked.ts';
+import { readStat, type PidStart } from './pid-start.ts';
+import { createCookieProcesses, type CookieTarget } from './cookie-processes.ts';
 
 const COOKIE = 'MARKED_TEST_COOKIE';
 const RUN = randomUUID();
@@ -20,9 +20,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-interface Started extends Marked {
+interface Started extends CookieTarget {
   readonly name: string;
-  readonly leader: Identity;
+  readonly leader: PidStart;
   readonly cookie: string;
   /** Who spoke up until the shape was complete. */
   readonly pids: readonly number[];
@@ -54,7 +54,7 @@ describe.runIf(process.platform === 'linux')('of every shape', () => {
     const started = await Promise.all(
       [...SHAPES, 'forks-on-term', 'scrubs-environment'].map((name) => shape(name)),
     );
-    const processes = createMarkedProcesses(COOKIE);
+    const processes = createCookieProcesses(COOKIE);
     for (const sighting of [processes.look(), processes.look(started)]) {
       for (const target of started) {
         const seen = sighting.membersOf(target).map(({ pid }) => pid);
@@ -76,7 +76,7 @@ describe.runIf(process.platform === 'linux')('of every shape', () => {
     'all of %s are found and ended by the cookie alone',
     async (name) => {
       const { cookie, pids } = await shape(name);
-      const processes = createMarkedProcesses(COOKIE);
+      const processes = createCookieProcesses(COOKIE);
       const target = { name, leader: undefined, cookie };
       const seen = processes.look([target]).membersOf(target);
       expect(seen.map(({ pid }) => pid)).toEqual(expect.arrayContaining(pids.filter(isAlive)));
@@ -92,7 +92,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
     onTestFinished(() => void child.kill('SIGKILL'));
     const { startTime } = readStat(child.pid!)!;
-    const processes = createMarkedProcesses(COOKIE);
+    const processes = createCookieProcesses(COOKIE);
     for (const wrong of [1, startTime - 1, startTime + 1]) {
       for (const cookie of [undefined, `${RUN}.nobody`]) {
         const target = { name: 'stale', leader: { pid: child.pid!, startTime: wrong }, cookie };
@@ -114,7 +114,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
       env: { ...env, [COOKIE]: outer },
       logFile,
     });
-    const processes = createMarkedProcesses(COOKIE);
+    const processes = createCookieProcesses(COOKIE);
     const pidsOf = (cookie: string): number[] =>
       (processes.look().carriers().get(cookie) ?? []).map(({ pid }) => pid);
     expect(await holdsWithin(20_000, () => pidsOf(inner).length === 1 && pidsOf(outer).length === 2)).toBe(
@@ -135,7 +135,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
   });
 
   test('not ourselves, and nobody for a target without leader and cookie', async () => {
-    const processes = createMarkedProcesses(COOKIE);
+    const processes = createCookieProcesses(COOKIE);
     const leader = readStat(process.pid);
     const members = processes.look().membersOf({ leader, cookie: undefined });
     expect(members.map(({ pid }) => pid)).not.toContain(process.pid);
@@ -149,7 +149,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
 describe.runIf(process.platform === 'linux')('stop', () => {
   test('takes children of this very process for dead when they are, collected or not', async () => {
     const { exited, ...target } = await shape('plain');
-    const processes = createMarkedProcesses(COOKIE);
+    const processes = createCookieProcesses(COOKIE);
     const [report] = await processes.stop([target], { kill: 20_000 });
     expect(report).toMatchObject({ kind: 'gone', by: 'term' });
     expect(report!.milliseconds).toBeLessThan(15_000);
@@ -159,7 +159,7 @@ describe.runIf(process.platform === 'linux')('stop', () => {
   test('reports in the order of the targets, and the gone as gone', async () => {
     const stubborn = await shape('ignores-term');
     const plain = await shape('plain');
-    const processes = createMarkedProcesses(COOKIE);
+    const processes = createCookieProcesses(COOKIE);
     await processes.stop([plain]);
     const obedient = await shape('plain');
     expect(await processes.stop([stubborn, plain, obedient], { kill: 2000 })).toMatchObject([

@@ -28,8 +28,8 @@ export type ChildEnd =
       readonly at: number;
     };
 
-/** The process we started ourselves. What it started in turn is its tree, which the family knows. */
-export interface Leader {
+/** The process we started ourselves. What it started in turn is its process tree, which ChildProcesses tracks. */
+export interface RootProcess {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
   readonly stdin: Writable;
@@ -53,7 +53,7 @@ const LAST_READ = 1000;
  * Starts a program from its arguments (never through a shell), in a session of its own, on three pipes. With a
  * `refusal` it fails with that instead.
  */
-export function spawnLeader(options: SpawnOptions, refusal?: SwitchboardError): Leader {
+export function spawnRoot(options: SpawnOptions, refusal?: SwitchboardError): RootProcess {
   const { command, args, cwd, env } = options;
   let child: ChildProcess | undefined;
   let thrown: unknown;

@@ -1,17 +1,17 @@
 import { Buffer } from 'node:buffer';
 import { readdirSync } from 'node:fs';
-import type { Census, LivingProcess } from './census.ts';
-import { deliver } from './deliver.ts';
-import { parseStat, readStat } from './identity.ts';
-import { DAEMON_COOKIE, SERVICE_COOKIE } from './outliving.ts';
+import type { ProcessList, RunningProcess } from './process-list.ts';
+import { sendSignal } from './send-signal.ts';
+import { parseStat, readStat } from './pid-start.ts';
+import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 import { readProcFile, valueIn } from './proc-file.ts';
 
 /** Linux: everything is in /proc. */
-export function createProcCensus(cookieName: string): Census {
+export function createProcProcessList(cookieName: string): ProcessList {
   const wanted = Buffer.from(`${cookieName}=`);
   return {
-    take(since) {
-      const living: LivingProcess[] = [];
+    read(since) {
+      const living: RunningProcess[] = [];
       for (const name of readdirSync('/proc')) {
         if (!/^\d+$/.test(name)) continue;
         const stat = parseStat(readProcFile(`/proc/${name}/stat`).toString('latin1'));
@@ -29,7 +29,7 @@ export function createProcCensus(cookieName: string): Census {
     signal(target, signal) {
       const now = readStat(target.pid);
       if (now?.alive !== true || now.startTime !== target.startTime) return 'gone';
-      return deliver(target.pid, signal);
+      return sendSignal(target.pid, signal);
     },
     collected: () => undefined,
   };

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { LivingProcess } from './census.ts';
-import { createTree, membersOf, type Tree } from './members.ts';
+import type { RunningProcess } from './process-list.ts';
+import { createProcessTree, treeMembers, type ProcessTree } from './process-tree.ts';
 
 const leader = { pid: 100, startTime: 1000 };
 const nobody = new Set<number>();
 
-function living(pid: number, fields: Partial<LivingProcess> = {}): LivingProcess {
+function living(pid: number, fields: Partial<RunningProcess> = {}): RunningProcess {
   return { pid, parent: 1, session: pid, startTime: 1001, cookie: undefined, ...fields };
 }
 
-function pidsOf(tree: Tree, all: readonly LivingProcess[], strangers = nobody): number[] {
-  return membersOf(tree, all, strangers).map(({ pid }) => pid);
+function pidsOf(tree: ProcessTree, all: readonly RunningProcess[], strangers = nobody): number[] {
+  return treeMembers(tree, all, strangers).map(({ pid }) => pid);
 }
 
 const leaderAlive = living(100, { startTime: 1000, cookie: 'ours' });
@@ -26,7 +26,7 @@ describe('members of a tree', () => {
       living(300),
       living(301, { cookie: 'of another child' }),
     ];
-    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100, 201, 202, 203, 205]);
+    expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([100, 201, 202, 203, 205]);
   });
 
   test('not those that are meant to outlive whoever started them, nor what they started', () => {
@@ -37,7 +37,7 @@ describe('members of a tree', () => {
       living(203, { parent: 202, outlives: true }),
       living(204, { session: 100, outlives: true }),
     ];
-    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100, 201]);
+    expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([100, 201]);
   });
 
   test('nobody, when all that is left is a stranger with the pid of the leader', () => {
@@ -45,27 +45,29 @@ describe('members of a tree', () => {
       living(100, { startTime: 2000 }),
       living(101, { session: 100, parent: 100, startTime: 2001 }),
     ];
-    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([]);
+    expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([]);
   });
 
   test('nobody, when a strange session took the number of ours and lost its leader too', () => {
-    expect(pidsOf(createTree(leader, 'ours'), [living(101, { session: 100, startTime: 2001 })])).toEqual([]);
+    expect(
+      pidsOf(createProcessTree(leader, 'ours'), [living(101, { session: 100, startTime: 2001 })]),
+    ).toEqual([]);
   });
 
   test('the whole session without its leader, while one in it carries the cookie', () => {
     const all = [living(101, { session: 100, cookie: 'ours' }), living(102, { session: 100 })];
-    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([101, 102]);
+    expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([101, 102]);
   });
 
   test('the whole session without its leader, while one in it was seen before', () => {
-    const tree = createTree(leader, 'ours');
+    const tree = createProcessTree(leader, 'ours');
     tree.known.set(101, 1001);
     const all = [living(101, { session: 100 }), living(102, { session: 100 })];
     expect(pidsOf(tree, all)).toEqual([101, 102]);
   });
 
   test('not one seen before whose pid now belongs to somebody else', () => {
-    const tree = createTree(leader, 'ours');
+    const tree = createProcessTree(leader, 'ours');
     tree.known.set(101, 1001);
     expect(pidsOf(tree, [living(101, { startTime: 1002 })])).toEqual([]);
   });
@@ -77,12 +79,12 @@ describe('members of a tree', () => {
       living(91, { cookie: 'ours', startTime: 999 }),
       living(92, { parent: 100, startTime: 999 }),
     ];
-    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100]);
+    expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([100]);
   });
 
   test('never those named as strangers, nor their descendants', () => {
     const all = [leaderAlive, living(7, { cookie: 'ours' }), living(8, { parent: 7 })];
-    expect(pidsOf(createTree(leader, 'ours'), all, new Set([7]))).toEqual([100]);
+    expect(pidsOf(createProcessTree(leader, 'ours'), all, new Set([7]))).toEqual([100]);
   });
 
   test('not one with the cookie of another tree, though it is a child, in the session, or the leader itself', () => {
@@ -92,8 +94,8 @@ describe('members of a tree', () => {
       living(202, { parent: 201, session: 201, cookie: 'of another tree' }),
       living(203, { session: 100, cookie: 'of another tree' }),
     ];
-    expect(pidsOf(createTree(leader, 'ours'), all)).toEqual([100]);
-    expect(pidsOf(createTree(leader, 'no longer its own'), [leaderAlive])).toEqual([]);
+    expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([100]);
+    expect(pidsOf(createProcessTree(leader, 'no longer its own'), [leaderAlive])).toEqual([]);
   });
 
   test('for the tree without leader: whoever carries any cookie of the run', () => {
@@ -103,6 +105,6 @@ describe('members of a tree', () => {
       living(7, { cookie: 'b' }),
       living(8, { session: 0 }),
     ];
-    expect(pidsOf(createTree(undefined, undefined), all)).toEqual([6, 7]);
+    expect(pidsOf(createProcessTree(undefined, undefined), all)).toEqual([6, 7]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCim } from './census-cim.ts';
+import { parseCim } from './process-list-cim.ts';
 
 test('the list of Windows is read line by line, and what is none is left out', () => {
   const text = '4 0 1759300000000\r\n1234 4 1759300001234\r\n\r\nGet-CimInstance : Access denied\r\n9 8\r\n';

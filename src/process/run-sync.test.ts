@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runNow } from './run-now.ts';
+import { runSync } from './run-sync.ts';
 
-const now = (script: string, more: Partial<Parameters<typeof runNow>[2]> = {}): string | undefined =>
-  runNow(process.execPath, ['-e', script], {
+const now = (script: string, more: Partial<Parameters<typeof runSync>[2]> = {}): string | undefined =>
+  runSync(process.execPath, ['-e', script], {
     cwd: tmpdir(),
     env: process.env,
     timeout: 20_000,
@@ -22,7 +22,7 @@ test.each([
   ['is ended', () => now(`process.kill(process.pid, 'SIGKILL')`)],
   ['says too much', () => now(`console.log('x'.repeat(5000))`)],
   ['has no directory', () => now('', { cwd: join(tmpdir(), 'not-there') })],
-  ['does not exist', () => runNow('no-such-program', [], { cwd: '.', env: {}, timeout: 1000, maxBytes: 1 })],
+  ['does not exist', () => runSync('no-such-program', [], { cwd: '.', env: {}, timeout: 1000, maxBytes: 1 })],
 ])('nothing where it %s', (_how, what) => {
   expect(what()).toBeUndefined();
 });

@@ -1,17 +1,17 @@
-import type { LivingProcess } from './census.ts';
-import type { Identity } from './identity.ts';
+import type { RunningProcess } from './process-list.ts';
+import type { PidStart } from './pid-start.ts';
 
 /** A child and everything that came from it. */
-export interface Tree {
+export interface ProcessTree {
   /** The process we spawned; undefined for the tree of whatever else carries a cookie of this run. */
-  readonly leader: Identity | undefined;
+  readonly leader: PidStart | undefined;
   /** The value that marks this tree; undefined means every value of this run. */
   readonly cookie: string | undefined;
   /** Members seen so far, pid to start time; stays true when a parent dies or an environment is overwritten. */
   readonly known: Map<number, number>;
 }
 
-export function createTree(leader: Identity | undefined, cookie: string | undefined): Tree {
+export function createProcessTree(leader: PidStart | undefined, cookie: string | undefined): ProcessTree {
   const known = new Map(leader === undefined ? [] : [[leader.pid, leader.startTime]]);
   return { leader, cookie, known };
 }
@@ -23,13 +23,13 @@ export function createTree(leader: Identity | undefined, cookie: string | undefi
  * have been started from within this tree, but it has an owner of its own. The same holds for what is meant to outlive
  * whoever started it.
  */
-export function membersOf(
-  tree: Tree,
-  living: readonly LivingProcess[],
+export function treeMembers(
+  tree: ProcessTree,
+  living: readonly RunningProcess[],
   strangers: ReadonlySet<number>,
-): LivingProcess[] {
+): RunningProcess[] {
   const since = tree.leader?.startTime ?? 0;
-  const members = new Set<LivingProcess>();
+  const members = new Set<RunningProcess>();
   const candidates = living.filter(
     (entry) =>
       entry.startTime >= since &&
@@ -50,17 +50,17 @@ export function membersOf(
   return [...members].sort((a, b) => a.startTime - b.startTime || a.pid - b.pid);
 }
 
-function carries(tree: Tree, entry: LivingProcess): boolean {
+function carries(tree: ProcessTree, entry: RunningProcess): boolean {
   return entry.cookie !== undefined && (tree.cookie === undefined || tree.cookie === entry.cookie);
 }
 
-function carriesAnother(tree: Tree, entry: LivingProcess): boolean {
+function carriesAnother(tree: ProcessTree, entry: RunningProcess): boolean {
   return entry.cookie !== undefined && tree.cookie !== undefined && tree.cookie !== entry.cookie;
 }
 
 /** A Set hands out what is added while it is walked: children of children follow by themselves. */
-function addDescendants(members: Set<LivingProcess>, candidates: readonly LivingProcess[]): void {
-  const childrenOf = new Map<number, LivingProcess[]>();
+function addDescendants(members: Set<RunningProcess>, candidates: readonly RunningProcess[]): void {
+  const childrenOf = new Map<number, RunningProcess[]>();
   for (const entry of candidates) {
     const siblings = childrenOf.get(entry.parent);
     if (siblings === undefined) childrenOf.set(entry.parent, [entry]);

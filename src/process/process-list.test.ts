@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createProcCensus } from './census-proc.ts';
-import { createPsCensus, parsePs } from './census-ps.ts';
-import type { Census } from './census.ts';
+import { createProcProcessList } from './process-list-proc.ts';
+import { createPsProcessList, parsePs } from './process-list-ps.ts';
+import type { ProcessList } from './process-list.ts';
 
 const linux = process.platform === 'linux';
 
@@ -13,8 +13,8 @@ function sleeper(env: Record<string, string> = {}): number {
   return child.pid!;
 }
 
-function entryOf(census: Census, pid: number, since = 0) {
-  return census.take(since).find((entry) => entry.pid === pid);
+function entryOf(processes: ProcessList, pid: number, since = 0) {
+  return processes.read(since).find((entry) => entry.pid === pid);
 }
 
 /** Holds the whole turn, so that Node cannot collect children that end meanwhile. */
@@ -22,50 +22,50 @@ function holdTurn(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
-describe.runIf(linux)('the census of /proc', () => {
+describe.runIf(linux)('the process list of /proc', () => {
   test('sees session, parent and cookie of a child', () => {
-    const census = createProcCensus('CENSUS_MARK');
+    const processes = createProcProcessList('CENSUS_MARK');
     const pid = sleeper({ OTHER: 'x CENSUS_MARK=no', CENSUS_MARK: 'value' });
-    const identity = census.identify(pid)!;
-    expect(entryOf(census, pid)).toMatchObject({ parent: process.pid, session: pid, cookie: 'value' });
-    expect(entryOf(census, pid, identity.startTime)).toBeDefined();
-    expect(entryOf(census, pid, identity.startTime + 1)).toBeUndefined();
+    const identity = processes.identify(pid)!;
+    expect(entryOf(processes, pid)).toMatchObject({ parent: process.pid, session: pid, cookie: 'value' });
+    expect(entryOf(processes, pid, identity.startTime)).toBeDefined();
+    expect(entryOf(processes, pid, identity.startTime + 1)).toBeUndefined();
   });
 
   test('does not take the text of the cookie inside another variable for the cookie', () => {
     const pid = sleeper({ OTHER: 'CENSUS_MARK=no' });
-    expect(entryOf(createProcCensus('CENSUS_MARK'), pid)?.cookie).toBeUndefined();
+    expect(entryOf(createProcProcessList('CENSUS_MARK'), pid)?.cookie).toBeUndefined();
   });
 
   test('finds the cookie in an environment larger than any buffer', () => {
     const big = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`A${i}`, 'x'.repeat(100_000)]));
     const pid = sleeper({ ...big, CENSUS_MARK: 'v' });
-    expect(entryOf(createProcCensus('CENSUS_MARK'), pid)?.cookie).toBe('v');
+    expect(entryOf(createProcProcessList('CENSUS_MARK'), pid)?.cookie).toBe('v');
   });
 
   test('a zombie has an identity but is not among the living, and gets no signal', async () => {
-    const census = createProcCensus('CENSUS_MARK');
+    const processes = createProcProcessList('CENSUS_MARK');
     const child = spawn('true', { stdio: 'ignore' });
     const pid = child.pid!;
     holdTurn(200);
-    const identity = census.identify(pid)!;
+    const identity = processes.identify(pid)!;
     expect(identity.pid).toBe(pid);
-    expect(entryOf(census, pid)).toBeUndefined();
-    expect(census.signal(identity, 'SIGTERM')).toBe('gone');
+    expect(entryOf(processes, pid)).toBeUndefined();
+    expect(processes.signal(identity, 'SIGTERM')).toBe('gone');
     await once(child, 'exit');
   });
 
   test('signals nobody whose start time differs', () => {
-    const census = createProcCensus('CENSUS_MARK');
+    const processes = createProcProcessList('CENSUS_MARK');
     const pid = sleeper();
-    const { startTime } = census.identify(pid)!;
-    expect(census.signal({ pid, startTime: startTime + 1 }, 'SIGKILL')).toBe('gone');
-    expect(entryOf(census, pid)).toBeDefined();
-    expect(census.signal({ pid, startTime }, 'SIGKILL')).toBe('sent');
+    const { startTime } = processes.identify(pid)!;
+    expect(processes.signal({ pid, startTime: startTime + 1 }, 'SIGKILL')).toBe('gone');
+    expect(entryOf(processes, pid)).toBeDefined();
+    expect(processes.signal({ pid, startTime }, 'SIGKILL')).toBe('sent');
   });
 });
 
-describe('the census of ps', () => {
+describe('the process list of ps', () => {
   test('reads what macOS prints and leaves out the dead', () => {
     const text =
       '    1     0     1 Ss   Sat Nov 15 09:07:01 2025\n  42 1 42 Z Sat Nov 15 09:07:02 2025\n\nrubbish\n';
@@ -83,14 +83,14 @@ describe('the census of ps', () => {
   test.runIf(process.platform !== 'win32')(
     'sees a child with its process group, and ends only that one',
     () => {
-      const census = createPsCensus();
+      const processes = createPsProcessList();
       const pid = sleeper();
-      const identity = census.identify(pid);
+      const identity = processes.identify(pid);
       // Small systems come without ps; there the reading above is all that can be shown.
       if (identity === undefined) return;
-      expect(entryOf(census, pid)).toMatchObject({ parent: process.pid, session: pid });
-      expect(census.signal({ pid, startTime: identity.startTime - 5 }, 'SIGKILL')).toBe('gone');
-      expect(census.signal(identity, 'SIGKILL')).toBe('sent');
+      expect(entryOf(processes, pid)).toMatchObject({ parent: process.pid, session: pid });
+      expect(processes.signal({ pid, startTime: identity.startTime - 5 }, 'SIGKILL')).toBe('gone');
+      expect(processes.signal(identity, 'SIGKILL')).toBe('sent');
     },
   );
 });

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 
-export interface Command {
+export interface NotedCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** How a program ended, as a file tells that was written when it did. */
-export interface ExitNote {
+export interface RecordedExit {
   /** For a program that was ended by signal N, 128 + N. */
   readonly code: number;
   /** In seconds since the epoch. */
@@ -15,7 +15,7 @@ export interface ExitNote {
 }
 
 /** Undefined while it runs, and when whoever should have noted it was killed as well. */
-export function readExit(exitFile: string): ExitNote | undefined {
+export function readExit(exitFile: string): RecordedExit | undefined {
   try {
     const text = readFileSync(exitFile, 'latin1');
     if (!/^\d{1,3}\n$/.test(text)) return undefined;
@@ -44,12 +44,12 @@ exit $code
 const SHELL = '/bin/sh';
 
 /** Not on Windows. */
-export function canNoteExit(): boolean {
+export function canRecordExit(): boolean {
   return existsSync(SHELL);
 }
 
 /** The same command under a small shell that notes its end. Its file has to be a full path; its arguments stay arguments. */
-export function notingExit({ file, args, env }: Command, exitFile: string): Command {
+export function recordingExit({ file, args, env }: NotedCommand, exitFile: string): NotedCommand {
   const odd = Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   // `env` would take such a file for a variable.
   const carried = file.includes('=') ? [] : odd;
@@ -66,7 +66,7 @@ const CARRIER = 'SWITCHYARD_CARRIED_';
  * Some shells drop variables that they could not name themselves (`npm_config_@scope:registry`). These travel as the
  * values of others. Not as arguments: everybody on the machine can read those.
  */
-function packed(env: Command['env'], names: readonly string[]): Command['env'] {
+function packed(env: NotedCommand['env'], names: readonly string[]): NotedCommand['env'] {
   if (names.length === 0) return env;
   const packages = names.map((name, at) => [`${CARRIER}${at}`, `${name}=${env[name]}`] as const);
   const plain = Object.entries(env).filter(([name]) => !names.includes(name));

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { askSystem } from './ask-system.ts';
-import type { Census, LivingProcess } from './census.ts';
+import type { ProcessList, RunningProcess } from './process-list.ts';
 
 /** Start times are in milliseconds since the epoch. */
 const LIST = `Get-CimInstance Win32_Process | Where-Object CreationDate | ForEach-Object {
@@ -10,12 +10,12 @@ const LIST = `Get-CimInstance Win32_Process | Where-Object CreationDate | ForEac
  * Windows, for processes that another program of ours may have started. Environments of others cannot be seen and there
  * are no sessions, so a tree is what still hangs together by parents.
  */
-export function createCimCensus(): Census {
-  const list = (): LivingProcess[] =>
+export function createCimProcessList(): ProcessList {
+  const list = (): RunningProcess[] =>
     parseCim(askSystem('powershell', ['-NoProfile', '-NonInteractive', '-Command', LIST]));
-  const identify = (pid: number): LivingProcess | undefined => list().find((entry) => entry.pid === pid);
+  const identify = (pid: number): RunningProcess | undefined => list().find((entry) => entry.pid === pid);
   return {
-    take: (since) => list().filter((entry) => entry.startTime >= since),
+    read: (since) => list().filter((entry) => entry.startTime >= since),
     identify,
     signal({ pid, startTime }) {
       if (identify(pid)?.startTime !== startTime) return 'gone';
@@ -28,8 +28,8 @@ export function createCimCensus(): Census {
 }
 
 /** Lines of `pid parent start`. */
-export function parseCim(text: string): LivingProcess[] {
-  const living: LivingProcess[] = [];
+export function parseCim(text: string): RunningProcess[] {
+  const living: RunningProcess[] = [];
   for (const line of text.split('\n')) {
     const match = /^(\d+) (\d+) (\d+)\s*$/.exec(line);
     if (match === null) continue;

@@ -13,15 +13,15 @@ import {
   SHAPES,
 } from '../../test/servers/shapes/watch.ts';
 import { silentLogger } from '../shared/log.ts';
-import type { SpawnOptions } from './child.ts';
-import { createFamily, type Child, type ChildEnd, type Family } from './index.ts';
+import type { SpawnOptions } from './root-process.ts';
+import { createChildProcesses, type Child, type ChildEnd, type ChildProcesses } from './index.ts';
 
 /** SIGTERM at once: for tests whose subject is not the time. */
 const SWIFT = { term: 0, kill: 400 };
 const env = process.env as Record<string, string>;
 
-function family(): Family {
-  const made = createFamily({ log: silentLogger });
+function createChildren(): ChildProcesses {
+  const made = createChildProcesses({ log: silentLogger });
   onTestFinished(() => made.killAllNow());
   return made;
 }
@@ -39,7 +39,7 @@ describe.runIf(process.platform === 'linux')('stop ends all of', { concurrent: t
     '%s',
     async (shape, { onTestFinished: after, expect: check }) => {
       const mark = `SHAPE_MARK=${randomUUID()}`;
-      const made = createFamily({ log: silentLogger });
+      const made = createChildProcesses({ log: silentLogger });
       after(() => made.killAllNow());
       const [name, value] = mark.split('=') as [string, string];
       const child = made.spawn(node(shapeArgs(shape), { env: { ...env, [name]: value } }));
@@ -61,7 +61,7 @@ describe.concurrent('the stages', () => {
   const endsWithStdin = `process.stdin.on('end', () => process.exit(7)).resume(); console.error('ready leaf ' + process.pid)`;
 
   test('a server that ends when stdin closes gets no signal', async ({ expect: check }) => {
-    const made = createFamily({ log: silentLogger });
+    const made = createChildProcesses({ log: silentLogger });
     const child = made.spawn(node(['-e', endsWithStdin]));
     await readyShape(child.stderr);
     check(await child.stop()).toMatchObject({ kind: 'gone', by: 'stdin' });
@@ -70,7 +70,7 @@ describe.concurrent('the stages', () => {
   });
 
   test('a server that ignores SIGTERM gets it at 2 s and is killed at 5 s', async ({ expect: check }) => {
-    const made = createFamily({ log: silentLogger });
+    const made = createChildProcesses({ log: silentLogger });
     const hears = `process.on('SIGTERM', () => console.log('term')); setInterval(() => {}, 1e6); console.error('ready leaf 1')`;
     const child = made.spawn(node(['-e', hears]));
     await readyShape(child.stderr);
@@ -88,7 +88,7 @@ describe.concurrent('the stages', () => {
   });
 
   test('a second, more urgent stop hurries the first', async ({ expect: check }) => {
-    const made = createFamily({ log: silentLogger });
+    const made = createChildProcesses({ log: silentLogger });
     const child = made.spawn(node(shapeArgs('ignores-term')));
     await readyShape(child.stderr);
     const patient = child.stop({ term: 60_000, kill: 120_000 });
@@ -98,7 +98,7 @@ describe.concurrent('the stages', () => {
   });
 
   test('a server that never reads what it is sent is ended all the same', async ({ expect: check }) => {
-    const made = createFamily({ log: silentLogger });
+    const made = createChildProcesses({ log: silentLogger });
     const child = made.spawn(node(shapeArgs('plain')));
     await readyShape(child.stderr);
     child.stdin.write('x'.repeat(4 * 1024 * 1024));
@@ -109,7 +109,7 @@ describe.concurrent('the stages', () => {
 
 describe('a child', () => {
   test('whose leader left is heard of at once, is still counted, and can still be stopped', async () => {
-    const made = family();
+    const made = createChildren();
     const child = made.spawn(node(shapeArgs('leader-exits')));
     const end = exitOf(child);
     const leaf = (await readyShape(child.stderr)).find(({ role }) => role === 'leaf')!;
@@ -121,7 +121,7 @@ describe('a child', () => {
   });
 
   test('that ended by itself is forgotten, and stopping it again is nothing', async () => {
-    const made = family();
+    const made = createChildren();
     const child = made.spawn(node(['-e', 'process.exitCode = 3']));
     expect(await exitOf(child)).toMatchObject({ kind: 'exited', code: 3, signal: null });
     expect(await holdsWithin(2000, () => made.size === 0)).toBe(true);
@@ -129,7 +129,7 @@ describe('a child', () => {
   });
 
   test('is heard to the last word before its exit is told', async () => {
-    const child = family().spawn(node(['-e', `process.stdout.write('x'.repeat(300000) + 'last')`]));
+    const child = createChildren().spawn(node(['-e', `process.stdout.write('x'.repeat(300000) + 'last')`]));
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
     await exitOf(child);
@@ -137,7 +137,7 @@ describe('a child', () => {
   });
 
   test('tells its end once to each listener, also to one that comes late or not at all to one taken back', async () => {
-    const child = family().spawn(node(['-e', '0']));
+    const child = createChildren().spawn(node(['-e', '0']));
     const calls: string[] = [];
     child.onExit(() => calls.push('early'));
     child.onExit(() => calls.push('taken back'))();
@@ -147,7 +147,7 @@ describe('a child', () => {
   });
 
   test('that is gone can be written to without harm', async () => {
-    const child = family().spawn(node(['-e', '0']));
+    const child = createChildren().spawn(node(['-e', '0']));
     await exitOf(child);
     for (let i = 0; i < 3; i++) child.stdin.write('anybody there?\n');
     await holdsWithin(100, () => false);
@@ -159,7 +159,7 @@ describe('a child', () => {
     onTestFinished(() => {
       delete process.env['SWITCHBOARD_RUN_00000000000outer'];
     });
-    const child = family().spawn(node(shapeArgs('plain'), { env: { ONLY: 'this' } }));
+    const child = createChildren().spawn(node(shapeArgs('plain'), { env: { ONLY: 'this' } }));
     await readyShape(child.stderr);
     const names = environmentOf(child.pid!)
       .split('\0')
@@ -175,9 +175,9 @@ describe('a child', () => {
   });
 });
 
-describe('a family', () => {
+describe('all children', () => {
   test('stops all its children in parallel and takes no more', async () => {
-    const made = family();
+    const made = createChildren();
     const children = ['plain', 'setsid', 'ignores-term'].map((shape) => made.spawn(node(shapeArgs(shape))));
     const ready = (await Promise.all(children.map((child) => readyShape(child.stderr)))).flat();
     expect(made.size).toBe(3);
@@ -191,7 +191,7 @@ describe('a family', () => {
   });
 
   test('without children stops at once', async () => {
-    expect(await family().stopAll()).toMatchObject({ kind: 'gone', by: 'nothing' });
+    expect(await createChildren().stopAll()).toMatchObject({ kind: 'gone', by: 'nothing' });
   });
 });
 
@@ -207,7 +207,7 @@ describe('a program that cannot be started', () => {
     return path;
   };
   const failure = async (options: Partial<SpawnOptions>) => {
-    const made = family();
+    const made = createChildren();
     const child = made.spawn(node([], { name: 'gi\u001bthub', ...options }));
     expect(child.pid).toBeUndefined();
     expect(child.state.kind).toBe('failed');

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
-import { createCensus } from './census.ts';
-import { spawnLeader, type Leader, type SpawnOptions } from './child.ts';
+import { createProcessList } from './process-list.ts';
+import { spawnRoot, type RootProcess, type SpawnOptions } from './root-process.ts';
 import { createCpuMeter, type CpuMeter } from './cpu-use.ts';
-import { createTree, type Tree } from './members.ts';
+import { createProcessTree, type ProcessTree } from './process-tree.ts';
 import { createReaper } from './reaper.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 import {
@@ -19,7 +19,7 @@ import {
  * A process of ours and all that comes from it. `onExit` says that the process itself ended; what it started may go on
  * (and hold its pipes) until `stop()`.
  */
-export interface Child extends Omit<Leader, 'closeStdin' | 'releasePipes'> {
+export interface Child extends Omit<RootProcess, 'closeStdin' | 'releasePipes'> {
   readonly name: string;
   /**
    * Watches it for signs of life until that is stopped; `looked` is told for how many milliseconds there was none.
@@ -31,7 +31,7 @@ export interface Child extends Omit<Leader, 'closeStdin' | 'releasePipes'> {
 }
 
 /** All children of this run of the program. */
-export interface Family {
+export interface ChildProcesses {
   /** Never throws: a failed start is a state of the child. */
   spawn(options: SpawnOptions): Child;
   /** Ends all children in parallel. Final: whatever is spawned later fails. */
@@ -42,14 +42,14 @@ export interface Family {
   readonly size: number;
 }
 
-export interface FamilyOptions {
+export interface ChildProcessesOptions {
   readonly log: Logger;
 }
 
 interface Member {
   readonly child: Child;
-  readonly leader: Leader;
-  readonly tree: Tree;
+  readonly leader: RootProcess;
+  readonly tree: ProcessTree;
   stopping: boolean;
 }
 
@@ -58,11 +58,11 @@ const COOKIE_PREFIX = 'SWITCHBOARD_RUN_';
 const LINGER_POLL = 5000;
 const CONFIRM_AFTER = 20;
 
-export function createFamily({ log }: FamilyOptions): Family {
+export function createChildProcesses({ log }: ChildProcessesOptions): ChildProcesses {
   // The name is unique, not only the value: a gateway inside this one adds its own mark and cannot overwrite ours.
   const cookieName = `${COOKIE_PREFIX}${randomBytes(8).toString('hex')}`;
   const outerMarks = marksOf(process.env);
-  const census = createCensus(cookieName);
+  const processes = createProcessList(cookieName);
   const reaper = createReaper({
     log,
     cookieName,
@@ -70,7 +70,7 @@ export function createFamily({ log }: FamilyOptions): Family {
     env: { PATH: `/usr/bin:/bin:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...outerMarks },
   });
   const strangers = (): Set<number> => new Set([process.pid, reaper.pid ?? 0]);
-  const terminator = createTerminator({ census, strangers });
+  const terminator = createTerminator({ processes, strangers });
   const members = new Set<Member>();
   let meter: CpuMeter | undefined;
   let closed = false;
@@ -112,8 +112,8 @@ export function createFamily({ log }: FamilyOptions): Family {
     if (!closed) reaper.ready();
     const cookie = randomBytes(8).toString('hex');
     const env = { ...options.env, ...outerMarks, [cookieName]: cookie };
-    const leader = spawnLeader({ ...options, env }, closed ? shuttingDown(options.name) : undefined);
-    const identity = leader.pid === undefined ? undefined : census.identify(leader.pid);
+    const leader = spawnRoot({ ...options, env }, closed ? shuttingDown(options.name) : undefined);
+    const identity = leader.pid === undefined ? undefined : processes.identify(leader.pid);
     if (identity !== undefined) reaper.enlist(identity);
     const child: Child = {
       name: options.name,
@@ -134,11 +134,11 @@ export function createFamily({ log }: FamilyOptions): Family {
         }),
       stop: (stages) => stop(member, stages),
     };
-    const member: Member = { child, leader, tree: createTree(identity, cookie), stopping: false };
+    const member: Member = { child, leader, tree: createProcessTree(identity, cookie), stopping: false };
     if (leader.pid === undefined) return child;
     members.add(member);
     leader.onExit(() => {
-      census.collected(leader.pid!);
+      processes.collected(leader.pid!);
       settle(member, false);
     });
     log.debug('process started', { server: child.name, pid: leader.pid });
@@ -181,7 +181,11 @@ function marksOf(env: NodeJS.ProcessEnv): Record<string, string> {
 
 /** Whoever carries a mark of this run although its child was thought to be gone. */
 function remains(): StopTarget {
-  return { name: 'a former child', tree: createTree(undefined, undefined), closeStdin: () => undefined };
+  return {
+    name: 'a former child',
+    tree: createProcessTree(undefined, undefined),
+    closeStdin: () => undefined,
+  };
 }
 
 function shuttingDown(name: string): SwitchboardError {

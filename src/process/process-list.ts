@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { createProcCensus } from './census-proc.ts';
-import { createPsCensus } from './census-ps.ts';
-import { createWindowsCensus } from './census-windows.ts';
-import type { Delivery } from './deliver.ts';
-import type { Identity } from './identity.ts';
+import { createProcProcessList } from './process-list-proc.ts';
+import { createPsProcessList } from './process-list-ps.ts';
+import { createWindowsProcessList } from './process-list-windows.ts';
+import type { SignalResult } from './send-signal.ts';
+import type { PidStart } from './pid-start.ts';
 
 /** A living process, as one look at the system saw it. */
-export interface LivingProcess extends Identity {
+export interface RunningProcess extends PidStart {
   readonly parent: number;
   /** Its session; where sessions cannot be seen, its process group. */
   readonly session: number;
@@ -17,19 +17,19 @@ export interface LivingProcess extends Identity {
 }
 
 /** Who is alive, and the only way to signal anybody. */
-export interface Census {
+export interface ProcessList {
   /** Everybody alive who started at `since` or later: nobody older can descend from a child of ours. */
-  take(since: number): readonly LivingProcess[];
+  read(since: number): readonly RunningProcess[];
   /** Who holds this pid now, dead but uncollected included. Reliable for a child that was spawned in this same turn. */
-  identify(pid: number): Identity | undefined;
+  identify(pid: number): PidStart | undefined;
   /** Signals this very process; proves just before that the pid is still its own. */
-  signal(target: Identity, signal: 'SIGTERM' | 'SIGKILL'): Delivery;
+  signal(target: PidStart, signal: 'SIGTERM' | 'SIGKILL'): SignalResult;
   /** Our child's exit was collected: from now on its pid may be anybody's. */
   collected(pid: number): void;
 }
 
 /** `cookieName` is the environment variable that marks the processes of this run. */
-export function createCensus(cookieName: string): Census {
-  if (process.platform === 'win32') return createWindowsCensus();
-  return existsSync('/proc/self/stat') ? createProcCensus(cookieName) : createPsCensus();
+export function createProcessList(cookieName: string): ProcessList {
+  if (process.platform === 'win32') return createWindowsProcessList();
+  return existsSync('/proc/self/stat') ? createProcProcessList(cookieName) : createPsProcessList();
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { bootId, parseStat, readStat } from './identity.ts';
+import { bootId, parseStat, readStat } from './pid-start.ts';
 
 /** A line as the kernel writes it, with the fields we read. */
 function statLine(name: string, { state = 'S', threads = 1 } = {}): string {

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import type { Census } from './census.ts';
+import type { ProcessList } from './process-list.ts';
 
 /**
  * Windows: only our direct children are seen, and `taskkill /T` ends what still hangs below them. Until its exit is
  * collected Node holds a handle on a child, which keeps the pid from being reused; so the pid alone is identity.
  */
-export function createWindowsCensus(): Census {
+export function createWindowsProcessList(): ProcessList {
   const children = new Set<number>();
   return {
-    take: () =>
+    read: () =>
       [...children].map((pid) => ({
         pid,
         parent: process.pid,

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { createCensus } from './census.ts';
-import { bootId, pidNamespace, readStat, type Identity } from './identity.ts';
+import { createProcessList } from './process-list.ts';
+import { bootId, pidNamespace, readStat, type PidStart } from './pid-start.ts';
 
 /** A process as another program can recognise it later. */
-export interface ProcessMark extends Identity {
+export interface ProcessIdentity extends PidStart {
   /** The machine, its boot and its view of processes: only within one of these does a pid mean anything. */
   readonly place: string;
 }
@@ -12,19 +12,19 @@ export interface ProcessMark extends Identity {
 let ownStart: number | undefined;
 
 /** Our own mark. */
-export function ownMark(): ProcessMark {
+export function ownIdentity(): ProcessIdentity {
   ownStart ??= identify(process.pid)?.startTime;
   return { pid: process.pid, startTime: ownStart ?? 0, place: place() };
 }
 
 /** Whether the process of a mark still runs; unknown where the mark was made in a place we cannot see from here. */
-export function fateOf(mark: ProcessMark): 'alive' | 'gone' | 'unknown' {
+export function processStatus(mark: ProcessIdentity): 'alive' | 'gone' | 'unknown' {
   if (mark.place !== place()) return 'unknown';
   return identify(mark.pid)?.startTime === mark.startTime ? 'alive' : 'gone';
 }
 
 /** Who holds this pid now; undefined when nobody living does. */
-function identify(pid: number): Identity | undefined {
+function identify(pid: number): PidStart | undefined {
   if (existsSync('/proc/self/stat')) {
     const stat = readStat(pid);
     return stat?.alive === true ? stat : undefined;
@@ -35,7 +35,7 @@ function identify(pid: number): Identity | undefined {
     // Somebody else's process is alive all the same.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
   }
-  return createCensus('').identify(pid);
+  return createProcessList('').identify(pid);
 }
 
 let knownPlace: string | undefined;
