@@ -11,7 +11,7 @@ import { unusableSource } from './app/unusable-source.ts';
 import { openWorkspace, type Workspace } from './app/workspace.ts';
 import {
   isRuntimeServer,
-  reachedBy,
+  connectionSettings,
   type ConfiguredServer,
   type LoadedConfig,
   type NotAllowed,
@@ -162,7 +162,7 @@ export function createApp(options: AppOptions): App {
     inTurn: (start) => startLimiter.run(start),
     callerMs,
     cache: memory.of({
-      key: () => serverCacheKey(server.kind, reachedBy(server)),
+      key: () => serverCacheKey(server.kind, connectionSettings(server)),
       secrets: () => serverSecrets(server, inheritable),
     }),
     stateChanged: onStateChange,

@@ -1,4 +1,4 @@
-import { inOrder, type ConfiguredServer, type LoadedConfig, type NotAllowed } from '../config/index.ts';
+import { inConfigOrder, type ConfiguredServer, type LoadedConfig, type NotAllowed } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
 import { compound } from '../exposure/index.ts';
 import { Gateway, type CatalogEntry, type OverallExposure } from '../gateway/index.ts';
@@ -69,7 +69,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
       options.build(server, () => workspace, after, restart),
     );
   const { settings } = config();
-  const servers = inOrder(config());
+  const servers = inConfigOrder(config());
   const gateway: Gateway = new Gateway({
     entries: servers.map((server) => build(server)),
     log,
@@ -125,7 +125,7 @@ function keptDefinitions(
   manager: ServerManager,
   log: Logger,
 ): readonly ConfiguredServer[] {
-  return inOrder(next).map((server) => {
+  return inConfigOrder(next).map((server) => {
     if (server.kind !== 'unusable' || server.notAllowed === true) return server;
     const before = manager.find(server.name);
     if (before === undefined || before.kind === 'unusable') return server;

@@ -7,8 +7,8 @@ import {
   entryForConfig,
   interpolate,
   refuseBadName,
-  shownAddress,
-  whyNotFilled,
+  redactUrl,
+  interpolationProblem,
   type LoadedConfig,
   type RemoteEntry,
   type RuntimeEntry,
@@ -57,7 +57,7 @@ export function additionOf(given: Arguments, program: string): Prepare | undefin
 
 /** Nobody means to start a program of that name. */
 function addressAsCommand(name: string, address: string, program: string): SwitchboardError {
-  const shown = shownAddress(address);
+  const shown = redactUrl(address);
   return usage(
     `${JSON.stringify(shown)} is an address, not a command.`,
     `For a server that runs elsewhere, write: ${program} add ${name} --url ${shown}`,
@@ -114,7 +114,7 @@ function remoteAddition(entry: RemoteEntry): Prepare {
       defineRemoteServer(name, entry, { settings, directory, suiteFiles, env: context.env });
     return {
       entry,
-      shown: { command: '', args: [], url: shownAddress(url) },
+      shown: { command: '', args: [], url: redactUrl(url) },
       data: { transport: type, headers: Object.keys(headers) },
       remark: (tried) =>
         secretsIn(entry, name, target, program, secretsRemark(entry, program)) +
@@ -196,7 +196,7 @@ function filledIn(
   const entries = Object.entries(variables).map(([name, value]) => {
     const filled = interpolate(value, env);
     if (filled.kind === 'text') return [name, filled.text] as const;
-    throw new SwitchboardError('SERVER_INVALID', `env.${name}: ${whyNotFilled(filled)}.`, {
+    throw new SwitchboardError('SERVER_INVALID', `env.${name}: ${interpolationProblem(filled)}.`, {
       hint: 'Set what is missing, or correct the entry.',
     });
   });

@@ -48,7 +48,7 @@ export async function changeConfig(
     backupsIn: flags.has('no-backup') ? undefined : stateDirectory(env),
     ownerOnly: target.scope === 'user',
     scope: target.scope === 'explicit' ? undefined : target.scope,
-    face: face.configFace,
+    variant: face.configFace,
   });
   const { file, before, after, backup, schema } = edited;
   const changed = before !== after;

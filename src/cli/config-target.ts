@@ -1,4 +1,4 @@
-import { configFileFor, type ConfigScope, type LoadedConfig } from '../config/index.ts';
+import { locateConfig, type ConfigScope, type LoadedConfig } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { userConfigDirectory } from '../shared/paths.ts';
 import { usage, type Arguments, type Flag } from './arguments.ts';
@@ -37,7 +37,7 @@ export function targetOf(
       : usage(`${face.program} has one configuration, so there is no --${asked}.`, 'Leave it out.');
   }
   const scope = asked ?? (config.files.some((file) => file.scope === 'project') ? 'project' : 'user');
-  const { file, directory } = configFileFor(scope, { cwd, userDirectory: userConfigDirectory(env) });
+  const { file, directory } = locateConfig(scope, { cwd, userDirectory: userConfigDirectory(env) });
   if (asked === undefined && config.notAllowed?.files.some(({ path }) => path === file))
     throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it is not changed.`, {
       hint: `Look at it with \`${face.program} allow\` first, or change your own file with --user.`,

@@ -1,10 +1,10 @@
-import type { Face } from '../config/index.ts';
+import type { ProgramVariant } from '../config/index.ts';
 
 /** One of the programs that this command line can be. */
 export interface CliFace {
   readonly program: 'switchboard' | 'mcp-proxy-server' | 'mcpmux';
   /** What it expects of a configuration. Default: as `switchboard`. */
-  readonly configFace?: Face;
+  readonly configFace?: ProgramVariant;
   /** Whether its servers are there only while they run, and only a reload brings them back. Default false. */
   readonly volatile?: boolean;
   /** How it serves clients that connect. Default: it serves only the host that started it. */

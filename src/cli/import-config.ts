@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { configFileFor, editConfig, type EditedConfig, type Face } from '../config/index.ts';
+import { locateConfig, editConfig, type EditedConfig, type ProgramVariant } from '../config/index.ts';
 import type { HostServer } from '../hosts/index.ts';
 import { stateDirectory, userConfigDirectory } from '../shared/paths.ts';
 import { isWritten, planImport, type ImportOptions, type PlannedServer } from './import-plan.ts';
@@ -20,7 +20,7 @@ export interface ConfigImport {
 export interface ConfigImportOptions extends Omit<ImportOptions, 'directory'> {
   /** The file that was named, absolute, where one was. */
   readonly explicit: string | undefined;
-  readonly face: Face | undefined;
+  readonly face: ProgramVariant | undefined;
   /** What else to change in the text. Default nothing. */
   readonly more?: ((text: string) => string) | undefined;
 }
@@ -41,7 +41,7 @@ export async function planConfigImport(
   const { file, directory } =
     level === 'explicit'
       ? { file: explicit, directory: dirname(explicit!) }
-      : configFileFor(level, { cwd: where.cwd, userDirectory, home: where.home });
+      : locateConfig(level, { cwd: where.cwd, userDirectory, home: where.home });
   // Whatever is in a repository is read by everybody who has that.
   const hidesSecrets = level === 'project' || options.hidesSecrets;
   // What is discovered in a project does not take names from the person's own servers.
@@ -61,7 +61,7 @@ export async function planConfigImport(
       // A new file may hold the secrets of the hosts.
       ownerOnly: !hidesSecrets || level === 'user',
       scope: level === 'explicit' ? undefined : level,
-      face,
+      variant: face,
     });
   const edited = await edit(true);
   return {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { approvalRecordFile, configFileFor, type LoadedConfig } from '../config/index.ts';
+import { approvalRecordFile, locateConfig, type LoadedConfig } from '../config/index.ts';
 
 /**
  * Whether a file that our commands change was written since this program started. A gateway reads its configuration
@@ -10,8 +10,8 @@ export function changedSinceStart(config: LoadedConfig): boolean {
   const places = new Set([
     ...files.map(({ path }) => path),
     ...[...servers, ...unusable].map(({ origin }) => origin.file),
-    ...(search === undefined ? [] : [configFileFor('project', search).path, approvalRecordFile()]),
-    ...(search?.userDirectory === undefined ? [] : [configFileFor('user', search).path]),
+    ...(search === undefined ? [] : [locateConfig('project', search).path, approvalRecordFile()]),
+    ...(search?.userDirectory === undefined ? [] : [locateConfig('user', search).path]),
   ]);
   return [...places].some((path) => writtenAt(path) > performance.timeOrigin);
 }

@@ -1,4 +1,4 @@
-import { shownAddress, type RemoteEntry } from '../config/index.ts';
+import { redactUrl, type RemoteEntry } from '../config/index.ts';
 import { usage, type Arguments, type Flag } from './arguments.ts';
 
 /** Flags of `add` about a server that runs elsewhere. */
@@ -47,8 +47,7 @@ export function secretsRemark({ url, headers = {} }: RemoteEntry, program: strin
   const open = Object.entries(headers).find(
     ([name, value]) => SECRET_NAME.test(name) && !value.includes('${'),
   )?.[0];
-  const what =
-    open === undefined ? (shownAddress(url) === url ? undefined : 'A secret in the address') : open;
+  const what = open === undefined ? (redactUrl(url) === url ? undefined : 'A secret in the address') : open;
   if (what === undefined) return '';
   return (
     `${program}: ${what} stands in the file as it is. It is better kept out of it: write \${NAME} in its place, in single ` +
@@ -59,13 +58,13 @@ export function secretsRemark({ url, headers = {} }: RemoteEntry, program: strin
 /** With a reference in it, an address is looked at when that is filled in. */
 function refuseBadAddress(url: string): void {
   if (url.includes('${') || (/^https?:\/\//i.test(url) && URL.canParse(url))) return;
-  const shown = shownAddress(url);
+  const shown = redactUrl(url);
   const completed = `http://${url}`;
   // What has another scheme, or is no address at all, does not become one by what is put before it.
   const model = !/^[a-z][a-z\d+.-]*:(?!\d)/i.test(url) && URL.canParse(completed);
   throw usage(
     `--url ${JSON.stringify(shown)} is not an address that begins with http:// or https://.`,
-    model ? `Write --url ${shownAddress(completed)}, or https:// where it has TLS.` : EXAMPLE,
+    model ? `Write --url ${redactUrl(completed)}, or https:// where it has TLS.` : EXAMPLE,
   );
 }
 

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { processStatus } from '../app.ts';
-import { configFileFor, type LoadedConfig } from '../config/index.ts';
+import { locateConfig, type LoadedConfig } from '../config/index.ts';
 import { RUN_FILE_VERSION, runDirectory, subjectOf, type PublishedState, type RunFile } from './run-file.ts';
 
 /** What we read of such a file, in bytes, and how many of them. */
@@ -31,7 +31,7 @@ function reads({ config, files = [], search }: RunFile, place: string): boolean 
   if (search === undefined) return false;
   const { cwd, userDirectory } = search;
   if (userDirectory !== undefined && isSame(userDirectory, dirname(place))) return true;
-  const { file } = configFileFor('project', { cwd, userDirectory });
+  const { file } = locateConfig('project', { cwd, userDirectory });
   return file !== undefined && isSame(file, place);
 }
 

@@ -1,6 +1,6 @@
 import { createApp, HOST_TIMEOUT_MS, hasNothingToShow, nestingDepth, type App } from '../app.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { allowFiles, describeWarning, whereLooked } from '../config/index.ts';
+import { allowFiles, describeWarning, searchReport } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
 import { logDirectoryOf, readConfiguration } from './configuration.ts';
 import { namesItsConfig, type CliFace } from './face.ts';
@@ -55,7 +55,7 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
   if (hasNothingToShow(config)) {
     log.warn('no server can be used; this is where servers were looked for');
-    for (const line of whereLooked(config, face.configFace)) log.warn(line);
+    for (const line of searchReport(config, face.configFace)) log.warn(line);
   }
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
   let current = config;
@@ -73,7 +73,7 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
     stderr,
     program,
     configPath,
-    whereLooked: (loaded) => whereLooked(loaded, face.configFace),
+    whereLooked: (loaded) => searchReport(loaded, face.configFace),
     allowProject: async (project) => {
       allowFiles(project.files);
       await reloader.reloadNow();

@@ -1,4 +1,4 @@
-import { shownAddress } from '../config/index.ts';
+import { redactUrl } from '../config/index.ts';
 import { plainEntry, secretValues } from '../hosts/index.ts';
 import { secretMask } from '../shared/secrets.ts';
 import { commandText, shownCommand } from './command-line.ts';
@@ -13,5 +13,5 @@ export function shownEntry(entry: unknown): string {
   }
   const address = [httpUrl, url, serverUrl].find((each) => typeof each === 'string');
   if (address === undefined) return 'neither a command nor an address';
-  return commandText({ command: '', args: [], url: shownAddress(address) });
+  return commandText({ command: '', args: [], url: redactUrl(address) });
 }

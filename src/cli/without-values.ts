@@ -1,4 +1,4 @@
-import { shownAddress } from '../config/index.ts';
+import { redactUrl } from '../config/index.ts';
 import { locateJsonc, type JsoncNode } from '../shared/jsonc.ts';
 
 /**
@@ -19,7 +19,7 @@ export function withoutValues(text: string): string {
   for (const { start, end, value } of secrets) {
     // What stands over several lines does so afterwards.
     const breaks = text.slice(start + mark, end + mark).replace(/[^\r\n]/g, '');
-    const instead = isAddress(value) ? shownAddress(value) : '***';
+    const instead = isAddress(value) ? redactUrl(value) : '***';
     shown += `${text.slice(at, start + mark)}${JSON.stringify(instead)}${breaks}`;
     at = end + mark;
   }
@@ -49,5 +49,5 @@ function isSecret({ value }: JsoncNode): boolean {
 
 /** Whether part of it must not be seen. */
 function isAddress(value: unknown): value is string {
-  return typeof value === 'string' && shownAddress(value) !== value;
+  return typeof value === 'string' && redactUrl(value) !== value;
 }

@@ -88,5 +88,5 @@ test('another project is another server; another look is the same', async () => 
   );
   expect(compareServers(plain!, same!)).toBe('same');
   expect(compareServers(plain!, moved!)).toBe('process');
-  expect(compareServers(plain!, shown!)).toBe('shown');
+  expect(compareServers(plain!, shown!)).toBe('presentation');
 });

@@ -8,7 +8,7 @@ import type { DescribedRemote } from './remote.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';
 
 /** A server somebody has named, before it is decided whether and how it is used. */
-export interface Candidate {
+export interface ServerCandidate {
   readonly name: string;
   readonly file: string;
   /** Where in the file, from the top; empty when the whole file is about this server. */
@@ -42,7 +42,7 @@ export function checkedCandidates(
   file: string,
   servers: ReadonlyMap<string, CheckedServer>,
   warn: Warn,
-): Candidate[] {
+): ServerCandidate[] {
   const noted = new Set<string>();
   return [...servers].map(([name, checked]) => {
     const path = ['mcpServers', name];
@@ -54,7 +54,7 @@ export function checkedCandidates(
 }
 
 /** The servers of a `mcpServers` map that other programs read as well. */
-export async function mapCandidates(file: string, map: unknown, warn: Warn): Promise<Candidate[]> {
+export async function mapCandidates(file: string, map: unknown, warn: Warn): Promise<ServerCandidate[]> {
   if (!isObject(map)) {
     warn({
       file,
@@ -74,7 +74,7 @@ export async function childCandidate(
   file: string,
   value: unknown,
   warn: Warn,
-): Promise<Candidate | undefined> {
+): Promise<ServerCandidate | undefined> {
   if (!isObject(value) || value.name === undefined) {
     const message = 'has neither "name" nor "mcpServers" and is skipped; add the name of the server';
     warn({ file, message, level: 'warn' });
@@ -122,7 +122,7 @@ function definitionOf(checked: CheckedServer): CandidateDefinition {
 }
 
 function warnAbout(
-  { file, path, name }: Pick<Candidate, 'file' | 'path' | 'name'>,
+  { file, path, name }: Pick<ServerCandidate, 'file' | 'path' | 'name'>,
   checked: CheckedServer,
   warn: Warn,
 ): void {

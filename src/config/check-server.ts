@@ -2,7 +2,7 @@ import { didYouMean } from '../shared/nearest.ts';
 import { isRemoteEntry } from './describe-remote.ts';
 import { translateHostKeys } from './host-keys.ts';
 import { isObject } from './plain-data.ts';
-import type { Note, Problem } from './problem.ts';
+import type { Note, ConfigProblem } from './problem.ts';
 import { brokenServerRules } from './rules.ts';
 import type { BuiltinServer, RemoteServer, StdioServer } from './schema/config.ts';
 import { isServer, isServerName, serverKeys } from './schema/quick-check.generated.js';
@@ -14,7 +14,7 @@ export type CheckedServer = { readonly notes: readonly Note[] } & (
   | { readonly kind: 'builtin'; readonly server: BuiltinServer }
   /** Turned off; nothing else about it was checked. */
   | { readonly kind: 'disabled' }
-  | { readonly kind: 'unusable'; readonly problems: readonly Problem[]; readonly entry: unknown }
+  | { readonly kind: 'unusable'; readonly problems: readonly ConfigProblem[]; readonly entry: unknown }
 );
 
 /**
@@ -45,10 +45,10 @@ type Kind = keyof typeof serverKeys;
 const EVERY_KEY = [...new Set(Object.values(serverKeys).flat())];
 
 /** The entry with the keys of its own kind of server only; a note says what was left out. */
-function withoutForeignKeys(entry: Entry, notes: Note[]): { entry: Entry; problems: Problem[] } {
+function withoutForeignKeys(entry: Entry, notes: Note[]): { entry: Entry; problems: ConfigProblem[] } {
   const kind = kindOf(entry);
   const known: readonly string[] = kind === undefined ? EVERY_KEY : serverKeys[kind];
-  const problems: Problem[] = [];
+  const problems: ConfigProblem[] = [];
   const kept = Object.entries(entry).filter(([key, value]) => {
     if (known.includes(key)) return true;
     if (value === undefined) return false;

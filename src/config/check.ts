@@ -1,8 +1,8 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { checkServer, type CheckedServer } from './check-server.ts';
-import type { Face } from './face.ts';
+import type { ProgramVariant } from './program-variant.ts';
 import { isObject } from './plain-data.ts';
-import { describeWarning, keyPath, under, type Note, type Problem } from './problem.ts';
+import { describeWarning, keyPath, withPathPrefix, type Note, type ConfigProblem } from './problem.ts';
 import { brokenConfigRules } from './rules.ts';
 import type { ConfigInput } from './schema/config.ts';
 import { isConfig } from './schema/quick-check.generated.js';
@@ -15,13 +15,13 @@ export interface CheckedConfig {
   /** By name, in the order written. Paths in them start at the entry. */
   readonly servers: ReadonlyMap<string, CheckedServer>;
   /** What makes it unusable as a whole. */
-  readonly fatal: readonly Problem[];
+  readonly fatal: readonly ConfigProblem[];
   /** What was ignored outside of its servers. */
   readonly notes: readonly Note[];
 }
 
 /** Checks what a configuration says against the schema and the rules beyond it. */
-export async function checkConfig(value: unknown, face: Face): Promise<CheckedConfig> {
+export async function checkConfig(value: unknown, variant: ProgramVariant): Promise<CheckedConfig> {
   const { mcpServers, rest } = isObject(value) ? apart(value) : { mcpServers: undefined, rest: value };
   const servers = new Map<string, CheckedServer>();
   if (isObject(mcpServers))
@@ -30,7 +30,7 @@ export async function checkConfig(value: unknown, face: Face): Promise<CheckedCo
   const checked = await withoutUnknownKeys(rest, isConfig, async (each) =>
     (await import('./explain.ts')).explainConfig(each),
   );
-  const fatal = [...checked.problems, ...brokenConfigRules(checked.value, face)];
+  const fatal = [...checked.problems, ...brokenConfigRules(checked.value, variant)];
   return { config: checked.value as ConfigInput, servers, fatal, notes: checked.notes };
 }
 
@@ -42,15 +42,15 @@ function apart(value: Readonly<Record<string, unknown>>): { mcpServers: unknown;
 }
 
 /** Every problem of a configuration, with paths from its top. */
-export function allProblems({ fatal, servers }: CheckedConfig): Problem[] {
+export function allProblems({ fatal, servers }: CheckedConfig): ConfigProblem[] {
   const inServers = [...servers].flatMap(([name, checked]) =>
-    checked.kind === 'unusable' ? under(['mcpServers', name], checked.problems) : [],
+    checked.kind === 'unusable' ? withPathPrefix(['mcpServers', name], checked.problems) : [],
   );
   return [...fatal, ...inServers];
 }
 
 /** The error for a configuration that cannot be used, one line for each problem. */
-export function invalidConfig(file: string, problems: readonly Problem[]): SwitchboardError {
+export function invalidConfig(file: string, problems: readonly ConfigProblem[]): SwitchboardError {
   const lines = problems.map(({ path, message }) => describeWarning({ file, key: keyPath(path), message }));
   return new SwitchboardError('CONFIG_INVALID', lines.join('\n'), {
     hint: 'Correct the configuration and start again.',

@@ -72,7 +72,7 @@ test.each<[string, object, object?]>([
   ['description', { ...entry, description: 'What it is for.' }],
   ['description of the suite', { ...entry, switchboardDescription: 'All of it.' }],
 ])('another %s changes its looks only', async (_, server, rest) => {
-  expect(compareServers(await define(entry), await define(server, rest))).toBe('shown');
+  expect(compareServers(await define(entry), await define(server, rest))).toBe('presentation');
 });
 
 const spoken = { ...entry, language: { model: 'm', apiKey: '${KEY}' } };
@@ -120,13 +120,19 @@ test.each<[string, object, Record<string, string>?]>([
 test('an address written differently, and looks, are only shown differently', async () => {
   const before = await define(remote, {}, TOKEN);
   const referring = { ...remote, url: 'https://${HOST}/mcp' };
-  expect(compareServers(before, await define(referring, {}, { ...TOKEN, HOST: 'x.test' }))).toBe('shown');
-  expect(compareServers(before, await define({ ...remote, exposure: 'hidden' }, {}, TOKEN))).toBe('shown');
+  expect(compareServers(before, await define(referring, {}, { ...TOKEN, HOST: 'x.test' }))).toBe(
+    'presentation',
+  );
+  expect(compareServers(before, await define({ ...remote, exposure: 'hidden' }, {}, TOKEN))).toBe(
+    'presentation',
+  );
 });
 
 test('a reference that gives the same value is written differently, and run the same', async () => {
   const referring = { ...entry, args: ['${SCRIPT}'] };
-  expect(compareServers(await define(entry), await define(referring, {}, { SCRIPT: 'a.js' }))).toBe('shown');
+  expect(compareServers(await define(entry), await define(referring, {}, { SCRIPT: 'a.js' }))).toBe(
+    'presentation',
+  );
   expect(compareServers(await define(entry), await define(referring, {}, { SCRIPT: 'b.js' }))).toBe(
     'process',
   );
@@ -134,7 +140,7 @@ test('a reference that gives the same value is written differently, and run the 
 
 test('shown flat, a server is kept running, which needs no other process', async () => {
   const flat = { ...entry, exposure: 'flat' };
-  expect(compareServers(await define(entry), await define(flat))).toBe('shown');
+  expect(compareServers(await define(entry), await define(flat))).toBe('presentation');
   const kept = { timeouts: { idleMs: 'never' } };
-  expect(compareServers(await define(entry, kept), await define(flat, kept))).toBe('shown');
+  expect(compareServers(await define(entry, kept), await define(flat, kept))).toBe('presentation');
 });

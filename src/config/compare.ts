@@ -3,15 +3,15 @@ import type { ConfiguredServer, OAuthSettings } from './definition.ts';
 import type { Pattern, ToolSettings } from './tool-settings.ts';
 
 /**
- * What it takes to go from one definition of a server to another: `process` where it must be started anew, `shown` where
- * only its looks differ, `same` for nothing. Where the two were written does not count.
+ * Tells what changed between two definitions of a server: `process` requires a restart, `presentation` only affects what
+ * clients see, `same` is no change. Where the definitions were written does not count.
  */
 export function compareServers(
   before: ConfiguredServer,
   after: ConfiguredServer,
-): 'same' | 'shown' | 'process' {
+): 'same' | 'presentation' | 'process' {
   if (!isDeepStrictEqual(processOf(before), processOf(after))) return 'process';
-  return isDeepStrictEqual(looksOf(before), looksOf(after)) ? 'same' : 'shown';
+  return isDeepStrictEqual(presentationOf(before), presentationOf(after)) ? 'same' : 'presentation';
 }
 
 // Lists, not objects: a member that is left out and one that is undefined mean the same.
@@ -20,11 +20,11 @@ function processOf(server: ConfiguredServer): unknown[] {
   const { kind, name, isolation, timeouts } = server;
   // How long it may be idle can be changed while it runs, and how long we drain is nothing to it.
   const limits = { ...timeouts, idleMs: 0, drainMs: 0 };
-  return [kind, name, isolation, limits, ...spokenTo(server), ...reachedBy(server)];
+  return [kind, name, isolation, limits, ...languageSettings(server), ...connectionSettings(server)];
 }
 
 /** The model before it, and what it is made with: the tools it may use, and what the server is for. */
-function spokenTo({ language, tools, description, claude }: ConfiguredServer): unknown[] {
+function languageSettings({ language, tools, description, claude }: ConfiguredServer): unknown[] {
   if (language === undefined) return [];
   const { model, provider, baseUrl, apiKey, instructions, instructionsFile } = language;
   const { allowDestructive, maxSteps, maxTokens, timeoutMs } = language;
@@ -36,7 +36,7 @@ function spokenTo({ language, tools, description, claude }: ConfiguredServer): u
 }
 
 /** How the server is reached: everything in its definition that may change what it offers. */
-export function reachedBy(server: ConfiguredServer): unknown[] {
+export function connectionSettings(server: ConfiguredServer): unknown[] {
   if (server.kind === 'remote') {
     const { transport, url, headers, oauth } = server;
     return [transport, url, headers, ...(oauth === false ? [false] : loginOf(oauth))];
@@ -57,7 +57,7 @@ function loginOf({
   return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort];
 }
 
-function looksOf(server: ConfiguredServer): unknown[] {
+function presentationOf(server: ConfiguredServer): unknown[] {
   const { description, switchboardDescription, exposure, naming, offer, tools, suite, timeouts } = server;
   return [
     ...[description, switchboardDescription, exposure, naming, offer, timeouts.idleMs],
@@ -83,9 +83,9 @@ function writtenOf(server: ConfiguredServer): unknown[] {
 function toolsOf({ allow, deny, shapes }: ToolSettings): unknown[] {
   const words = (patterns: readonly Pattern[] | undefined): unknown =>
     patterns?.map(({ pattern, literal }) => [pattern, literal]);
-  const looks = [...shapes].map(
+  const presentation = [...shapes].map(
     ([tool, { exposed, description, presets, redact }]) =>
       [tool, [exposed, description, presets, redact]] as const,
   );
-  return [words(allow), words(deny), new Map(looks)];
+  return [words(allow), words(deny), new Map(presentation)];
 }

@@ -16,7 +16,7 @@ interface CommonDefinition {
   /** The whole description of its suite tool, as the server's definition gives it. */
   readonly switchboardDescription?: string | undefined;
   /**
-   * Where it was defined: the file, and the place in it (empty for a file about one server). Both are empty for one that
+   * Where it was defined: the file, and the location in it (empty for a file about one server). Both are empty for one that
    * was added while the gateway runs (isRuntimeServer).
    */
   readonly origin: ServerOrigin;

@@ -150,6 +150,6 @@ describe('mcp-descriptions.json', () => {
     child('notes');
     const before = await only();
     write('mcp-descriptions.json', { mcps: { notes: { switchboard: 'Shared words.' } } });
-    expect(compareServers(before, await only())).toBe('shown');
+    expect(compareServers(before, await only())).toBe('presentation');
   });
 });

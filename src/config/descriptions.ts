@@ -8,7 +8,7 @@ import { keyPath, withConsequence } from './problem.ts';
 import { readJsonFile } from './read.ts';
 
 /** What mcp-descriptions.json says of one server. */
-interface Described {
+interface ServerDescriptions {
   /** The whole description of its suite, for the model that works with us. */
   readonly switchboard?: string | undefined;
   /** What a model that uses the server for another one is told. */
@@ -16,7 +16,7 @@ interface Described {
 }
 
 /** What is said of servers, by their names. A name may be anything, "constructor" too. */
-export type Descriptions = ReadonlyMap<string, Described>;
+export type Descriptions = ReadonlyMap<string, ServerDescriptions>;
 
 /**
  * Reads the mcp-descriptions.json of each directory, and the one in its `.switchboard`; the first that knows a server
@@ -26,7 +26,7 @@ export function readDescriptions(
   layers: readonly Pick<Layer, 'directory' | 'approval'>[],
   warn: Warn,
 ): Descriptions {
-  const all = new Map<string, Described>();
+  const all = new Map<string, ServerDescriptions>();
   for (const [layer, place] of layers.flatMap((each) => PLACES.map((at) => [each, at] as const))) {
     const file = join(resolve(layer.directory), ...place, DESCRIPTIONS_FILE);
     // Its words go to a model, about anybody's servers.
@@ -42,7 +42,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** No instructions have a reason to be longer, in UTF-16 units; a file with them may be as long. */
 const MAX_TEXT = 1024 * 1024;
 
-function entriesOf(file: string, warn: Warn): [string, Described][] {
+function entriesOf(file: string, warn: Warn): [string, ServerDescriptions][] {
   let value: unknown;
   try {
     // Mostly there is none: a question is cheaper than an error.
@@ -65,7 +65,7 @@ function entriesOf(file: string, warn: Warn): [string, Described][] {
     warn({ file, key: 'mcps', message: withConsequence(message, 'the file is skipped'), level: 'warn' });
     return [];
   }
-  return Object.entries(mcps).flatMap(([name, entry]): [string, Described][] => {
+  return Object.entries(mcps).flatMap(([name, entry]): [string, ServerDescriptions][] => {
     if (isObject(entry)) return [[name, describedBy(entry, { file, path: ['mcps', name] }, warn)]];
     const message = 'must be an object with "switchboard", "claude" or both; it is ignored';
     warn({ file, key: keyPath(['mcps', name]), message, level: 'warn' });
@@ -73,13 +73,17 @@ function entriesOf(file: string, warn: Warn): [string, Described][] {
   });
 }
 
-interface Place {
+interface EntryLocation {
   readonly file: string;
   readonly path: readonly string[];
 }
 
-function describedBy(entry: Record<string, unknown>, { file, path }: Place, warn: Warn): Described {
-  const textOf = (key: keyof Described): string | undefined => {
+function describedBy(
+  entry: Record<string, unknown>,
+  { file, path }: EntryLocation,
+  warn: Warn,
+): ServerDescriptions {
+  const textOf = (key: keyof ServerDescriptions): string | undefined => {
     const text = Object.hasOwn(entry, key) ? entry[key] : undefined;
     const isText = typeof text === 'string';
     if (isText && text.length <= MAX_TEXT) return text.trim() === '' ? undefined : text;

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../shared/errors.ts';
-import { childCandidate, mapCandidates, type Candidate, type Warn } from './candidate.ts';
+import { childCandidate, mapCandidates, type ServerCandidate, type Warn } from './candidate.ts';
 import { ALWAYS_EXCLUDED } from './defaults.ts';
 import { findFiles } from './find-files.ts';
 import { isObject } from './plain-data.ts';
@@ -23,14 +23,14 @@ export interface DiscoverOptions {
 export async function discover(
   directory: string,
   { globs, rootFile: wantsRootFile, warn, approval }: DiscoverOptions,
-): Promise<Candidate[]> {
+): Promise<ServerCandidate[]> {
   const found = findFiles(globs, {
     directory,
     exclude: ALWAYS_EXCLUDED,
     onUnreadable: (file, error) =>
       warn({ file, message: `cannot be searched for servers: ${messageOf(error)}`, level: 'warn' }),
   });
-  const candidates: Candidate[] = [];
+  const candidates: ServerCandidate[] = [];
   for (const file of found)
     candidates.push(...(await gated(file, approval, warn, (tell) => readCandidates(file, tell))));
 
@@ -47,8 +47,8 @@ async function gated(
   file: string,
   approval: ProjectApproval | undefined,
   warn: Warn,
-  read: (warn: Warn) => Promise<Candidate[]>,
-): Promise<Candidate[]> {
+  read: (warn: Warn) => Promise<ServerCandidate[]>,
+): Promise<ServerCandidate[]> {
   if (approval === undefined) return read(warn);
   // Allowed is the file at its real place: through a link, `..` in it would lead somewhere else.
   if (approval.allows(file))
@@ -56,14 +56,14 @@ async function gated(
   return (await read(() => undefined)).map((candidate) => ({ ...candidate, notAllowed: true }));
 }
 
-async function rootCandidates(file: string, warn: Warn): Promise<Candidate[]> {
+async function rootCandidates(file: string, warn: Warn): Promise<ServerCandidate[]> {
   const value = readOrWarn(file, warn);
   if (isObject(value) && 'mcpServers' in value) return mapCandidates(file, value.mcpServers, warn);
   if (value !== undefined) warn({ file, message: 'has no "mcpServers" and is not used', level: 'info' });
   return [];
 }
 
-async function readCandidates(file: string, warn: Warn): Promise<Candidate[]> {
+async function readCandidates(file: string, warn: Warn): Promise<ServerCandidate[]> {
   const value = readOrWarn(file, warn);
   if (value === undefined) return [];
   if (isObject(value) && 'mcpServers' in value) return mapCandidates(file, value.mcpServers, warn);

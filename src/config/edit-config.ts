@@ -5,10 +5,10 @@ import { backupPath, pruneBackups } from '../shared/backups.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile, type ReadFile } from '../shared/replace-file.ts';
 import { allProblems, checkConfig, invalidConfig } from './check.ts';
-import { SWITCHBOARD, type Face } from './face.ts';
+import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 import { CONFIG_NAMES, configsIn, existingConfig } from './find.ts';
-import { describeWarning, keyPath, type Problem } from './problem.ts';
-import { asOwner } from './project-approval.ts';
+import { describeWarning, keyPath, type ConfigProblem } from './problem.ts';
+import { keepApproval } from './project-approval.ts';
 import { isModule, parseJsonFile } from './read.ts';
 import { keepSchemaCopy, schemaReference } from './schema-copy.ts';
 
@@ -30,7 +30,7 @@ export interface EditConfigOptions {
   /** Whose file it is: then a new one tells editors where its description is. Default: it does not. */
   readonly scope?: 'user' | 'project' | undefined;
   /** The program whose configuration it is. Default `switchboard`. */
-  readonly face?: Face | undefined;
+  readonly variant?: ProgramVariant | undefined;
 }
 
 export interface EditedConfig {
@@ -50,22 +50,22 @@ export interface EditedConfig {
  * changed by a program (CONFIG_NOT_EDITABLE, CONFIG_NOT_WRITABLE) or changed all the time by others (CONFIG_BUSY).
  */
 export async function editConfig(options: EditConfigOptions): Promise<EditedConfig> {
-  const { change, dryRun = false, backupsIn, ownerOnly = false, scope, face = SWITCHBOARD } = options;
+  const { change, dryRun = false, backupsIn, ownerOnly = false, scope, variant = SWITCHBOARD } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const file = fileOf(options, face);
+    const file = fileOf(options, variant);
     const present = readPresent(file);
     const before = present && textOf(file, present.bytes);
-    const problems = before === undefined ? [] : await problemsBefore(file, before, face);
+    const problems = before === undefined ? [] : await problemsBefore(file, before, variant);
     const after = before === undefined ? created(dirname(file), options) : change(before);
     if (after === before) return { file, before, after, backup: undefined };
-    await refuseWorse(file, after, problems, face);
+    await refuseWorse(file, after, problems, variant);
     if (dryRun) return { file, before, after, backup: undefined };
     const kept = backupsIn === undefined || present === undefined ? undefined : backupPath(backupsIn, file);
     const how = { backup: kept, mode: ownerOnly ? 0o600 : undefined };
     const bytes = Buffer.from(after, 'utf8');
     if (ownerOnly) doing(file, 'written', () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }));
     // What we write for the owner of a file is allowed.
-    const written = await asOwner([file], () =>
+    const written = await keepApproval([file], () =>
       doing(file, 'written', () => replaceFile(file, present, bytes, how)),
     );
     if (written) {
@@ -103,9 +103,9 @@ function whatOf({ file, directory }: EditConfigOptions): string {
   return file ?? `The configuration in ${directory}`;
 }
 
-function fileOf({ file, directory }: EditConfigOptions, face: Face): string {
+function fileOf({ file, directory }: EditConfigOptions, variant: ProgramVariant): string {
   const chosen =
-    file !== undefined ? existingConfig(resolve(directory, file), face) : usualFile(directory, face);
+    file !== undefined ? existingConfig(resolve(directory, file), variant) : usualFile(directory, variant);
   if (isModule(chosen)) {
     throw new SwitchboardError(
       'CONFIG_NOT_EDITABLE',
@@ -119,7 +119,7 @@ function fileOf({ file, directory }: EditConfigOptions, face: Face): string {
 }
 
 /** Looked for again: a file made since the start would be hidden by a new one of ours. */
-function usualFile(directory: string, { configFile }: Face): string {
+function usualFile(directory: string, { configFile }: ProgramVariant): string {
   if (configFile !== undefined) return resolve(directory, configFile);
   return configsIn(directory)[0] ?? resolve(directory, CONFIG_NAMES[0]!);
 }
@@ -139,22 +139,31 @@ function textOf(file: string, bytes: Buffer): string {
 }
 
 /** What is wrong with single servers already. Wrong as a whole, it cannot be changed. */
-async function problemsBefore(file: string, text: string, face: Face): Promise<readonly string[]> {
-  const checked = await checkConfig(parseJsonFile(file, text), face);
+async function problemsBefore(
+  file: string,
+  text: string,
+  variant: ProgramVariant,
+): Promise<readonly string[]> {
+  const checked = await checkConfig(parseJsonFile(file, text), variant);
   const problems = allProblems(checked);
   if (checked.fatal.length > 0) throw invalidConfig(file, problems);
   return problems.map(described);
 }
 
-async function refuseWorse(file: string, text: string, known: readonly string[], face: Face): Promise<void> {
-  const problems = allProblems(await checkConfig(parseJsonFile(file, text), face)).map(described);
+async function refuseWorse(
+  file: string,
+  text: string,
+  known: readonly string[],
+  variant: ProgramVariant,
+): Promise<void> {
+  const problems = allProblems(await checkConfig(parseJsonFile(file, text), variant)).map(described);
   const worse = problems.filter((problem) => !known.includes(problem));
   if (worse.length === 0) return;
   const message = worse.map((problem) => `${file} would not be right: ${problem}`).join('\n');
   throw new SwitchboardError('CONFIG_INVALID', message, { hint: 'Nothing was changed.' });
 }
 
-function described({ path, message }: Problem): string {
+function described({ path, message }: ConfigProblem): string {
   return describeWarning({ key: keyPath(path), message });
 }
 

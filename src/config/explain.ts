@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { didYouMean, nearest } from '../shared/nearest.ts';
 import { isRemoteEntry, NO_ADDRESS } from './describe-remote.ts';
 import { isObject } from './plain-data.ts';
-import type { Problem } from './problem.ts';
+import type { ConfigProblem } from './problem.ts';
 import { builtinServer, config, remoteServer, serverName, stdioServer } from './schema/config.ts';
 import type { ExplainedProblem } from './unknown-keys.ts';
 
@@ -27,7 +27,7 @@ export function explainServer(entry: unknown): ExplainedProblem[] {
 }
 
 /** Neither a program nor an address, so that nobody can tell which of the two was meant. */
-const NEITHER: Problem = {
+const NEITHER: ConfigProblem = {
   path: [],
   message:
     'needs "command" or "url": the program to start, for example "command": "npx", or the address of a server that runs ' +
@@ -35,12 +35,12 @@ const NEITHER: Problem = {
 };
 
 /** What is wrong with the name of a server. */
-export function explainServerName(name: string): readonly Problem[] {
+export function explainServerName(name: string): readonly ConfigProblem[] {
   return problemsOf(serverName, name);
 }
 
 type Issue = z.core.$ZodIssue;
-type Path = Problem['path'];
+type Path = ConfigProblem['path'];
 
 function problemsOf(schema: z.ZodType, value: unknown): ExplainedProblem[] {
   const checked = withStandIn(value);
@@ -172,7 +172,7 @@ function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** The keys an object at this place may have. */
+/** The keys an object at this location may have. */
 function keysAt(schema: z.ZodType, path: Path, root: unknown): string[] {
   let options: z.core.$ZodType[] = unwrapped(schema);
   for (const step of path) {

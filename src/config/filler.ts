@@ -1,40 +1,40 @@
 import type { Warn } from './candidate.ts';
-import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
+import { interpolate, interpolationProblem, type Environment } from './interpolate.ts';
 import { unusableWarning } from './problem.ts';
 
 /** Somewhere in a file. */
-export interface Place {
+export interface KeyLocation {
   readonly file: string;
   /** Keys and list positions from the top of the file. */
   readonly path: readonly (string | number)[];
 }
 
 /** Fills in the references of one server's definition. What cannot be filled in costs the server, with a warning. */
-export interface Filler {
+export interface ReferenceFiller {
   /** The text with its references filled in, or an empty one after a failure. */
-  fill(text: string, place: Place): string;
-  /** Notes that something at this place makes the server unusable. */
-  fail(place: Place, why: string): void;
+  fill(text: string, location: KeyLocation): string;
+  /** Notes that something at this location makes the server unusable. */
+  fail(location: KeyLocation, why: string): void;
   /** Whether anything failed. */
   readonly failed: boolean;
 }
 
-export function createFiller(server: string, env: Environment, warn: Warn): Filler {
+export function createFiller(server: string, env: Environment, warn: Warn): ReferenceFiller {
   let failed = false;
   const told = new Set<string>();
-  const fail = (place: Place, why: string, unset: readonly string[] = []): void => {
+  const fail = (location: KeyLocation, why: string, unset: readonly string[] = []): void => {
     failed = true;
-    const warning = unusableWarning(server, place, why, unset);
-    // What is missing in several places is missing once.
+    const warning = unusableWarning(server, location, why, unset);
+    // What is missing in several locations is missing once.
     const isNews = unset.length === 0 || unset.some((name) => !told.has(name));
     unset.forEach((name) => told.add(name));
     warn(isNews ? warning : { ...warning, level: 'info' });
   };
   return {
-    fill(text, place) {
+    fill(text, location) {
       const result = interpolate(text, env);
       if (result.kind === 'text') return result.text;
-      fail(place, whyNotFilled(result), result.kind === 'unset' ? [...new Set(result.names)] : []);
+      fail(location, interpolationProblem(result), result.kind === 'unset' ? [...new Set(result.names)] : []);
       return '';
     },
     fail,
@@ -45,7 +45,7 @@ export function createFiller(server: string, env: Environment, warn: Warn): Fill
 }
 
 /** The same for any JSON value: texts are filled in wherever they stand, keys are left alone. */
-export function fillValue(value: unknown, { file, path }: Place, filler: Filler): unknown {
+export function fillValue(value: unknown, { file, path }: KeyLocation, filler: ReferenceFiller): unknown {
   if (typeof value === 'string') return filler.fill(value, { file, path });
   if (typeof value !== 'object' || value === null) return value;
   const inner = (step: string | number, member: unknown): unknown =>

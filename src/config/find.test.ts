@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
-import { configFileFor, findConfig } from './find.ts';
+import { locateConfig, findConfig } from './find.ts';
 
 const NAME = 'switchboard.config.json';
 
@@ -73,8 +73,8 @@ test('a file that is named is the only one', () => {
 test('the other programs read neither', () => {
   const { place, search } = home({ [`app/${NAME}`]: {}, 'app/config.json': {} });
   const defaults = { exposure: 'flat', naming: 'plain' } as const;
-  const find = (face: object) =>
-    findConfig({ cwd: place.path('app'), face: { defaults, ...face }, ...search }).files;
+  const find = (variant: object) =>
+    findConfig({ cwd: place.path('app'), variant: { defaults, ...variant }, ...search }).files;
   expect(find({ findsConfig: false })).toEqual([]);
   expect(find({ configFile: 'config.json' })).toEqual([
     { path: place.path('app/config.json'), scope: 'project' },
@@ -84,20 +84,20 @@ test('the other programs read neither', () => {
 test('tells where a file is, or would be made', () => {
   const { place, search } = home({ 'app/src/x.js': '', 'other/switchboard.config.jsonc': '{}' });
   const at = (cwd: string) => ({ cwd: place.path(cwd), ...search });
-  expect(configFileFor('user', at('app'))).toEqual({
+  expect(locateConfig('user', at('app'))).toEqual({
     file: place.path('.config/switchboard', NAME),
     path: place.path('.config/switchboard', NAME),
     directory: place.path('.config/switchboard'),
   });
-  expect(configFileFor('user', { ...at('app'), userDirectory: place.path('none') })).toEqual({
+  expect(locateConfig('user', { ...at('app'), userDirectory: place.path('none') })).toEqual({
     file: undefined,
     path: place.path('none', NAME),
     directory: place.path('none'),
   });
-  expect(configFileFor('project', at('app/src'))).toEqual({
+  expect(locateConfig('project', at('app/src'))).toEqual({
     file: undefined,
     path: place.path('app/src', NAME),
     directory: place.path('app/src'),
   });
-  expect(configFileFor('project', at('other')).path).toBe(join(place.dir, 'other/switchboard.config.jsonc'));
+  expect(locateConfig('project', at('other')).path).toBe(join(place.dir, 'other/switchboard.config.jsonc'));
 });

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { homeDirectory, userConfigDirectory } from '../shared/paths.ts';
-import { SWITCHBOARD, type Face } from './face.ts';
+import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 
 /** In the order in which they are looked for. */
 export const CONFIG_NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map(
@@ -27,7 +27,7 @@ export interface FindConfigOptions {
   /** Read this file and no other. Default: search. */
   readonly configPath?: string | undefined;
   /** The program we are started as. Default `switchboard`. */
-  readonly face?: Face | undefined;
+  readonly variant?: ProgramVariant | undefined;
   /** Where the user's own file is. Default userConfigDirectory(). */
   readonly userDirectory?: string | undefined;
   /** The home directory, which is no project. Default that of the user. */
@@ -45,21 +45,21 @@ export interface FoundConfig {
 
 /** The configuration files of a working directory, or the one asked for by name. */
 export function findConfig(options: FindConfigOptions): FoundConfig {
-  const { cwd, configPath, face = SWITCHBOARD, userDirectory = userConfigDirectory() } = options;
+  const { cwd, configPath, variant = SWITCHBOARD, userDirectory = userConfigDirectory() } = options;
   const only = (path: string, scope: ConfigScope): FoundConfig => ({
     files: [{ path, scope }],
     unused: [],
     userDirectory: undefined,
   });
-  if (configPath !== undefined) return only(existingConfig(resolve(cwd, configPath), face), 'explicit');
-  if (face.configFile !== undefined) {
-    const advice = (): string => face.configHint ?? 'Create it, or name another file.';
-    const path = resolve(cwd, face.configFile);
-    if (face.mayBeMissing === true && !exists(path))
+  if (configPath !== undefined) return only(existingConfig(resolve(cwd, configPath), variant), 'explicit');
+  if (variant.configFile !== undefined) {
+    const advice = (): string => variant.configHint ?? 'Create it, or name another file.';
+    const path = resolve(cwd, variant.configFile);
+    if (variant.mayBeMissing === true && !exists(path))
       return { files: [], unused: [], userDirectory: undefined };
-    return only(existing(path, face.configFile, advice), 'project');
+    return only(existing(path, variant.configFile, advice), 'project');
   }
-  if (face.findsConfig === false) return { files: [], unused: [], userDirectory: undefined };
+  if (variant.findsConfig === false) return { files: [], unused: [], userDirectory: undefined };
   const project = projectConfigs(cwd, userDirectory, options.home);
   const user = configsIn(userDirectory);
   return {
@@ -75,7 +75,7 @@ export function findConfig(options: FindConfigOptions): FoundConfig {
 }
 
 /** Where the configuration of a scope is, or would be made. */
-export interface ConfigPlace {
+export interface ConfigLocation {
   /** The file, absolute; undefined where there is none yet. */
   readonly file: string | undefined;
   readonly directory: string;
@@ -84,10 +84,10 @@ export interface ConfigPlace {
 }
 
 /** Where the user's own configuration is or would be, or that of the project: its nearest file, else in `cwd`. */
-export function configFileFor(
+export function locateConfig(
   scope: 'user' | 'project',
   options: Pick<FindConfigOptions, 'cwd' | 'userDirectory' | 'home'>,
-): ConfigPlace {
+): ConfigLocation {
   const { cwd, userDirectory = userConfigDirectory(), home } = options;
   const [file] = scope === 'user' ? configsIn(userDirectory) : projectConfigs(cwd, userDirectory, home);
   const directory = file !== undefined ? dirname(file) : scope === 'user' ? userDirectory : resolve(cwd);
@@ -100,8 +100,8 @@ export function configsIn(directory: string): string[] {
 }
 
 /** The file somebody named, which must be there. */
-export function existingConfig(path: string, face: Face = SWITCHBOARD): string {
-  const usual = face.configFile ?? CONFIG_NAMES[0]!;
+export function existingConfig(path: string, variant: ProgramVariant = SWITCHBOARD): string {
+  const usual = variant.configFile ?? CONFIG_NAMES[0]!;
   const advice = (): string => whereElse(path) ?? `Check the path; without one, ${usual} is looked for.`;
   return existing(path, usual, advice);
 }

@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
+import { interpolate, interpolationProblem, type Environment } from './interpolate.ts';
 import type { LoadedConfig } from './load.ts';
 import { describeWarning } from './problem.ts';
 
@@ -15,17 +15,17 @@ export function httpTokenOf(
   env: Environment,
 ): string | undefined {
   if (written === undefined) return undefined;
-  const place = { file: written.file, key: 'http.token' };
+  const location = { file: written.file, key: 'http.token' };
   const result = interpolate(written.text, env);
   if (result.kind !== 'text') {
-    const message = describeWarning({ ...place, message: `${whyNotFilled(result)}.` });
+    const message = describeWarning({ ...location, message: `${interpolationProblem(result)}.` });
     throw new SwitchboardError('TOKEN_UNUSABLE', message, {
       hint: 'Set the variable, or take the key out: then a token is made for you.',
     });
   }
   // As with ${TOKEN:-}, which leaves it to the environment whether there is one.
   if (result.text === '') return undefined;
-  refuseWeakToken(result.text, describeWarning({ ...place, message: '' }));
+  refuseWeakToken(result.text, describeWarning({ ...location, message: '' }));
   return result.text;
 }
 

@@ -1,4 +1,4 @@
-export { compareServers, reachedBy } from './compare.ts';
+export { compareServers, connectionSettings } from './compare.ts';
 export type { CompoundDefinition } from './compound.ts';
 export { MANAGEMENT_TOOLS } from './defaults.ts';
 export type {
@@ -11,17 +11,17 @@ export type {
   UnusableServer,
 } from './definition.ts';
 export { entryForConfig, withoutServer, withServer } from './edit.ts';
-export { withServerOff, withServerOn } from './edit-disabled.ts';
+export { withServerDisabled, withServerEnabled } from './edit-disabled.ts';
 export { withLanguage, withoutLanguage } from './edit-language.ts';
 export { editConfig, type EditConfigOptions, type EditedConfig } from './edit-config.ts';
 export { composeEnv, envNames } from './environment.ts';
-export type { Face } from './face.ts';
-export { CONFIG_NAMES, configFileFor, type ConfigScope } from './find.ts';
-export { interpolate, whyNotFilled } from './interpolate.ts';
+export type { ProgramVariant } from './program-variant.ts';
+export { CONFIG_NAMES, locateConfig, type ConfigScope } from './find.ts';
+export { interpolate, interpolationProblem } from './interpolate.ts';
 export { httpTokenOf, refuseWeakToken } from './http-token.ts';
 export { loadConfig, type LoadedConfig, type NotAllowed } from './load.ts';
-export { inOrder } from './resolve.ts';
-export { allowedFiles, allowFiles, approvalRecordFile, asOwner, denyFiles } from './project-approval.ts';
+export { inConfigOrder } from './resolve.ts';
+export { allowedFiles, allowFiles, approvalRecordFile, keepApproval, denyFiles } from './project-approval.ts';
 export { concernsWrapped, loadWrapped } from './load-wrapped.ts';
 export { describeWarning } from './problem.ts';
 export { refuseBroken } from './read.ts';
@@ -35,7 +35,7 @@ export {
   type RuntimeContext,
   type RuntimeEntry,
 } from './runtime-server.ts';
-export { whereLooked } from './where-looked.ts';
+export { searchReport } from './search-report.ts';
 export type { Settings } from './settings.ts';
-export { shownAddress } from './shown-address.ts';
+export { redactUrl } from './redact-url.ts';
 export type { Origin, Pattern, ToolSettings } from './tool-settings.ts';

@@ -40,7 +40,7 @@ export function interpolate(text: string, env: Environment): Interpolated {
 }
 
 /** Why a text could not be filled in, without anything of the text but names. */
-export function whyNotFilled(failure: Exclude<Interpolated, { kind: 'text' }>): string {
+export function interpolationProblem(failure: Exclude<Interpolated, { kind: 'text' }>): string {
   return failure.kind === 'unset'
     ? `the environment variable ${[...new Set(failure.names)].join(', ')} is not set`
     : `${failure.reference} cannot be filled in here (\${NAME}, \${env:NAME} and \${NAME:-default} can, $\${ is a plain \${)`;

@@ -1,29 +1,32 @@
 import { resolve as resolvePath } from 'node:path';
-import type { Candidate } from './candidate.ts';
+import type { ServerCandidate } from './candidate.ts';
 import { DEFAULTS } from './defaults.ts';
 import type { LanguageDefinition } from './definition.ts';
-import type { Filler } from './filler.ts';
+import type { ReferenceFiller } from './filler.ts';
 import type { StdioServer } from './schema/config.ts';
 
 /** What a definition says about the language model before a server, filled in; undefined where there is none. */
 export function languageOf(
-  candidate: Candidate,
+  candidate: ServerCandidate,
   given: StdioServer['language'],
-  filler: Filler,
+  filler: ReferenceFiller,
 ): LanguageDefinition | undefined {
   if (given === undefined || given === false) return undefined;
   const said = given === true ? {} : given;
-  const placeOf = (key: string) => ({ file: candidate.file, path: [...candidate.path, 'language', key] });
+  const locationOf = (key: string) => ({ file: candidate.file, path: [...candidate.path, 'language', key] });
   const filled = (
     key: 'model' | 'baseUrl' | 'apiKey' | 'instructions' | 'instructionsFile',
   ): string | undefined => {
     const text = said[key];
     // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
-    return text === undefined ? undefined : filler.fill(text, placeOf(key)).trim() || undefined;
+    return text === undefined ? undefined : filler.fill(text, locationOf(key)).trim() || undefined;
   };
   const baseUrl = filled('baseUrl');
   if (baseUrl !== undefined && !isWebAddress(baseUrl))
-    filler.fail(placeOf('baseUrl'), 'is not an address that can be used, such as http://localhost:11434/v1');
+    filler.fail(
+      locationOf('baseUrl'),
+      'is not an address that can be used, such as http://localhost:11434/v1',
+    );
   const instructionsFile = filled('instructionsFile');
   const {
     allowDestructive = DEFAULTS.language.allowDestructive,

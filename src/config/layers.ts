@@ -1,9 +1,9 @@
 import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
-import { checkedCandidates, mapCandidates, type Candidate, type Warn } from './candidate.ts';
+import { checkedCandidates, mapCandidates, type ServerCandidate, type Warn } from './candidate.ts';
 import { allProblems, checkConfig, invalidConfig } from './check.ts';
 import { discover } from './discover.ts';
-import type { Face } from './face.ts';
+import type { ProgramVariant } from './program-variant.ts';
 import type { ConfigFile, ConfigScope, FoundConfig } from './find.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
 import { isObject } from './plain-data.ts';
@@ -21,7 +21,7 @@ export interface Layer {
   readonly directory: string;
   readonly config: ConfigInput;
   /** Its servers: those of the file, then those that were discovered. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly ServerCandidate[];
   /** Which of its files may be used. Default: all. */
   readonly approval?: ProjectApproval | undefined;
 }
@@ -29,7 +29,7 @@ export interface Layer {
 export interface ReadLayersOptions {
   /** The project, where no file says which. */
   readonly cwd: string;
-  readonly face: Face;
+  readonly variant: ProgramVariant;
   /** Whether a file that cannot be used is an error even where another one can. */
   readonly strict: boolean;
   /** Whether a file found by looking that cannot be used is left out even where no other one is there. */
@@ -96,11 +96,11 @@ async function readLayer(
   options: ReadLayersOptions,
   approval?: ProjectApproval,
 ): Promise<ReadLayer> {
-  const { cwd, face, warn } = options;
+  const { cwd, variant, warn } = options;
   const scope = found?.scope ?? 'project';
   const file = found?.path;
   const directory = file === undefined ? resolve(cwd) : dirname(file);
-  const place = { scope, file, directory, approval };
+  const base = { scope, file, directory, approval };
   try {
     const { config, own } =
       file === undefined
@@ -109,32 +109,37 @@ async function readLayer(
           ? await readFile(file, options)
           : { config: {}, own: await namesIn(file) };
     // In the user's own directory, nobody else's program looks for a .mcp.json.
-    const rootFile = face.discovers !== false && scope !== 'user';
-    const discovered = await discover(directory, { globs: globsOf(config, face), rootFile, warn, approval });
+    const rootFile = variant.discovers !== false && scope !== 'user';
+    const discovered = await discover(directory, {
+      globs: globsOf(config, variant),
+      rootFile,
+      warn,
+      approval,
+    });
     const candidates = [...own, ...discovered].map((candidate) => ({ ...candidate, scope }));
-    return { ...place, config, candidates };
+    return { ...base, config, candidates };
   } catch (error) {
     if (!(error instanceof SwitchboardError)) throw error;
-    return { ...place, config: {}, candidates: [], error };
+    return { ...base, config: {}, candidates: [], error };
   }
 }
 
 interface FileContent {
   readonly config: ConfigInput;
-  readonly own: readonly Candidate[];
+  readonly own: readonly ServerCandidate[];
 }
 
 const NO_FILE: FileContent = { config: {}, own: [] };
 
-async function readFile(file: string, { face, warn }: ReadLayersOptions): Promise<FileContent> {
-  const checked = await checkConfig(await readConfigFile(file, warn), face);
+async function readFile(file: string, { variant, warn }: ReadLayersOptions): Promise<FileContent> {
+  const checked = await checkConfig(await readConfigFile(file, warn), variant);
   if (checked.fatal.length > 0) throw invalidConfig(file, allProblems(checked));
   for (const { path, message, level } of checked.notes) warn({ file, key: keyPath(path), message, level });
   return { config: checked.config, own: checkedCandidates(file, checked.servers, warn) };
 }
 
 /** The servers of a file that is not allowed yet. One that is a program is not run, and stands for its servers. */
-async function namesIn(file: string): Promise<Candidate[]> {
+async function namesIn(file: string): Promise<ServerCandidate[]> {
   const here = { file, directory: dirname(file), notAllowed: true };
   if (isModule(file)) return [{ ...here, name: basename(file), path: [], definition: { kind: 'unusable' } }];
   try {

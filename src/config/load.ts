@@ -1,19 +1,19 @@
 import { basename, dirname, resolve } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
 import { shellWord } from '../shared/shell-word.ts';
-import type { Candidate, Warn } from './candidate.ts';
+import type { ServerCandidate, Warn } from './candidate.ts';
 import { resolveCompounds, type CompoundDefinition } from './compound.ts';
 import type { ServerDefinition, UnusableServer } from './definition.ts';
 import { DESCRIPTIONS_FILE, readDescriptions } from './descriptions.ts';
-import { SWITCHBOARD, type Face } from './face.ts';
+import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 import { findConfig, type ConfigFile } from './find.ts';
-import { interpolate, whyNotFilled, type Environment } from './interpolate.ts';
+import { interpolate, interpolationProblem, type Environment } from './interpolate.ts';
 import { mergeConfigs, readLayers, type Layer } from './layers.ts';
 import { warnAboutNameClashes } from './name-clashes.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
 import type { ProjectFile } from './project-approval.ts';
 import { resolveServers } from './resolve.ts';
-import { settingsSet, whatRuns } from './what-runs.ts';
+import { describeSettings, describeLaunch } from './describe-launch.ts';
 import { isServerName } from './schema/quick-check.generated.js';
 import { applyDefaults, type Settings } from './settings.ts';
 
@@ -35,7 +35,7 @@ export interface LoadConfigOptions {
   /** The script that runs now; an entry that starts it is left out. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
   /** The program we are started as. Default `switchboard`. */
-  readonly face?: Face | undefined;
+  readonly variant?: ProgramVariant | undefined;
 }
 
 export interface LoadedConfig {
@@ -94,20 +94,20 @@ export interface ConfigSearch {
  * two files is left out with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const { cwd, env, face = SWITCHBOARD, strict = false, keepGoing = false } = options;
+  const { cwd, env, variant = SWITCHBOARD, strict = false, keepGoing = false } = options;
   const warnings: ConfigWarning[] = [];
   const warn: Warn = (warning) => void warnings.push(warning);
   const found = findConfig(options);
   for (const { path, usedInstead } of found.unused)
     warn({ file: path, message: `is not used, because ${usedInstead} is there too`, level: 'warn' });
   const { layers, files, userDirectory } = await readLayers(found, {
-    ...{ cwd, face, strict, keepGoing, warn },
+    ...{ cwd, variant, strict, keepGoing, warn },
     allowProject: options.allowProject,
   });
   const [first] = layers;
   const directory = first!.directory;
   const config = mergeConfigs(layers);
-  const settings = applyDefaults({ ...config, discoverGlobs: first!.config.discoverGlobs }, face);
+  const settings = applyDefaults({ ...config, discoverGlobs: first!.config.discoverGlobs }, variant);
   const read = layers.flatMap((layer) => layer.candidates);
   // What is not allowed takes nobody's place.
   const candidates = [
@@ -115,7 +115,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     // Their names go to a model: one that no server may have is not shown.
     ...read.filter((each) => !isAllowed(each) && isServerName(each.name)).slice(0, MOST_SHOWN),
   ];
-  const howToAllow = `Look at it and run: ${face.program ?? 'switchboard'} allow ${shellWord(directory)}`;
+  const howToAllow = `Look at it and run: ${variant.program ?? 'switchboard'} allow ${shellWord(directory)}`;
   const suiteFiles = filesOf(layers, 'suites');
   const { servers, disabled, unusable, order } = resolveServers(candidates, {
     settings,
@@ -150,18 +150,18 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 /** So many servers of a project that is not allowed yet are shown. */
 const MOST_SHOWN = 50;
 
-function isAllowed({ notAllowed }: Candidate): boolean {
+function isAllowed({ notAllowed }: ServerCandidate): boolean {
   return notAllowed !== true;
 }
 
 /** What there is to allow. A file in which nothing would be used, such as one that only starts us, is not worth asking. */
 function notAllowedIn(
   { approval, directory, file }: Layer,
-  candidates: readonly Candidate[],
+  candidates: readonly ServerCandidate[],
   unusable: readonly UnusableServer[],
 ): NotAllowed | undefined {
   const own = new Set(candidates.filter(isAllowed).map(({ name }) => name));
-  const replaces = ({ name }: Candidate): boolean => own.has(name);
+  const replaces = ({ name }: ServerCandidate): boolean => own.has(name);
   const waiting = candidates.filter((each) => !isAllowed(each));
   const used = new Set([
     ...unusable.filter((server) => server.notAllowed).map(({ origin }) => origin.file),
@@ -174,9 +174,9 @@ function notAllowedIn(
   // All of it, however long: a yes is for the whole file.
   const runs = waiting
     .filter((each) => files.some(({ path }) => path === each.file))
-    .map((each) => `${whatRuns(each)}${replaces(each) ? ', in place of your own' : ''}`);
+    .map((each) => `${describeLaunch(each)}${replaces(each) ? ', in place of your own' : ''}`);
   const configured = files.find(({ path }) => path === file);
-  return { directory, files, runs: [...runs, ...settingsSet(configured?.path)] };
+  return { directory, files, runs: [...runs, ...describeSettings(configured?.path)] };
 }
 
 /** Which file each entry of a map comes from. */
@@ -217,7 +217,7 @@ function logDirectoryOf(layers: readonly Layer[], env: Environment, warn: Warn):
     // As with ${LOGS:-}, which leaves it to the environment whether there is a log file.
     return result.text === '' ? undefined : resolve(dirname(layer.file), result.text);
   }
-  const message = `${whyNotFilled(result)}; no log file is written`;
+  const message = `${interpolationProblem(result)}; no log file is written`;
   warn({ file: layer.file, key: 'logDirectory', message, level: 'warn' });
   return undefined;
 }

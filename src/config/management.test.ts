@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { describeWarning, loadConfig, MANAGEMENT_TOOLS, type Face, type LoadedConfig } from './index.ts';
+import {
+  describeWarning,
+  loadConfig,
+  MANAGEMENT_TOOLS,
+  type ProgramVariant,
+  type LoadedConfig,
+} from './index.ts';
 
-const mux: Face = {
+const mux: ProgramVariant = {
   defaults: {
     exposure: 'flat',
     naming: 'prefixed',
@@ -11,12 +17,12 @@ const mux: Face = {
   },
 };
 
-function load(config: object, face?: Face): Promise<LoadedConfig> {
-  return loadConfig({ cwd: createProject({ 'switchboard.config.json': config }).dir, env: {}, face });
+function load(config: object, variant?: ProgramVariant): Promise<LoadedConfig> {
+  return loadConfig({ cwd: createProject({ 'switchboard.config.json': config }).dir, env: {}, variant });
 }
 
-async function management(given: unknown, face?: Face): Promise<unknown> {
-  return (await load(given === undefined ? {} : { management: given }, face)).settings.management;
+async function management(given: unknown, variant?: ProgramVariant): Promise<unknown> {
+  return (await load(given === undefined ? {} : { management: given }, variant)).settings.management;
 }
 
 test.each([
@@ -61,8 +67,8 @@ describe('a compound tool called as a management tool', () => {
     [{ management: true }, undefined],
     [{ management: {} }, undefined],
     [{}, mux],
-  ])('is refused with %j', async (config, face) => {
-    const error: unknown = await load({ ...config, mcpServers, tools }, face).catch(
+  ])('is refused with %j', async (config, variant) => {
+    const error: unknown = await load({ ...config, mcpServers, tools }, variant).catch(
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(SwitchboardError);

@@ -27,8 +27,8 @@ export function warnAboutNameClashes(
       first.set(each.name, each);
       continue;
     }
-    const place = `${other.origin.file}${other.origin.key === '' ? '' : ` (${other.origin.key})`}`;
-    const message = `${each.what} has the same tool name as ${other.what} in ${place}: "${each.name}". Give one of them another name`;
+    const location = `${other.origin.file}${other.origin.key === '' ? '' : ` (${other.origin.key})`}`;
+    const message = `${each.what} has the same tool name as ${other.what} in ${location}: "${each.name}". Give one of them another name`;
     warn({ ...each.origin, message, level: 'warn' });
   }
 }

@@ -1,19 +1,22 @@
 import { printableLine } from '../shared/printable.ts';
 
 /** Something wrong in a file: where, and what to do. Never holds a value from the file: it may be a secret. */
-export interface Problem {
+export interface ConfigProblem {
   /** Keys and list positions from the top of the file. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
 /** The same problems, seen from further up. */
-export function under<T extends Problem>(prefix: Problem['path'], problems: readonly T[]): T[] {
+export function withPathPrefix<T extends ConfigProblem>(
+  prefix: ConfigProblem['path'],
+  problems: readonly T[],
+): T[] {
   return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
 }
 
 /** Something to know about a key that stops nothing. */
-export interface Note extends Problem {
+export interface Note extends ConfigProblem {
   readonly level: ConfigWarning['level'];
 }
 
@@ -21,7 +24,7 @@ export interface Note extends Problem {
 export interface ConfigWarning {
   /** The file it is about, absolute. */
   readonly file?: string;
-  /** The place in that file, for example `mcpServers.github.env.TOKEN`. */
+  /** The location in that file, for example `mcpServers.github.env.TOKEN`. */
   readonly key?: string;
   readonly message: string;
   /** `info` for what is most likely meant that way. */
@@ -37,7 +40,7 @@ export interface ConfigWarning {
 /** The warning about something that makes a server unusable. */
 export function unusableWarning(
   server: string,
-  { file, path }: { readonly file: string; readonly path: Problem['path'] },
+  { file, path }: { readonly file: string; readonly path: ConfigProblem['path'] },
   why: string,
   unset: readonly string[] = [],
 ): ConfigWarning {

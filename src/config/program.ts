@@ -1,26 +1,26 @@
 import { resolve as resolvePath } from 'node:path';
-import type { Candidate, CandidateDefinition } from './candidate.ts';
+import type { ServerCandidate, CandidateDefinition } from './candidate.ts';
 import type { StdioDefinition } from './definition.ts';
 import { readEnvFile } from './env-file.ts';
-import type { Filler } from './filler.ts';
+import type { ReferenceFiller } from './filler.ts';
 import type { StdioServer } from './schema/config.ts';
 
 /** How a server is started. */
-export type Program = Pick<StdioDefinition, 'command' | 'args' | 'written' | 'cwd' | 'env'>;
+export type ResolvedProgram = Pick<StdioDefinition, 'command' | 'args' | 'written' | 'cwd' | 'env'>;
 
 /** A program as a file or a person describes it. */
 export type DescribedProgram = Extract<CandidateDefinition, { kind: 'stdio' }>['server'];
 
 /** Command, arguments, directory and environment with references filled in; undefined when one could not be. */
 export function fillInProgram(
-  candidate: Candidate,
+  candidate: ServerCandidate,
   server: DescribedProgram,
-  filler: Filler,
-): Program | undefined {
+  filler: ReferenceFiller,
+): ResolvedProgram | undefined {
   const fill = (text: string, ...path: (string | number)[]): string => {
-    const place = { file: candidate.file, path: [...candidate.path, ...path] };
-    const filled = candidate.literal === true ? text : filler.fill(text, place);
-    if (filled.includes('\0')) filler.fail(place, 'holds a NUL character');
+    const location = { file: candidate.file, path: [...candidate.path, ...path] };
+    const filled = candidate.literal === true ? text : filler.fill(text, location);
+    if (filled.includes('\0')) filler.fail(location, 'holds a NUL character');
     return filled;
   };
 
@@ -64,9 +64,9 @@ export function fillInProgram(
 
 /** The variables of the server's dotenv file, where it has one. */
 function variablesFrom(
-  candidate: Candidate,
+  candidate: ServerCandidate,
   server: DescribedProgram,
-  filler: Filler,
+  filler: ReferenceFiller,
   fill: (text: string, ...path: string[]) => string,
 ): [string, string][] {
   const { envFile } = server as Partial<StdioServer>;

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createProject, type Project } from '../../test/helpers/temp-project.ts';
-import { allowedFiles, allowFiles, asOwner, denyFiles, ProjectApproval } from './project-approval.ts';
+import { allowedFiles, allowFiles, keepApproval, denyFiles, ProjectApproval } from './project-approval.ts';
 
 let place: Project;
 
@@ -36,13 +36,13 @@ test('a file is allowed at its place, with its content', () => {
 test('what the owner writes stays allowed or is new; a stranger’s file stays a stranger’s', async () => {
   const file = place.path('a/switchboard.config.json');
   const made = place.path('a/.mcp.json');
-  await asOwner([file, made], () => {
+  await keepApproval([file, made], () => {
     place.write('a/switchboard.config.json', '{"x": 1}');
     place.write('a/.mcp.json', '{}');
   });
   expect(approval().allows(file)).toBe(false);
   expect(approval().allows(made)).toBe(true);
-  await asOwner([made], () => void place.write('a/.mcp.json', '{"y": 1}'));
+  await keepApproval([made], () => void place.write('a/.mcp.json', '{"y": 1}'));
   expect(approval().allows(made)).toBe(true);
 });
 

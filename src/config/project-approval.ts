@@ -44,7 +44,7 @@ export class ProjectApproval {
   /** Whether a file may be used. One that is there and cannot be read is not used anyway; whoever reads it says why. */
   allows(path: string): boolean {
     if (this.#everything) return true;
-    const directory = dirname(placeOf(path));
+    const directory = dirname(canonicalPath(path));
     if (this.#patterns.some((pattern) => isBelow(pattern, directory))) return true;
     // What is not a regular file now may be one when it is read.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
@@ -52,7 +52,7 @@ export class ProjectApproval {
     if (hash === undefined) return true;
     if (hash === TOO_LARGE) return false;
     this.#record ??= readRecord(approvalRecordFile());
-    if (this.#record.get(placeOf(path)) === hash) return true;
+    if (this.#record.get(canonicalPath(path)) === hash) return true;
     this.notAllowed.push({ path, hash });
     return false;
   }
@@ -62,21 +62,21 @@ export class ProjectApproval {
 export function allowFiles(files: readonly ProjectFile[]): void {
   changeRecord((record) => {
     for (const { path, hash } of files) {
-      const place = placeOf(path);
+      const key = canonicalPath(path);
       // The youngest stand last.
-      record.delete(place);
-      record.set(place, hash);
+      record.delete(key);
+      record.set(key, hash);
     }
-    for (const place of [...record.keys()].slice(0, -MAX_FILES)) record.delete(place);
+    for (const key of [...record.keys()].slice(0, -MAX_FILES)) record.delete(key);
   });
 }
 
 /** Forgets what was allowed at or below this path. Returns what that was. */
 export function denyFiles(path: string): string[] {
-  const place = placeOf(resolve(path));
+  const key = canonicalPath(resolve(path));
   let denied: string[] = [];
   changeRecord((record) => {
-    denied = [...record.keys()].filter((each) => each === place || each.startsWith(`${place}${sep}`));
+    denied = [...record.keys()].filter((each) => each === key || each.startsWith(`${key}${sep}`));
     for (const each of denied) record.delete(each);
   });
   return denied;
@@ -91,10 +91,12 @@ export function allowedFiles(): { readonly path: string; readonly changed: boole
 }
 
 /** Runs what changes files on behalf of their owner: those that were allowed before, or new, are allowed afterwards. */
-export async function asOwner<T>(paths: readonly string[], change: () => T | Promise<T>): Promise<T> {
+export async function keepApproval<T>(paths: readonly string[], change: () => T | Promise<T>): Promise<T> {
   const record = readRecord(approvalRecordFile());
   const before = paths.map((path) => ({ path, hash: hashOfFile(path) }));
-  const owned = before.filter(({ path, hash }) => hash === undefined || record.get(placeOf(path)) === hash);
+  const owned = before.filter(
+    ({ path, hash }) => hash === undefined || record.get(canonicalPath(path)) === hash,
+  );
   const result = await change();
   const changed = owned.flatMap(({ path, hash }) => {
     const now = hashOfFile(path);
@@ -104,7 +106,7 @@ export async function asOwner<T>(paths: readonly string[], change: () => T | Pro
   return result;
 }
 
-/** The hash of each file that is allowed, by its place. */
+/** The hash of each file that is allowed, by its key. */
 type ApprovalRecord = Map<string, string>;
 
 const VERSION = 1;
@@ -121,7 +123,7 @@ export function approvalRecordFile(): string {
 }
 
 /** Directories are resolved, so that no link can pass a file off as another; the file itself keeps its name. */
-function placeOf(path: string): string {
+function canonicalPath(path: string): string {
   const absolute = resolve(path);
   try {
     return join(realpathSync(dirname(absolute)), basename(absolute));
@@ -155,8 +157,7 @@ function parseRecord(bytes: Buffer): ApprovalRecord {
   const value: unknown = bytes.length > MAX_BYTES ? undefined : JSON.parse(bytes.toString('utf8'));
   const record = new Map<string, string>();
   if (!isObject(value) || value.version !== VERSION || !isObject(value.files)) return record;
-  for (const [place, hash] of Object.entries(value.files))
-    if (typeof hash === 'string') record.set(place, hash);
+  for (const [key, hash] of Object.entries(value.files)) if (typeof hash === 'string') record.set(key, hash);
   return record;
 }
 

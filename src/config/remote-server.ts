@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import type { Candidate } from './candidate.ts';
+import type { ServerCandidate } from './candidate.ts';
 import type { RemoteDefinition } from './definition.ts';
 import { describeRemote } from './describe-remote.ts';
 import { joinedWarnings, type ConfigWarning } from './problem.ts';
@@ -20,7 +20,7 @@ export function defineRemoteServer(
   context: Pick<RuntimeContext, 'settings' | 'directory' | 'suiteFiles' | 'env'>,
 ): RemoteDefinition {
   const server = describeRemote(entry);
-  const candidate: Candidate = {
+  const candidate: ServerCandidate = {
     name,
     file: '',
     path: [],

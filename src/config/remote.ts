@@ -1,13 +1,13 @@
-import type { Candidate, Warn } from './candidate.ts';
+import type { ServerCandidate, Warn } from './candidate.ts';
 import type { OAuthSettings, RemoteDefinition } from './definition.ts';
-import type { Filler } from './filler.ts';
+import type { ReferenceFiller } from './filler.ts';
 import { keyPath } from './problem.ts';
-import type { Given } from './resolve.ts';
+import type { CommonServerSettings } from './resolve.ts';
 import type { RemoteServer } from './schema/config.ts';
-import { shownAddress } from './shown-address.ts';
+import { redactUrl } from './redact-url.ts';
 
 /** How a server that runs elsewhere is reached. */
-export type Remote = Pick<RemoteDefinition, 'transport' | 'url' | 'written' | 'headers' | 'oauth'>;
+export type ResolvedRemote = Pick<RemoteDefinition, 'transport' | 'url' | 'written' | 'headers' | 'oauth'>;
 
 /** The same as a file describes it, in whichever words, references not filled in. */
 export interface DescribedRemote {
@@ -16,7 +16,7 @@ export interface DescribedRemote {
   readonly headers: readonly (DescribedText & { readonly name: string })[];
   readonly oauth: RemoteServer['oauth'];
   /** What may be said of any server. */
-  readonly settings: Given;
+  readonly settings: CommonServerSettings;
 }
 
 interface DescribedText {
@@ -27,21 +27,21 @@ interface DescribedText {
 
 /** Address, headers and login with references filled in; undefined when one could not be. */
 export function fillInRemote(
-  candidate: Candidate,
+  candidate: ServerCandidate,
   { transport, url, headers, oauth }: DescribedRemote,
-  filler: Filler,
+  filler: ReferenceFiller,
   warn: Warn,
-): Remote | undefined {
-  const placeOf = (path: readonly string[]) => ({
+): ResolvedRemote | undefined {
+  const locationOf = (path: readonly string[]) => ({
     file: candidate.file,
     path: [...candidate.path, ...path],
   });
-  const fill = ({ text, path }: DescribedText): string => filler.fill(text, placeOf(path));
+  const fill = ({ text, path }: DescribedText): string => filler.fill(text, locationOf(path));
 
   const filled = new Map<string, Header>();
   for (const header of headers) {
     const id = header.name.toLowerCase();
-    const { file, path } = placeOf(header.path);
+    const { file, path } = locationOf(header.path);
     if (OURS.has(id)) {
       const message = 'is a header that Switchboard sets itself; this one is ignored';
       warn({ file, key: keyPath(path), message, level: 'info' });
@@ -58,7 +58,7 @@ export function fillInRemote(
   if (filler.failed) return undefined;
   const address = addressOf(text);
   if (address === undefined) {
-    filler.fail(placeOf(url.path), 'is not an address that can be used, such as https://example.com/mcp');
+    filler.fail(locationOf(url.path), 'is not an address that can be used, such as https://example.com/mcp');
     return undefined;
   }
   if (address.basic !== undefined && !filled.has('authorization'))
@@ -66,7 +66,7 @@ export function fillInRemote(
   return {
     transport,
     url: address.url,
-    written: { url: shownAddress(url.text) },
+    written: { url: redactUrl(url.text) },
     // fromEntries defines members, so a header called "__proto__" is one like any other.
     headers: Object.fromEntries([...filled.values()].map(({ name, value }) => [name, value])),
     oauth: login ?? {},

@@ -1,4 +1,4 @@
-import type { Candidate, CandidateDefinition, Warn } from './candidate.ts';
+import type { ServerCandidate, CandidateDefinition, Warn } from './candidate.ts';
 import { DEFAULTS, EXPOSURES } from './defaults.ts';
 import type {
   BuiltinDefinition,
@@ -10,7 +10,7 @@ import type {
   UnusableServer,
 } from './definition.ts';
 import type { Descriptions } from './descriptions.ts';
-import { createFiller, type Filler } from './filler.ts';
+import { createFiller, type ReferenceFiller } from './filler.ts';
 import type { Environment } from './interpolate.ts';
 import { languageOf } from './language.ts';
 import { isObject } from './plain-data.ts';
@@ -18,9 +18,9 @@ import { keyPath, type ConfigWarning } from './problem.ts';
 import { fillInProgram, type DescribedProgram } from './program.ts';
 import { recursionGuard } from './recursion.ts';
 import { fillInRemote, type DescribedRemote } from './remote.ts';
-import type { BuiltinServer, Look, RemoteServer, StdioServer } from './schema/config.ts';
+import type { BuiltinServer, PresentationSettings, RemoteServer, StdioServer } from './schema/config.ts';
 import { overrideTimeouts, type Settings } from './settings.ts';
-import { toolSettings, type ToolWords } from './tool-settings.ts';
+import { toolSettings, type ToolSettingSource } from './tool-settings.ts';
 
 export interface ResolveOptions {
   readonly settings: Settings;
@@ -50,21 +50,24 @@ export interface ResolvedServers {
 }
 
 /** The servers of a configuration that are not turned off, in its order. One added since comes last. */
-export function inOrder({
+export function inConfigOrder({
   servers,
   unusable,
   order,
 }: Omit<ResolvedServers, 'disabled'>): readonly ConfiguredServer[] {
-  const places = new Map(order.map((name, at) => [name, at]));
-  const placeOf = ({ name }: ConfiguredServer): number => places.get(name) ?? order.length;
-  return [...servers, ...unusable].sort((one, other) => placeOf(one) - placeOf(other));
+  const positions = new Map(order.map((name, at) => [name, at]));
+  const positionOf = ({ name }: ConfiguredServer): number => positions.get(name) ?? order.length;
+  return [...servers, ...unusable].sort((one, other) => positionOf(one) - positionOf(other));
 }
 
 /** Decides which candidates are used (the first of each name) and makes definitions of them. */
-export function resolveServers(candidates: readonly Candidate[], options: ResolveOptions): ResolvedServers {
+export function resolveServers(
+  candidates: readonly ServerCandidate[],
+  options: ResolveOptions,
+): ResolvedServers {
   const { warn } = options;
   const isOurselves = recursionGuard(options.ourScript);
-  const taken = new Map<string, Candidate>();
+  const taken = new Map<string, ServerCandidate>();
   const servers: ServerDefinition[] = [];
   const disabled: string[] = [];
   const unusable: UnusableServer[] = [];
@@ -72,7 +75,7 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
     const { name, definition } = candidate;
     const first = taken.get(name);
     if (first !== undefined) {
-      const message = `"${name}" is already defined in ${place(first)}; this one is ignored`;
+      const message = `"${name}" is already defined in ${locationText(first)}; this one is ignored`;
       // Turning off at home what a shared file defines is the reason to have both, as is a project's own version.
       const meant =
         isDisabled(first.definition) || first.scope !== candidate.scope || candidate.notAllowed === true;
@@ -102,7 +105,7 @@ export function resolveServers(candidates: readonly Candidate[], options: Resolv
 
 type DefineOptions = Omit<ResolveOptions, 'ourScript' | 'warnings'>;
 
-function defineServer(candidate: Candidate, context: DefineOptions): ServerDefinition | undefined {
+function defineServer(candidate: ServerCandidate, context: DefineOptions): ServerDefinition | undefined {
   const { definition } = candidate;
   switch (definition.kind) {
     case 'stdio':
@@ -118,7 +121,7 @@ function defineServer(candidate: Candidate, context: DefineOptions): ServerDefin
 
 /** What a candidate that is started becomes in use; undefined, after a warning, where it cannot be used. */
 export function defineProgram(
-  candidate: Candidate,
+  candidate: ServerCandidate,
   server: DescribedProgram,
   options: DefineOptions,
 ): StdioDefinition | undefined {
@@ -140,7 +143,7 @@ export function defineProgram(
 
 /** The same for one that runs elsewhere. */
 export function defineRemote(
-  candidate: Candidate,
+  candidate: ServerCandidate,
   server: DescribedRemote,
   options: DefineOptions,
 ): RemoteDefinition | undefined {
@@ -154,15 +157,15 @@ export function defineRemote(
 
 /** The same for one that is a part of this program. */
 function defineBuiltin(
-  candidate: Candidate,
+  candidate: ServerCandidate,
   server: BuiltinServer,
   options: DefineOptions,
 ): BuiltinDefinition | undefined {
   const { builtin, project, ...given } = server;
   const filler = createFiller(candidate.name, options.env, options.warn);
-  const place = { file: candidate.file, path: [...candidate.path, 'project'] };
+  const location = { file: candidate.file, path: [...candidate.path, 'project'] };
   // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
-  const filled = project === undefined ? undefined : filler.fill(project, place).trim() || undefined;
+  const filled = project === undefined ? undefined : filler.fill(project, location).trim() || undefined;
   const common = commonOf(candidate, given, filler, options);
   if (filler.failed) return undefined;
   return {
@@ -178,7 +181,7 @@ function defineBuiltin(
 }
 
 /** Of a server whose file is not allowed yet only the name is used, and it is shown as one tool that can ask. */
-function notAllowedServer(candidate: Candidate, options: ResolveOptions): UnusableServer {
+function notAllowedServer(candidate: ServerCandidate, options: ResolveOptions): UnusableServer {
   const nothing = { ...candidate, definition: { kind: 'unusable' } } as const;
   return {
     ...unusableServer(nothing, { ...options, descriptions: undefined, warnings: [] }),
@@ -192,7 +195,7 @@ function notAllowedServer(candidate: Candidate, options: ResolveOptions): Unusab
 
 /** By what is written: nothing is filled in for a stranger. */
 function isOurEntry(
-  { definition, directory }: Candidate,
+  { definition, directory }: ServerCandidate,
   isOurselves: ReturnType<typeof recursionGuard>,
 ): boolean {
   if (definition.kind !== 'stdio') return false;
@@ -202,22 +205,22 @@ function isOurEntry(
 }
 
 /** What a candidate that cannot be used becomes: how it would be shown, what is wrong, and what to do. */
-function unusableServer(candidate: Candidate, options: ResolveOptions): UnusableServer {
+function unusableServer(candidate: ServerCandidate, options: ResolveOptions): UnusableServer {
   const { name, file } = candidate;
-  const said = options.warnings.filter((warning) => warning.server === name && warning.file === file);
-  const unset = [...new Set(said.flatMap((warning) => warning.unset ?? []))];
-  const places = said.flatMap(({ key }) => (key === undefined || key === '' ? [] : [key]));
-  const where = [places.slice(0, MOST_PLACES).join(', '), file].filter((part) => part !== '').join(' in ');
+  const reported = options.warnings.filter((warning) => warning.server === name && warning.file === file);
+  const unset = [...new Set(reported.flatMap((warning) => warning.unset ?? []))];
+  const keys = reported.flatMap(({ key }) => (key === undefined || key === '' ? [] : [key]));
+  const where = [keys.slice(0, MAX_REPORTED).join(', '), file].filter((part) => part !== '').join(' in ');
   // What is wrong has been warned of already.
   const quiet = { ...options, warn: () => undefined };
   const filler = createFiller(name, options.env, quiet.warn);
   return {
     kind: 'unusable',
-    ...commonOf(candidate, looksOf(candidate.definition), filler, quiet),
+    ...commonOf(candidate, presentationOf(candidate.definition), filler, quiet),
     language: undefined,
     reason:
-      [...new Set(said.flatMap(({ why }) => why ?? []))]
-        .slice(0, MOST_PLACES)
+      [...new Set(reported.flatMap(({ why }) => why ?? []))]
+        .slice(0, MAX_REPORTED)
         .join('; ')
         // A sentence of ours follows.
         .replace(/\.$/, '') || 'its definition is wrong',
@@ -229,10 +232,10 @@ function unusableServer(candidate: Candidate, options: ResolveOptions): Unusable
 }
 
 /** Of several problems so many are told; the log has them all. */
-const MOST_PLACES = 3;
+const MAX_REPORTED = 3;
 
 /** How a server is shown, as far as its definition is right about that. */
-function looksOf(definition: CandidateDefinition): Given {
+function presentationOf(definition: CandidateDefinition): CommonServerSettings {
   if (definition.kind === 'remote') return definition.server.settings;
   const entry =
     definition.kind === 'unusable' ? definition.entry : 'server' in definition && definition.server;
@@ -257,11 +260,16 @@ const PURPOSES: Readonly<Record<BuiltinServer['builtin'], string>> = {
     'the local services of this repository: where each runs, its logs, and starting and stopping them branch by branch',
 };
 
-/** What may be said of any server. */
-export type Given = Partial<Pick<StdioServer, keyof StdioServer & keyof RemoteServer>>;
+/** What may be reported of any server. */
+export type CommonServerSettings = Partial<Pick<StdioServer, keyof StdioServer & keyof RemoteServer>>;
 
 /** What does not depend on how the server is reached. */
-function commonOf(candidate: Candidate, given: Given, filler: Filler, options: DefineOptions) {
+function commonOf(
+  candidate: ServerCandidate,
+  given: CommonServerSettings,
+  filler: ReferenceFiller,
+  options: DefineOptions,
+) {
   const { settings, suiteFiles, warn } = options;
   const suite = settings.suites[candidate.name];
   const described = options.descriptions?.get(candidate.name);
@@ -282,7 +290,7 @@ function commonOf(candidate: Candidate, given: Given, filler: Filler, options: D
     exposure,
     naming: settings.naming,
     offer: suite?.offer ?? given.offer ?? settings.offer,
-    tools: toolSettings(placesOf(candidate, given, suite, suiteFiles), filler, warn),
+    tools: toolSettings(toolSettingSources(candidate, given, suite, suiteFiles), filler, warn),
     suite: suiteOf(given, suite, settings, described?.switchboard),
     claude: described?.claude,
     language,
@@ -291,22 +299,22 @@ function commonOf(candidate: Candidate, given: Given, filler: Filler, options: D
 
 type Suite = Settings['suites'][string];
 
-/** Where something may be said about the tools of a server: the configuration's word comes before the server's own. */
-function placesOf(
-  candidate: Candidate,
-  given: Given,
+/** Where something may be reported about the tools of a server: the configuration's word comes before the server's own. */
+function toolSettingSources(
+  candidate: ServerCandidate,
+  given: CommonServerSettings,
   suite: Suite | undefined,
   suiteFiles: ReadonlyMap<string, string>,
-): ToolWords[] {
-  const own: ToolWords = { file: candidate.file, path: candidate.path, says: given };
+): ToolSettingSource[] {
+  const own: ToolSettingSource = { file: candidate.file, path: candidate.path, settings: given };
   if (suite === undefined) return [own];
   const file = suiteFiles.get(candidate.name) ?? '';
-  return [{ file, path: ['suites', candidate.name], says: suite as Look }, own];
+  return [{ file, path: ['suites', candidate.name], settings: suite as PresentationSettings }, own];
 }
 
 /** Likewise. What is written for this suite alone comes before what is written for a server or for many. */
 function suiteOf(
-  server: Given,
+  server: CommonServerSettings,
   suite: Suite | undefined,
   settings: Settings,
   described: string | undefined,
@@ -328,11 +336,11 @@ function isDisabled(definition: CandidateDefinition): boolean {
   return definition.kind === 'disabled';
 }
 
-function origin({ file, path }: Candidate): { file: string; key?: string } {
+function origin({ file, path }: ServerCandidate): { file: string; key?: string } {
   return path.length === 0 ? { file } : { file, key: keyPath(path) };
 }
 
-function place(candidate: Candidate): string {
+function locationText(candidate: ServerCandidate): string {
   const { file, key } = origin(candidate);
   return key === undefined ? file : `${file} (${key})`;
 }

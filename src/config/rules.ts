@@ -1,14 +1,14 @@
 import { MANAGEMENT_TOOLS } from './defaults.ts';
-import type { Face } from './face.ts';
+import type { ProgramVariant } from './program-variant.ts';
 import { resolveManagement } from './management.ts';
 import { isObject } from './plain-data.ts';
-import { under, type Problem } from './problem.ts';
+import { withPathPrefix, type ConfigProblem } from './problem.ts';
 
 /**
  * What is wrong with a configuration beyond what the schema can say. Looks only where the data has the form it should
  * have: the schema reports the rest.
  */
-export function brokenConfigRules(config: unknown, face: Face): Problem[] {
+export function brokenConfigRules(config: unknown, variant: ProgramVariant): ConfigProblem[] {
   return [
     ...offerProblems(config, ['offer']),
     ...brokenIn(config, ['suites', ANY], brokenServerRules),
@@ -18,15 +18,15 @@ export function brokenConfigRules(config: unknown, face: Face): Problem[] {
     ...brokenIn(config, ['tools', ANY, 'subtools', ANY, 'tools'], (value) =>
       Array.isArray(value) && value.length === 0 ? [problem('must name at least one tool')] : [],
     ),
-    ...takenToolNames(config, face),
+    ...takenToolNames(config, variant),
   ];
 }
 
 /** The same for what is said about one server. */
-export function brokenServerRules(server: unknown): Problem[] {
+export function brokenServerRules(server: unknown): ConfigProblem[] {
   return [
     ...offerProblems(server, ['offer']),
-    ...brokenIn(server, ['tools', ANY, 'presets', ANY], unsayable),
+    ...brokenIn(server, ['tools', ANY, 'presets', ANY], notJson),
     ...brokenIn(server, ['url'], unusableAddress),
     ...brokenIn(server, ['headers'], repeatedHeaders),
   ];
@@ -35,18 +35,18 @@ export function brokenServerRules(server: unknown): Problem[] {
 const ANY = Symbol('any key');
 
 /** Compound tools that are called as the tools by which servers are managed. */
-function takenToolNames(config: unknown, face: Face): Problem[] {
-  if (!isObject(config) || !managesServers(config.management, face)) return [];
+function takenToolNames(config: unknown, variant: ProgramVariant): ConfigProblem[] {
+  if (!isObject(config) || !managesServers(config.management, variant)) return [];
   const message = 'belongs to the tools that "management" turns on; choose another name for this tool';
   return MANAGEMENT_TOOLS.flatMap((name) => brokenIn(config, ['tools', name], () => [problem(message)]));
 }
 
-function managesServers(given: unknown, face: Face): boolean {
+function managesServers(given: unknown, variant: ProgramVariant): boolean {
   if (given !== undefined && typeof given !== 'boolean' && !isObject(given)) return false;
-  return resolveManagement(given, face.defaults.management).enabled;
+  return resolveManagement(given, variant.defaults.management).enabled;
 }
 
-function offerProblems(value: unknown, path: readonly string[]): Problem[] {
+function offerProblems(value: unknown, path: readonly string[]): ConfigProblem[] {
   return brokenIn(value, path, (offer) => {
     if (!Array.isArray(offer)) return [];
     if (offer.length === 0) return [problem('must name at least one of "tools", "resources", "prompts"')];
@@ -57,12 +57,12 @@ function offerProblems(value: unknown, path: readonly string[]): Problem[] {
 }
 
 /** With a reference in it, an address is looked at when that is filled in. */
-function unusableAddress(url: unknown): Problem[] {
+function unusableAddress(url: unknown): ConfigProblem[] {
   const usable = typeof url !== 'string' || url.includes('${') || !/^https?:/i.test(url) || URL.canParse(url);
   return usable ? [] : [problem('is not an address that can be used, such as https://example.com/mcp')];
 }
 
-function repeatedHeaders(headers: unknown): Problem[] {
+function repeatedHeaders(headers: unknown): ConfigProblem[] {
   if (!isObject(headers)) return [];
   const names = Object.keys(headers);
   const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
@@ -72,27 +72,27 @@ function repeatedHeaders(headers: unknown): Problem[] {
 }
 
 /** What JSON cannot say: only a module can hold it, or a number such as 1e999. */
-function unsayable(value: unknown): Problem[] {
-  if (Array.isArray(value)) return value.flatMap((member, index) => under([index], unsayable(member)));
+function notJson(value: unknown): ConfigProblem[] {
+  if (Array.isArray(value)) return value.flatMap((member, index) => withPathPrefix([index], notJson(member)));
   if (isObject(value))
-    return Object.entries(value).flatMap(([key, member]) => under([key], unsayable(member)));
+    return Object.entries(value).flatMap(([key, member]) => withPathPrefix([key], notJson(member)));
   const sayable = value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
   return sayable ? [] : [problem('must be a value that can be written in JSON')];
 }
 
-/** Applies a rule to everything at a place; ANY stands for every key. */
+/** Applies a rule to everything at a location; ANY stands for every key. */
 function brokenIn(
   value: unknown,
   path: readonly (string | typeof ANY)[],
-  rule: (value: unknown) => Problem[],
-): Problem[] {
+  rule: (value: unknown) => ConfigProblem[],
+): ConfigProblem[] {
   const [step, ...rest] = path;
   if (step === undefined) return rule(value);
   if (!isObject(value)) return [];
   const keys = step === ANY ? Object.keys(value) : Object.hasOwn(value, step) ? [step] : [];
-  return keys.flatMap((key) => under([key], brokenIn(value[key], rest, rule)));
+  return keys.flatMap((key) => withPathPrefix([key], brokenIn(value[key], rest, rule)));
 }
 
-function problem(message: string, ...path: number[]): Problem {
+function problem(message: string, ...path: number[]): ConfigProblem {
   return { path, message };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { Candidate, Warn } from './candidate.ts';
+import type { ServerCandidate, Warn } from './candidate.ts';
 import type { ServerDefinition, StdioDefinition } from './definition.ts';
 import type { Environment } from './interpolate.ts';
 import { joinedWarnings, type ConfigWarning } from './problem.ts';
@@ -56,7 +56,7 @@ export function defineRuntimeServer(
       'Name the server you want to reach through it.',
     );
   }
-  const candidate: Candidate = {
+  const candidate: ServerCandidate = {
     name,
     file: NOWHERE,
     path: [],

@@ -1,5 +1,5 @@
 import { DEFAULTS } from './defaults.ts';
-import { SWITCHBOARD, type Face } from './face.ts';
+import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 import { resolveManagement, type Management } from './management.ts';
 import type { ConfigInput, ConfigOutput } from './schema/config.ts';
 
@@ -28,12 +28,12 @@ export type ServerTimeouts = Omit<Settings['timeouts'], 'firstListMs'>;
  * Fills in the defaults. Plain code instead of the schema's parse, because loading the schema costs 26 ms; the return
  * type comes from the schema, so a setting that is added there and forgotten here does not compile.
  */
-export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Settings {
+export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWITCHBOARD): Settings {
   const { introspection = {}, limits = {}, http = {} } = config;
   return {
-    discoverGlobs: globsOf(config, face),
-    exposure: config.exposure ?? face.defaults.exposure,
-    naming: config.naming ?? face.defaults.naming,
+    discoverGlobs: globsOf(config, variant),
+    exposure: config.exposure ?? variant.defaults.exposure,
+    naming: config.naming ?? variant.defaults.naming,
     offer: config.offer ?? DEFAULTS.offer,
     instructions: { maxChars: config.instructions?.maxChars ?? DEFAULTS.instructions.maxChars },
     isolation: config.isolation ?? DEFAULTS.isolation,
@@ -46,7 +46,7 @@ export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Se
     },
     // Without a prototype: a server may be called "constructor".
     suites: Object.assign(Object.create(null) as Record<string, never>, config.suites),
-    management: resolveManagement(config.management, face.defaults.management),
+    management: resolveManagement(config.management, variant.defaults.management),
     timeouts: {
       ...overrideTimeouts(DEFAULTS.timeouts, config.timeouts),
       firstListMs: config.timeouts?.firstListMs ?? DEFAULTS.timeouts.firstListMs,
@@ -70,8 +70,8 @@ export function applyDefaults(config: ConfigInput, face: Face = SWITCHBOARD): Se
 }
 
 /** Where one file of the configuration looks for servers, relative to its directory. */
-export function globsOf({ discoverGlobs }: ConfigInput, face: Face): readonly string[] {
-  return discoverGlobs ?? (face.discovers === false ? [] : DEFAULTS.discoverGlobs);
+export function globsOf({ discoverGlobs }: ConfigInput, variant: ProgramVariant): readonly string[] {
+  return discoverGlobs ?? (variant.discovers === false ? [] : DEFAULTS.discoverGlobs);
 }
 
 /** The time limits given, and where one is left out, that of `base`. */

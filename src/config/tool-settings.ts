@@ -1,7 +1,7 @@
 import { keyPath } from './problem.ts';
 import type { Warn } from './candidate.ts';
-import { fillValue, type Filler, type Place } from './filler.ts';
-import type { Look } from './schema/config.ts';
+import { fillValue, type ReferenceFiller, type KeyLocation } from './filler.ts';
+import type { PresentationSettings } from './schema/config.ts';
 
 /** Which tools of a server are offered, and how they look. */
 export interface ToolSettings {
@@ -41,57 +41,61 @@ export interface Origin {
 }
 
 /** What one place says about the tools of a server. */
-export interface ToolWords extends Place {
-  readonly says: Pick<Look, 'expose' | 'exposedTools' | 'hiddenTools' | 'tools'>;
+export interface ToolSettingSource extends KeyLocation {
+  readonly settings: Pick<PresentationSettings, 'expose' | 'exposedTools' | 'hiddenTools' | 'tools'>;
 }
 
 /**
- * Brings together what several places say, the one with the most say first. A list of the first place that has one
+ * Brings together what several sources say, the one with the most say first. A list of the first place that has one
  * holds alone, renames in it included; of a tool's settings, each is taken from the first place that has it.
  */
-export function toolSettings(places: readonly ToolWords[], filler: Filler, warn: Warn): ToolSettings {
-  const allowing = places.find(({ says }) => says.expose?.allow ?? says.exposedTools);
-  const denying = places.find(({ says }) => says.expose?.deny ?? says.hiddenTools);
+export function toolSettings(
+  sources: readonly ToolSettingSource[],
+  filler: ReferenceFiller,
+  warn: Warn,
+): ToolSettings {
+  const allowing = sources.find(({ settings }) => settings.expose?.allow ?? settings.exposedTools);
+  const denying = sources.find(({ settings }) => settings.expose?.deny ?? settings.hiddenTools);
   return {
     allow: allowing && [
-      ...patterns(allowing, allowing.says.expose?.allow, 'expose', 'allow'),
-      ...patterns(allowing, allowing.says.exposedTools, 'exposedTools'),
+      ...patterns(allowing, allowing.settings.expose?.allow, 'expose', 'allow'),
+      ...patterns(allowing, allowing.settings.exposedTools, 'exposedTools'),
     ],
     deny:
       denying === undefined
         ? []
         : [
-            ...patterns(denying, denying.says.expose?.deny, 'expose', 'deny'),
-            ...patterns(denying, denying.says.hiddenTools, 'hiddenTools'),
+            ...patterns(denying, denying.settings.expose?.deny, 'expose', 'deny'),
+            ...patterns(denying, denying.settings.hiddenTools, 'hiddenTools'),
           ],
-    shapes: shapesOf(places, allowing, filler, warn),
+    shapes: shapesOf(sources, allowing, filler, warn),
   };
 }
 
-type Rename = Exclude<NonNullable<Look['exposedTools']>[number], string>;
+type Rename = Exclude<NonNullable<PresentationSettings['exposedTools']>[number], string>;
 
 function patterns(
-  place: Place,
+  location: KeyLocation,
   list: readonly (string | Rename)[] | undefined = [],
   ...path: string[]
 ): Pattern[] {
   return list.map((each, index) => {
     const literal = typeof each !== 'string';
-    const origin = originOf(within(place, ...path, index));
+    const origin = originOf(within(location, ...path, index));
     return { pattern: literal ? each.original : each, literal, origin };
   });
 }
 
 function shapesOf(
-  places: readonly ToolWords[],
-  allowing: ToolWords | undefined,
-  filler: Filler,
+  sources: readonly ToolSettingSource[],
+  allowing: ToolSettingSource | undefined,
+  filler: ReferenceFiller,
   warn: Warn,
 ): ReadonlyMap<string, ToolShape> {
-  const spoken = places.map((place) => shapesAt(place, place === allowing, warn));
+  const perSource = sources.map((source) => shapesAt(source, source === allowing, warn));
   const shapes = new Map<string, ToolShape>();
-  for (const tool of new Set(spoken.flatMap((words) => [...words.keys()]))) {
-    const words = spoken.flatMap((each) => each.get(tool) ?? []);
+  for (const tool of new Set(perSource.flatMap((words) => [...words.keys()]))) {
+    const words = perSource.flatMap((each) => each.get(tool) ?? []);
     const presets = words.find((each) => each.presets !== undefined);
     shapes.set(tool, {
       exposed: words.find((each) => each.exposed !== undefined)?.exposed,
@@ -99,34 +103,34 @@ function shapesOf(
       // Only what holds is filled in: what is not used need not be set.
       presets:
         presets &&
-        (fillValue(presets.presets, within(presets.place, 'presets'), filler) as Record<string, unknown>),
+        (fillValue(presets.presets, within(presets.location, 'presets'), filler) as Record<string, unknown>),
       redact: words.find((each) => each.redact !== undefined)?.redact,
-      origin: originOf(words[0]!.place),
+      origin: originOf(words[0]!.location),
     });
   }
   warnAboutSharedNames(shapes, warn);
   return shapes;
 }
 
-/** What one place says about one tool, nothing filled in. */
-type ShapeWords = Omit<ToolShape, 'origin'> & { readonly place: Place };
+/** What one source says about one tool, nothing filled in. */
+type ShapeSettings = Omit<ToolShape, 'origin'> & { readonly location: KeyLocation };
 
-function shapesAt(place: ToolWords, renames: boolean, warn: Warn): Map<string, ShapeWords> {
-  const { exposedTools = [], tools = {} } = place.says;
-  const shapes = new Map<string, ShapeWords>();
+function shapesAt(source: ToolSettingSource, renames: boolean, warn: Warn): Map<string, ShapeSettings> {
+  const { exposedTools = [], tools = {} } = source.settings;
+  const shapes = new Map<string, ShapeSettings>();
   for (const [tool, { name: exposed, ...rest }] of Object.entries(tools)) {
-    shapes.set(tool, { exposed, ...rest, place: within(place, 'tools', tool) });
+    shapes.set(tool, { exposed, ...rest, location: within(source, 'tools', tool) });
   }
   if (!renames) return shapes;
   for (const [index, each] of exposedTools.entries()) {
     if (typeof each === 'string') continue;
     const { original, exposed } = each;
-    const here = within(place, 'exposedTools', index);
+    const here = within(source, 'exposedTools', index);
     const known = shapes.get(original);
     if (known?.exposed === undefined) {
-      shapes.set(original, { place: here, ...known, exposed });
+      shapes.set(original, { location: here, ...known, exposed });
     } else if (known.exposed !== exposed) {
-      const message = `"${original}" is already renamed to "${known.exposed}" in ${keyPath(known.place.path)}, which holds`;
+      const message = `"${original}" is already renamed to "${known.exposed}" in ${keyPath(known.location.path)}, which holds`;
       warn({ ...originOf(within(here, 'exposed')), message, level: 'warn' });
     }
   }
@@ -146,10 +150,10 @@ function warnAboutSharedNames(shapes: ReadonlyMap<string, ToolShape>, warn: Warn
   }
 }
 
-function within({ file, path }: Place, ...steps: (string | number)[]): Place {
+function within({ file, path }: KeyLocation, ...steps: (string | number)[]): KeyLocation {
   return { file, path: [...path, ...steps] };
 }
 
-function originOf({ file, path }: Place): Origin {
+function originOf({ file, path }: KeyLocation): Origin {
   return { file, key: keyPath(path) };
 }

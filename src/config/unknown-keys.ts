@@ -1,8 +1,8 @@
 import { isObject } from './plain-data.ts';
-import type { Note, Problem } from './problem.ts';
+import type { Note, ConfigProblem } from './problem.ts';
 
 /** A problem; `unknownKey` marks one that is solved by leaving the key out. */
-export interface ExplainedProblem extends Problem {
+export interface ExplainedProblem extends ConfigProblem {
   readonly unknownKey?: true;
 }
 
@@ -10,7 +10,7 @@ export interface KnownPart {
   /** What is left without the keys nobody knows. */
   readonly value: unknown;
   /** What is wrong with it all the same. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
   /** One for each key that was left out. */
   readonly notes: readonly Note[];
 }
@@ -42,7 +42,7 @@ export async function withoutUnknownKeys(
   return { value, notes, problems: [] };
 }
 
-function without(value: unknown, [step, ...rest]: Problem['path']): unknown {
+function without(value: unknown, [step, ...rest]: ConfigProblem['path']): unknown {
   if (Array.isArray(value))
     return value.map((member, at) => (at === step ? without(member, rest) : (member as unknown)));
   if (!isObject(value)) return value;

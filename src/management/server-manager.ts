@@ -266,7 +266,7 @@ export class ServerManager {
     switch (compareServers(known, definition)) {
       case 'same':
         return { what: 'kept', entry: old };
-      case 'shown':
+      case 'presentation':
         then.push(() => old.source.setIdleTimeout(timeouts.idleMs));
         return { what: 'reshown', entry: this.#withPresentation(definition, old.source) };
       case 'process': {

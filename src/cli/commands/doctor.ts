@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import {
   CONFIG_NAMES,
-  configFileFor,
+  locateConfig,
   describeWarning,
   httpTokenOf,
   type CompoundDefinition,
@@ -217,7 +217,7 @@ function nodeText({ version, ok }: { version: string; ok: boolean }, style: Styl
 }
 
 function ownPlace({ cwd, env }: Context): { readonly path: string; readonly exists: boolean } {
-  const { path, file } = configFileFor('user', { cwd, userDirectory: userConfigDirectory(env) });
+  const { path, file } = locateConfig('user', { cwd, userDirectory: userConfigDirectory(env) });
   return { path, exists: file !== undefined };
 }
 

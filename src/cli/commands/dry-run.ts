@@ -1,6 +1,6 @@
 import {
   describeWarning,
-  inOrder,
+  inConfigOrder,
   MANAGEMENT_TOOLS,
   type CompoundDefinition,
   type LoadedConfig,
@@ -102,7 +102,7 @@ export const dryRun: Command = {
     const looks = await Promise.all(surveyed.map(({ server }) => lookOf(app, server, context.env)));
     const answered = new Map(surveyed.map((each, at) => [each.server.name, reportOf(each, looks[at]!)]));
     // One that cannot be used is not asked, but a host is told of it.
-    const shown = inOrder(config).filter(({ name, kind }) =>
+    const shown = inConfigOrder(config).filter(({ name, kind }) =>
       kind === 'unusable' ? words.length === 0 : answered.has(name),
     );
     const servers = shown.map((server) =>

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { withServerOff, withServerOn, type LoadedConfig } from '../../config/index.ts';
+import { withServerDisabled, withServerEnabled, type LoadedConfig } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
@@ -95,7 +95,7 @@ function whereOff(name: string, config: LoadedConfig): ConfigTarget {
   const found = config.files.find(({ path }) => {
     try {
       const text = readFileSync(path, 'utf8');
-      return withServerOn(text, name) !== text;
+      return withServerEnabled(text, name) !== text;
     } catch {
       // One that is a program, for example.
       return false;
@@ -132,7 +132,7 @@ async function change(
   given: Arguments,
   context: Context,
 ): Promise<Outcome> {
-  const edit = what === 'on' ? withServerOn : withServerOff;
+  const edit = what === 'on' ? withServerEnabled : withServerDisabled;
   const { done, preview } = await changeConfig(target, given, context, (text) => edit(text, name));
   const quiet = reasonNotToTell(done, given);
   const gateways = tellGateways([done.file], context, quiet);

@@ -1,4 +1,4 @@
-import { inOrder, type LoadedConfig } from '../../config/index.ts';
+import { inConfigOrder, type LoadedConfig } from '../../config/index.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
 import type { Command } from '../command.ts';
@@ -74,7 +74,7 @@ export const list: Command = {
         if (servers.length + unusable.length + disabled.length + others.length === 0)
           return noServer(context.face);
         const usable = new Map(servers.map((server) => [server.name, server]));
-        const rows = inOrder(config).map((server) => {
+        const rows = inConfigOrder(config).map((server) => {
           const file = shortPath(server.origin.file, context.cwd);
           const name = printableLine(server.name);
           if (server.kind === 'unusable') return [name, '(cannot be used)', '–', '–', file];

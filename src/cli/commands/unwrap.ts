@@ -1,6 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { asOwner, withoutLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
+import {
+  keepApproval,
+  withoutLanguage,
+  type LoadedConfig,
+  type ServerDefinition,
+} from '../../config/index.ts';
 import {
   WRAP_CONFIG_FILE,
   readFolderState,
@@ -133,7 +138,7 @@ async function unwrapInFolder(
   const { kept } =
     kind === 'plain' || dryRun
       ? { kept: [] }
-      : await asOwner([places.config], () => unwrapFolder(folder, { force }));
+      : await keepApproval([places.config], () => unwrapFolder(folder, { force }));
   const done = { file: places.config, changed: kind !== 'plain' && !dryRun, dryRun, backup: null };
   const quiet = reasonNotToTell(done, given);
   const gateways = tellGateways(placesOf(config), context, quiet);

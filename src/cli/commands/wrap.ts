@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { ownSentence } from '../../app.ts';
-import { asOwner, withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
+import { keepApproval, withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import {
   clearLeftovers,
   WRAP_CONFIG_FILE,
@@ -161,7 +161,7 @@ async function wrapInFolder(
   const plan = wrapPlan(server, choice, config, context, ownSentence(about));
   // Whoever wraps an allowed server has allowed the wrapper.
   if (!dryRun) {
-    await asOwner([origin.file], () => {
+    await keepApproval([origin.file], () => {
       wrapFolder({ ...plan, instructions: found?.text });
     });
   }

@@ -16,14 +16,14 @@ import {
   firstListMs,
   inheritEnv,
   isolation,
-  look,
+  presentation,
   offer,
   remoteServer,
   stdioServer,
   summaryMaxChars,
   timeouts,
 } from './server.ts';
-import { filledText, milliseconds, serverName, toolName, wholeNumber, yesOrNo } from './words.ts';
+import { nonEmptyText, milliseconds, serverName, toolName, wholeNumber, yesOrNo } from './primitives.ts';
 
 export { builtinServer, remoteServer, serverName, stdioServer };
 
@@ -33,7 +33,7 @@ export const server = z.union([stdioServer, remoteServer, builtinServer]);
 const suite = z
   .strictObject({
     description: z.string({ error: 'must be a text' }).optional().describe('Description of the tool.'),
-    ...look,
+    ...presentation,
   })
   .describe('How one server is shown.');
 
@@ -47,7 +47,7 @@ const compoundTool = z
           tools: z
             .array(
               z.strictObject({
-                name: filledText().describe("The tool's own name."),
+                name: nonEmptyText().describe("The tool's own name."),
                 description: z
                   .string({ error: 'must be a text' })
                   .optional()
@@ -87,7 +87,7 @@ const management = z
 
 const http = z
   .strictObject({
-    token: filledText()
+    token: nonEmptyText()
       .optional()
       .describe(
         'What clients have to send as a bearer token: 16 characters or more, better as ${NAME}. ' +
@@ -137,13 +137,13 @@ export const config = z
       .optional()
       .describe("In a project's file, false leaves out the user's own configuration. Default true."),
     allowProjects: z
-      .array(filledText(), { error: 'must be a list of folders' })
+      .array(nonEmptyText(), { error: 'must be a list of folders' })
       .optional()
       .describe(
         'In the user\'s own file: folders whose projects are used without asking, for example "~/src/**". Default none.',
       ),
     discoverGlobs: z
-      .array(filledText(), { error: 'must be a list of patterns' })
+      .array(nonEmptyText(), { error: 'must be a list of patterns' })
       .default([...DEFAULTS.discoverGlobs])
       .describe(
         "Patterns of .mcp.json files, relative to this file's directory; a leading ! takes files out. " +
@@ -226,7 +226,7 @@ export const config = z
       .enum(LOG_LEVELS)
       .default(DEFAULTS.logLevel)
       .describe('The least severe messages written to stderr.'),
-    logDirectory: filledText()
+    logDirectory: nonEmptyText()
       .optional()
       .describe("Log lines are also written to a file in this directory, relative to this file's directory."),
     logArguments: yesOrNo
@@ -256,6 +256,6 @@ export type ConfigOutput = z.output<typeof config>;
 export type StdioServer = z.input<typeof stdioServer>;
 export type RemoteServer = z.input<typeof remoteServer>;
 export type BuiltinServer = z.input<typeof builtinServer>;
-export type Server = z.input<typeof server>;
+export type ServerEntry = z.input<typeof server>;
 /** What an entry and `suites` may both say about how a server is shown. */
-export type Look = Pick<StdioServer, keyof typeof look>;
+export type PresentationSettings = Pick<StdioServer, keyof typeof presentation>;

@@ -1,7 +1,15 @@
 /** What a configuration may say about one server. */
 import { z } from 'zod';
 import { BUILTINS, DEFAULTS, EXPOSURES, ISOLATIONS, KINDS, PROVIDERS } from '../defaults.ts';
-import { filledText, LONGEST_MS, milliseconds, textList, toolName, wholeNumber, yesOrNo } from './words.ts';
+import {
+  nonEmptyText,
+  LONGEST_MS,
+  milliseconds,
+  textList,
+  toolName,
+  wholeNumber,
+  yesOrNo,
+} from './primitives.ts';
 
 const suiteName = toolName().describe(
   'Name of the tool this server is shown as. Default: the server name followed by "_suite".',
@@ -24,7 +32,7 @@ const exposedTools = z
       [
         z.string(),
         z.strictObject({
-          original: filledText().describe("The tool's own name, not a pattern."),
+          original: nonEmptyText().describe("The tool's own name, not a pattern."),
           exposed: toolName().describe('The name it is offered under.'),
         }),
       ],
@@ -57,7 +65,7 @@ export const toolShapes = z
           'Arguments with a fixed value: the model neither sees nor sets them. ${NAME} is filled in from our environment.',
         ),
       redact: z
-        .array(filledText(), { error: 'must be a list of argument names' })
+        .array(nonEmptyText(), { error: 'must be a list of argument names' })
         .optional()
         .describe('Arguments that are never shown in a log.'),
     }),
@@ -99,7 +107,7 @@ const serverTimeouts = z
   .describe('Time limits for this server; what is left out comes from the top-level timeouts.');
 
 export const inheritEnv = z
-  .union([z.boolean(), z.array(filledText())], {
+  .union([z.boolean(), z.array(nonEmptyText())], {
     error: 'must be true, false or a list of variable names',
   })
   .describe(
@@ -119,7 +127,7 @@ export const env = z
 
 export const args = textList.describe('Arguments of the command.');
 
-const commandText = filledText('must be the program to start, for example "npx"');
+const commandText = nonEmptyText('must be the program to start, for example "npx"');
 
 export const commandObject = {
   cmd: commandText.describe('The program to start.'),
@@ -134,7 +142,7 @@ export const command = <T extends z.ZodObject>(objectForm: T) =>
     })
     .describe('The program to start.');
 
-export const shown = {
+export const descriptive = {
   description: z.string({ error: 'must be a text' }).optional().describe('What the server is for.'),
   switchboardDescription: z
     .string({ error: 'must be a text' })
@@ -144,7 +152,7 @@ export const shown = {
 };
 
 /** What an entry and `suites` may both say about how a server is shown. */
-export const look = {
+export const presentation = {
   suiteName: suiteName.optional(),
   expose: expose.optional(),
   summaryMaxChars: summaryMaxChars.optional().describe('Longest summary of a tool, in characters.'),
@@ -175,7 +183,7 @@ const language = z
     [
       yesOrNo,
       z.strictObject({
-        model: filledText()
+        model: nonEmptyText()
           .optional()
           .describe(
             'The model, as its provider calls it; "host": the one of the client. Default: SWITCHBOARD_LANGUAGE_MODEL, ' +
@@ -188,13 +196,13 @@ const language = z
         baseUrl: address
           .optional()
           .describe('Where the model is reached. Default: SWITCHBOARD_LANGUAGE_BASE_URL, else its provider.'),
-        apiKey: filledText()
+        apiKey: nonEmptyText()
           .optional()
           .describe(
             'The key for the model, better as ${NAME}. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY.',
           ),
-        instructions: filledText().optional().describe('What the model is told of its task.'),
-        instructionsFile: filledText()
+        instructions: nonEmptyText().optional().describe('What the model is told of its task.'),
+        instructionsFile: nonEmptyText()
           .optional()
           .describe(
             "A file that says it, relative to this file's directory; read for every request. Wins over instructions.",
@@ -225,7 +233,7 @@ const language = z
     'Puts a language model before this server: it is shown with one tool, natural_language, that takes plain words.',
   );
 
-export const settable = {
+export const serverSettings = {
   timeouts: serverTimeouts.optional(),
   isolation: isolation
     .optional()
@@ -234,18 +242,18 @@ export const settable = {
         'Default: as at the top.',
     ),
   language: language.optional(),
-  ...look,
+  ...presentation,
 };
 
-export const started = {
+export const launch = {
   args: args.optional(),
   env: env.optional(),
-  envFile: filledText()
+  envFile: nonEmptyText()
     .optional()
     .describe(
       "A dotenv file with more variables for the server, relative to this file's directory; what env says wins.",
     ),
-  cwd: filledText()
+  cwd: nonEmptyText()
     .optional()
     .describe("Working directory, relative to this file's directory, which is the default."),
   framing: z
@@ -259,9 +267,9 @@ export const started = {
 export const stdioServer = z.strictObject({
   type: z.literal('stdio').optional().describe('A server that is started as a program.'),
   command: command(z.strictObject(commandObject)),
-  ...started,
-  ...shown,
-  ...settable,
+  ...launch,
+  ...descriptive,
+  ...serverSettings,
 });
 
 export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u, {
@@ -281,12 +289,14 @@ export const headers = z
   );
 
 export const oauthSettings = {
-  clientId: filledText().optional().describe('The client registered for us. Default: we register ourselves.'),
-  clientSecret: filledText().optional().describe('Its secret, better as ${NAME}.'),
+  clientId: nonEmptyText()
+    .optional()
+    .describe('The client registered for us. Default: we register ourselves.'),
+  clientSecret: nonEmptyText().optional().describe('Its secret, better as ${NAME}.'),
   clientMetadataUrl: webAddress(/^[Hh][Tt][Tt][Pp][Ss]:\/\/|\$\{/u, 'https://')
     .optional()
     .describe('Where a document stands that describes us as a client; its address is the client id.'),
-  scope: filledText().optional().describe('The rights to ask for, with spaces between them.'),
+  scope: nonEmptyText().optional().describe('The rights to ask for, with spaces between them.'),
   callbackPort: wholeNumber('', 1, 65_535)
     .optional()
     .describe('The port the browser comes back to at the end of a login. Default: any that is free.'),
@@ -307,14 +317,14 @@ export const builtinServer = z.strictObject({
     .describe(
       'A server that comes with this program and needs no process: "switchyard", for the services of a project.',
     ),
-  project: filledText()
+  project: nonEmptyText()
     .optional()
     .describe(
       "The project it is for: a path, relative to this file's directory, or the name of a project that was registered " +
         "with `switchyard mcp install`. Default: this file's directory. ${NAME} is filled in from our environment.",
     ),
-  ...shown,
-  ...look,
+  ...descriptive,
+  ...presentation,
 });
 
 /** A server that runs elsewhere and is reached over HTTP. */
@@ -329,6 +339,6 @@ export const remoteServer = z.strictObject({
   url: address.describe('Address of the server. ${NAME} is filled in from our environment.'),
   headers: headers.optional(),
   oauth: oauth(z.strictObject(oauthSettings)).optional(),
-  ...shown,
-  ...settable,
+  ...descriptive,
+  ...serverSettings,
 });

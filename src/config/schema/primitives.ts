@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const LONGEST_MS = 2_147_483_647;
 
 export const yesOrNo = z.boolean({ error: 'must be true or false' });
-export const filledText = (message = 'must be a text that is not empty') =>
+export const nonEmptyText = (message = 'must be a text that is not empty') =>
   z.string({ error: message }).regex(/\S/u, { error: message });
 export const textList = z.array(z.string({ error: 'must be a text' }), { error: 'must be a list of texts' });
 export const wholeNumber = (what: string, least: number, most: number, advice = '') => {

@@ -1,12 +1,12 @@
 import { revealedLine } from '../shared/printable.ts';
 import { shellWord } from '../shared/shell-word.ts';
-import type { Candidate } from './candidate.ts';
+import type { ServerCandidate } from './candidate.ts';
 import { isObject } from './plain-data.ts';
 import { isModule, readJsonFile } from './read.ts';
 import type { StdioServer } from './schema/config.ts';
 
 /** What a server would start or connect to, as it is written, on one line. */
-export function whatRuns({ name, file, definition }: Candidate): string {
+export function describeLaunch({ name, file, definition }: ServerCandidate): string {
   if (isModule(file)) return revealedLine(`${file} is a program, and is run when it is read`);
   switch (definition.kind) {
     case 'stdio': {
@@ -81,7 +81,7 @@ function line(name: string, what: string, more: readonly string[]): string {
 }
 
 /** Which settings a configuration file makes besides its servers, as a line; none for one that makes none. */
-export function settingsSet(file: string | undefined): string[] {
+export function describeSettings(file: string | undefined): string[] {
   if (file === undefined || isModule(file)) return [];
   try {
     const value = readJsonFile(file);

@@ -2,7 +2,7 @@ import { DEFAULTS } from './defaults.ts';
 import type { Management } from './management.ts';
 
 /** What one of the programs we are started as expects of a configuration. */
-export interface Face {
+export interface ProgramVariant {
   /** Defaults that differ. */
   readonly defaults: {
     readonly exposure: 'suite' | 'flat';
@@ -25,4 +25,6 @@ export interface Face {
 }
 
 /** The program `switchboard`. */
-export const SWITCHBOARD: Face = { defaults: { exposure: DEFAULTS.exposure, naming: DEFAULTS.naming } };
+export const SWITCHBOARD: ProgramVariant = {
+  defaults: { exposure: DEFAULTS.exposure, naming: DEFAULTS.naming },
+};

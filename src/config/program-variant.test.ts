@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { describeWarning, loadConfig, type Face } from './index.ts';
+import { describeWarning, loadConfig, type ProgramVariant } from './index.ts';
 import { PROXY_EXAMPLE } from '../../test/helpers/proxy-example.ts';
 
-const coordinator: Face = {
+const coordinator: ProgramVariant = {
   defaults: { exposure: 'flat', naming: 'plain' },
   configFile: 'config.json',
   configHint: 'Set MCP_PROXY_CONFIG_PATH to your configuration file.',
@@ -23,7 +23,7 @@ async function failure(promise: Promise<unknown>): Promise<SwitchboardError> {
 test("the coordinator's example loads as it stands (A-131, A-135, A-136, A-137, A-138)", async () => {
   const project = createProject({ 'config.json': PROXY_EXAMPLE });
   const file = project.path('config.json');
-  const loaded = await loadConfig({ cwd: project.dir, env: {}, face: coordinator });
+  const loaded = await loadConfig({ cwd: project.dir, env: {}, variant: coordinator });
   expect(loaded.file).toBe(file);
   expect(loaded.servers).toMatchObject([
     {
@@ -65,7 +65,7 @@ test("the coordinator's example loads as it stands (A-131, A-135, A-136, A-137, 
 test('a face that needs its file says where it was looked for and what to do', async () => {
   const project = createProject({ 'tsconfig.json': {}, 'switchboard.config.json': {}, 'sub/x.json': {} });
   const load = (configPath?: string): Promise<unknown> =>
-    loadConfig({ cwd: project.dir, configPath, env: {}, face: coordinator });
+    loadConfig({ cwd: project.dir, configPath, env: {}, variant: coordinator });
   expect(await failure(load())).toMatchObject({
     code: 'CONFIG_NOT_FOUND',
     message: `There is no configuration file ${project.path('config.json')}.`,
@@ -83,7 +83,7 @@ test("a file's own words win over the face's defaults", async () => {
   const project = createProject({
     'config.json': { exposure: 'suite', naming: 'prefixed', mcpServers: { a: { command: 'x' } } },
   });
-  const { settings, servers } = await loadConfig({ cwd: project.dir, env: {}, face: coordinator });
+  const { settings, servers } = await loadConfig({ cwd: project.dir, env: {}, variant: coordinator });
   expect(settings).toMatchObject({ exposure: 'suite', naming: 'prefixed' });
   expect(servers[0]).toMatchObject({ exposure: 'suite', timeouts: { idleMs: 600_000 } });
 });
@@ -93,12 +93,12 @@ test('a face that does not discover reads other files only where the configurati
     '.mcp.json': { mcpServers: { root: { command: 'x' } } },
     'mcps/a/.mcp.json': { name: 'a', command: 'x' },
   };
-  const load = async (config: object, face?: Face): Promise<string[]> => {
+  const load = async (config: object, variant?: ProgramVariant): Promise<string[]> => {
     const { servers } = await loadConfig({
       cwd: createProject({ ...files, 'config.json': config }).dir,
       configPath: 'config.json',
       env: {},
-      face,
+      variant,
     });
     return servers.map(({ name }) => name);
   };

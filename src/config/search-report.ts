@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ALWAYS_EXCLUDED } from './defaults.ts';
-import { SWITCHBOARD, type Face } from './face.ts';
+import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 import { findFiles } from './find-files.ts';
 import { CONFIG_NAMES, type ConfigScope } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 
-/** Where servers were looked for and what was there, one line for each place. For a configuration without any. */
-export function whereLooked(
+/** Where servers were looked for and what was there, one line for each location. For a configuration without any. */
+export function searchReport(
   { files, search, directory, settings }: Pick<LoadedConfig, 'files' | 'search' | 'directory' | 'settings'>,
-  face: Face = SWITCHBOARD,
+  variant: ProgramVariant = SWITCHBOARD,
 ): string[] {
   const lines: string[] = [];
   const has = (scope: ConfigScope): boolean => files.some((file) => file.scope === scope);
@@ -23,7 +23,7 @@ export function whereLooked(
     const found = length === 0 ? 'matches no file' : `${length} found, no server that can be used`;
     lines.push(`${join(directory, glob)}: ${found}`);
   }
-  if (face.discovers !== false) {
+  if (variant.discovers !== false) {
     const rootFile = join(directory, '.mcp.json');
     const there = statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true;
     lines.push(`${rootFile}: ${there ? 'no server that can be used' : 'not there'}`);

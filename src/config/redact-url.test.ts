@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shownAddress } from './shown-address.ts';
+import { redactUrl } from './redact-url.ts';
 
 test.each([
   'https://example.com/mcp',
@@ -12,7 +12,7 @@ test.each([
   'https://internal-gateway-number-17/mcp',
   'https://example.com/a-rather-long-name-of-a-service/mcp',
 ])('%s is shown as it is', (address) => {
-  expect(shownAddress(address)).toBe(address);
+  expect(redactUrl(address)).toBe(address);
 });
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ['https://example.com/mcp?key=${A}secret', 'https://example.com/mcp?key=***'],
   ['https://example.com/s/NzYxZTg0MTItOTI4secret/mcp', 'https://example.com/s/***/mcp'],
 ])('%s loses what may be a secret', (address, shown) => {
-  expect(shownAddress(address)).toBe(shown);
+  expect(redactUrl(address)).toBe(shown);
 });

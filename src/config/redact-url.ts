@@ -2,7 +2,7 @@
  * An address as people may see it. References to the environment stand there as they were written; a user name and
  * password, what a query says, and a part of the path that looks like a key become `***`.
  */
-export function shownAddress(written: string): string {
+export function redactUrl(written: string): string {
   const references: string[] = [];
   // Set aside, for what stands in a reference is no part of the address itself.
   const plain = written.replace(REFERENCE, (reference) => {
