@@ -1,4 +1,4 @@
-import { secretValues } from '../hosts/index.ts';
+import { documentSecrets } from '../hosts/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
 import { diff } from './diff.ts';
@@ -17,7 +17,7 @@ export function maskedDiff(
   parse: (text: string) => unknown,
   style: Style,
 ): string {
-  const values = [before, after].flatMap((text) => (text === undefined ? [] : secretValues(parse(text))));
+  const values = [before, after].flatMap((text) => (text === undefined ? [] : documentSecrets(parse(text))));
   const mask = secretMask(values);
   // A short value stands in any text by chance; in quotes it is most likely the one.
   const short = values.filter((value) => value.length < SHORT).map((value) => JSON.stringify(value));

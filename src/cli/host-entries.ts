@@ -8,7 +8,7 @@ import {
   type Entry,
   type Host,
   type Scope,
-  type Surroundings,
+  type HostEnvironment,
 } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { homeDirectory } from '../shared/paths.ts';
@@ -17,7 +17,7 @@ import { TOKEN_VARIABLE } from './http-token.ts';
 import { ownLaunch, sharedLaunch } from './own-launch.ts';
 
 /** What hosts and their files are looked for in. */
-export function surroundingsOf({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Surroundings {
+export function surroundingsOf({ cwd, env }: Pick<Context, 'cwd' | 'env'>): HostEnvironment {
   return { platform: process.platform, home: homeDirectory(), env, cwd };
 }
 
@@ -69,7 +69,10 @@ export function ourAddress(host: Host, url: string): Entry {
 }
 
 /** What the person has to see to, where a host does not pass on the variables that a configuration refers to. */
-export function passingNotes({ title, passes }: Host, variables: readonly string[]): string[] {
+export function passingNotes(
+  { title, envInheritance: passes }: Host,
+  variables: readonly string[],
+): string[] {
   if (passes !== 'little' || variables.length === 0) return [];
   return [
     `${title} passes little of your environment on, and the configuration refers to ${variables.join(', ')}: ` +

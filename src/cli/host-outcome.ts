@@ -1,4 +1,4 @@
-import { parseText, type EntryChange, type Place } from '../hosts/index.ts';
+import { parseText, type EntryChange, type HostLocation } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Outcome } from './command.ts';
@@ -8,7 +8,7 @@ import { plainStyle, type Style } from './style.ts';
 
 /** What became of the file of one host. */
 export interface HostResult {
-  readonly place: Place;
+  readonly location: HostLocation;
   /** The entry, where it has not the usual name. Default: as in HostOutcomeOptions. */
   readonly name?: string;
   readonly change: Extract<EntryChange, { kind: 'done' }> | SwitchboardError;
@@ -22,7 +22,7 @@ export interface HostOutcomeOptions {
   readonly dryRun: boolean;
   readonly program: string;
   /** What else `--json` tells of each. */
-  readonly data?: (place: Place) => object;
+  readonly data?: (location: HostLocation) => object;
 }
 
 /** What `install` and `uninstall` say of the hosts they were asked for. */
@@ -39,20 +39,20 @@ export function hostOutcome({
     data: {
       name,
       dryRun,
-      hosts: results.map(({ place, change, notes = [], name: own = name }) => ({
-        host: place.host.name,
+      hosts: results.map(({ location, change, notes = [], name: own = name }) => ({
+        host: location.host.name,
         name: own,
-        scope: place.scope,
-        file: place.file,
+        scope: location.scope,
+        file: location.file,
         ...(change instanceof SwitchboardError
           ? { action: 'failed', error: failureData(change) }
           : {
               action: change.action,
               backup: change.backup ?? null,
-              ...(dryRun ? { diff: diffOf(place, change, plainStyle) } : {}),
+              ...(dryRun ? { diff: diffOf(location, change, plainStyle) } : {}),
             }),
         notes,
-        ...data?.(place),
+        ...data?.(location),
       })),
     },
     complaint: failures.map((error) => describeFailure(error, program)).join('') || undefined,
@@ -60,13 +60,17 @@ export function hostOutcome({
   };
 }
 
-function resultText({ place, change, notes = [], name }: HostResult, dryRun: boolean, style: Style): string {
+function resultText(
+  { location, change, notes = [], name }: HostResult,
+  dryRun: boolean,
+  style: Style,
+): string {
   if (change instanceof SwitchboardError) return '';
   const shown = JSON.stringify(name);
-  const { title } = place.host;
-  const file = printableLine(place.file);
+  const { title } = location.host;
+  const file = printableLine(location.file);
   const remarks = notes.map((note) => `  ${printableLine(note)}\n`).join('');
-  if (dryRun && change.before !== change.after) return diffOf(place, change, style) + remarks;
+  if (dryRun && change.before !== change.after) return diffOf(location, change, style) + remarks;
   const kept = change.backup === undefined ? '' : `  The old text is in ${printableLine(change.backup)}.\n`;
   const what = {
     added: `Added ${shown} to ${title}: ${file}\n`,
@@ -78,6 +82,10 @@ function resultText({ place, change, notes = [], name }: HostResult, dryRun: boo
   return what + kept + remarks;
 }
 
-function diffOf(place: Place, change: Extract<EntryChange, { kind: 'done' }>, style: Style): string {
-  return maskedDiff(change, (text) => parseText(text, place), style);
+function diffOf(
+  location: HostLocation,
+  change: Extract<EntryChange, { kind: 'done' }>,
+  style: Style,
+): string {
+  return maskedDiff(change, (text) => parseText(text, location), style);
 }

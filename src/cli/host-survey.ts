@@ -1,4 +1,11 @@
-import { findPlace, HOSTS, isPresent, readServers, type Scope, type Surroundings } from '../hosts/index.ts';
+import {
+  findLocation,
+  HOSTS,
+  isPresent,
+  readServers,
+  type Scope,
+  type HostEnvironment,
+} from '../hosts/index.ts';
 import { messageOf } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import { existsSync } from 'node:fs';
@@ -21,14 +28,14 @@ export interface SurveyedFile {
 }
 
 /** The files of all hosts that are on this machine; those of the project in this directory only where they are there. */
-export function surveyHosts(where: Surroundings): SurveyedFile[] {
+export function surveyHosts(where: HostEnvironment): SurveyedFile[] {
   return HOSTS.flatMap((host) =>
     (['user', 'project'] as const).flatMap((scope): SurveyedFile[] => {
-      const place = findPlace(host, scope, where);
-      if (place === undefined) return [];
-      const exists = existsSync(place.file);
+      const location = findLocation(host, scope, where);
+      if (location === undefined) return [];
+      const exists = existsSync(location.file);
       if (!exists && (scope === 'project' || !isPresent(host, where))) return [];
-      const seen = { host: host.name, scope, file: place.file, exists };
+      const seen = { host: host.name, scope, file: location.file, exists };
       try {
         const servers = readServers(host, where, scope);
         const names = (own: boolean): string[] => [

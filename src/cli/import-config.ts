@@ -26,8 +26,8 @@ export interface ConfigImportOptions extends Omit<ImportOptions, 'directory'> {
 }
 
 /** Where a server of a host belongs. */
-export function levelOf({ place }: HostServer): 'user' | 'project' {
-  return place.scope === 'project' ? 'project' : 'user';
+export function levelOf({ location }: HostServer): 'user' | 'project' {
+  return location.scope === 'project' ? 'project' : 'user';
 }
 
 /** Works out what an import changes in one of our files. */

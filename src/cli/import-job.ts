@@ -8,8 +8,8 @@ import {
   type Host,
   type HostServer,
   type Scope,
-  type Surroundings,
-  type TakenOver,
+  type HostEnvironment,
+  type TakeoverResult,
 } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
@@ -42,14 +42,14 @@ export interface ImportJob {
 
 export interface HostTakeover {
   readonly parts: FileTakeover;
-  readonly change: TakenOver;
+  readonly change: TakeoverResult;
 }
 
 export interface ImportDone {
   readonly configs: readonly { readonly plan: ConfigImport; readonly edited: EditedConfig }[];
   readonly takeovers: readonly {
     readonly parts: FileTakeover;
-    readonly change: TakenOver | SwitchboardError;
+    readonly change: TakeoverResult | SwitchboardError;
   }[];
 }
 
@@ -90,10 +90,11 @@ export async function prepareImport(given: Arguments, context: Context): Promise
     );
   const name = nameIn(given);
   const taken = takesOver ? planned : [];
-  const isSpared = ({ server }: PlannedServer): boolean => server.place.scope === 'project' && !asksForShared;
+  const isSpared = ({ server }: PlannedServer): boolean =>
+    server.location.scope === 'project' && !asksForShared;
   const moved = taken.filter((each) => !isSpared(each));
   const files = planTakeover({ planned: moved, ours, name, entryFor });
-  const take = (parts: FileTakeover, dryRun: boolean): Promise<TakenOver> =>
+  const take = (parts: FileTakeover, dryRun: boolean): Promise<TakeoverResult> =>
     takeOver({ parts, name, isOurs, stateDirectory: stateDirectory(context.env), dryRun });
   const takeovers: HostTakeover[] = [];
   for (const parts of files) takeovers.push({ parts, change: await take(parts, true) });
@@ -102,7 +103,7 @@ export async function prepareImport(given: Arguments, context: Context): Promise
     servers: planned,
     configs,
     takeovers,
-    spared: [...new Set(taken.filter(isSpared).map(({ server }) => server.place.file))],
+    spared: [...new Set(taken.filter(isSpared).map(({ server }) => server.location.file))],
     variables: neededVariables(planned, context.env),
     problems,
     async apply() {
@@ -146,7 +147,7 @@ interface Gathered {
   readonly problems: readonly SwitchboardError[];
 }
 
-function gather(given: Arguments, where: Surroundings): Gathered {
+function gather(given: Arguments, where: HostEnvironment): Gathered {
   const named = hostsIn(given);
   const scope = scopeIn(given);
   const only = given.lists.get('only');

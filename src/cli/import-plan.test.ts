@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { findHost, placeOf, type HostServer, type Surroundings } from '../hosts/index.ts';
+import { findHost, locationOf, type HostServer, type HostEnvironment } from '../hosts/index.ts';
 import { parseJsonc } from '../shared/jsonc.ts';
 import { planImport, type ImportOptions } from './import-plan.ts';
 import { neededVariables, variablesText } from './needed-variables.ts';
 
-const where: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/home/ada/shop' };
+const where: HostEnvironment = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/home/ada/shop' };
 const options: ImportOptions = {
   where,
   directory: '/home/ada/shop',
@@ -13,7 +13,7 @@ const options: ImportOptions = {
   takesOver: false,
 };
 const server = (host: string, name: string, value: unknown, project?: string): HostServer => ({
-  place: { ...placeOf(findHost(host), 'user', where), project },
+  location: { ...locationOf(findHost(host), 'user', where), project },
   name,
   value,
 });
@@ -105,7 +105,7 @@ test('a name that another file defines is taken, unless that is the very file', 
   expect(states('{}', [found], { elsewhere: new Map([['a', '/other/.mcp.json']]) })).toEqual([
     ['a-claude-code', 'clash'],
   ]);
-  const own = new Map([['a', found.place.file]]);
+  const own = new Map([['a', found.location.file]]);
   expect(states('{}', [found], { elsewhere: own })).toEqual([['a', 'same']]);
   // Taken out of that file, it would be nowhere.
   expect(states('{}', [found], { elsewhere: own, takesOver: true })).toEqual([['a', 'new']]);

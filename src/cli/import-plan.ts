@@ -5,16 +5,16 @@ import {
   convertServer,
   differences,
   isNearDuplicate,
-  isSamePlace,
+  isSameLocation,
   replaceSecrets,
   type HostServer,
-  type OurEntry,
-  type Surroundings,
+  type ConvertedEntry,
+  type HostEnvironment,
 } from '../hosts/index.ts';
 import { parseJsonc } from '../shared/jsonc.ts';
 
 export interface ImportOptions {
-  readonly where: Surroundings;
+  readonly where: HostEnvironment;
   /** The directory of the configuration. */
   readonly directory: string;
   /** Names that servers of other files have, and the file of each where it is known. */
@@ -41,7 +41,7 @@ export interface PlannedServer {
    * - `unusable`: it cannot be said in our words.
    */
   readonly state: 'new' | 'clash' | 'same' | 'differs' | 'updated' | 'unusable';
-  readonly entry: OurEntry | undefined;
+  readonly entry: ConvertedEntry | undefined;
   /** In parts of sentences. */
   readonly notes: readonly string[];
   readonly variables: readonly NeededVariable[];
@@ -74,7 +74,7 @@ export function planImport(text: string, found: readonly HostServer[], options: 
   for (const server of found) {
     const isElsewhere = (as: string): boolean =>
       !servers.some(
-        (each) => each.as === as && isWritten(each) && isSamePlace(each.server.place, server.place),
+        (each) => each.as === as && isWritten(each) && isSameLocation(each.server.location, server.location),
       );
     // A host that has a program twice has it twice on purpose.
     const others = new Map([...present].filter(([as]) => isElsewhere(as)));
@@ -104,14 +104,14 @@ function plan(
   const plain = atHome(converted.entry, directory);
   const needed: NeededVariable[] = converted.variables.map((each) => ({ name: each }));
   const hidden = replaceSecrets(plain, name, ({ value, variable }) => {
-    const chosen = freeVariable(variable, server.place.host.name, value, variables);
+    const chosen = freeVariable(variable, server.location.host.name, value, variables);
     variables.set(chosen, value);
     if (hidesSecrets) needed.push({ name: chosen, secret: value });
     return `\${${chosen}}`;
   });
   const entry = hidesSecrets ? hidden : plain;
   const seen = { server, entry, notes: converted.notes, variables: needed };
-  if (!takesOver && elsewhere.get(name) === server.place.file)
+  if (!takesOver && elsewhere.get(name) === server.location.file)
     return {
       ...seen,
       as: name,
@@ -119,11 +119,12 @@ function plan(
       notes: ['read from there already', ...converted.notes],
       variables: [],
     };
-  const same = (there: unknown): OurEntry | undefined => [plain, hidden].find((own) => isSame(there, own));
-  const isNear = (as: string, there: unknown): there is OurEntry =>
+  const same = (there: unknown): ConvertedEntry | undefined =>
+    [plain, hidden].find((own) => isSame(there, own));
+  const isNear = (as: string, there: unknown): there is ConvertedEntry =>
     isEntry(there) &&
     [plain, hidden].some((own) => isNearDuplicate({ name: as, entry: there }, { name, entry: own }));
-  const found = (as: string, there: OurEntry): PlannedServer => {
+  const found = (as: string, there: ConvertedEntry): PlannedServer => {
     const differ = differences(there, same(there) ?? entry);
     if (differ.length > 0 && replaces(server))
       return { ...seen, as, state: 'updated', entry: { ...ownSettings(there), ...entry } };
@@ -139,10 +140,10 @@ function plan(
       variables: same(there) === undefined ? [] : needed,
     };
   };
-  for (const as of candidates(name, `${name}-${server.place.host.name}`, '-')) {
+  for (const as of candidates(name, `${name}-${server.location.host.name}`, '-')) {
     const there = present.get(as);
     if (isEntry(there) && (same(there) !== undefined || isNear(as, there))) return found(as, there);
-    const isFree = there === undefined && (!elsewhere.has(as) || elsewhere.get(as) === server.place.file);
+    const isFree = there === undefined && (!elsewhere.has(as) || elsewhere.get(as) === server.location.file);
     if (!isFree) continue;
     for (const [other, twin] of others) {
       // A name made from this one was given to another server; this name is free now.
@@ -165,7 +166,7 @@ function* candidates(wanted: string, instead: string, joint: string): Generator<
  * Without the directory, where it is the one that servers of this configuration are started in anyway, and with a file
  * below it by its relative path: others have it elsewhere.
  */
-function atHome({ cwd, envFile, ...rest }: OurEntry, directory: string): OurEntry {
+function atHome({ cwd, envFile, ...rest }: ConvertedEntry, directory: string): ConvertedEntry {
   const isHome = cwd === undefined || resolve(directory, cwd) === resolve(directory);
   const way = envFile === undefined || !isAbsolute(envFile) ? undefined : relative(directory, envFile);
   const isBelow = way !== undefined && !way.startsWith('..') && !isAbsolute(way);
@@ -202,7 +203,7 @@ function freeVariable(
 }
 
 /** Whether a value of our file can be compared: it may be written wrongly. */
-export function isEntry(value: unknown): value is OurEntry {
+export function isEntry(value: unknown): value is ConvertedEntry {
   if (typeof value !== 'object' || value === null) return false;
   const { command, url, args = [], env = {}, headers = {} } = value as Record<string, unknown>;
   const isTexts = (texts: unknown): boolean =>
@@ -219,7 +220,7 @@ export function isEntry(value: unknown): value is OurEntry {
 const REACHED = ['command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'type', 'oauth'] as const;
 
 /** Whether two entries reach the same server in the same way; how it is shown is another matter. */
-function isSame(one: unknown, other: OurEntry): boolean {
+function isSame(one: unknown, other: ConvertedEntry): boolean {
   const reached = (entry: object): unknown =>
     REACHED.map((key) => {
       const value = (entry as Record<string, unknown>)[key];
@@ -230,7 +231,7 @@ function isSame(one: unknown, other: OurEntry): boolean {
 }
 
 /** What of an entry in our file is not about how the server is reached. */
-function ownSettings(entry: OurEntry): object {
+function ownSettings(entry: ConvertedEntry): object {
   const reached: readonly string[] = REACHED;
   return Object.fromEntries(Object.entries(entry).filter(([key]) => !reached.includes(key)));
 }

@@ -1,4 +1,4 @@
-import { parseText, type TakenOver } from '../hosts/index.ts';
+import { parseText, type TakeoverResult } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { parseJsonc } from '../shared/jsonc.ts';
 import { printableLine } from '../shared/printable.ts';
@@ -17,19 +17,19 @@ import { table } from './table.ts';
 export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style): string {
   if (servers.length === 0) return 'No host has a server to import.\n';
   const rows = servers.map(({ server, as, state }) => [
-    whereabouts(server.place),
+    whereabouts(server.location),
     printableLine(server.name),
     state === 'clash' || (state === 'new' && as !== server.name) ? `${state}, as ${as}` : state,
     shownEntry(server.value),
   ]);
   const titles = ['HOST', 'NAME', 'STATE', 'SERVER'].map((title) => ({ title }));
   const notes = servers.flatMap(({ server, as, notes: own }) =>
-    own.map((note) => `${printableLine(as)} (${whereabouts(server.place)}): ${printableLine(note)}\n`),
+    own.map((note) => `${printableLine(as)} (${whereabouts(server.location)}): ${printableLine(note)}\n`),
   );
   return table(titles, rows, style.bold, style.columns) + (notes.length === 0 ? '' : `\n${notes.join('')}`);
 }
 
-function whereabouts({ host, scope }: PlannedServer['server']['place']): string {
+function whereabouts({ host, scope }: PlannedServer['server']['location']): string {
   return scope === 'user' ? host.name : `${host.name} (${scope})`;
 }
 
@@ -50,7 +50,7 @@ export function configDiff({ edited }: Pick<ConfigImport, 'edited'>, style: Styl
 }
 
 export function hostDiff({ parts, change }: HostTakeover, style: Style): string {
-  return maskedDiff(change, (text) => parseText(text, parts[0].place), style);
+  return maskedDiff(change, (text) => parseText(text, parts[0].location), style);
 }
 
 /** What was done. */
@@ -78,11 +78,11 @@ export function doneText(job: ImportJob, { configs, takeovers }: ImportDone, pro
 /** Says that our entry is in the file only where it was written there. */
 function takenText(
   parts: FileTakeover,
-  { removed }: TakenOver,
+  { removed }: TakeoverResult,
   references: readonly string[],
   program: string,
 ): string {
-  const { host, file, scope } = parts[0].place;
+  const { host, file, scope } = parts[0].location;
   const where = printableLine(file);
   const what = parts.some(({ entry }) => entry !== undefined)
     ? `Replaced ${counted(removed.length)} of ${host.title} with our entry in ${where}.\n`

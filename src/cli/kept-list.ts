@@ -1,4 +1,4 @@
-import { findHost, type KeptRecord } from '../hosts/index.ts';
+import { findHost, type StoredRecord } from '../hosts/index.ts';
 import { allBackups, type Backup } from '../shared/backups.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Outcome } from './command.ts';
@@ -7,7 +7,7 @@ import type { Style } from './style.ts';
 import { table } from './table.ts';
 
 /** What `eject --list` shows: takeovers that can be undone, and the texts that files had before we changed them. */
-export function keptOutcome(records: readonly KeptRecord[], state: string, program: string): Outcome {
+export function keptOutcome(records: readonly StoredRecord[], state: string, program: string): Outcome {
   const backups = allBackups(state);
   return {
     exitCode: Exit.ok,
@@ -25,11 +25,11 @@ export function keptOutcome(records: readonly KeptRecord[], state: string, progr
   };
 }
 
-export function namesIn({ parts }: KeptRecord['record']): string[] {
+export function namesIn({ parts }: StoredRecord['record']): string[] {
   return parts.flatMap(({ removed }) => removed);
 }
 
-function takeoverText(records: readonly KeptRecord[], program: string, { bold, columns }: Style): string {
+function takeoverText(records: readonly StoredRecord[], program: string, { bold, columns }: Style): string {
   if (records.length === 0) return 'No host has been taken over.\n';
   const rows = records.map(({ record }) => [
     findHost(record.host).name,

@@ -1,12 +1,12 @@
 import { redactUrl } from '../config/index.ts';
-import { plainEntry, secretValues } from '../hosts/index.ts';
+import { plainEntry, documentSecrets } from '../hosts/index.ts';
 import { secretMask } from '../shared/secrets.ts';
 import { commandText, shownCommand } from './command-line.ts';
 
 /** An entry of any host as a person may see it: its command line or its address, without secrets. */
 export function shownEntry(entry: unknown): string {
   const { command, args, httpUrl, url, serverUrl } = (plainEntry(entry) ?? {}) as Record<string, unknown>;
-  const mask = secretMask(secretValues({ args }));
+  const mask = secretMask(documentSecrets({ args }));
   if (typeof command === 'string') {
     const words = Array.isArray(args) ? args.map(String) : [];
     return mask(commandText(shownCommand({ written: { command, args: words, cwd: '' } })));

@@ -3,7 +3,7 @@ import {
   type Entry,
   type Host,
   type HostServer,
-  type Place,
+  type HostLocation,
   type Scope,
   type TakeoverPart,
 } from '../hosts/index.ts';
@@ -29,28 +29,28 @@ export interface TakeoverPlanOptions {
 export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOptions): FileTakeover[] {
   const taken = planned.filter(({ state }) => state !== 'unusable').map(({ server }) => server);
   const isCovered = (host: Host): boolean =>
-    [...taken, ...ours].some(({ place }) => place.host === host && place.scope === 'user');
+    [...taken, ...ours].some(({ location }) => location.host === host && location.scope === 'user');
   const files = new Map<string, [TakeoverPart, ...TakeoverPart[]]>();
-  for (const [place, servers] of byPlace(taken)) {
-    refuseName(name, place.host);
-    const wanted = place.scope !== 'local' || !isCovered(place.host);
+  for (const [location, servers] of byPlace(taken)) {
+    refuseName(name, location.host);
+    const wanted = location.scope !== 'local' || !isCovered(location.host);
     const part: TakeoverPart = {
-      place,
+      location,
       servers,
-      entry: wanted ? entryFor(place.host, place.scope === 'project' ? 'project' : 'user') : undefined,
+      entry: wanted ? entryFor(location.host, location.scope === 'project' ? 'project' : 'user') : undefined,
     };
-    const parts = files.get(place.file);
-    if (parts === undefined) files.set(place.file, [part]);
+    const parts = files.get(location.file);
+    if (parts === undefined) files.set(location.file, [part]);
     else parts.push(part);
   }
   return [...files.values()];
 }
 
-export function byPlace(servers: readonly HostServer[]): Map<Place, Map<string, unknown>> {
-  const places = new Map<string, [Place, Map<string, unknown>]>();
-  for (const { place, name, value } of servers) {
-    const key = JSON.stringify([place.file, place.keyPath]);
-    const known = places.get(key) ?? [place, new Map<string, unknown>()];
+export function byPlace(servers: readonly HostServer[]): Map<HostLocation, Map<string, unknown>> {
+  const places = new Map<string, [HostLocation, Map<string, unknown>]>();
+  for (const { location, name, value } of servers) {
+    const key = JSON.stringify([location.file, location.keyPath]);
+    const known = places.get(key) ?? [location, new Map<string, unknown>()];
     known[1].set(name, value);
     places.set(key, known);
   }

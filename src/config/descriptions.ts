@@ -27,8 +27,8 @@ export function readDescriptions(
   warn: Warn,
 ): Descriptions {
   const all = new Map<string, ServerDescriptions>();
-  for (const [layer, place] of layers.flatMap((each) => PLACES.map((at) => [each, at] as const))) {
-    const file = join(resolve(layer.directory), ...place, DESCRIPTIONS_FILE);
+  for (const [layer, folder] of layers.flatMap((each) => FOLDERS.map((at) => [each, at] as const))) {
+    const file = join(resolve(layer.directory), ...folder, DESCRIPTIONS_FILE);
     // Its words go to a model, about anybody's servers.
     if (layer.approval?.allows(file) === false) continue;
     for (const [name, described] of entriesOf(file, warn)) if (!all.has(name)) all.set(name, described);
@@ -37,7 +37,7 @@ export function readDescriptions(
 }
 
 export const DESCRIPTIONS_FILE = 'mcp-descriptions.json';
-const PLACES: readonly (readonly string[])[] = [[], ['.switchboard']];
+const FOLDERS: readonly (readonly string[])[] = [[], ['.switchboard']];
 const MAX_BYTES = 4 * 1024 * 1024;
 /** No instructions have a reason to be longer, in UTF-16 units; a file with them may be as long. */
 const MAX_TEXT = 1024 * 1024;

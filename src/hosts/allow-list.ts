@@ -2,7 +2,7 @@ import { editJsonc } from '../shared/jsonc-members.ts';
 import { spliced } from '../shared/splice.ts';
 import { valueAt, type Container } from './container.ts';
 import { nodeAt } from './edit-json.ts';
-import { parseJson } from './parse-json.ts';
+import { parseHostJson } from './parse-json.ts';
 
 /** The text with a server on the host's list of those that may be used, where it keeps one. An empty list allows all. */
 export function allowEntry(text: string, container: Container, name: string): string {
@@ -45,7 +45,7 @@ function editList(
   edit: (list: string, words: readonly ListedWord[]) => string,
 ): string {
   if (allowList === undefined || format === 'toml') return text;
-  const names = valueAt(parseJson(text, format), allowList);
+  const names = valueAt(parseHostJson(text, format), allowList);
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return text;
   return editJsonc(text, (located) => {
     const { start, end } = nodeAt(located, allowList)!;

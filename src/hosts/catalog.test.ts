@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { findHost, HOSTS } from './catalog.ts';
-import { addressEntry, programEntry } from './entry-for.ts';
-import type { Surroundings } from './host.ts';
+import { addressEntry, programEntry } from './build-entry.ts';
+import type { HostEnvironment } from './host.ts';
 import { refuseName } from './name-rule.ts';
 
-const LINUX: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/srv/shop' };
-const MAC: Surroundings = { platform: 'darwin', home: '/Users/ada', env: {}, cwd: '/srv/shop' };
-const WINDOWS: Surroundings = {
+const LINUX: HostEnvironment = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/srv/shop' };
+const MAC: HostEnvironment = { platform: 'darwin', home: '/Users/ada', env: {}, cwd: '/srv/shop' };
+const WINDOWS: HostEnvironment = {
   platform: 'win32',
   home: 'C:\\Users\\ada',
   env: { APPDATA: 'C:\\Users\\ada\\AppData\\Roaming' },
   cwd: 'C:\\work\\shop',
 };
-const userFile = (name: string, where: Surroundings): string => findHost(name).files.user(where)[0]!;
+const userFile = (name: string, where: HostEnvironment): string => findHost(name).files.user(where)[0]!;
 
 describe('the file of a user', () => {
   test.each([
@@ -84,7 +84,7 @@ describe('the file of a user', () => {
   });
 
   test('is elsewhere where the environment says so', () => {
-    const on = (env: Surroundings['env'], where = LINUX): Surroundings => ({ ...where, env });
+    const on = (env: HostEnvironment['env'], where = LINUX): HostEnvironment => ({ ...where, env });
     expect(userFile('claude-code', on({ CLAUDE_CONFIG_DIR: '/c' }))).toBe('/c/.claude.json');
     expect(userFile('codex', on({ CODEX_HOME: '/x' }))).toBe('/x/config.toml');
     expect(userFile('gemini', on({ GEMINI_CLI_HOME: '/g' }))).toBe('/g/.gemini/settings.json');

@@ -145,7 +145,7 @@ test('a file that appears meanwhile is not replaced', async () => {
   expect(read(file)).toBe('theirsx');
 });
 
-test('what is wrong with a file is told with its name and place, and the file is as it was', async () => {
+test('what is wrong with a file is told with its name and location, and the file is as it was', async () => {
   const folder = directory();
   const file = join(folder, 'mcp.json');
   const bytes = Buffer.from([0x7b, 0xff, 0x7d]);

@@ -45,7 +45,7 @@ export async function changeFile(options: ChangeFileOptions): Promise<ChangedFil
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = reading(file, () => readForReplacing(file));
     const before = found && textOf(file, found.bytes);
-    const after = explaining(file, () => change(before, () => keptTexts(stateDirectory, file)));
+    const after = withFileContext(file, () => change(before, () => keptTexts(stateDirectory, file)));
     if (after === before || dryRun) return { file, before, after, backup: undefined };
     // Who wants no file at all has nothing in it that is worth keeping.
     const backup = found && after !== undefined ? backupPath(stateDirectory, file) : undefined;
@@ -75,7 +75,7 @@ export function readText(file: string): string | undefined {
 }
 
 /** Whatever is wrong with a text becomes an error that names its file. */
-export function explaining<T>(file: string, act: () => T): T {
+export function withFileContext<T>(file: string, act: () => T): T {
   try {
     return act();
   } catch (error) {

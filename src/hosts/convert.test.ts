@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { findHost } from './catalog.ts';
-import { convertServer, type Converted } from './convert.ts';
-import type { HostName, Surroundings } from './host.ts';
-import { replaceSecrets, secretValues, type Secret } from './secrets-in.ts';
+import { convertServer, type ConversionResult } from './convert.ts';
+import type { HostName, HostEnvironment } from './host.ts';
+import { replaceSecrets, documentSecrets, type Secret } from './entry-secrets.ts';
 
-const LINUX: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/srv/shop' };
+const LINUX: HostEnvironment = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/srv/shop' };
 
 function convert(
   name: HostName,
   value: unknown,
-  { project, where = LINUX }: { project?: string; where?: Surroundings } = {},
-): Converted {
+  { project, where = LINUX }: { project?: string; where?: HostEnvironment } = {},
+): ConversionResult {
   const host = findHost(name);
-  const place = {
+  const location = {
     host,
     scope: 'user' as const,
     file: '/f',
@@ -20,7 +20,7 @@ function convert(
     keyPath: host.keyPath,
     project,
   };
-  return convertServer({ place, name: 's', value }, where);
+  return convertServer({ location, name: 's', value }, where);
 }
 const entryOf = (...given: Parameters<typeof convert>): unknown => {
   const converted = convert(...given);
@@ -47,7 +47,7 @@ describe('references become ours', () => {
   });
 
   test('where they depend on the system or the project', () => {
-    const windows: Surroundings = { ...LINUX, platform: 'win32' };
+    const windows: HostEnvironment = { ...LINUX, platform: 'win32' };
     expect(args('gemini', program('%A%'), { where: windows })).toBe('${A}');
     expect(args('cursor', program('${userHome}${pathSeparator}x'), { where: windows })).toBe(
       '${USERPROFILE}\\x',
@@ -292,7 +292,7 @@ describe('secrets', () => {
       mcp_servers: { b: { bearer_token_env_var: 'B_TOKEN', http_headers: { A: 'h' } } },
       list: [{ secret: 's1' }],
     };
-    expect(secretValues(document).sort()).toEqual(
+    expect(documentSecrets(document).sort()).toEqual(
       ['aaaaaaaaaa0123456789abcdef', 'at', 'debug', 'h', 'pw', 's1'].sort(),
     );
   });

@@ -1,16 +1,16 @@
 import { isAbsolute, join } from 'node:path';
 import { isTable } from './container.ts';
-import type { Host, Surroundings } from './host.ts';
-import { settingsOf, type OurSettings } from './our-settings.ts';
+import type { Host, HostEnvironment } from './host.ts';
+import { convertSettings, type ConvertedSettings } from './convert-settings.ts';
 import { plainEntry } from './plain-entry.ts';
 import type { HostServer } from './read-servers.ts';
-import { escaped, ourText, Unsayable } from './references.ts';
+import { escaped, convertText, ConversionError } from './references.ts';
 
-/** A server of a host in the words of our own configuration, or why it cannot be said in them. */
-export type Converted =
+/** A server of a host in the words of our own configuration, or why it cannot be converted in them. */
+export type ConversionResult =
   | {
       readonly kind: 'server';
-      readonly entry: OurEntry;
+      readonly entry: ConvertedEntry;
       /** The variables that it needs, each once. */
       readonly variables: readonly string[];
       /** What was lost or changed on the way, as parts of sentences. */
@@ -19,7 +19,7 @@ export type Converted =
   | { readonly kind: 'unusable'; readonly why: string };
 
 /** What we write about a server that comes from a host. */
-export interface OurEntry extends OurSettings {
+export interface ConvertedEntry extends ConvertedSettings {
   readonly type?: 'http' | 'sse';
   readonly command?: string;
   readonly args?: readonly string[];
@@ -34,24 +34,27 @@ export interface OurEntry extends OurSettings {
 type Table = Readonly<Record<string, unknown>>;
 
 /** Says things in our words, and notes what that needs. */
-interface Speaker {
+interface TextConverter {
   text(text: string): string;
   variable(name: string): string;
 }
 
 /** Says in our words what a host says about a server. Nothing is filled in: references stay references. */
-export function convertServer({ place, value: given }: HostServer, where: Surroundings): Converted {
+export function convertServer(
+  { location, value: given }: HostServer,
+  where: HostEnvironment,
+): ConversionResult {
   const value = plainEntry(given);
   if (!isTable(value)) return { kind: 'unusable', why: 'it is no object' };
   const variables: string[] = [...textsIn(value.env_vars)];
   const notes: string[] = [];
-  const context = { references: place.host.references, where, project: place.project };
-  const say: Speaker = {
+  const context = { references: location.host.references, where, project: location.project };
+  const converter: TextConverter = {
     text(text) {
-      const said = ourText(text, context);
-      variables.push(...said.variables);
-      notes.push(...said.notes);
-      return said.text;
+      const converted = convertText(text, context);
+      variables.push(...converted.variables);
+      notes.push(...converted.notes);
+      return converted.text;
     },
     variable(name) {
       variables.push(name);
@@ -61,10 +64,10 @@ export function convertServer({ place, value: given }: HostServer, where: Surrou
   try {
     const reached =
       addressIn(value) === undefined
-        ? programIn(value, place.project, say)
-        : remoteIn(value, place.host, say);
-    const envFile = reached.url === undefined ? envFileIn(value, place.project, say, notes) : {};
-    const { settings, understood } = settingsOf(value, place.host.timeoutUnit ?? 'milliseconds');
+        ? programIn(value, location.project, converter)
+        : remoteIn(value, location.host, converter);
+    const envFile = reached.url === undefined ? envFileIn(value, location.project, converter, notes) : {};
+    const { settings, understood } = convertSettings(value, location.host.timeoutUnit ?? 'milliseconds');
     const lost = Object.entries(value)
       .filter(([key, member]) => !REACHED.has(key) && !understood.has(key) && !isEmpty(member))
       .map(([key]) => key);
@@ -76,7 +79,7 @@ export function convertServer({ place, value: given }: HostServer, where: Surrou
       notes: [...new Set(notes)],
     };
   } catch (error) {
-    if (!(error instanceof Unsayable)) throw error;
+    if (!(error instanceof ConversionError)) throw error;
     return { kind: 'unusable', why: `it ${error.message}` };
   }
 }
@@ -103,63 +106,63 @@ const REACHED = new Set([
 function programIn(
   { type, command, args, env, cwd }: Table,
   project: string | undefined,
-  say: Speaker,
-): OurEntry {
+  converter: TextConverter,
+): ConvertedEntry {
   if (typeof command !== 'string' || command.trim() === '')
-    throw new Unsayable('has neither a command nor an address');
+    throw new ConversionError('has neither a command nor an address');
   if (type !== undefined && type !== 'stdio' && type !== 'local')
-    throw new Unsayable(`is of the type ${JSON.stringify(type)}, but has a command`);
-  const directory = typeof cwd === 'string' && cwd !== '' ? say.text(cwd) : project && escaped(project);
+    throw new ConversionError(`is of the type ${JSON.stringify(type)}, but has a command`);
+  const directory = typeof cwd === 'string' && cwd !== '' ? converter.text(cwd) : project && escaped(project);
   return {
-    command: say.text(command),
+    command: converter.text(command),
     ...filled(
       'args',
-      textsIn(args).map((text) => say.text(text)),
+      textsIn(args).map((text) => converter.text(text)),
     ),
-    ...filled('env', named(textTable(env, say), VARIABLE, 'a variable')),
+    ...filled('env', named(textTable(env, converter), VARIABLE, 'a variable')),
     ...(directory === undefined ? {} : { cwd: directory }),
   };
 }
 
-/** A dotenv file by its full path; one whose place we cannot know is left out, with a note. */
+/** A dotenv file by its full path; one whose location we cannot know is left out, with a note. */
 function envFileIn(
   { envFile }: Table,
   project: string | undefined,
-  say: Speaker,
+  converter: TextConverter,
   notes: string[],
-): Pick<OurEntry, 'envFile'> {
+): Pick<ConvertedEntry, 'envFile'> {
   if (typeof envFile !== 'string' || envFile === '') return {};
   try {
-    const text = say.text(envFile);
+    const text = converter.text(envFile);
     if (isAbsolute(text) || text.startsWith('${')) return { envFile: text };
     if (project !== undefined) return { envFile: join(escaped(project), text) };
     notes.push('not carried over: envFile, because it is relative to the folder that is open');
   } catch (error) {
-    if (!(error instanceof Unsayable)) throw error;
+    if (!(error instanceof ConversionError)) throw error;
     notes.push(`not carried over: envFile, because it ${error.message}`);
   }
   return {};
 }
 
-function remoteIn(value: Table, { http }: Host, say: Speaker): OurEntry {
+function remoteIn(value: Table, { http }: Host, converter: TextConverter): ConvertedEntry {
   const { key, url } = addressIn(value)!;
   const { env_http_headers: byVariable, bearer_token_env_var: bearer } = value;
   const variables = isTable(byVariable) ? Object.entries(byVariable) : [];
   const headers = {
-    ...textTable(value.headers, say),
-    ...textTable(value.http_headers, say),
+    ...textTable(value.headers, converter),
+    ...textTable(value.http_headers, converter),
     // Codex has names where others have references.
-    ...Object.fromEntries(variables.map(([name, variable]) => [name, say.variable(String(variable))])),
-    ...(typeof bearer === 'string' ? { Authorization: `Bearer ${say.variable(bearer)}` } : {}),
+    ...Object.fromEntries(variables.map(([name, variable]) => [name, converter.variable(String(variable))])),
+    ...(typeof bearer === 'string' ? { Authorization: `Bearer ${converter.variable(bearer)}` } : {}),
   };
   const type = transportOf(value.type ?? http?.untyped, key);
   if (!/^https?:\/\/|\$\{/i.test(url))
-    throw new Unsayable('has an address that begins with neither http:// nor https://');
+    throw new ConversionError('has an address that begins with neither http:// nor https://');
   return {
     ...(type === undefined ? {} : { type }),
-    url: say.text(url),
+    url: converter.text(url),
     ...filled('headers', named(headers, HEADER, 'a header')),
-    ...filled('oauth', oauthIn(value, say)),
+    ...filled('oauth', oauthIn(value, converter)),
   };
 }
 
@@ -175,11 +178,11 @@ function transportOf(type: unknown, key: string): 'http' | 'sse' | undefined {
   if (type === 'sse') return 'sse';
   if (typeof type === 'string' && /^(?:streamable.?)?http$/i.test(type)) return 'http';
   if (type === undefined || type === 'remote') return key === 'httpUrl' ? 'http' : undefined;
-  throw new Unsayable(`is of the type ${JSON.stringify(type)}, which is not supported`);
+  throw new ConversionError(`is of the type ${JSON.stringify(type)}, which is not supported`);
 }
 
 /** Claude Code, Gemini CLI, Codex and Cursor each spell it in their own way. */
-function oauthIn({ oauth, auth, scopes }: Table, say: Speaker): Record<string, string | number> {
+function oauthIn({ oauth, auth, scopes }: Table, converter: TextConverter): Record<string, string | number> {
   const source: Table = { ...(isTable(auth) ? auth : {}), ...(isTable(oauth) ? oauth : {}) };
   const named = (...keys: readonly string[]): unknown =>
     keys.map((key) => source[key]).find((value) => value !== undefined);
@@ -189,8 +192,8 @@ function oauthIn({ oauth, auth, scopes }: Table, say: Speaker): Record<string, s
   const scope = named('scope', 'scopes') ?? scopes;
   const words = typeof scope === 'string' ? scope : textsIn(scope).join(' ');
   return {
-    ...(typeof id === 'string' ? { clientId: say.text(id) } : {}),
-    ...(typeof secret === 'string' ? { clientSecret: say.text(secret) } : {}),
+    ...(typeof id === 'string' ? { clientId: converter.text(id) } : {}),
+    ...(typeof secret === 'string' ? { clientSecret: converter.text(secret) } : {}),
     ...(words === '' ? {} : { scope: words }),
     ...(Number.isInteger(port) && (port as number) > 0 && (port as number) < 65_536
       ? { callbackPort: port as number }
@@ -207,21 +210,22 @@ function textsIn(value: unknown): string[] {
     // Codex may say where a variable comes from.
     if (isTable(each) && typeof each.name === 'string') return each.name;
     if (typeof each === 'number' || typeof each === 'boolean') return String(each);
-    throw new Unsayable('has a list with something in it that is no text');
+    throw new ConversionError('has a list with something in it that is no text');
   });
 }
 
 /** The texts of a table; numbers are texts, too, and null is nothing, as for VS Code. */
-function textTable(value: unknown, say: Speaker): Record<string, string> {
+function textTable(value: unknown, converter: TextConverter): Record<string, string> {
   if (!isTable(value)) return {};
   const members = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(members.map(([name, member]) => [name, say.text(String(member))]));
+  return Object.fromEntries(members.map(([name, member]) => [name, converter.text(String(member))]));
 }
 
 /** What our configuration would refuse, and the whole import with it, costs only the server. */
 function named(table: Record<string, string>, pattern: RegExp, what: string): Record<string, string> {
   const odd = Object.keys(table).find((name) => !pattern.test(name));
-  if (odd !== undefined) throw new Unsayable(`has ${what} that cannot be called ${JSON.stringify(odd)}`);
+  if (odd !== undefined)
+    throw new ConversionError(`has ${what} that cannot be called ${JSON.stringify(odd)}`);
   return table;
 }
 

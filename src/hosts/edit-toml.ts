@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { spliced, type Splice } from '../shared/splice.ts';
 import { faultAt, valueAt } from './container.ts';
 import { tomlStatements, type TomlStatement } from '../shared/toml-statements.ts';
-import { parseToml } from './parse-toml.ts';
+import { parseHostToml } from './parse-toml.ts';
 import { printHeader, printKey, printPairs, printTables, printValue } from './print-toml.ts';
-import { begins, removeFromBraces, setInBraces } from './toml-braces.ts';
-import { blockAt, cutBlock, cutLine, eolOf, lineEnd, lineStart, type Block } from './toml-lines.ts';
+import { startsWithPath, removeFromBraces, setInBraces } from './toml-braces.ts';
+import { blockAt, cutBlock, cutStatement, eolOf, lineEnd, lineStart, type Block } from './toml-lines.ts';
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -24,12 +24,12 @@ export function setInToml(
   const statements = [...tomlStatements(text)];
   const holder = bracesOn(text, statements, path);
   if (holder !== undefined) {
-    if (isDeepStrictEqual(valueAt(parseToml(text), path), table)) return text;
+    if (isDeepStrictEqual(valueAt(parseHostToml(text), path), table)) return text;
     const { path: found, value } = holder;
     if (found.length < path.length) return setInBraces(text, value!, path.slice(found.length), table);
     return spliced(text, [{ start: value!.start, end: value!.end, with: printValue(table) }]);
   }
-  if (!statements.some((each) => begins(each.path, path))) return appended(text, path, table, notes);
+  if (!statements.some((each) => startsWithPath(each.path, path))) return appended(text, path, table, notes);
   return updated(text, statements, path, table, notes);
 }
 
@@ -51,9 +51,11 @@ function bracesOn(
   statements: readonly TomlStatement[],
   path: readonly string[],
 ): TomlStatement | undefined {
-  const list = statements.find(({ kind, path: own }) => kind === 'list-of-tables' && begins(path, own));
+  const list = statements.find(
+    ({ kind, path: own }) => kind === 'list-of-tables' && startsWithPath(path, own),
+  );
   if (list !== undefined) throw faultAt(text, list.start, 'a table was expected here, not a list of tables');
-  return statements.find(({ kind, path: own }) => kind === 'pair' && begins(path, own));
+  return statements.find(({ kind, path: own }) => kind === 'pair' && startsWithPath(path, own));
 }
 
 /** Written so that taking it out again gives the same text, up to how the last line ends. */
@@ -77,7 +79,7 @@ function updated(
   table: Table,
   notes: readonly string[] | undefined,
 ): string {
-  const present = valueAt(parseToml(text), path) as Table;
+  const present = valueAt(parseHostToml(text), path) as Table;
   const splices: Splice[] = [];
   const fresh: Record<string, unknown> = {};
   const removed = new Set<TomlStatement>();
@@ -90,7 +92,7 @@ function updated(
       continue;
     }
     splices.push(...cutsFor(text, statements, own));
-    for (const each of statements) if (begins(each.path, own)) removed.add(each);
+    for (const each of statements) if (startsWithPath(each.path, own)) removed.add(each);
     if (value !== undefined) fresh[key] = value;
   }
   const block = blockAt(
@@ -140,7 +142,7 @@ function withoutBlock(
 ): Splice[] {
   if (Object.keys(fresh).length === 0) return [];
   const eol = eolOf(text);
-  const own = statements.filter((each) => begins(each.path, path));
+  const own = statements.filter((each) => startsWithPath(each.path, path));
   const dotted = own.find(({ kind }) => kind === 'pair');
   const header = own.find(({ kind }) => kind !== 'pair');
   if (header !== undefined && (dotted === undefined || header.start < dotted.start)) {
@@ -169,7 +171,7 @@ function cutsFor(text: string, statements: readonly TomlStatement[], path: reado
   const cuts: Splice[] = [];
   let within = false;
   for (const statement of statements) {
-    const own = begins(statement.path, path);
+    const own = startsWithPath(statement.path, path);
     if (statement.kind !== 'pair') {
       within = own;
       if (own)
@@ -179,7 +181,7 @@ function cutsFor(text: string, statements: readonly TomlStatement[], path: reado
             blockAt(statements, (each) => each === statement)!,
           ),
         );
-    } else if (own && !within) cuts.push(cutLine(text, statement));
+    } else if (own && !within) cuts.push(cutStatement(text, statement));
   }
   return cuts;
 }

@@ -3,8 +3,8 @@ import { allowEntry, disallowEntry } from './allow-list.ts';
 import { isTable, UnsafeEdit, valueAt, type Container } from './container.ts';
 import { removeFromJson, setInJson } from './edit-json.ts';
 import { removeFromToml, setInToml } from './edit-toml.ts';
-import { parseJson } from './parse-json.ts';
-import { parseToml } from './parse-toml.ts';
+import { parseHostJson } from './parse-json.ts';
+import { parseHostToml } from './parse-toml.ts';
 
 /** What an edit did, and the text after it. */
 export interface Edited {
@@ -50,7 +50,7 @@ export function upsertEntry(
   );
   refuseOther(text, entered, container, name, whole);
   const after = allow ? allowEntry(entered, container, name) : entered;
-  return { text: after, action: after === text ? 'unchanged' : isServer(present) ? 'updated' : 'added' };
+  return { text: after, action: after === text ? 'unchanged' : isServerEntry(present) ? 'updated' : 'added' };
 }
 
 /**
@@ -90,7 +90,7 @@ export function entriesOf(text: string, container: Container): ReadonlyMap<strin
 
 /** The parsed text, as the host reads it; undefined for one without a value. Throws TextFault. */
 export function parseText(text: string, { format }: Pick<Container, 'format'>): unknown {
-  return format === 'toml' ? parseToml(text) : parseJson(text, format);
+  return format === 'toml' ? parseHostToml(text) : parseHostJson(text, format);
 }
 
 /** Keys that say how a server is reached, whichever host wrote them: an entry of ours has those that we write, and no other. */
@@ -114,7 +114,7 @@ const HOW_REACHED = new Set([
 ]);
 
 /** Whether an entry says how to reach a server. In TOML, settings of single tools alone make a table of that name, too. */
-export function isServer(entry: unknown): boolean {
+export function isServerEntry(entry: unknown): boolean {
   return entry !== undefined && (!isTable(entry) || Object.keys(entry).some((key) => HOW_REACHED.has(key)));
 }
 

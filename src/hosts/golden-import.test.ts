@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { HOSTS } from './catalog.ts';
 import { convertServer } from './convert.ts';
-import type { Host, Surroundings } from './host.ts';
+import type { Host, HostEnvironment } from './host.ts';
 import { readServers } from './read-servers.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden');
@@ -22,14 +22,14 @@ const GOLDEN = join(import.meta.dirname, 'golden');
 function imported(host: Host, text: string): string {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'switchboard-golden-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const where: Surroundings = { platform: 'linux', home, env: {}, cwd: join(home, 'shop') };
+  const where: HostEnvironment = { platform: 'linux', home, env: {}, cwd: join(home, 'shop') };
   const file = host.files.user(where)[0]!;
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
   try {
     const servers = readServers(host, where, 'user').map((server) => ({
       name: server.name,
-      scope: server.place.scope,
+      scope: server.location.scope,
       ...convertServer(server, where),
     }));
     return `${JSON.stringify(servers, undefined, 2).replaceAll(home, 'HOME')}\n`;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { HOSTS } from './catalog.ts';
 import { TextFault } from './container.ts';
 import { removeEntry, upsertEntry } from './edit.ts';
-import { programEntry } from './entry-for.ts';
+import { programEntry } from './build-entry.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden');
 const program = {

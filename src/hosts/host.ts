@@ -13,12 +13,12 @@ export interface Host {
   readonly keyPath: readonly string[];
   /** The files it may keep them in, the usual one first. */
   readonly files: {
-    readonly user: (where: Surroundings) => readonly string[];
+    readonly user: (where: HostEnvironment) => readonly string[];
     /** Undefined where it has none. */
-    readonly project?: (where: Surroundings) => readonly string[];
+    readonly project?: (where: HostEnvironment) => readonly string[];
   };
   /** Files and directories of which at least one is there once it has run on this machine. */
-  readonly traces: (where: Surroundings) => readonly string[];
+  readonly traces: (where: HostEnvironment) => readonly string[];
   /** The command that starts it, where that is on the PATH. */
   readonly program: string;
   /** What an entry that starts a program says besides the command. */
@@ -30,7 +30,7 @@ export interface Host {
   /** The references to the environment that it fills in. */
   readonly references: References;
   /** What of the host's environment reaches a program that it starts. */
-  readonly passes: Passing;
+  readonly envInheritance: EnvInheritance;
   /** What a `timeout` in an entry is counted in. Default milliseconds. */
   readonly timeoutUnit?: 'seconds';
   readonly names: NameRule;
@@ -90,10 +90,10 @@ export type References = 'none' | 'shell' | 'shell-and-bare' | 'editor' | 'brace
  * - `listed`: only a few, and those that `env_vars` lists.
  * - `little`: only a few, and no way to name more but to write their values into `env`.
  */
-export type Passing = 'everything' | 'in-env' | 'listed' | 'little';
+export type EnvInheritance = 'everything' | 'in-env' | 'listed' | 'little';
 
 /** What paths are computed from; nothing else is asked. */
-export interface Surroundings {
+export interface HostEnvironment {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,15 +1,21 @@
 export { findHost, HOSTS } from './catalog.ts';
-export { explaining } from './change-file.ts';
-export { convertServer, type OurEntry } from './convert.ts';
-export { addressEntry, programEntry } from './entry-for.ts';
+export { withFileContext } from './change-file.ts';
+export { convertServer, type ConvertedEntry } from './convert.ts';
+export { addressEntry, programEntry } from './build-entry.ts';
 export { entriesOf, parseText, upsertEntry, type Entry } from './edit.ts';
-export type { Host, Scope, Surroundings } from './host.ts';
+export type { Host, Scope, HostEnvironment } from './host.ts';
 export { installEntry, uninstallEntry, type EntryChange } from './install.ts';
 export { differences, isNearDuplicate } from './near-duplicate.ts';
 export { refuseName } from './name-rule.ts';
 export { plainEntry } from './plain-entry.ts';
-export { findPlace, isPresent, isSamePlace, placeOf, type Place } from './place.ts';
+export { findLocation, isPresent, isSameLocation, locationOf, type HostLocation } from './location.ts';
 export { readServers, type HostServer } from './read-servers.ts';
-export { literalSecrets, replaceSecrets, secretValues } from './secrets-in.ts';
-export { giveBack, takeOver, type GivenBack, type TakenOver, type TakeoverPart } from './takeover.ts';
-export { dropRecord, keptRecords, type KeptRecord } from './takeover-record.ts';
+export { literalSecrets, replaceSecrets, documentSecrets } from './entry-secrets.ts';
+export {
+  undoTakeover,
+  takeOver,
+  type UndoneTakeover,
+  type TakeoverResult,
+  type TakeoverPart,
+} from './takeover.ts';
+export { deleteRecord, storedRecords, type StoredRecord } from './takeover-record.ts';

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findHost, HOSTS } from './catalog.ts';
 import { isTable } from './container.ts';
-import { programEntry } from './entry-for.ts';
-import type { HostName, Scope, Surroundings } from './host.ts';
+import { programEntry } from './build-entry.ts';
+import type { HostName, Scope, HostEnvironment } from './host.ts';
 import * as entries from './install.ts';
-import { isPresent, placeOf, type Place } from './place.ts';
+import { isPresent, locationOf, type HostLocation } from './location.ts';
 import { plainEntry } from './plain-entry.ts';
 import { readServers } from './read-servers.ts';
 
-function home(): Surroundings {
+function home(): HostEnvironment {
   const made = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'switchboard-hosts-'));
   onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
   fs.mkdirSync(join(made, 'project'));
@@ -25,14 +25,14 @@ const installEntry = (options: Options<entries.InstallOptions>) =>
   entries.installEntry({ ...options, stateDirectory });
 const uninstallEntry = (options: Options<entries.EntryOptions>) =>
   entries.uninstallEntry({ ...options, stateDirectory });
-const place = (name: HostName, where: Surroundings, scope: Scope = 'user'): Place =>
-  placeOf(findHost(name), scope, where);
+const location = (name: HostName, where: HostEnvironment, scope: Scope = 'user'): HostLocation =>
+  locationOf(findHost(name), scope, where);
 const program = (command: string) => ({ command, args: ['--config', '/c.json'] });
 const isOurs = (entry: unknown): boolean => {
   const plain = plainEntry(entry);
   return isTable(plain) && String(plain.command).startsWith('/sb');
 };
-const put = ({ file }: Place, text: string): void => {
+const put = ({ file }: HostLocation, text: string): void => {
   fs.mkdirSync(dirname(file), { recursive: true });
   fs.writeFileSync(file, text);
 };
@@ -58,45 +58,45 @@ describe.each(HOSTS)('$title', (host) => {
     async (scope) => {
       for (const text of [undefined, ...texts]) {
         const where = home();
-        const at = placeOf(host, scope, where);
+        const at = locationOf(host, scope, where);
         if (text !== undefined) put(at, text);
         const install = (command: string) =>
-          installEntry({ place: at, name, entry: programEntry(host, program(command)), isOurs });
+          installEntry({ location: at, name, entry: programEntry(host, program(command)), isOurs });
         expect(await install('/sb1')).toMatchObject({ kind: 'done', action: 'added' });
         expect(await install('/sb1')).toMatchObject({ action: 'unchanged', backup: undefined });
         expect(await install('/sb2')).toMatchObject({ action: 'updated' });
         expect(
           plainEntry(readServers(host, where).find((server) => server.name === name)?.value),
         ).toMatchObject({ command: '/sb2', args: ['--config', '/c.json'] });
-        expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'removed' });
+        expect(await uninstallEntry({ location: at, name, isOurs })).toMatchObject({ action: 'removed' });
         expect(fs.existsSync(at.file) ? fs.readFileSync(at.file, 'utf8') : undefined).toBe(text);
-        expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'absent' });
+        expect(await uninstallEntry({ location: at, name, isOurs })).toMatchObject({ action: 'absent' });
       }
     },
   );
 
   test('what came into the file meanwhile stays', async () => {
     const where = home();
-    const at = placeOf(host, 'user', where);
-    await installEntry({ place: at, name, entry: programEntry(host, program('/sb')), isOurs });
-    await installEntry({ place: at, name: 'later', entry: { command: 'l' }, isOurs });
-    await uninstallEntry({ place: at, name, isOurs });
+    const at = locationOf(host, 'user', where);
+    await installEntry({ location: at, name, entry: programEntry(host, program('/sb')), isOurs });
+    await installEntry({ location: at, name: 'later', entry: { command: 'l' }, isOurs });
+    await uninstallEntry({ location: at, name, isOurs });
     expect(readServers(host, where)).toMatchObject([{ name: 'later', value: { command: 'l' } }]);
   });
 });
 
 test('an entry that is not ours is neither replaced nor removed, unless that is wanted', async () => {
   const where = home();
-  const at = place('cursor', where);
+  const at = location('cursor', where);
   put(at, '{"mcpServers": {"switchboard": {"command": "theirs", "trust": true}}}');
   const before = fs.readFileSync(at.file, 'utf8');
   const entry = program('/sb');
   const theirs = { kind: 'taken', entry: { command: 'theirs', trust: true } };
-  expect(await installEntry({ place: at, name, entry, isOurs })).toEqual(theirs);
-  expect(await uninstallEntry({ place: at, name, isOurs })).toEqual(theirs);
+  expect(await installEntry({ location: at, name, entry, isOurs })).toEqual(theirs);
+  expect(await uninstallEntry({ location: at, name, isOurs })).toEqual(theirs);
   expect(fs.readFileSync(at.file, 'utf8')).toBe(before);
   // What somebody allowed another program is not allowed to us.
-  expect(await installEntry({ place: at, name, entry, isOurs, force: true })).toMatchObject({
+  expect(await installEntry({ location: at, name, entry, isOurs, force: true })).toMatchObject({
     action: 'updated',
   });
   expect(readServers(at.host, where)[0]!.value).toEqual(entry);
@@ -104,9 +104,9 @@ test('an entry that is not ours is neither replaced nor removed, unless that is 
 
 test('variables and settings that a person has added to our entry stay', async () => {
   const where = home();
-  const at = place('gemini', where);
+  const at = location('gemini', where);
   put(at, '{"mcpServers": {"switchboard": {"command": "/sb", "env": {"A": "1"}, "timeout": 5}}}');
-  await installEntry({ place: at, name, entry: { ...program('/sb2'), env: { B: '${B}' } }, isOurs });
+  await installEntry({ location: at, name, entry: { ...program('/sb2'), env: { B: '${B}' } }, isOurs });
   expect(readServers(at.host, where)[0]!.value).toEqual({
     ...program('/sb2'),
     env: { A: '1', B: '${B}' },
@@ -116,11 +116,11 @@ test('variables and settings that a person has added to our entry stay', async (
 
 test('settings of our tools alone are no entry; they stay when it comes, and go with it', async () => {
   const where = home();
-  const at = place('codex', where);
+  const at = location('codex', where);
   put(at, '[mcp_servers.switchboard.tools.x]\napproval_mode = "approve"\n');
-  expect(await uninstallEntry({ place: at, name, isOurs })).toMatchObject({ action: 'absent' });
+  expect(await uninstallEntry({ location: at, name, isOurs })).toMatchObject({ action: 'absent' });
   const entry = { ...program('/sb'), env_vars: ['A'] };
-  expect(await installEntry({ place: at, name, entry, isOurs })).toMatchObject({
+  expect(await installEntry({ location: at, name, entry, isOurs })).toMatchObject({
     kind: 'done',
     action: 'added',
   });
@@ -128,40 +128,40 @@ test('settings of our tools alone are no entry; they stay when it comes, and go 
     ...entry,
     tools: { x: { approval_mode: 'approve' } },
   });
-  await installEntry({ place: at, name, entry: { ...entry, env_vars: ['B'] }, isOurs });
+  await installEntry({ location: at, name, entry: { ...entry, env_vars: ['B'] }, isOurs });
   expect(readServers(at.host, where)[0]!.value).toMatchObject({ env_vars: ['B', 'A'] });
-  await uninstallEntry({ place: at, name, isOurs });
+  await uninstallEntry({ location: at, name, isOurs });
   expect(readServers(at.host, where)).toEqual([]);
 });
 
 test('the list of servers that may be used names the entry while it is there', async () => {
-  const at = place('gemini', home());
+  const at = location('gemini', home());
   const before = '{"mcp": {"allowed": ["x"]}}';
   put(at, before);
   const allowed = (): unknown => JSON.parse(fs.readFileSync(at.file, 'utf8')).mcp.allowed;
-  await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  await installEntry({ location: at, name, entry: program('/sb'), isOurs });
   expect(allowed()).toEqual(['x', name]);
   // An empty list allows everything; a name in it would turn all others off.
   put(at, '{"mcp": {"allowed": []}}');
-  await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  await installEntry({ location: at, name, entry: program('/sb'), isOurs });
   expect(allowed()).toEqual([]);
 });
 
 test('settings that a person has put beside our own stay when it is updated', async () => {
   const where = home();
-  const at = place('copilot', where);
+  const at = location('copilot', where);
   const host = at.host;
-  await installEntry({ place: at, name, entry: programEntry(host, program('/sb')), isOurs });
+  await installEntry({ location: at, name, entry: programEntry(host, program('/sb')), isOurs });
   expect(readServers(host, where)[0]!.value).toMatchObject({ tools: ['*'] });
   put(at, fs.readFileSync(at.file, 'utf8').replace('"*"', '"github_suite"'));
-  await installEntry({ place: at, name, entry: programEntry(host, program('/sb2')), isOurs });
+  await installEntry({ location: at, name, entry: programEntry(host, program('/sb2')), isOurs });
   expect(readServers(host, where)[0]!.value).toMatchObject({ command: '/sb2', tools: ['github_suite'] });
 });
 
 test('it is told what keeps the host from using it', async () => {
-  const at = place('gemini', home());
+  const at = location('gemini', home());
   put(at, '{"mcp": {"excluded": ["switchboard"]}}');
-  const change = await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  const change = await installEntry({ location: at, name, entry: program('/sb'), isOurs });
   expect(change).toMatchObject({ obstacle: expect.stringContaining('mcp.excluded') as string });
 });
 
@@ -169,27 +169,27 @@ test('a host is there once it has left more than an empty directory', async () =
   const where = home();
   const host = findHost('windsurf');
   expect(isPresent(host, where)).toBe(false);
-  const at = placeOf(host, 'user', where);
-  await installEntry({ place: at, name, entry: program('/sb'), isOurs });
+  const at = locationOf(host, 'user', where);
+  await installEntry({ location: at, name, entry: program('/sb'), isOurs });
   expect(isPresent(host, where)).toBe(true);
-  await uninstallEntry({ place: at, name, isOurs });
+  await uninstallEntry({ location: at, name, isOurs });
   expect(isPresent(host, where)).toBe(false);
 });
 
 test('of two files that a host may have, the one that is there is used', () => {
   const where = home();
   const small = join(where.home, '.config/claude/claude_desktop_config.json');
-  expect(place('claude-desktop', where).file).toContain('/Claude/');
+  expect(location('claude-desktop', where).file).toContain('/Claude/');
   fs.mkdirSync(dirname(small), { recursive: true });
   fs.writeFileSync(small, '{}');
-  expect(place('claude-desktop', where).file).toBe(small);
-  expect(() => place('claude-desktop', where, 'project')).toThrow('no file for single projects');
+  expect(location('claude-desktop', where).file).toBe(small);
+  expect(() => location('claude-desktop', where, 'project')).toThrow('no file for single projects');
 });
 
 test('the servers of Claude Code are those of the user, of its projects and of this one', () => {
   const where = home();
   put(
-    place('claude-code', where),
+    location('claude-code', where),
     JSON.stringify({
       mcpServers: { a: { command: 'a' } },
       projects: {
@@ -199,12 +199,12 @@ test('the servers of Claude Code are those of the user, of its projects and of t
       },
     }),
   );
-  put(place('claude-code', where, 'project'), '{"mcpServers": {"c": {"command": "c"}}}');
+  put(location('claude-code', where, 'project'), '{"mcpServers": {"c": {"command": "c"}}}');
   const seen = (scope?: Scope) =>
     readServers(findHost('claude-code'), where, scope).map((server) => [
       server.name,
-      server.place.scope,
-      server.place.project,
+      server.location.scope,
+      server.location.project,
     ]);
   expect(seen()).toEqual([
     ['a', 'user', undefined],

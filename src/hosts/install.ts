@@ -1,11 +1,19 @@
 import { changeFile, type ChangedFile } from './change-file.ts';
 import { isTable } from './container.ts';
-import { entriesOf, isServer, parseText, removeEntry, upsertEntry, type Edited, type Entry } from './edit.ts';
+import {
+  entriesOf,
+  isServerEntry,
+  parseText,
+  removeEntry,
+  upsertEntry,
+  type Edited,
+  type Entry,
+} from './edit.ts';
 import { refuseName } from './name-rule.ts';
-import type { Place } from './place.ts';
+import type { HostLocation } from './location.ts';
 
 export interface EntryOptions {
-  readonly place: Place;
+  readonly location: HostLocation;
   readonly name: string;
   /** Whether an entry is one that this program has written. */
   readonly isOurs: (entry: unknown) => boolean;
@@ -38,13 +46,13 @@ export type EntryChange =
  * added to it stay. Throws USAGE for a name that the host does not take, and what changeFile throws.
  */
 export async function installEntry(options: InstallOptions): Promise<EntryChange> {
-  const { place, name, entry, isOurs, force = false, notes } = options;
-  refuseName(name, place.host);
+  const { location, name, entry, isOurs, force = false, notes } = options;
+  refuseName(name, location.host);
   return changingEntry(options, (text = '') => {
-    const present = entriesOf(text, place).get(name);
-    const ours = !isServer(present) || isOurs(present);
+    const present = entriesOf(text, location).get(name);
+    const ours = !isServerEntry(present) || isOurs(present);
     if (!ours && !force) return { taken: present };
-    return upsertEntry(text, place, name, ours ? withVariables(entry, present) : entry, {
+    return upsertEntry(text, location, name, ours ? withVariables(entry, present) : entry, {
       anew: !ours,
       notes,
       allow: true,
@@ -57,25 +65,25 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
  * it was before, to the byte; one that was made for the entry goes away.
  */
 export async function uninstallEntry(options: EntryOptions): Promise<EntryChange> {
-  const { place, name, isOurs } = options;
+  const { location, name, isOurs } = options;
   return changingEntry(options, (text, earlier) => {
     if (text === undefined) return { text: undefined, action: 'absent' };
-    const present = entriesOf(text, place).get(name);
-    if (!isServer(present)) return { text, action: 'absent' };
+    const present = entriesOf(text, location).get(name);
+    if (!isServerEntry(present)) return { text, action: 'absent' };
     if (!isOurs(present)) return { taken: present };
-    const texts = earlier().filter((each) => !hasEntry(each, place, name));
+    const texts = earlier().filter((each) => !hasEntry(each, location, name));
     // Where no text without it was ever kept, the file was made for it.
     const isMade =
-      texts.length === 0 && isTable(present) && upsertEntry('', place, name, present).text === text;
+      texts.length === 0 && isTable(present) && upsertEntry('', location, name, present).text === text;
     return isMade
       ? { text: undefined, action: 'removed' }
-      : removeEntry(text, place, name, texts, { allow: true });
+      : removeEntry(text, location, name, texts, { allow: true });
   });
 }
 
-function hasEntry(text: string, place: Place, name: string): boolean {
+function hasEntry(text: string, location: HostLocation, name: string): boolean {
   try {
-    return entriesOf(text, place).has(name);
+    return entriesOf(text, location).has(name);
   } catch {
     // Kept when the host could not have read it: nothing of ours was in there.
     return false;
@@ -86,15 +94,15 @@ type Attempt =
   { readonly text: string | undefined; readonly action: Edited['action'] } | { readonly taken: unknown };
 
 async function changingEntry(
-  { place, name, stateDirectory, dryRun }: EntryOptions,
+  { location, name, stateDirectory, dryRun }: EntryOptions,
   attempt: (text: string | undefined, earlier: () => readonly string[]) => Attempt,
 ): Promise<EntryChange> {
   let outcome: Attempt | undefined;
   const changed = await changeFile({
-    file: place.file,
+    file: location.file,
     stateDirectory,
     // A project's file is for everybody who works on it.
-    ownerOnly: place.scope !== 'project',
+    ownerOnly: location.scope !== 'project',
     dryRun,
     change(text, earlier) {
       outcome = attempt(text, earlier);
@@ -103,7 +111,8 @@ async function changingEntry(
   });
   if (outcome === undefined || 'taken' in outcome) return { kind: 'taken', entry: outcome?.taken };
   const { after } = changed;
-  const obstacle = after === undefined ? undefined : place.host.obstacle?.(parseText(after, place), name);
+  const obstacle =
+    after === undefined ? undefined : location.host.obstacle?.(parseText(after, location), name);
   return { kind: 'done', action: outcome.action, obstacle, ...changed };
 }
 

@@ -1,11 +1,11 @@
 import { basename, win32 } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { OurEntry } from './convert.ts';
-import { replaceSecrets } from './secrets-in.ts';
+import type { ConvertedEntry } from './convert.ts';
+import { replaceSecrets } from './entry-secrets.ts';
 
 export interface NamedEntry {
   readonly name: string;
-  readonly entry: OurEntry;
+  readonly entry: ConvertedEntry;
 }
 
 /**
@@ -20,7 +20,7 @@ export function isNearDuplicate(one: NamedEntry, other: NamedEntry): boolean {
   // Who hides tools from a host means it.
   if (!isDeepStrictEqual(toolsOf(one.entry), toolsOf(other.entry))) return false;
   if (one.name.toLowerCase() === other.name.toLowerCase()) return agree(a.env, b.env);
-  const secretive = ({ env = {}, headers = {}, args = [], url }: OurEntry) => ({
+  const secretive = ({ env = {}, headers = {}, args = [], url }: ConvertedEntry) => ({
     env,
     headers,
     args: plainArguments(args),
@@ -30,7 +30,7 @@ export function isNearDuplicate(one: NamedEntry, other: NamedEntry): boolean {
 }
 
 /** Where two entries for the same server differ, as keys: `env.API_KEY`, `timeouts.rpcMs`. Never values. */
-export function differences(one: OurEntry, other: OurEntry): string[] {
+export function differences(one: ConvertedEntry, other: ConvertedEntry): string[] {
   const tables = (['env', 'headers', 'timeouts', 'oauth'] as const).flatMap((key) => {
     const [a, b] = [one[key] ?? {}, other[key] ?? {}] as Record<string, unknown>[];
     const names = [...new Set([...Object.keys(a!), ...Object.keys(b!)])];
@@ -43,7 +43,7 @@ export function differences(one: OurEntry, other: OurEntry): string[] {
 }
 
 /** Every secret, and every reference that may stand for one, replaced by the same sign. */
-function withoutKeys(entry: OurEntry): OurEntry {
+function withoutKeys(entry: ConvertedEntry): ConvertedEntry {
   const plain = (text: string): string => text.replaceAll(/(?<!\$)\$\{[^{}]*\}/g, HIDDEN);
   const { args, env, url, ...rest } = replaceSecrets(entry, '', () => HIDDEN);
   return {
@@ -59,7 +59,7 @@ function withoutKeys(entry: OurEntry): OurEntry {
 const HIDDEN = '*';
 
 /** What is started or reached. The same package by `npx -y`, by a full path or through `cmd /c` is the same. */
-function programOf({ command = '', args = [], url }: OurEntry): unknown {
+function programOf({ command = '', args = [], url }: ConvertedEntry): unknown {
   const words = [command, ...args];
   const [first = '', ...rest] =
     /^cmd(?:\.exe)?$/i.test(baseOf(command)) && /^\/c$/i.test(args[0] ?? '') ? words.slice(2) : words;
@@ -76,11 +76,11 @@ function plainArguments(args: readonly string[]): string[] {
     .map((each) => each.replace(/(?<=.)@latest$/, ''));
 }
 
-function toolsOf({ exposedTools = [], hiddenTools = [] }: OurEntry): unknown {
+function toolsOf({ exposedTools = [], hiddenTools = [] }: ConvertedEntry): unknown {
   return [exposedTools, hiddenTools];
 }
 
 /** Whether what both set is set to the same. */
-function agree(one: OurEntry['env'] = {}, other: OurEntry['env'] = {}): boolean {
+function agree(one: ConvertedEntry['env'] = {}, other: ConvertedEntry['env'] = {}): boolean {
   return Object.entries(one).every(([name, value]) => (other[name] ?? value) === value);
 }

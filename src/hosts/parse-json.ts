@@ -3,7 +3,7 @@ import { faultAt, TextFault } from './container.ts';
 import type { Format } from './host.ts';
 
 /** The value of a JSON text, as the host reads it; undefined for a text without one. Throws TextFault. */
-export function parseJson(text: string, format: Exclude<Format, 'toml'>): unknown {
+export function parseHostJson(text: string, format: Exclude<Format, 'toml'>): unknown {
   const body = text.replace(/^\ufeff/, '');
   try {
     return JSON.parse(body);

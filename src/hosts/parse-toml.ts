@@ -2,7 +2,7 @@ import { parse, TomlError } from 'smol-toml';
 import { TextFault } from './container.ts';
 
 /** The values of a TOML text. Throws TextFault. */
-export function parseToml(text: string): Readonly<Record<string, unknown>> {
+export function parseHostToml(text: string): Readonly<Record<string, unknown>> {
   try {
     return plain(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: DEEPEST })) as Record<string, unknown>;
   } catch (error) {

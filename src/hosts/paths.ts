@@ -1,17 +1,20 @@
 import { posix, win32 } from 'node:path';
-import type { Surroundings } from './host.ts';
+import type { HostEnvironment } from './host.ts';
 
 /** Joins in the manner of the system that the path is for, which need not be this one. */
-export function joined({ platform }: Pick<Surroundings, 'platform'>, ...parts: readonly string[]): string {
+export function joinPath(
+  { platform }: Pick<HostEnvironment, 'platform'>,
+  ...parts: readonly string[]
+): string {
   return (platform === 'win32' ? win32 : posix).join(...parts);
 }
 
 /** Where programs with windows keep their settings: `%APPDATA%`, `~/Library/Application Support`, `~/.config`. */
-export function settingsHome(where: Surroundings): string {
+export function settingsHome(where: HostEnvironment): string {
   const { platform, home, env } = where;
-  if (platform === 'win32') return env.APPDATA || joined(where, home, 'AppData', 'Roaming');
-  if (platform === 'darwin') return joined(where, home, 'Library', 'Application Support');
+  if (platform === 'win32') return env.APPDATA || joinPath(where, home, 'AppData', 'Roaming');
+  if (platform === 'darwin') return joinPath(where, home, 'Library', 'Application Support');
   // A relative path is to be ignored, says the specification of this variable.
   const xdg = env.XDG_CONFIG_HOME;
-  return xdg && posix.isAbsolute(xdg) ? xdg : joined(where, home, '.config');
+  return xdg && posix.isAbsolute(xdg) ? xdg : joinPath(where, home, '.config');
 }

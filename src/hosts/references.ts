@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
-import type { References, Surroundings } from './host.ts';
+import type { References, HostEnvironment } from './host.ts';
 
 /** A text of a host in the words of our own configuration. */
-export interface OurText {
+export interface ConvertedText {
   readonly text: string;
   /** The variables it refers to, without those that have a default. */
   readonly variables: readonly string[];
@@ -12,16 +12,16 @@ export interface OurText {
 
 export interface ReferenceContext {
   readonly references: References;
-  readonly where: Surroundings;
+  readonly where: HostEnvironment;
   /** What `${workspaceFolder}` stands for; undefined where that is not known. */
   readonly project: string | undefined;
 }
 
 /** Why a text cannot be said in our words; the message goes behind "it". */
-export class Unsayable extends Error {}
+export class ConversionError extends Error {}
 
 /** Turns the references that the host fills in into ours, `${NAME}`. What it takes literally stays literal. Throws Unsayable. */
-export function ourText(text: string, context: ReferenceContext): OurText {
+export function convertText(text: string, context: ReferenceContext): ConvertedText {
   const variables: string[] = [];
   const notes: string[] = [];
   let result = '';
@@ -31,7 +31,7 @@ export function ourText(text: string, context: ReferenceContext): OurText {
     const reference = converted(match, context, notes);
     // With us `$${` is a plain `${`.
     if (literal.endsWith('$') && reference.text.startsWith('${'))
-      throw new Unsayable('has a "$" directly before a reference');
+      throw new ConversionError('has a "$" directly before a reference');
     result += escaped(literal) + reference.text;
     if (reference.variable !== undefined) variables.push(reference.variable);
     at = match.index + match[0].length;
@@ -69,8 +69,9 @@ interface Reference {
 
 function converted({ groups = {} }: RegExpMatchArray, context: ReferenceContext, notes: string[]): Reference {
   const { name, fallback, bare, percent, word, kind, target } = groups;
-  if (kind === 'file') throw new Unsayable(`reads the file ${target!}; put the value into a variable first`);
-  if (target !== undefined && !VARIABLE.test(target)) throw new Unsayable(`refers to {env:${target}}`);
+  if (kind === 'file')
+    throw new ConversionError(`reads the file ${target!}; put the value into a variable first`);
+  if (target !== undefined && !VARIABLE.test(target)) throw new ConversionError(`refers to {env:${target}}`);
   if (word !== undefined) return editorReference(word, context, notes);
   if (fallback !== undefined) return { text: `\${${name!}:-${fallback}}` };
   return referenceTo((name ?? bare ?? percent ?? target)!);
@@ -94,7 +95,7 @@ function editorReference(word: string, context: ReferenceContext, notes: string[
   // Without a scheme it is not theirs, but nobody writes it to have it taken literally.
   const variable = scheme === undefined ? word : scheme === 'env' ? name : '';
   if (VARIABLE.test(variable) && !/^workspace/.test(variable)) return referenceTo(variable);
-  throw new Unsayable(`refers to \${${word}}, which only the editor knows`);
+  throw new ConversionError(`refers to \${${word}}, which only the editor knows`);
 }
 
 /** What the editor knows by itself; undefined for any other word. */

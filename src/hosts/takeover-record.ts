@@ -17,10 +17,10 @@ export interface TakeoverRecord {
   readonly before: string;
   /** The digest of the text after. */
   readonly after: string;
-  readonly parts: readonly TakenPart[];
+  readonly parts: readonly RemovedPart[];
 }
 
-export interface TakenPart extends Container {
+export interface RemovedPart extends Container {
   /** The name of our entry, where one was put there. */
   readonly entry?: string | undefined;
   /** The names of the servers that were taken out. */
@@ -28,14 +28,14 @@ export interface TakenPart extends Container {
 }
 
 /** A record and where it is kept. */
-export interface KeptRecord {
+export interface StoredRecord {
   readonly path: string;
   readonly record: TakeoverRecord;
 }
 
 const VERSION = 1;
 
-/** A place for a record that is not written yet. */
+/** A location for a record that is not written yet. */
 export function recordPath(stateDirectory: string, at: Date): string {
   const time = at.toISOString().replaceAll(/[:.]/g, '-');
   return join(folderIn(stateDirectory), `${time}-${randomBytes(4).toString('hex')}.json`);
@@ -64,12 +64,12 @@ export function writeRecord(path: string, record: Omit<TakeoverRecord, 'version'
 }
 
 /** Forgets a takeover: what it has removed can no longer be put back. */
-export function dropRecord(path: string): void {
+export function deleteRecord(path: string): void {
   fs.rmSync(path, { force: true });
 }
 
 /** All that are kept, the newest first; what is no record of ours is passed over. */
-export function keptRecords(stateDirectory: string): KeptRecord[] {
+export function storedRecords(stateDirectory: string): StoredRecord[] {
   const folder = folderIn(stateDirectory);
   let names: string[];
   try {

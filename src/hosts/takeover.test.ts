@@ -6,13 +6,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { findHost, HOSTS } from './catalog.ts';
 import { isTable } from './container.ts';
 import { entriesOf, upsertEntry } from './edit.ts';
-import type { Host, Surroundings } from './host.ts';
+import type { Host, HostEnvironment } from './host.ts';
 import { readServers } from './read-servers.ts';
-import { giveBack, takeOver, type TakenOver, type TakeoverPart } from './takeover.ts';
-import { keptRecords } from './takeover-record.ts';
+import { undoTakeover, takeOver, type TakeoverResult, type TakeoverPart } from './takeover.ts';
+import { storedRecords } from './takeover-record.ts';
 
 interface World {
-  readonly where: Surroundings;
+  readonly where: HostEnvironment;
   readonly state: string;
 }
 
@@ -34,11 +34,15 @@ const put = (host: Host, at: World, text: string): void => {
 const read = (host: Host, at: World): string => fs.readFileSync(userFile(host, at), 'utf8');
 
 /** Takes over all servers that the host has, with an entry at the place of the first. */
-function takeAll(host: Host, at: World): Promise<TakenOver> {
+function takeAll(host: Host, at: World): Promise<TakeoverResult> {
   const parts = new Map<string, TakeoverPart & { servers: Map<string, unknown> }>();
-  for (const { place, name, value } of readServers(host, at.where)) {
-    const key = JSON.stringify(place.keyPath);
-    const part = parts.get(key) ?? { place, servers: new Map(), entry: parts.size === 0 ? ours : undefined };
+  for (const { location, name, value } of readServers(host, at.where)) {
+    const key = JSON.stringify(location.keyPath);
+    const part = parts.get(key) ?? {
+      location,
+      servers: new Map(),
+      entry: parts.size === 0 ? ours : undefined,
+    };
     part.servers.set(name, value);
     parts.set(key, part);
   }
@@ -47,8 +51,8 @@ function takeAll(host: Host, at: World): Promise<TakenOver> {
 }
 const ejectAll = async (at: World) => {
   const results = [];
-  for (const record of keptRecords(at.state))
-    results.push(await giveBack(record, { isOurs, stateDirectory: at.state }));
+  for (const record of storedRecords(at.state))
+    results.push(await undoTakeover(record, { isOurs, stateDirectory: at.state }));
   return results;
 };
 
@@ -81,7 +85,7 @@ describe.each(HOSTS)('$title', (host) => {
     expect(fs.statSync(dirname(taken.record!)).mode & 0o777).toBe(0o700);
     expect(await ejectAll(at)).toMatchObject([{ how: 'restored', returned: names, left: [] }]);
     expect(read(host, at)).toBe(text);
-    expect(keptRecords(at.state)).toEqual([]);
+    expect(storedRecords(at.state)).toEqual([]);
   });
 
   test.each(texts)('and in meaning, where the file was changed meanwhile: %j', async (text) => {
@@ -94,7 +98,7 @@ describe.each(HOSTS)('$title', (host) => {
     expect(now.get('new')).toEqual({ command: 'n' });
     now.delete('new');
     expect(now).toEqual(entriesOf(text, host));
-    expect(keptRecords(at.state)).toEqual([]);
+    expect(storedRecords(at.state)).toEqual([]);
   });
 });
 
@@ -131,7 +135,7 @@ describe('a takeover', () => {
     fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'c', { command: 'c' }).text);
     const parts = readServers(host, at.where).filter(({ name }) => name === 'c');
     const part: TakeoverPart = {
-      place: parts[0]!.place,
+      location: parts[0]!.location,
       servers: new Map([['c', { command: 'c' }]]),
       entry: ours,
     };
@@ -155,7 +159,7 @@ describe('a takeover', () => {
       ['gone', { command: 'g' }],
     ]);
     const taken = await takeOver({
-      parts: [{ place: first!.place, servers, entry: ours }],
+      parts: [{ location: first!.location, servers, entry: ours }],
       name: 'switchboard',
       isOurs,
       stateDirectory: at.state,
@@ -170,14 +174,14 @@ describe('a takeover', () => {
     put(host, at, theirs);
     const [first] = readServers(host, at.where);
     const part: TakeoverPart = {
-      place: first!.place,
+      location: first!.location,
       servers: new Map([['a', { command: 'a' }]]),
       entry: ours,
     };
     const taking = takeOver({ parts: [part], name: 'switchboard', isOurs, stateDirectory: at.state });
     await expect(taking).rejects.toMatchObject({ code: 'HOST_ENTRY_TAKEN' });
     expect(read(host, at)).toBe(theirs);
-    expect(keptRecords(at.state)).toEqual([]);
+    expect(storedRecords(at.state)).toEqual([]);
   });
 
   test('that is only tried writes nothing', async () => {
@@ -185,7 +189,7 @@ describe('a takeover', () => {
     put(host, at, text);
     const [first] = readServers(host, at.where);
     const part: TakeoverPart = {
-      place: first!.place,
+      location: first!.location,
       servers: new Map([['a', { command: 'a' }]]),
       entry: ours,
     };
@@ -209,7 +213,7 @@ describe('a takeover', () => {
     fs.writeFileSync(userFile(host, at), text);
     expect(await ejectAll(at)).toMatchObject([{ how: 'nothing', returned: [], left: [] }]);
     expect(read(host, at)).toBe(text);
-    expect(keptRecords(at.state)).toEqual([]);
+    expect(storedRecords(at.state)).toEqual([]);
 
     await takeAll(host, at);
     const edited = upsertEntry(text, host, 'c', { command: 'c' }).text;
@@ -229,10 +233,10 @@ describe('a takeover', () => {
       a: { command: 'another' },
       b: { command: 'b' },
     });
-    expect(keptRecords(at.state)).toHaveLength(1);
+    expect(storedRecords(at.state)).toHaveLength(1);
     fs.writeFileSync(userFile(host, at), '{}');
     expect(await ejectAll(at)).toMatchObject([{ returned: ['a', 'b'], left: [] }]);
-    expect(keptRecords(at.state)).toEqual([]);
+    expect(storedRecords(at.state)).toEqual([]);
   });
 
   test('of a file that is gone gives it back', async () => {
@@ -251,7 +255,7 @@ describe('a takeover', () => {
     const servers = new Map<string, unknown>([['a', { command: 'a' }]]);
     const [first] = readServers(host, at.where);
     await takeOver({
-      parts: [{ place: first!.place, servers, entry: ours }],
+      parts: [{ location: first!.location, servers, entry: ours }],
       name: 'switchboard',
       isOurs,
       stateDirectory: at.state,
@@ -272,7 +276,7 @@ describe('a takeover', () => {
       'd.txt': '',
     }))
       fs.writeFileSync(join(at.state, 'takeover', name), content);
-    expect(keptRecords(at.state)).toEqual([]);
+    expect(storedRecords(at.state)).toEqual([]);
   });
 });
 

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SwitchboardError } from '../shared/errors.ts';
-import { changeFile, explaining, type ChangedFile } from './change-file.ts';
+import { changeFile, withFileContext, type ChangedFile } from './change-file.ts';
 import { entriesOf, removeEntry, upsertEntry, type Entry } from './edit.ts';
-import type { Place } from './place.ts';
+import type { HostLocation } from './location.ts';
 import {
   digestOf,
-  dropRecord,
+  deleteRecord,
   recordPath,
   writeRecord,
-  type KeptRecord,
-  type TakenPart,
+  type StoredRecord,
+  type RemovedPart,
   type TakeoverRecord,
 } from './takeover-record.ts';
 
-/** What is to be done at one place of a file. */
+/** What is to be done at one location of a file. */
 export interface TakeoverPart {
-  readonly place: Place;
+  readonly location: HostLocation;
   /** What is to go, as it was read; what is different now stays. */
   readonly servers: ReadonlyMap<string, unknown>;
   /** What comes instead; undefined where an entry elsewhere does it. */
@@ -23,7 +23,7 @@ export interface TakeoverPart {
 }
 
 export interface TakeoverOptions {
-  /** All at places of the same file, of which there is at least one. */
+  /** All at locations in the same file, of which there is at least one. */
   readonly parts: readonly [TakeoverPart, ...TakeoverPart[]];
   /** The name of our entry. */
   readonly name: string;
@@ -33,7 +33,7 @@ export interface TakeoverOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-export interface TakenOver extends ChangedFile {
+export interface TakeoverResult extends ChangedFile {
   readonly removed: readonly string[];
   /** Where what was taken out is remembered; undefined where nothing was. */
   readonly record: string | undefined;
@@ -43,12 +43,12 @@ export interface TakenOver extends ChangedFile {
  * Takes servers out of a host's file and puts our entry in their place. What was there is on record before the file is
  * touched, so wherever this is interrupted, nothing is lost.
  */
-export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
+export async function takeOver(options: TakeoverOptions): Promise<TakeoverResult> {
   const { parts, name, isOurs, stateDirectory, dryRun } = options;
-  const { host, file } = parts[0].place;
+  const { host, file } = parts[0].location;
   const at = new Date();
   const record = recordPath(stateDirectory, at);
-  let taken: readonly TakenPart[] = [];
+  let taken: readonly RemovedPart[] = [];
   try {
     const changed = await changeFile({
       file,
@@ -75,19 +75,19 @@ export async function takeOver(options: TakeoverOptions): Promise<TakenOver> {
     return { ...changed, removed: taken.flatMap((part) => part.removed), record: wrote ? record : undefined };
   } catch (error) {
     // The file is as it was.
-    dropRecord(record);
+    deleteRecord(record);
     throw error;
   }
 }
 
 function planned(
   text: string,
-  { place, servers, entry }: TakeoverPart,
+  { location, servers, entry }: TakeoverPart,
   name: string,
   isOurs: (entry: unknown) => boolean,
-): { readonly taken: TakenPart; apply(text: string): string } {
-  const { format, keyPath, allowList, file, host } = place;
-  const present = entriesOf(text, place);
+): { readonly taken: RemovedPart; apply(text: string): string } {
+  const { format, keyPath, allowList, file, host } = location;
+  const present = entriesOf(text, location);
   const removed = [...servers]
     .filter(([each, value]) => isDeepStrictEqual(present.get(each), value))
     .map(([each]) => each);
@@ -102,16 +102,16 @@ function planned(
   return {
     taken: { format, keyPath, allowList, ...(entry === undefined ? {} : { entry: name }), removed },
     apply(before) {
-      const drop = (rest: string, each: string): string => removeEntry(rest, place, each).text;
+      const drop = (rest: string, each: string): string => removeEntry(rest, location, each).text;
       const free = removed.includes(name) ? drop(before, name) : before;
       const entered =
-        entry === undefined ? free : upsertEntry(free, place, name, entry, { allow: true }).text;
+        entry === undefined ? free : upsertEntry(free, location, name, entry, { allow: true }).text;
       return removed.filter((each) => each !== name).reduce(drop, entered);
     },
   };
 }
 
-export interface GivenBack extends ChangedFile {
+export interface UndoneTakeover extends ChangedFile {
   /**
    * - `restored`: the file is as it was before, to the byte.
    * - `merged`: it was changed meanwhile; the servers are back, and all else is as it is.
@@ -125,11 +125,11 @@ export interface GivenBack extends ChangedFile {
 }
 
 /** Puts back what a takeover has taken out, and takes our entry away. The record goes when all is back. */
-export async function giveBack(
-  { path, record }: KeptRecord,
+export async function undoTakeover(
+  { path, record }: StoredRecord,
   { isOurs, stateDirectory, dryRun }: Pick<TakeoverOptions, 'isOurs' | 'stateDirectory' | 'dryRun'>,
-): Promise<GivenBack> {
-  let outcome: Pick<GivenBack, 'how' | 'returned' | 'left'> | undefined;
+): Promise<UndoneTakeover> {
+  let outcome: Pick<UndoneTakeover, 'how' | 'returned' | 'left'> | undefined;
   const all = record.parts.flatMap((part) => part.removed);
   const changed = await changeFile({
     file: record.file,
@@ -150,7 +150,7 @@ export async function giveBack(
       return merged.text;
     },
   });
-  if (dryRun !== true && outcome!.left.length === 0) dropRecord(path);
+  if (dryRun !== true && outcome!.left.length === 0) deleteRecord(path);
   return { ...changed, ...outcome! };
 }
 
@@ -162,7 +162,7 @@ function merge(
   const [returned, left]: [string[], string[]] = [[], []];
   let result = text;
   for (const part of parts) {
-    const old = explaining(file, () => entriesOf(before, part));
+    const old = withFileContext(file, () => entriesOf(before, part));
     // One that was there before the takeover stays.
     const isNew = part.entry !== undefined && !isOurs(old.get(part.entry));
     const ours = isNew && isOurs(entriesOf(result, part).get(part.entry)) ? part.entry : undefined;

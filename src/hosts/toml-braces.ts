@@ -51,13 +51,13 @@ interface Spot {
 
 function descend(text: string, table: TomlNode, path: readonly string[]): Spot {
   if (table.members === undefined) throw faultAt(text, table.start, 'a table was expected here');
-  const onTheWay = table.members.find(({ key }) => key.length < path.length && begins(path, key));
+  const onTheWay = table.members.find(({ key }) => key.length < path.length && startsWithPath(path, key));
   if (onTheWay !== undefined) return descend(text, onTheWay.node, path.slice(onTheWay.key.length));
-  return { holder: table, rest: path, members: table.members.filter(({ key }) => begins(key, path)) };
+  return { holder: table, rest: path, members: table.members.filter(({ key }) => startsWithPath(key, path)) };
 }
 
 /** Whether the keys begin with these. */
-export function begins(path: readonly string[], start: readonly string[]): boolean {
+export function startsWithPath(path: readonly string[], start: readonly string[]): boolean {
   return start.every((key, at) => path[at] === key);
 }
 

@@ -26,7 +26,7 @@ export function cutBlock(text: string, { header, pairs }: Block): Splice {
 }
 
 /** Cuts out its lines, with a comment behind it. */
-export function cutLine(text: string, { start, end }: TomlStatement): Splice {
+export function cutStatement(text: string, { start, end }: TomlStatement): Splice {
   return { start: lineStart(text, start), end: behindLine(text, end), with: '' };
 }
 

@@ -1,12 +1,12 @@
 import {
-  dropRecord,
+  deleteRecord,
   findHost,
-  giveBack,
+  undoTakeover,
   HOSTS,
-  keptRecords,
+  storedRecords,
   parseText,
-  type GivenBack,
-  type KeptRecord,
+  type UndoneTakeover,
+  type StoredRecord,
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
@@ -20,8 +20,8 @@ import { HOST_DRY_RUN, hostsIn } from '../host-flags.ts';
 import { keptOutcome, namesIn } from '../kept-list.ts';
 import { plainStyle, type Style } from '../style.ts';
 
-interface Ejected extends KeptRecord {
-  readonly result: GivenBack | SwitchboardError;
+interface Ejected extends StoredRecord {
+  readonly result: UndoneTakeover | SwitchboardError;
 }
 
 export const eject: Command = {
@@ -54,7 +54,7 @@ export const eject: Command = {
     const wanted = new Set((hostsIn(given).length > 0 ? hostsIn(given) : HOSTS).map(({ name }) => name));
     const dryRun = given.flags.has('dry-run');
     const state = stateDirectory(context.env);
-    const kept = keptRecords(state).filter(({ record }) => wanted.has(record.host));
+    const kept = storedRecords(state).filter(({ record }) => wanted.has(record.host));
     if (given.flags.has('list')) return keptOutcome(kept, state, program);
     if (given.flags.has('drop')) {
       if (given.words.length === 0)
@@ -65,7 +65,7 @@ export const eject: Command = {
     for (const each of kept)
       ejected.push({
         ...each,
-        result: await giveBack(each, { isOurs, stateDirectory: state, dryRun }).catch(expected),
+        result: await undoTakeover(each, { isOurs, stateDirectory: state, dryRun }).catch(expected),
       });
     const failures = ejected.flatMap(({ result }) => (result instanceof SwitchboardError ? [result] : []));
     const isShort = ejected.some(
@@ -100,8 +100,8 @@ export const eject: Command = {
 };
 
 /** Forgets takeovers. */
-function dropped(kept: readonly KeptRecord[], dryRun: boolean): Outcome {
-  if (!dryRun) for (const { path } of kept) dropRecord(path);
+function dropped(kept: readonly StoredRecord[], dryRun: boolean): Outcome {
+  if (!dryRun) for (const { path } of kept) deleteRecord(path);
   return {
     exitCode: Exit.ok,
     data: {
@@ -149,6 +149,6 @@ function ejectedText({ record, result }: Ejected, dryRun: boolean, style: Style)
   return what + left.join('');
 }
 
-function diffOf(record: KeptRecord['record'], change: GivenBack, style: Style): string {
+function diffOf(record: StoredRecord['record'], change: UndoneTakeover, style: Style): string {
   return maskedDiff(change, (text) => parseText(text, record.parts[0] ?? { format: 'json' }), style);
 }

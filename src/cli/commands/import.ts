@@ -108,7 +108,7 @@ function preview(job: ImportJob, shows: boolean): Outcome {
       })),
       spared: job.spared,
       takeover: job.takeovers.map((takeover) => ({
-        host: takeover.parts[0].place.host.name,
+        host: takeover.parts[0].location.host.name,
         file: takeover.change.file,
         removed: takeover.change.removed,
         diff: hostDiff(takeover, plainStyle),
@@ -153,9 +153,9 @@ function finished(
         backup: edited.backup ?? null,
       })),
       spared: job.spared,
-      takeover: done.takeovers.map(({ parts: [{ place }], change }) => ({
-        host: place.host.name,
-        file: place.file,
+      takeover: done.takeovers.map(({ parts: [{ location }], change }) => ({
+        host: location.host.name,
+        file: location.file,
         ...(change instanceof SwitchboardError
           ? { error: failureData(change) }
           : { removed: change.removed, backup: change.backup ?? null, record: change.record ?? null }),
@@ -172,10 +172,10 @@ function finished(
 function foundData({ servers, variables }: ImportJob): object {
   return {
     servers: servers.map(({ server, as, state, notes, variables: needed }) => ({
-      host: server.place.host.name,
-      scope: server.place.scope,
-      file: server.place.file,
-      ...(server.place.project === undefined ? {} : { project: server.place.project }),
+      host: server.location.host.name,
+      scope: server.location.scope,
+      file: server.location.file,
+      ...(server.location.project === undefined ? {} : { project: server.location.project }),
       name: server.name,
       as,
       state,

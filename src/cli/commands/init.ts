@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/index.ts';
-import type { Surroundings } from '../../hosts/index.ts';
+import type { HostEnvironment } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { refuseContradictions, usage, type Arguments } from '../arguments.ts';
@@ -39,7 +39,7 @@ export const init: Command = {
       'it. A server that several hosts have is offered once. Your own servers go into your own file ' +
       '(~/.config/switchboard), which only you can read; servers of a project go into the file of the project, where ' +
       'secrets become references to the environment.',
-    'In the hosts you choose, the servers you choose move behind Switchboard: our entry takes their place. `$0 eject` puts ' +
+    'In the hosts you choose, the servers you choose move behind Switchboard: our entry takes their location. `$0 eject` puts ' +
       'them back. With --beside they stay, and the host loads both. Files that you share with a team (.mcp.json, ' +
       '.vscode/mcp.json, .cursor/mcp.json) change only when you choose them by name.',
     'Nothing is written, and nothing is started, before you have seen the plan and said yes. Ctrl-C at any question ' +
@@ -141,7 +141,9 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     face: context.face.configFace,
     hidesSecrets: hidesSecrets(given),
     // What leaves the file of a team must be in ours.
-    takesOver: choices.files.some((file) => file.place.scope === 'project' && !choices.beside.includes(file)),
+    takesOver: choices.files.some(
+      (file) => file.location.scope === 'project' && !choices.beside.includes(file),
+    ),
     name: nameIn(given),
     entryMaker: (configs) => entryMaker(config, configs, context, explicit),
   });
@@ -165,7 +167,7 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
   return outcome({ done, counted, gateways, caution, remark }, context);
 }
 
-function noneChosen({ teamFiles }: FoundServers, where: Surroundings, program: string): string {
+function noneChosen({ teamFiles }: FoundServers, where: HostEnvironment, program: string): string {
   const paths = teamFiles.filter(({ servers }) => servers.length > 0).map((file) => fileLabel(file, where));
   const next =
     paths.length === 0
@@ -192,7 +194,7 @@ function offersYard({ servers, directory }: LoadedConfig): boolean {
 }
 
 function nothingFound({ hosts }: FoundServers, program: string): Outcome {
-  const titles = hosts.map(({ place }) => place.host.title);
+  const titles = hosts.map(({ location }) => location.host.title);
   const where =
     titles.length === 0 ? 'No host was found on this machine.' : `${titles.join(', ')}: no servers there.`;
   return {
@@ -228,8 +230,8 @@ function configData({ level, edited, planned, yard }: ConfigPlan): object {
     servers: planned.map(({ server, as, state, variables }) => ({
       name: as,
       state,
-      host: server.place.host.name,
-      file: server.place.file,
+      host: server.location.host.name,
+      file: server.location.file,
       variables: variables.map(({ name }) => name),
     })),
     yard,
@@ -238,9 +240,9 @@ function configData({ level, edited, planned, yard }: ConfigPlan): object {
 
 function hostData({ file, name, moves, stays }: InitPlan['hosts'][number]): object {
   return {
-    host: file.place.host.name,
-    scope: file.place.scope,
-    file: file.place.file,
+    host: file.location.host.name,
+    scope: file.location.scope,
+    file: file.location.file,
     entry: name,
     moved: moves.map((server) => server.name),
     beside: stays.map((server) => server.name),

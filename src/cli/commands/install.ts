@@ -2,11 +2,11 @@ import { dirname } from 'node:path';
 import {
   installEntry,
   isPresent,
-  placeOf,
+  locationOf,
   type Entry,
   type Host,
-  type Place,
-  type Surroundings,
+  type HostLocation,
+  type HostEnvironment,
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
@@ -74,45 +74,45 @@ export const install: Command = {
     const scope = scopeIn(given) ?? 'user';
     const name = nameIn(given);
     const dryRun = given.flags.has('dry-run');
-    const places = hosts.map((host) => placeOf(host, scope, where));
+    const places = hosts.map((host) => locationOf(host, scope, where));
     // A file made for a host that is not there would be used by nobody.
     if (scope === 'user' && !given.flags.has('force')) refuseMissing(places, where);
     const entryFor = await entryMaker(given, context, scope);
-    const entries = new Map(places.map((place) => [place, entryFor(place.host)]));
-    const apply = async (place: Place, tryOnly: boolean): Promise<HostResult> => {
+    const entries = new Map(places.map((location) => [location, entryFor(location.host)]));
+    const apply = async (location: HostLocation, tryOnly: boolean): Promise<HostResult> => {
       const change = await installEntry({
-        place,
+        location,
         name,
-        entry: entries.get(place)!.entry,
+        entry: entries.get(location)!.entry,
         isOurs,
         stateDirectory: stateDirectory(context.env),
         force: given.flags.has('force'),
         dryRun: tryOnly,
       });
-      if (change.kind === 'taken') throw taken(place, name, change.entry);
+      if (change.kind === 'taken') throw taken(location, name, change.entry);
       const notes = [
         ...(change.obstacle === undefined ? [] : [change.obstacle]),
-        ...entries.get(place)!.notes,
-        ...(change.action === 'unchanged' || dryRun ? [] : [place.host.next[scope] ?? '']),
+        ...entries.get(location)!.notes,
+        ...(change.action === 'unchanged' || dryRun ? [] : [location.host.next[scope] ?? '']),
       ];
-      return { place, change, notes };
+      return { location, change, notes };
     };
     // All are looked at before the first is changed: a slip in one should not leave half of it done.
-    for (const place of places) await apply(place, true);
+    for (const location of places) await apply(location, true);
     const results: HostResult[] = [];
-    for (const place of places) results.push(await apply(place, dryRun).catch(asResult(place)));
+    for (const location of places) results.push(await apply(location, dryRun).catch(asResult(location)));
     return hostOutcome({
       results,
       name,
       dryRun,
       program: context.face.program,
-      data: (place) => ({ entry: entries.get(place)!.entry }),
+      data: (location) => ({ entry: entries.get(location)!.entry }),
     });
   },
 };
 
-function refuseMissing(places: readonly Place[], where: Surroundings): void {
-  const isMissing = ({ host }: Place): boolean =>
+function refuseMissing(places: readonly HostLocation[], where: HostEnvironment): void {
+  const isMissing = ({ host }: HostLocation): boolean =>
     !isPresent(host, where) && findCommand(host.program, where).kind === 'missing';
   const missing = places.filter(isMissing).map(({ host, file }) => ({ host, folder: dirname(file) }));
   if (missing.length === 0) return;
@@ -126,9 +126,9 @@ function refuseMissing(places: readonly Place[], where: Surroundings): void {
 }
 
 /** What goes wrong with one host after another was changed is told beside what was done. */
-function asResult(place: Place): (error: unknown) => HostResult {
+function asResult(location: HostLocation): (error: unknown) => HostResult {
   return (error) => {
-    if (error instanceof SwitchboardError) return { place, change: error };
+    if (error instanceof SwitchboardError) return { location, change: error };
     throw error;
   };
 }
@@ -175,7 +175,7 @@ function nothingToServe(program: string): string {
   return `There is no server behind it yet: add one with \`${program} add\`, or bring yours over with \`${program} import\`.`;
 }
 
-function taken({ host, file }: Place, name: string, entry: unknown): SwitchboardError {
+function taken({ host, file }: HostLocation, name: string, entry: unknown): SwitchboardError {
   return new SwitchboardError(
     'HOST_ENTRY_TAKEN',
     `${host.title} has an entry ${JSON.stringify(name)} that is not ours, in ${file}: ${shownEntry(entry)}`,

@@ -1,12 +1,12 @@
 import {
-  findPlace,
+  findLocation,
   HOSTS,
-  keptRecords,
-  placeOf,
+  storedRecords,
+  locationOf,
   readServers,
   uninstallEntry,
   type Host,
-  type Place,
+  type HostLocation,
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
@@ -48,21 +48,21 @@ export const uninstall: Command = {
     const state = stateDirectory(context.env);
     const { targets, problems, files } = targetsOf(given, context);
     const results: HostResult[] = [...problems];
-    for (const { place, name } of targets) {
+    for (const { location, name } of targets) {
       try {
-        const change = await uninstallEntry({ place, name, isOurs, stateDirectory: state, dryRun });
-        if (change.kind === 'taken') throw notOurs(place, name, change.entry);
-        results.push({ place, name, change });
+        const change = await uninstallEntry({ location, name, isOurs, stateDirectory: state, dryRun });
+        if (change.kind === 'taken') throw notOurs(location, name, change.entry);
+        results.push({ location, name, change });
       } catch (error) {
         if (!(error instanceof SwitchboardError)) throw error;
-        results.push({ place, name, change: error });
+        results.push({ location, name, change: error });
       }
     }
     const outcome = hostOutcome({ results, name: nameIn(given), dryRun, program });
     const failed = results.filter(({ change }) => change instanceof SwitchboardError);
-    const without = keptRecords(state)
+    const without = storedRecords(state)
       .map(({ record }) => record)
-      .filter(({ file }) => files.includes(file) && !failed.some(({ place }) => place.file === file));
+      .filter(({ file }) => files.includes(file) && !failed.some(({ location }) => location.file === file));
     const hosts = HOSTS.filter(({ name }) => without.some(({ host }) => host === name));
     return {
       ...outcome,
@@ -84,7 +84,7 @@ function ejectText(hosts: readonly Host[], program: string): string {
 
 /** An entry that is to go. */
 interface Target {
-  readonly place: Place;
+  readonly location: HostLocation;
   readonly name: string;
 }
 
@@ -103,9 +103,9 @@ function targetsOf(given: Arguments, context: Context): Targets {
   if (!given.flags.has('all')) {
     const { program } = context.face;
     if (hosts.length > 0) {
-      const places = hosts.map((host) => placeOf(host, scope, where));
+      const places = hosts.map((host) => locationOf(host, scope, where));
       return {
-        targets: places.map((place) => ({ place, name: nameIn(given) })),
+        targets: places.map((location) => ({ location, name: nameIn(given) })),
         problems: [],
         files: places.map(({ file }) => file),
       };
@@ -121,21 +121,21 @@ function targetsOf(given: Arguments, context: Context): Targets {
   const problems: HostResult[] = [];
   const files: string[] = [];
   for (const host of HOSTS) {
-    const place = findPlace(host, scope, where);
-    if (place === undefined) continue;
-    files.push(place.file);
+    const location = findLocation(host, scope, where);
+    if (location === undefined) continue;
+    files.push(location.file);
     try {
       const ours = readServers(host, where, scope).filter(({ value }) => isOurs(value));
       targets.push(...ours.filter(({ name }) => wanted === undefined || name === wanted));
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
-      problems.push({ place, change: error });
+      problems.push({ location, change: error });
     }
   }
   return { targets, problems, files };
 }
 
-function notOurs({ host, file }: Place, name: string, entry: unknown): SwitchboardError {
+function notOurs({ host, file }: HostLocation, name: string, entry: unknown): SwitchboardError {
   return new SwitchboardError(
     'HOST_ENTRY_TAKEN',
     `The entry ${JSON.stringify(name)} of ${host.title} is not ours, in ${file}: ${shownEntry(entry)}`,

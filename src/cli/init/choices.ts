@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { findHost, type HostServer, type Surroundings } from '../../hosts/index.ts';
+import { findHost, type HostServer, type HostEnvironment } from '../../hosts/index.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { usage, type Arguments } from '../arguments.ts';
 import { levelOf, type Level } from '../import-config.ts';
@@ -31,7 +31,7 @@ export interface ChosenServer {
 
 export interface ChooseOptions {
   readonly given: Arguments;
-  readonly where: Surroundings;
+  readonly where: HostEnvironment;
   /** Who to ask what no flag says; undefined: the usual answers are taken. */
   readonly asker: Asker | undefined;
   /** Whether there is a Switchyard to add. */
@@ -67,8 +67,8 @@ export function movable(
 }
 
 /** A file as it is named in lists and by flags: the host, or the path of a team file. */
-export function fileLabel({ place }: HostFile, where: Surroundings): string {
-  return place.scope === 'project' ? relative(where.cwd, place.file) : place.host.name;
+export function fileLabel({ location }: HostFile, where: HostEnvironment): string {
+  return location.scope === 'project' ? relative(where.cwd, location.file) : location.host.name;
 }
 
 async function chooseFiles(
@@ -79,10 +79,10 @@ async function chooseFiles(
   if (words !== undefined) return words.map((word) => fileNamed(word, { hosts, teamFiles }, where));
   if (asker === undefined || hosts.length + teamFiles.length === 0) return hosts;
   const choices: Choice<HostFile>[] = [
-    ...hosts.map((file) => ({ value: file, label: file.place.host.title, hint: contents(file) })),
+    ...hosts.map((file) => ({ value: file, label: file.location.host.title, hint: contents(file) })),
     ...teamFiles.map((file) => ({
       value: file,
-      label: `${file.place.host.title} in this project: ${fileLabel(file, where)}`,
+      label: `${file.location.host.title} in this project: ${fileLabel(file, where)}`,
       hint: `shared with your team; ${contents(file)}`,
     })),
   ];
@@ -92,13 +92,13 @@ async function chooseFiles(
 function fileNamed(
   word: string,
   { hosts, teamFiles }: Pick<FoundServers, 'hosts' | 'teamFiles'>,
-  where: Surroundings,
+  where: HostEnvironment,
 ): HostFile {
   const isPath = /[./\\]/.test(word);
   const path = resolve(where.cwd, word);
   const found = isPath
-    ? teamFiles.find(({ place }) => place.file === path)
-    : hosts.find(({ place }) => place.host === findHost(word));
+    ? teamFiles.find(({ location }) => location.file === path)
+    : hosts.find(({ location }) => location.host === findHost(word));
   if (found !== undefined) return found;
   const known = [...hosts, ...teamFiles].map((file) => fileLabel(file, where));
   const guess = didYouMean(word, known);
@@ -129,8 +129,8 @@ async function chooseServers(
     return { offers: offers.filter(isNamed), yard: hasYard && names.includes(YARD) };
   }
   const isIn = ({ variants }: Offer, file: HostFile): boolean =>
-    variants.some(({ server }) => server.place.file === file.place.file);
-  const teamFiles = files.filter(({ place }) => place.scope === 'project');
+    variants.some(({ server }) => server.location.file === file.location.file);
+  const teamFiles = files.filter(({ location }) => location.scope === 'project');
   const usual = offers.filter(
     (offer) => isOwnHere(offer, where) || teamFiles.some((file) => isIn(offer, file)),
   );
@@ -157,11 +157,11 @@ async function chooseServers(
 
 export const YARD = 'yard' as const;
 
-function offerHint({ variants, differs }: Offer, where: Surroundings): string {
-  const places = variants.map(({ server: { place } }) =>
-    place.scope === 'local' && place.project !== where.cwd
-      ? `${place.host.title} in ${place.project ?? ''}`
-      : place.host.title,
+function offerHint({ variants, differs }: Offer, where: HostEnvironment): string {
+  const places = variants.map(({ server: { location } }) =>
+    location.scope === 'local' && location.project !== where.cwd
+      ? `${location.host.title} in ${location.project ?? ''}`
+      : location.host.title,
   );
   const other = differs.length === 0 ? '' : `, which differ in ${differs.join(', ')}`;
   return `${shownEntry(variants[0].server.value)}; ${[...new Set(places)].join(', ')}${other}`;
@@ -175,7 +175,7 @@ async function chooseVariant(
   const { variants, differs, name } = offer;
   const word = given.flags.get('prefer');
   const preferred = word === undefined ? undefined : findHost(word);
-  const own = variants.find(({ server }) => server.place.host === preferred);
+  const own = variants.find(({ server }) => server.location.host === preferred);
   if (own !== undefined) return { variant: own, insists: true };
   if (asker === undefined || differs.length === 0) return { variant: variants[0], insists: false };
   const stays: Choice<Variant | undefined> = { value: undefined, label: 'the one that Switchboard has' };
@@ -185,8 +185,8 @@ async function chooseVariant(
       ...(variants.some(({ server }) => isConfigured(server.name)) ? [stays] : []),
       ...variants.map((value) => ({
         value,
-        label: `the one of ${value.server.place.host.title}`,
-        hint: value.server.place.file,
+        label: `the one of ${value.server.location.host.title}`,
+        hint: value.server.location.file,
       })),
     ],
   );
@@ -214,7 +214,7 @@ async function chooseBeside(
     'Move these servers behind Switchboard? Those of hosts you leave out stay beside it.',
     concerned.map((file) => ({
       value: file,
-      label: `${file.place.host.title}: ${moving(file)
+      label: `${file.location.host.title}: ${moving(file)
         .map(({ name }) => name)
         .join(', ')}`,
       hint: 'undone by `switchboard eject`',

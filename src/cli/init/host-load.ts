@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../config/index.ts';
-import type { Host, HostServer, Surroundings } from '../../hosts/index.ts';
+import type { Host, HostServer, HostEnvironment } from '../../hosts/index.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
 import type { Context } from '../command.ts';
 import { planImport } from '../import-plan.ts';
@@ -38,7 +38,7 @@ export interface CountedLoads {
 export interface CountOptions {
   readonly plan: InitPlan;
   readonly found: FoundServers;
-  readonly where: Surroundings;
+  readonly where: HostEnvironment;
   readonly context: Context;
   readonly onAnswer: (answer: Answer) => void;
 }
@@ -65,13 +65,13 @@ export async function countLoads(options: CountOptions): Promise<CountedLoads> {
     }
   }
   shareAmongVariants(costs, found);
-  const all = plan.hosts.map(({ file }) => file.place.host);
+  const all = plan.hosts.map(({ file }) => file.location.host);
   const hosts = [...new Set(all)];
   const unknown = hosts
     .flatMap((host) => loadedBy(host, found, where))
     .filter((server) => !costs.has(server) && !isAsked(server, plan))
     // Somebody else may have put it there, and nobody has said yes to it.
-    .filter(({ place }) => place.scope !== 'project');
+    .filter(({ location }) => location.scope !== 'project');
   for (const [server, load] of await countDirect(unknown, options)) costs.set(server, load);
   return {
     surveyed,
@@ -94,11 +94,11 @@ function isAsked(server: HostServer, { configs }: InitPlan): boolean {
 }
 
 /** The servers that a host starts in this project. */
-function loadedBy(host: Host, { hosts, teamFiles }: FoundServers, { cwd }: Surroundings): HostServer[] {
-  const files: HostFile[] = [...hosts, ...teamFiles].filter(({ place }) => place.host === host);
+function loadedBy(host: Host, { hosts, teamFiles }: FoundServers, { cwd }: HostEnvironment): HostServer[] {
+  const files: HostFile[] = [...hosts, ...teamFiles].filter(({ location }) => location.host === host);
   return files
     .flatMap(({ servers }) => servers)
-    .filter(({ place }) => place.scope !== 'local' || place.project === cwd);
+    .filter(({ location }) => location.scope !== 'local' || location.project === cwd);
 }
 
 function hostLoad(
@@ -111,7 +111,7 @@ function hostLoad(
   const had = loadedBy(host, found, where).filter(isEnabled);
   const direct = had.filter((server) => !moved.has(server));
   const hadOurs = [...found.hosts, ...found.teamFiles].some(
-    (file) => file.place.host === host && file.ours !== undefined,
+    (file) => file.location.host === host && file.ours !== undefined,
   );
   const sum = (servers: readonly HostServer[], more: readonly Load[]): Load => {
     const loads = [...servers.flatMap((server) => costs.get(server) ?? []), ...more];

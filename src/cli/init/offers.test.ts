@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { findHost, placeOf, type HostServer, type Surroundings } from '../../hosts/index.ts';
+import { findHost, locationOf, type HostServer, type HostEnvironment } from '../../hosts/index.ts';
 import { isOwnHere, offersOf, type Offer } from './offers.ts';
 
-const where: Surroundings = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/home/ada/shop' };
+const where: HostEnvironment = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/home/ada/shop' };
 const at = (host: string, name: string, value: object, scope: 'user' | 'project' = 'user'): HostServer => ({
-  place: placeOf(findHost(host), scope, where),
+  location: locationOf(findHost(host), scope, where),
   name,
   value,
 });
 const local = (project: string, name: string, value: object): HostServer => ({
-  place: {
-    ...placeOf(findHost('claude-code'), 'user', where),
+  location: {
+    ...locationOf(findHost('claude-code'), 'user', where),
     scope: 'local',
     project,
     keyPath: ['projects', project, 'mcpServers'],
@@ -21,7 +21,7 @@ const local = (project: string, name: string, value: object): HostServer => ({
 const shown = ({ name, level, variants, differs }: Offer): unknown => [
   name,
   level,
-  variants.map(({ server }) => server.place.host.name),
+  variants.map(({ server }) => server.location.host.name),
   differs,
 ];
 
@@ -53,8 +53,8 @@ test('a server that several hosts have with other keys or time limits is offered
 
 test('one whose variables are set comes before one whose are not', () => {
   const servers = [at('cursor', 'github', github('${env:GH}')), at('codex', 'github', github('literal'))];
-  const first = (env: Surroundings['env']): string =>
-    offersOf(servers, { ...where, env }).offers[0]!.variants[0].server.place.host.name;
+  const first = (env: HostEnvironment['env']): string =>
+    offersOf(servers, { ...where, env }).offers[0]!.variants[0].server.location.host.name;
   expect([first({}), first({ GH: 'set' })]).toEqual(['codex', 'cursor']);
 });
 
@@ -85,7 +85,7 @@ test('the variant to use is one that is switched on and meant for everywhere', (
     ],
     where,
   );
-  expect(offers.map(({ variants: [{ server }] }) => [server.name, server.place.host.name])).toEqual([
+  expect(offers.map(({ variants: [{ server }] }) => [server.name, server.location.host.name])).toEqual([
     ['a', 'codex'],
     ['b', 'claude-code'],
     ['c', 'claude-code'],

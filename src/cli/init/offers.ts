@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import {
   convertServer,
   differences,
-  findPlace,
+  findLocation,
   HOSTS,
   isNearDuplicate,
   isPresent,
-  isSamePlace,
+  isSameLocation,
   readServers,
   type HostServer,
-  type OurEntry,
-  type Place,
-  type Surroundings,
+  type ConvertedEntry,
+  type HostLocation,
+  type HostEnvironment,
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { isOurs } from '../host-entries.ts';
@@ -30,12 +30,12 @@ export interface Offer {
 
 export interface Variant {
   readonly server: HostServer;
-  readonly entry: OurEntry;
+  readonly entry: ConvertedEntry;
 }
 
 /** A file in which our entry can be written. */
 export interface HostFile {
-  readonly place: Place;
+  readonly location: HostLocation;
   /** The servers in it that are not ours. */
   readonly servers: readonly HostServer[];
   /** What our entry in it is called; undefined where there is none. */
@@ -56,20 +56,20 @@ export interface FoundServers {
 }
 
 /** Reads what all hosts have, and puts near-duplicates together. */
-export function findServers(where: Surroundings): FoundServers {
+export function findServers(where: HostEnvironment): FoundServers {
   const problems: SwitchboardError[] = [];
   const [hosts, teamFiles]: [HostFile[], HostFile[]] = [[], []];
   for (const host of HOSTS) {
     for (const scope of ['user', 'project'] as const) {
-      const place = findPlace(host, scope, where);
-      if (place === undefined) continue;
-      if (scope === 'user' ? !isPresent(host, where) : !existsSync(place.file)) continue;
+      const location = findLocation(host, scope, where);
+      if (location === undefined) continue;
+      if (scope === 'user' ? !isPresent(host, where) : !existsSync(location.file)) continue;
       try {
         const all = readServers(host, where, scope);
         const file = {
-          place,
+          location,
           servers: all.filter(({ value }) => !isOurs(value)),
-          ours: all.find((each) => each.place.scope !== 'local' && isOurs(each.value))?.name,
+          ours: all.find((each) => each.location.scope !== 'local' && isOurs(each.value))?.name,
         };
         (scope === 'user' ? hosts : teamFiles).push(file);
       } catch (error) {
@@ -85,7 +85,7 @@ export function findServers(where: Surroundings): FoundServers {
 /** The servers of hosts, each offered once. */
 export function offersOf(
   servers: readonly HostServer[],
-  where: Surroundings,
+  where: HostEnvironment,
 ): Pick<FoundServers, 'offers' | 'unusable'> {
   const unusable: { server: HostServer; why: string }[] = [];
   const groups: [Variant, ...Variant[]][] = [];
@@ -104,16 +104,17 @@ export function offersOf(
 }
 
 /** Whether an offer is one of the person's own that is used here: everywhere, or in this project. */
-export function isOwnHere({ variants }: Offer, { cwd }: Surroundings): boolean {
+export function isOwnHere({ variants }: Offer, { cwd }: HostEnvironment): boolean {
   return variants.some(
-    ({ server: { place } }) => place.scope === 'user' || (place.scope === 'local' && place.project === cwd),
+    ({ server: { location } }) =>
+      location.scope === 'user' || (location.scope === 'local' && location.project === cwd),
   );
 }
 
 function belongTogether(one: Variant, other: Variant): boolean {
   return (
     // A host that has a program twice has it twice on purpose.
-    !isSamePlace(one.server.place, other.server.place) &&
+    !isSameLocation(one.server.location, other.server.location) &&
     levelOf(one.server) === levelOf(other.server) &&
     isNearDuplicate(
       { name: one.server.name, entry: one.entry },
@@ -122,12 +123,12 @@ function belongTogether(one: Variant, other: Variant): boolean {
   );
 }
 
-function offerOf(variants: [Variant, ...Variant[]], { env }: Surroundings): Offer {
+function offerOf(variants: [Variant, ...Variant[]], { env }: HostEnvironment): Offer {
   // The last to be used is one that is switched off, then one whose variables are not set, then one for one project.
   const rank = ({ server, entry }: Variant): number =>
     (entry.disabled === true ? 4 : 0) +
     (needsUnset(entry, env) ? 2 : 0) +
-    (server.place.scope === 'local' ? 1 : 0);
+    (server.location.scope === 'local' ? 1 : 0);
   const [first, ...rest] = variants.toSorted((a, b) => rank(a) - rank(b)) as [Variant, ...Variant[]];
   const differs = new Set(rest.flatMap((each) => differences(first.entry, each.entry)));
   return {
@@ -138,7 +139,7 @@ function offerOf(variants: [Variant, ...Variant[]], { env }: Surroundings): Offe
   };
 }
 
-function needsUnset(entry: OurEntry, env: Surroundings['env']): boolean {
+function needsUnset(entry: ConvertedEntry, env: HostEnvironment['env']): boolean {
   const references = JSON.stringify(entry).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g);
   return [...references].some(([, name]) => env[name!] === undefined);
 }

@@ -86,7 +86,7 @@ export async function planInit(choices: Choices, options: PlanOptions): Promise<
   const entryFor = options.entryMaker(configs);
   const hosts: HostPlan[] = [];
   for (const file of choices.files) {
-    const { host, scope } = file.place;
+    const { host, scope } = file.location;
     const entry = entryFor(host, scope === 'project' ? 'project' : 'user');
     hosts.push(await planHost(file, entry, choices, options));
   }
@@ -103,7 +103,7 @@ async function planHost(
   choices: Choices,
   { where, level, name: usual }: PlanOptions,
 ): Promise<HostPlan> {
-  const { place, servers, ours } = file;
+  const { location, servers, ours } = file;
   const moves = choices.beside.includes(file) ? [] : movable(file, choices.servers, level);
   const name = ours ?? usual;
   const common = { name, isOurs, stateDirectory: stateDirectory(where.env) };
@@ -112,11 +112,11 @@ async function planHost(
       const change = await takeOver({ ...common, parts: partsOf(file, moves, entry), dryRun });
       return { ...change, obstacle: undefined };
     }
-    const change = await installEntry({ ...common, place, entry, dryRun });
+    const change = await installEntry({ ...common, location, entry, dryRun });
     if (change.kind === 'done') return change;
     throw new SwitchboardError(
       'HOST_ENTRY_TAKEN',
-      `${place.host.title} has a server named ${JSON.stringify(name)} that is not ours, in ${place.file}.`,
+      `${location.host.title} has a server named ${JSON.stringify(name)} that is not ours, in ${location.file}.`,
       { hint: 'Choose another name for our entry with --name, or leave this host out with --hosts.' },
     );
   };
@@ -126,16 +126,16 @@ async function planHost(
 
 /** Our entry goes where the file's own servers are; servers that Claude Code has for one project leave without one. */
 function partsOf(
-  { place }: HostFile,
+  { location }: HostFile,
   moves: readonly HostServer[],
   entry: Entry,
 ): readonly [TakeoverPart, ...TakeoverPart[]] {
   const places = [...byPlace(moves)];
-  const isMain = (keyPath: readonly string[]): boolean => keyPath.join('\0') === place.keyPath.join('\0');
+  const isMain = (keyPath: readonly string[]): boolean => keyPath.join('\0') === location.keyPath.join('\0');
   const own = places.find(([each]) => isMain(each.keyPath))?.[1] ?? new Map<string, unknown>();
   const others = places.filter(([each]) => !isMain(each.keyPath));
   return [
-    { place, servers: own, entry },
-    ...others.map(([other, servers]) => ({ place: other, servers, entry: undefined })),
+    { location, servers: own, entry },
+    ...others.map(([other, servers]) => ({ location: other, servers, entry: undefined })),
   ];
 }

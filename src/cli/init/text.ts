@@ -1,4 +1,4 @@
-import { convertServer, parseText, type HostServer, type Surroundings } from '../../hosts/index.ts';
+import { convertServer, parseText, type HostServer, type HostEnvironment } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
 import { printableLine } from '../../shared/printable.ts';
@@ -59,9 +59,9 @@ const PRESENT: Partial<Record<PlannedServer['state'], string>> = {
 /** `Cursor; Codex with other env.API_KEY` */
 function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
   const { offer } = chosen.find(({ variant }) => variant.server === server)!;
-  const { host, scope, project = '' } = server.place;
+  const { host, scope, project = '' } = server.location;
   const others = offer.variants.filter((variant) => variant.server !== server);
-  const titles = [...new Set(others.map((variant) => variant.server.place.host.title))];
+  const titles = [...new Set(others.map((variant) => variant.server.location.host.title))];
   const differ = offer.differs.length === 0 ? '' : ` with other ${offer.differs.join(', ')}`;
   const rest = titles.length === 0 ? '' : `; ${titles.join(', ')}${differ}`;
   const local = scope === 'local' ? `, so far only in ${project}` : '';
@@ -69,7 +69,7 @@ function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
 }
 
 function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: string, style: Style): string {
-  const { host } = file.place;
+  const { host } = file.location;
   const what =
     file.ours !== undefined
       ? `has our entry ${JSON.stringify(name)} already`
@@ -88,7 +88,7 @@ function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: s
 export function diffsText({ configs, hosts }: InitPlan, style: Style): string {
   return [
     ...configs.map(({ edited }) => maskedDiff(edited, parseJsonc, style)),
-    ...hosts.map(({ file, change }) => maskedDiff(change, (text) => parseText(text, file.place), style)),
+    ...hosts.map(({ file, change }) => maskedDiff(change, (text) => parseText(text, file.location), style)),
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -104,7 +104,7 @@ export function doneText(done: InitDone, program: string, style: Style): string 
   });
   const hosts = done.hosts.flatMap(({ plan, change }) => {
     if (change instanceof SwitchboardError) return [];
-    const { title } = plan.file.place.host;
+    const { title } = plan.file.location.host;
     const file = printableLine(change.file);
     if (change.before === change.after) return [`${title} is as it should be already: ${file}\n`];
     const entry =
@@ -119,7 +119,7 @@ function nextText(done: InitDone, style: Style): string {
   const references = done.configs.flatMap(({ edited }) => referencesIn(edited.after));
   const lines = done.hosts.flatMap(({ plan, change }) => {
     if (change instanceof SwitchboardError || change.before === change.after) return [];
-    const { host, scope } = plan.file.place;
+    const { host, scope } = plan.file.location;
     const next = scope === 'project' ? (host.next.project ?? host.next.user) : host.next.user;
     return [
       next,
@@ -136,18 +136,18 @@ function undoText({ hosts }: InitDone, program: string, style: Style): string {
     change instanceof SwitchboardError || change.before === change.after ? [] : [plan],
   );
   const namesOf = (plans: readonly HostPlan[]): string =>
-    [...new Set(plans.map(({ file }) => file.place.host.name))].join(' ');
+    [...new Set(plans.map(({ file }) => file.location.host.name))].join(' ');
   const added = written.filter(({ moves, file }) => moves.length === 0 && file.ours === undefined);
   const lines = [
     [`${program} eject`, namesOf(written.filter(({ moves }) => moves.length > 0)), 'puts the servers back'],
     [
       `${program} uninstall`,
-      namesOf(added.filter(({ file }) => file.place.scope !== 'project')),
+      namesOf(added.filter(({ file }) => file.location.scope !== 'project')),
       'removes our entry',
     ],
     [
       `${program} uninstall --scope project`,
-      namesOf(added.filter(({ file }) => file.place.scope === 'project')),
+      namesOf(added.filter(({ file }) => file.location.scope === 'project')),
       'removes our entry',
     ],
   ].filter(([, named]) => named !== '');
@@ -156,14 +156,16 @@ function undoText({ hosts }: InitDone, program: string, style: Style): string {
 }
 
 /** Variables to set, and secrets that others can read. */
-export function cautionText({ configs, hosts }: InitPlan, where: Surroundings, program: string): string {
+export function cautionText({ configs, hosts }: InitPlan, where: HostEnvironment, program: string): string {
   const planned = configs.flatMap((config) => config.planned);
   const exposed = hosts
-    .filter(({ file }) => file.place.scope === 'project')
+    .filter(({ file }) => file.location.scope === 'project')
     .flatMap(({ stays }) => stays)
     .flatMap((server) => {
       const converted = convertServer(server, where);
-      return converted.kind === 'unusable' ? [] : secretsOf(server.place.file, server.name, converted.entry);
+      return converted.kind === 'unusable'
+        ? []
+        : secretsOf(server.location.file, server.name, converted.entry);
     });
   return (
     variablesText(neededVariables(planned, where.env)) +
@@ -209,8 +211,8 @@ export function answerText({ server, ms, tools }: Answer, style: Style): string 
   return `${mark} ${printableLine(server)}: ${what}, ${secondsText(ms)}\n`;
 }
 
-function named({ name, place }: HostServer): string {
-  return `${printableLine(name)} (${place.host.title})`;
+function named({ name, location }: HostServer): string {
+  return `${printableLine(name)} (${location.host.title})`;
 }
 
 function names(servers: readonly HostServer[]): string {

@@ -1,6 +1,6 @@
-import type { Host, Surroundings } from '../host.ts';
+import type { Host, HostEnvironment } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined } from '../paths.ts';
+import { joinPath } from '../paths.ts';
 
 export const claudeCode: Host = {
   name: 'claude-code',
@@ -10,14 +10,14 @@ export const claudeCode: Host = {
   keyPath: ['mcpServers'],
   files: {
     user: (where) => [userFile(where)],
-    project: (where) => [joined(where, where.cwd, '.mcp.json')],
+    project: (where) => [joinPath(where, where.cwd, '.mcp.json')],
   },
-  traces: (where) => [userFile(where), where.env.CLAUDE_CONFIG_DIR || joined(where, where.home, '.claude')],
+  traces: (where) => [userFile(where), where.env.CLAUDE_CONFIG_DIR || joinPath(where, where.home, '.claude')],
   program: 'claude',
   stdio: { type: 'stdio' },
   http: { address: 'url', constant: { type: 'http' }, bearer: 'header' },
   references: 'shell',
-  passes: 'everything',
+  envInheritance: 'everything',
   names: { ...USUAL_NAMES, reserved: ['workspace', 'claude-in-chrome', 'computer-use'] },
   next: {
     user: 'Start a new session of Claude Code; in a running one, /mcp shows it after a reconnect.',
@@ -25,6 +25,6 @@ export const claudeCode: Host = {
   },
 };
 
-function userFile(where: Surroundings): string {
-  return joined(where, where.env.CLAUDE_CONFIG_DIR || where.home, '.claude.json');
+function userFile(where: HostEnvironment): string {
+  return joinPath(where, where.env.CLAUDE_CONFIG_DIR || where.home, '.claude.json');
 }

@@ -1,6 +1,6 @@
 import type { Host } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined, settingsHome } from '../paths.ts';
+import { joinPath, settingsHome } from '../paths.ts';
 
 export const claudeDesktop: Host = {
   name: 'claude-desktop',
@@ -12,16 +12,16 @@ export const claudeDesktop: Host = {
     user: (where) =>
       // Of the builds for Linux some write the folder in small letters.
       (where.platform === 'linux' ? ['Claude', 'claude'] : ['Claude']).map((folder) =>
-        joined(where, settingsHome(where), folder, 'claude_desktop_config.json'),
+        joinPath(where, settingsHome(where), folder, 'claude_desktop_config.json'),
       ),
   },
-  traces: (where) => [joined(where, settingsHome(where), 'Claude')],
+  traces: (where) => [joinPath(where, settingsHome(where), 'Claude')],
   program: 'claude-desktop',
   stdio: {},
   // Servers that run elsewhere are connectors there, and stand in no file.
   http: undefined,
   references: 'none',
-  passes: 'little',
+  envInheritance: 'little',
   names: USUAL_NAMES,
   next: {
     user: 'Quit Claude Desktop completely and start it again.',

@@ -1,6 +1,6 @@
-import type { Host, Surroundings } from '../host.ts';
+import type { Host, HostEnvironment } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined, settingsHome } from '../paths.ts';
+import { joinPath, settingsHome } from '../paths.ts';
 
 export const cline: Host = {
   name: 'cline',
@@ -10,20 +10,20 @@ export const cline: Host = {
   keyPath: ['mcpServers'],
   files: {
     user: (where) => [
-      where.env.CLINE_MCP_SETTINGS_PATH || joined(where, dataFolder(where), 'settings', FILE),
+      where.env.CLINE_MCP_SETTINGS_PATH || joinPath(where, dataFolder(where), 'settings', FILE),
       // Where the extension kept them before it shared them with the command line.
-      ...['Code', 'Cursor'].map((editor) => joined(where, settingsHome(where), editor, ...EXTENSION, FILE)),
+      ...['Code', 'Cursor'].map((editor) => joinPath(where, settingsHome(where), editor, ...EXTENSION, FILE)),
     ],
   },
   traces: (where) => [
     dataFolder(where),
-    ...['Code', 'Cursor'].map((editor) => joined(where, settingsHome(where), editor, ...EXTENSION)),
+    ...['Code', 'Cursor'].map((editor) => joinPath(where, settingsHome(where), editor, ...EXTENSION)),
   ],
   program: 'cline',
   stdio: { type: 'stdio' },
   http: { address: 'url', constant: { type: 'streamableHttp' }, bearer: 'header', untyped: 'sse' },
   references: 'editor',
-  passes: 'in-env',
+  envInheritance: 'in-env',
   timeoutUnit: 'seconds',
   names: USUAL_NAMES,
   next: {
@@ -34,7 +34,7 @@ export const cline: Host = {
 const FILE = 'cline_mcp_settings.json';
 const EXTENSION = ['User', 'globalStorage', 'saoudrizwan.claude-dev', 'settings'];
 
-function dataFolder(where: Surroundings): string {
+function dataFolder(where: HostEnvironment): string {
   const { env, home } = where;
-  return env.CLINE_DATA_DIR || joined(where, env.CLINE_DIR || joined(where, home, '.cline'), 'data');
+  return env.CLINE_DATA_DIR || joinPath(where, env.CLINE_DIR || joinPath(where, home, '.cline'), 'data');
 }

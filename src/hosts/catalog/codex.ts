@@ -1,6 +1,6 @@
-import type { Host, Surroundings } from '../host.ts';
+import type { Host, HostEnvironment } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined } from '../paths.ts';
+import { joinPath } from '../paths.ts';
 
 export const codex: Host = {
   name: 'codex',
@@ -9,15 +9,15 @@ export const codex: Host = {
   format: 'toml',
   keyPath: ['mcp_servers'],
   files: {
-    user: (where) => [joined(where, folder(where), 'config.toml')],
-    project: (where) => [joined(where, where.cwd, '.codex', 'config.toml')],
+    user: (where) => [joinPath(where, folder(where), 'config.toml')],
+    project: (where) => [joinPath(where, where.cwd, '.codex', 'config.toml')],
   },
   traces: (where) => [folder(where)],
   program: 'codex',
   stdio: {},
   http: { address: 'url', constant: {}, bearer: 'variable-name' },
   references: 'none',
-  passes: 'listed',
+  envInheritance: 'listed',
   names: USUAL_NAMES,
   next: {
     user: 'Start a new session of Codex.',
@@ -25,6 +25,6 @@ export const codex: Host = {
   },
 };
 
-function folder(where: Surroundings): string {
-  return where.env.CODEX_HOME || joined(where, where.home, '.codex');
+function folder(where: HostEnvironment): string {
+  return where.env.CODEX_HOME || joinPath(where, where.home, '.codex');
 }

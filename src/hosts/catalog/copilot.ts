@@ -1,6 +1,6 @@
-import type { Host, Surroundings } from '../host.ts';
+import type { Host, HostEnvironment } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined } from '../paths.ts';
+import { joinPath } from '../paths.ts';
 
 export const copilot: Host = {
   name: 'copilot',
@@ -9,16 +9,16 @@ export const copilot: Host = {
   format: 'jsonc',
   keyPath: ['mcpServers'],
   files: {
-    user: (where) => [joined(where, folder(where), 'mcp-config.json')],
+    user: (where) => [joinPath(where, folder(where), 'mcp-config.json')],
     // It reads .mcp.json, too; that one is known as Claude Code's.
-    project: (where) => [joined(where, where.cwd, '.github', 'mcp.json')],
+    project: (where) => [joinPath(where, where.cwd, '.github', 'mcp.json')],
   },
   traces: (where) => [folder(where)],
   program: 'copilot',
   stdio: { type: 'local', tools: ['*'] },
   http: { address: 'url', constant: { type: 'http', tools: ['*'] }, bearer: 'header' },
   references: 'shell-and-bare',
-  passes: 'in-env',
+  envInheritance: 'in-env',
   names: USUAL_NAMES,
   next: {
     user: 'In Copilot CLI, run /mcp reload, or start it again.',
@@ -26,6 +26,6 @@ export const copilot: Host = {
   },
 };
 
-function folder(where: Surroundings): string {
-  return where.env.COPILOT_HOME || joined(where, where.home, '.copilot');
+function folder(where: HostEnvironment): string {
+  return where.env.COPILOT_HOME || joinPath(where, where.home, '.copilot');
 }

@@ -1,6 +1,6 @@
 import type { Host } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined } from '../paths.ts';
+import { joinPath } from '../paths.ts';
 
 export const cursor: Host = {
   name: 'cursor',
@@ -9,15 +9,15 @@ export const cursor: Host = {
   format: 'jsonc',
   keyPath: ['mcpServers'],
   files: {
-    user: (where) => [joined(where, where.home, '.cursor', 'mcp.json')],
-    project: (where) => [joined(where, where.cwd, '.cursor', 'mcp.json')],
+    user: (where) => [joinPath(where, where.home, '.cursor', 'mcp.json')],
+    project: (where) => [joinPath(where, where.cwd, '.cursor', 'mcp.json')],
   },
-  traces: (where) => [joined(where, where.home, '.cursor')],
+  traces: (where) => [joinPath(where, where.home, '.cursor')],
   program: 'cursor',
   stdio: {},
   http: { address: 'url', constant: {}, bearer: 'header' },
   references: 'editor',
-  passes: 'everything',
+  envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
     user: 'In Cursor, run "Developer: Reload Window", or switch it on in the MCP settings.',

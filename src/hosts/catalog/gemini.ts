@@ -1,5 +1,5 @@
-import type { Host, Surroundings } from '../host.ts';
-import { joined } from '../paths.ts';
+import type { Host, HostEnvironment } from '../host.ts';
+import { joinPath } from '../paths.ts';
 
 export const gemini: Host = {
   name: 'gemini',
@@ -8,8 +8,8 @@ export const gemini: Host = {
   format: 'jsonc-no-trailing-commas',
   keyPath: ['mcpServers'],
   files: {
-    user: (where) => [joined(where, folder(where), 'settings.json')],
-    project: (where) => [joined(where, where.cwd, '.gemini', 'settings.json')],
+    user: (where) => [joinPath(where, folder(where), 'settings.json')],
+    project: (where) => [joinPath(where, where.cwd, '.gemini', 'settings.json')],
   },
   traces: (where) => [folder(where)],
   program: 'gemini',
@@ -18,7 +18,7 @@ export const gemini: Host = {
   http: { address: 'httpUrl', constant: {}, bearer: 'header' },
   references: 'shell-and-bare',
   // It drops what looks like a secret by its name (KEY, AUTH, CERT …) or by its value.
-  passes: 'in-env',
+  envInheritance: 'in-env',
   // Its policies take a tool apart at the first "_".
   names: { pattern: /^[A-Za-z0-9-]+$/, allows: 'only letters, digits and "-"' },
   next: {
@@ -33,6 +33,6 @@ export const gemini: Host = {
   },
 };
 
-function folder(where: Surroundings): string {
-  return joined(where, where.env.GEMINI_CLI_HOME || where.home, '.gemini');
+function folder(where: HostEnvironment): string {
+  return joinPath(where, where.env.GEMINI_CLI_HOME || where.home, '.gemini');
 }

@@ -1,6 +1,6 @@
-import type { Host, Surroundings } from '../host.ts';
+import type { Host, HostEnvironment } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined } from '../paths.ts';
+import { joinPath } from '../paths.ts';
 
 export const opencode: Host = {
   name: 'opencode',
@@ -18,7 +18,7 @@ export const opencode: Host = {
   commandList: true,
   http: { address: 'url', constant: { type: 'remote' }, bearer: 'header' },
   references: 'braces',
-  passes: 'everything',
+  envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
     user: 'Start opencode again.',
@@ -27,11 +27,11 @@ export const opencode: Host = {
 };
 
 /** The first one wins where both are there. */
-function namesIn(where: Surroundings, directory: string): string[] {
-  return ['opencode.jsonc', 'opencode.json'].map((name) => joined(where, directory, name));
+function namesIn(where: HostEnvironment, directory: string): string[] {
+  return ['opencode.jsonc', 'opencode.json'].map((name) => joinPath(where, directory, name));
 }
 
 /** The same on every system, Windows included. */
-function folder(where: Surroundings): string {
-  return joined(where, where.env.XDG_CONFIG_HOME || joined(where, where.home, '.config'), 'opencode');
+function folder(where: HostEnvironment): string {
+  return joinPath(where, where.env.XDG_CONFIG_HOME || joinPath(where, where.home, '.config'), 'opencode');
 }

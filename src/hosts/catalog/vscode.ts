@@ -1,6 +1,6 @@
 import type { Host } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined, settingsHome } from '../paths.ts';
+import { joinPath, settingsHome } from '../paths.ts';
 
 export const vscode: Host = {
   name: 'vscode',
@@ -9,15 +9,15 @@ export const vscode: Host = {
   format: 'jsonc',
   keyPath: ['servers'],
   files: {
-    user: (where) => [joined(where, settingsHome(where), 'Code', 'User', 'mcp.json')],
-    project: (where) => [joined(where, where.cwd, '.vscode', 'mcp.json')],
+    user: (where) => [joinPath(where, settingsHome(where), 'Code', 'User', 'mcp.json')],
+    project: (where) => [joinPath(where, where.cwd, '.vscode', 'mcp.json')],
   },
-  traces: (where) => [joined(where, settingsHome(where), 'Code')],
+  traces: (where) => [joinPath(where, settingsHome(where), 'Code')],
   program: 'code',
   stdio: { type: 'stdio' },
   http: { address: 'url', constant: { type: 'http' }, bearer: 'header' },
   references: 'editor',
-  passes: 'everything',
+  envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
     user: 'VS Code reads the file by itself; start the server with "MCP: List Servers" and say that you trust it.',

@@ -1,6 +1,6 @@
 import type { Host } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined } from '../paths.ts';
+import { joinPath } from '../paths.ts';
 
 export const windsurf: Host = {
   name: 'windsurf',
@@ -8,13 +8,13 @@ export const windsurf: Host = {
   title: 'Windsurf',
   format: 'jsonc',
   keyPath: ['mcpServers'],
-  files: { user: (where) => [joined(where, where.home, '.codeium', 'windsurf', 'mcp_config.json')] },
-  traces: (where) => [joined(where, where.home, '.codeium', 'windsurf')],
+  files: { user: (where) => [joinPath(where, where.home, '.codeium', 'windsurf', 'mcp_config.json')] },
+  traces: (where) => [joinPath(where, where.home, '.codeium', 'windsurf')],
   program: 'windsurf',
   stdio: {},
   http: { address: 'serverUrl', constant: {}, bearer: 'header' },
   references: 'editor',
-  passes: 'everything',
+  envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
     user: 'In Windsurf, press refresh in the MCP panel of Cascade.',

@@ -1,6 +1,6 @@
-import type { Host, Surroundings } from '../host.ts';
+import type { Host, HostEnvironment } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
-import { joined } from '../paths.ts';
+import { joinPath } from '../paths.ts';
 
 export const zed: Host = {
   name: 'zed',
@@ -9,8 +9,8 @@ export const zed: Host = {
   format: 'jsonc',
   keyPath: ['context_servers'],
   files: {
-    user: (where) => [joined(where, folder(where), 'settings.json')],
-    project: (where) => [joined(where, where.cwd, '.zed', 'settings.json')],
+    user: (where) => [joinPath(where, folder(where), 'settings.json')],
+    project: (where) => [joinPath(where, where.cwd, '.zed', 'settings.json')],
   },
   traces: (where) => [folder(where)],
   program: 'zed',
@@ -19,7 +19,7 @@ export const zed: Host = {
   // Its headers are literal: the token would have to be written into the file.
   http: undefined,
   references: 'none',
-  passes: 'everything',
+  envInheritance: 'everything',
   timeoutUnit: 'seconds',
   names: USUAL_NAMES,
   next: {
@@ -29,10 +29,10 @@ export const zed: Host = {
 };
 
 /** Zed keeps to ~/.config on a Mac, too. */
-function folder(where: Surroundings): string {
+function folder(where: HostEnvironment): string {
   const { platform, home, env } = where;
   if (platform === 'win32')
-    return joined(where, env.APPDATA || joined(where, home, 'AppData', 'Roaming'), 'Zed');
+    return joinPath(where, env.APPDATA || joinPath(where, home, 'AppData', 'Roaming'), 'Zed');
   const config = platform === 'linux' ? env.XDG_CONFIG_HOME : undefined;
-  return joined(where, config || joined(where, home, '.config'), 'zed');
+  return joinPath(where, config || joinPath(where, home, '.config'), 'zed');
 }

@@ -35,7 +35,7 @@ export const mcpInstall: YardCommand = {
     const registration = { alias: name, root, env, force };
     const would = await checkAlias(registration);
     const change = await installEntry({
-      place: at,
+      location: at,
       name,
       entry,
       notes: at.format === 'toml' ? launch.comments : undefined,

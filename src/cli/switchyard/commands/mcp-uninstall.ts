@@ -18,7 +18,7 @@ export const mcpUninstall: YardCommand = {
     const at = clientPlace(given, place);
     const dryRun = given.flags.has('dry-run');
     const change = await uninstallEntry({
-      place: at,
+      location: at,
       name,
       isOurs: startsUs,
       stateDirectory: stateDirectory(place.env),

@@ -2,15 +2,15 @@ import { resolve } from 'node:path';
 import { homeOf, pinProject } from '../../../switchyard/index.ts';
 import {
   entriesOf,
-  explaining,
+  withFileContext,
   findHost,
   HOSTS,
-  placeOf,
+  locationOf,
   plainEntry,
   programEntry,
   upsertEntry,
   type Entry,
-  type Place as HostPlace,
+  type HostLocation as HostPlace,
 } from '../../../hosts/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import type { Arguments, Flag } from '../../arguments.ts';
@@ -50,7 +50,7 @@ export const CWD: Flag = { name: 'cwd', value: 'DIR', hidden: true, summary: 'th
 
 /** The client that is meant. */
 export function clientPlace({ flags }: Arguments, place: Pick<Place, 'cwd' | 'env'>): HostPlace {
-  return placeOf(findHost(flags.get('client') ?? 'codex'), 'user', surroundingsOf(place));
+  return locationOf(findHost(flags.get('client') ?? 'codex'), 'user', surroundingsOf(place));
 }
 
 /** Works out what `config` shows and `install` writes. `present` is the text of the client's file, where that counts. */
@@ -67,7 +67,7 @@ export function targetOf(given: Arguments, place: Pick<Place, 'cwd' | 'env'>, pr
   });
   const at = clientPlace(given, place);
   const found =
-    present === undefined ? undefined : explaining(at.file, () => entriesOf(present, at).get(name));
+    present === undefined ? undefined : withFileContext(at.file, () => entriesOf(present, at).get(name));
   const variables = variablesOf(found, place.env);
   const stored = variables.SWITCHYARD_HOME;
   const entry: Entry = {

@@ -1,5 +1,5 @@
 /** What a person may have set on a server besides how it is reached, in the words of our own configuration. */
-export interface OurSettings {
+export interface ConvertedSettings {
   readonly description?: string;
   readonly disabled?: true;
   readonly exposedTools?: readonly string[];
@@ -10,10 +10,10 @@ export interface OurSettings {
 type Table = Readonly<Record<string, unknown>>;
 
 /** Reads them from an entry of any host; `understood` are the keys that need not be mentioned any more. */
-export function settingsOf(
+export function convertSettings(
   value: Table,
   timeoutUnit: 'milliseconds' | 'seconds',
-): { settings: OurSettings; understood: ReadonlySet<string> } {
+): { settings: ConvertedSettings; understood: ReadonlySet<string> } {
   const { description } = value;
   const shown = listOf(value, 'includeTools', 'enabled_tools', 'tools');
   const hidden = listOf(value, 'excludeTools', 'disabled_tools', 'disabledTools');

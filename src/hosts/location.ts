@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Container } from './container.ts';
-import type { Host, Scope, Surroundings } from './host.ts';
+import type { Host, Scope, HostEnvironment } from './host.ts';
 
-/** One place in which a host keeps servers: a file, and where in it. */
-export interface Place extends Container {
+/** One location in which a host keeps servers: a file, and where in it. */
+export interface HostLocation extends Container {
   readonly host: Host;
   /** `local` is what Claude Code keeps for one project in the user's own file. */
   readonly scope: Scope | 'local';
@@ -14,16 +14,16 @@ export interface Place extends Container {
 }
 
 /** Where a host keeps the servers of a scope. Throws USAGE where it has no such file. */
-export function placeOf(host: Host, scope: Scope, where: Surroundings): Place {
-  const place = findPlace(host, scope, where);
-  if (place !== undefined) return place;
+export function locationOf(host: Host, scope: Scope, where: HostEnvironment): HostLocation {
+  const location = findLocation(host, scope, where);
+  if (location !== undefined) return location;
   throw new SwitchboardError('USAGE', `${host.title} has no file for single projects.`, {
     hint: `Leave out --scope; its servers are the same everywhere.`,
   });
 }
 
 /** The same; undefined where it has no such file. */
-export function findPlace(host: Host, scope: Scope, where: Surroundings): Place | undefined {
+export function findLocation(host: Host, scope: Scope, where: HostEnvironment): HostLocation | undefined {
   const files = host.files[scope]?.(where);
   if (files === undefined) return undefined;
   return {
@@ -38,12 +38,12 @@ export function findPlace(host: Host, scope: Scope, where: Surroundings): Place 
 }
 
 /** Whether two servers are side by side in the same part of the same file. */
-export function isSamePlace(one: Place, other: Place): boolean {
+export function isSameLocation(one: HostLocation, other: HostLocation): boolean {
   return one.file === other.file && one.keyPath.join('\0') === other.keyPath.join('\0');
 }
 
 /** Whether the host has left traces on this machine. */
-export function isPresent(host: Host, where: Surroundings): boolean {
+export function isPresent(host: Host, where: HostEnvironment): boolean {
   return [...host.traces(where), ...host.files.user(where)].some(isTrace);
 }
 

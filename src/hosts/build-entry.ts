@@ -2,7 +2,7 @@ import type { Entry } from './edit.ts';
 import type { Host } from './host.ts';
 
 /** A program that a host is to start. */
-export interface Program {
+export interface EntryProgram {
   readonly command: string;
   readonly args: readonly string[];
   /** Variables of the host's environment that the program needs. Default none. */
@@ -12,20 +12,20 @@ export interface Program {
 }
 
 /** A server that is running, and the variable in which the host finds what it must send to be let in. */
-export interface Address {
+export interface EntryAddress {
   readonly url: string;
   readonly tokenVariable: string;
 }
 
 /** The entry by which a host starts a program. */
-export function programEntry(host: Host, { command, args, variables = [], env = {} }: Program): Entry {
-  const passed = host.passes === 'in-env' ? variables : [];
+export function programEntry(host: Host, { command, args, variables = [], env = {} }: EntryProgram): Entry {
+  const passed = host.envInheritance === 'in-env' ? variables : [];
   const references = passed.map((name): [string, string] => [name, referenceTo(name, host)]);
   const values = { ...Object.fromEntries(references), ...env };
   return {
     ...host.stdio,
     ...(host.commandList === true ? { command: [command, ...args] } : { command, args: [...args] }),
-    ...(variables.length > 0 && host.passes === 'listed' ? { env_vars: [...variables] } : {}),
+    ...(variables.length > 0 && host.envInheritance === 'listed' ? { env_vars: [...variables] } : {}),
     ...(Object.keys(values).length > 0
       ? { [host.commandList === true ? 'environment' : 'env']: values }
       : {}),
@@ -33,7 +33,7 @@ export function programEntry(host: Host, { command, args, variables = [], env = 
 }
 
 /** The entry by which a host connects to a server; undefined where none can take the token from the environment. */
-export function addressEntry(host: Host, { url, tokenVariable }: Address): Entry | undefined {
+export function addressEntry(host: Host, { url, tokenVariable }: EntryAddress): Entry | undefined {
   if (host.http === undefined) return undefined;
   const { address, constant, bearer } = host.http;
   return {

@@ -1,6 +1,6 @@
 import { isSecretName } from '../shared/secrets.ts';
 import { isTable } from './container.ts';
-import type { OurEntry } from './convert.ts';
+import type { ConvertedEntry } from './convert.ts';
 import { variableName } from './references.ts';
 
 /** A secret that stands in an entry as it is. */
@@ -19,7 +19,7 @@ type Replace = (secret: Secret) => string;
  * behind flags such as `--token`, passwords and keys in addresses, and whatever looks like a token. References are no
  * secrets.
  */
-export function replaceSecrets(entry: OurEntry, server: string, replace: Replace): OurEntry {
+export function replaceSecrets(entry: ConvertedEntry, server: string, replace: Replace): ConvertedEntry {
   const { args, env, url, headers, oauth } = entry;
   return {
     ...entry,
@@ -31,8 +31,8 @@ export function replaceSecrets(entry: OurEntry, server: string, replace: Replace
   };
 }
 
-/** The secrets that stand in an entry, each with the place where it stands. */
-export function literalSecrets(entry: OurEntry, server: string): Omit<Secret, 'value'>[] {
+/** The secrets that stand in an entry, each with the location where it stands. */
+export function literalSecrets(entry: ConvertedEntry, server: string): Omit<Secret, 'value'>[] {
   const found: Omit<Secret, 'value'>[] = [];
   replaceSecrets(entry, server, ({ value, where, variable }) => {
     found.push({ where, variable });
@@ -117,7 +117,7 @@ function inText(text: string, where: string, words: readonly string[], replace: 
 }
 
 /** Every secret in a parsed file of any kind, wherever it stands; all values of environments and headers count as such. */
-export function secretValues(document: unknown): string[] {
+export function documentSecrets(document: unknown): string[] {
   const found: string[] = [];
   const note: Replace = ({ value }) => {
     found.push(value);
