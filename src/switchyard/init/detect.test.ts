@@ -50,6 +50,8 @@ describe('a package manager', () => {
   });
 });
 
+const WEBPACK_FLAGS = '--port {port} --host {host} --client-web-socket-url auto://0.0.0.0:0/ws';
+
 describe('a script', () => {
   it.each([
     ['vite', '--port {port} --strictPort --host {host}', 5173],
@@ -63,9 +65,9 @@ describe('a script', () => {
     ['astro dev', '--port {port} --host {host}', 4321],
     ['nuxt dev', '--port {port} --host {host}', 3000],
     ['ng serve', '--port {port} --host {host}', 4200],
-    ['webpack serve', '--port {port} --host {host}', 8080],
-    ['cross-env NODE_ENV=development webpack s --port 9000', '--port {port} --host {host}', 9000],
-    ['webpack-dev-server --config dev.js', '--port {port} --host {host}', 8080],
+    ['webpack serve', WEBPACK_FLAGS, 8080],
+    ['cross-env NODE_ENV=development webpack s --port 9000', WEBPACK_FLAGS, 9000],
+    ['webpack-dev-server --config dev.js', WEBPACK_FLAGS, 8080],
   ])('%j gets the flags of its tool', (script, flags, port) => {
     expect(detect({ 'package.json': scripts({ dev: script }) })).toMatchObject({
       name: 'web',
@@ -127,9 +129,9 @@ describe('a script', () => {
       const more = { devDependencies: { 'webpack-dev-server': asked } };
       const files = { 'package.json': scripts({ start: 'webpack serve' }, more) };
       const installed = { 'node_modules/webpack-dev-server/package.json': JSON.stringify({ version }) };
-      expect(detect(version === undefined ? files : { ...files, ...installed })).toMatchObject({
-        refusesNames,
-      });
+      const { command, ...detected } = detect(version === undefined ? files : { ...files, ...installed });
+      expect(detected).toMatchObject({ refusesNames });
+      expect(command).toContain(asked?.includes('3') === true ? '--public {url}' : WEBPACK_FLAGS);
     },
   );
 

@@ -10,15 +10,28 @@ export interface DevTool {
   readonly port: number;
   /** Whether a second `--port` is refused or ignored, instead of being the one that counts. Default false. */
   readonly oncePort?: boolean;
-  /** The first release of a package that serves names below localhost; older ones refuse them. Default: all do. */
-  readonly namesSince?: { readonly package: string; readonly release: readonly [number, number] };
+  /** What is different with older releases of a package. Default nothing. */
+  readonly older?: {
+    readonly package: string;
+    /** The first major release that takes `flags`, and what those before it take. */
+    readonly flagsSince: number;
+    readonly flags: string;
+    /** The first release that serves names below localhost; those before it refuse them. */
+    readonly namesSince: readonly [number, number];
+  };
 }
 
+/** The page's own address for its WebSocket: by default that is --host and --port, where its Origin is refused. */
 const WEBPACK = {
   name: 'webpack-dev-server',
-  flags: '--port {port} --host {host}',
+  flags: '--port {port} --host {host} --client-web-socket-url auto://0.0.0.0:0/ws',
   port: 8080,
-  namesSince: { package: 'webpack-dev-server', release: [4, 11] },
+  older: {
+    package: 'webpack-dev-server',
+    flagsSince: 4,
+    flags: '--port {port} --host {host} --public {url}',
+    namesSince: [4, 11],
+  },
 } as const;
 
 const VITE_FLAGS = '--port {port} --strictPort --host {host}';

@@ -45,7 +45,9 @@ describe('in a git repository', () => {
     put('package.json', JSON.stringify({ scripts: { start: 'webpack serve' }, devDependencies }));
     const { config } = await initProject({ cwd: root });
     expect(readConfig(config)).toMatchObject({
-      services: [{ command: 'npm run start -- --port {port} --host {host}', hostHeader: 'rewrite' }],
+      services: [
+        { command: 'npm run start -- --port {port} --host {host} --public {url}', hostHeader: 'rewrite' },
+      ],
       warnings: [],
     });
   });

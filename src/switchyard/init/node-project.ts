@@ -24,23 +24,32 @@ export function detectNodeScript(site: Site, names: readonly string[]): Detected
     const command = scriptCommand(manager, name, '');
     return { name: 'web', command, port: port ?? USUAL_PORT, reason: seen + advice, worktreeNote };
   }
+  const { flags, refusesNames } = forRelease(files, manifest, tool);
   const command =
     tool.oncePort === true && port !== undefined
-      ? programCommand(manager, `${bareCommand} ${tool.flags}`)
-      : scriptCommand(manager, name, tool.flags);
+      ? programCommand(manager, `${bareCommand} ${flags}`)
+      : scriptCommand(manager, name, flags);
   const reason = `${seen} that runs ${tool.name}.`;
-  const refusesNames = refusesNamesIn(files, manifest, tool);
   return { name: 'web', command, port: port ?? tool.port, reason, worktreeNote, refusesNames };
 }
 
+interface ForRelease {
+  readonly flags: string;
+  readonly refusesNames: boolean;
+}
+
 /** By the release that is installed; else by the major one that package.json asks for, of which npm takes the last. */
-function refusesNamesIn(files: ProjectFiles, { asked }: Manifest, { namesSince }: DevTool): boolean {
-  if (namesSince === undefined) return false;
-  const { package: name, release } = namesSince;
-  const installed = objectIn(files.text(`node_modules/${name}/package.json`))?.version;
-  const [, major, minor] = /^\D{0,2}(\d+)\.?(\d+)?/.exec(String(installed ?? asked[name])) ?? [];
-  if (Number(major) !== release[0]) return Number(major) < release[0];
-  return installed !== undefined && Number(minor) < release[1];
+function forRelease(files: ProjectFiles, { asked }: Manifest, { flags, older }: DevTool): ForRelease {
+  if (older === undefined) return { flags, refusesNames: false };
+  const installed = objectIn(files.text(`node_modules/${older.package}/package.json`))?.version;
+  const version = /^\D{0,2}(\d+)\.?(\d+)?/.exec(String(installed ?? asked[older.package]));
+  const major = Number(version?.[1] ?? Infinity);
+  const minor = installed === undefined ? Infinity : Number(version?.[2]);
+  const [namesMajor, namesMinor] = older.namesSince;
+  return {
+    flags: major < older.flagsSince ? older.flags : flags,
+    refusesNames: major < namesMajor || (major === namesMajor && minor < namesMinor),
+  };
 }
 
 /** A file that Node can run: `main` of package.json, or one that is called as servers are. */
