@@ -9,7 +9,7 @@
  *
  * Each project is set up by `switchyard init` and started by `switchyard up`, once with each value of host_header. Prints
  * a table: whether the page loads; whether a change arrives over the WebSocket without loading the page again; whether
- * a login (a POST without a body, a cookie for the host, an absolute redirect) stays on the address. The exit code is 1
+ * a login (a POST without a body, a cookie, a redirect; see lib/dev-servers.mjs) stays on the address. The exit code is 1
  * when something fails with what init wrote. SWITCHBOARD_TEST_CHROMIUM names the browser.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -163,6 +163,8 @@ async function visit(url, { edited, login }) {
   if (edited !== undefined) {
     seen.hot = await works(async () => {
       await within(PATIENCE, connected, 'no WebSocket on this address');
+      // A page that came from the server is seen before its modules are there, which the change is about.
+      await page.waitForLoadState('networkidle');
       await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
       writeFileSync(edited, readFileSync(edited, 'utf8').replaceAll('one', 'two'));
       await page.getByText('two', { exact: true }).waitFor();
@@ -173,6 +175,7 @@ async function visit(url, { edited, login }) {
     seen.login = await works(async () => {
       await page.goto(`${url.href}?before`);
       await page.evaluate((path) => {
+        const { document } = globalThis;
         const form = Object.assign(document.createElement('form'), { method: 'post', action: path });
         document.body.append(form);
         form.submit();
