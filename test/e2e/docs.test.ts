@@ -16,11 +16,26 @@ const switchboard = async (...args: string[]) =>
 const documents = markdownFiles(ROOT, ['*.md', 'docs', 'examples', '.github']);
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
+/** The anchors of a page's headings, the way GitHub makes them. */
+function sections(page: string): string[] {
+  const headings = [...text(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!.toLowerCase());
+  return headings.map((heading) => heading.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+}
+
 describe.each(documents)('%s', (file) => {
   test('every link into the repository leads somewhere', () => {
     const links = [...text(file).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target]) => target!);
     const local = links.filter((target) => !/^[a-z]+:/.test(target));
     expect(local.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([]);
+  });
+
+  test('every link to a section leads to a heading', () => {
+    const links = [...text(file).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)];
+    const broken = links.filter(([, target, section]) => {
+      const page = target === '' ? file : join(dirname(file), target!);
+      return page.endsWith('.md') && !sections(page).includes(section!);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 
   test('every path and script it names exists', () => {
@@ -29,7 +44,7 @@ describe.each(documents)('%s', (file) => {
     ].map(([, path]) => path!);
     expect(paths.filter((path) => !path.includes('NNNN') && !existsSync(join(ROOT, path)))).toEqual([]);
     const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
-    const named = [...text(file).matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script!);
+    const named = [...text(file).matchAll(/npm run ([\w-]+(?::[\w-]+)*)/g)].map(([, script]) => script!);
     expect(named.filter((script) => !(script in scripts))).toEqual([]);
   });
 });
