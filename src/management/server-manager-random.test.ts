@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ConfiguredServer } from '../config/index.ts';
+import type { ToySource } from './server-manager.cases.ts';
+import { define, refusal, settled, World } from './server-manager.cases.ts';
+
+const NAMES = ['a', 'b', 'c', 'd'];
+const someName = fc.constantFrom(...NAMES);
+
+/** Things to do one after the other, without waiting for them; before the next one, so many of those under way go on. */
+const somePlan = fc.array(
+  fc.record({
+    what: fc.oneof(
+      fc.record({ kind: fc.constantFrom('add', 'remove', 'reload'), name: someName }),
+      fc.record({
+        kind: fc.constant('apply' as const),
+        servers: fc.uniqueArray(fc.record({ name: someName, version: fc.constantFrom('1', '2', '3') }), {
+          selector: (each) => each.name,
+        }),
+      }),
+    ),
+    goOn: fc.integer({ min: 0, max: 3 }),
+    fails: fc.integer({ min: 0, max: 7 }).map((n) => n === 0),
+  }),
+  { maxLength: 25 },
+);
+
+/** Does all of it, with starts and ends in the order of the scheduler, and waits until nothing is under way. */
+async function carryOut(
+  scheduler: fc.Scheduler,
+  plan: typeof somePlan extends fc.Arbitrary<infer Plan> ? Plan : never,
+): Promise<World> {
+  const world = new World();
+  const { manager } = world;
+  let configured: ConfiguredServer[] = [];
+  const work: Promise<unknown>[] = [];
+  for (const { what, goOn, fails } of plan) {
+    for (const name of NAMES) {
+      world.behave(name, {
+        start: scheduler.schedule(Promise.resolve(), `start of ${name}`),
+        stop: scheduler.schedule(Promise.resolve(), `end of ${name}`),
+        ...(fails ? { fails: new Error(`${name} would not start`) } : {}),
+      });
+    }
+    work.push(
+      refusal(() => {
+        if (what.kind === 'apply' && 'servers' in what) {
+          configured = what.servers.map(({ name, version }) => define(name, { args: [version] }));
+          return manager.apply(configured, []);
+        }
+        const { name } = what as { name: string };
+        if (what.kind === 'add') return manager.add(define(name));
+        return what.kind === 'remove' ? manager.remove(name) : manager.reload(name);
+      }),
+    );
+    for (let n = 0; n < goOn && scheduler.count() > 0; n++) {
+      await scheduler.waitNext(1);
+      await settled();
+    }
+  }
+  await scheduler.waitIdle();
+  // Nothing new comes now: who still waits would wait for ever.
+  const timeout = new Promise((_, reject) => {
+    setTimeout(() => reject(new Error('something waits for ever')), 2000).unref();
+  });
+  await Promise.race([Promise.all(work), timeout]);
+  await settled();
+  return world;
+}
+
+test('whatever is asked for in whatever order: everything comes to an end, and what is listed is what runs', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), somePlan, async (scheduler, plan) => {
+      const world = await carryOut(scheduler, plan);
+      const listed = world.gateway.catalog.entries.map(({ source }) => source as ToySource);
+      expect(new Set(listed.map((source) => source.name)).size).toBe(listed.length);
+      for (const source of listed) expect(source.state.kind).not.toBe('stopped');
+      for (const source of world.sources) {
+        if (!listed.includes(source)) expect(source.alive, `${source.life} runs`).toBe(false);
+      }
+      for (const { definition, state, tools } of world.manager.list()) {
+        expect(world.manager.definition(definition.name)).toBe(definition);
+        if (state.kind === 'running') expect(tools).toEqual([`${definition.name}__tool`]);
+      }
+      await world.gateway.close();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('whatever is asked for in whatever order: no server runs twice at the same time', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), somePlan, async (scheduler, plan) => {
+      const world = await carryOut(scheduler, plan);
+      expect(world.doubles).toEqual([]);
+      await world.gateway.close();
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest';
+import type { ConfiguredServer } from '../config/index.ts';
+import { define, hold, refusal, running, settled } from './server-manager.cases.ts';
+
+test('a configuration read again: what is the same stays, the rest is shown anew, restarted, added or removed, in its order', async () => {
+  const before = ['same', 'shown', 'process', 'gone'].map((name) => define(name));
+  const world = await running(...before);
+  await world.manager.add(define('by-hand'));
+  world.news();
+  const stop = hold();
+  world.behave('process', { stop: stop.passed });
+  const next = [
+    define('new'),
+    define('process', { args: ['--other'] }),
+    define('shown', { description: 'other' }),
+    define('same'),
+  ];
+  const applied = await world.manager.apply(next, []);
+  expect(applied).toEqual({
+    added: ['new'],
+    removed: ['gone'],
+    restarted: ['process'],
+    reshown: ['shown'],
+    kept: ['same'],
+  });
+  await settled();
+  expect(world.lives()).toEqual(['new1', 'process2', 'shown1', 'same1', 'by-hand1']);
+  expect(world.tools()).toEqual(['new__tool', 'shown__tool-other', 'same__tool', 'by-hand__tool']);
+  expect(world.news().sort()).toEqual(
+    ['gone1 is gone', 'gone1 stops', 'new1 starts', 'process1 stops'].sort(),
+  );
+  // The new process waits for the old one.
+  stop.release();
+  await settled();
+  expect(world.news()).toEqual(['process1 is gone', 'process2 starts']);
+  expect(world.tools()).toContain('process__tool');
+  expect(world.manager.list().map(({ definition }) => definition)).toEqual([
+    ...next,
+    expect.objectContaining({ name: 'by-hand' }),
+  ]);
+  const ending = (life: string) => world.sources.find((each) => each.life === life)!.ending;
+  expect(ending('gone1')).toEqual({
+    reason: `Server 'gone' was removed from the configuration.`,
+    drainMs: 1234,
+  });
+  expect(ending('process1')?.reason).toBe(`Server 'process' was changed in the configuration.`);
+});
+
+test('the same configuration again changes nothing', async () => {
+  const before = [define('a'), define('b')];
+  const world = await running(...before);
+  const applied = await world.manager.apply([define('a'), define('b')], []);
+  expect(applied).toMatchObject({ added: [], removed: [], restarted: [], reshown: [], kept: ['a', 'b'] });
+  await settled();
+  expect(world.lives()).toEqual(['a1', 'b1']);
+  expect(world.news()).toEqual([]);
+});
+
+test('a configuration that takes over a server added by hand keeps it, and may take it away later', async () => {
+  const world = await running(define('a'));
+  await world.manager.add(define('hand'));
+  const both = [define('hand'), define('a')];
+  expect(await world.manager.apply(both, [])).toMatchObject({
+    kept: ['hand', 'a'],
+  });
+  expect(world.lives()).toEqual(['hand1', 'a1']);
+  expect(await world.manager.apply([define('a')], [])).toMatchObject({
+    removed: ['hand'],
+  });
+  expect(world.lives()).toEqual(['a1']);
+});
+
+test('a configuration that cannot be shown changes nothing, and the next one can', async () => {
+  const before = [define('a'), define('b')];
+  const world = await running(...before);
+  const breaks = new Error('a bug');
+  world.behave('new', { breaks });
+  const next = [define('new'), define('b', { args: ['--other'] })];
+  expect(await refusal(() => world.manager.apply(next, []))).toBe(breaks);
+  await settled();
+  expect(world.lives()).toEqual(['a1', 'b1']);
+  expect(world.manager.list().map(({ definition }) => definition)).toEqual(before);
+  expect(world.news()).toEqual([]);
+  world.behave('new', {});
+  await world.manager.apply(next, []);
+  await settled();
+  expect(world.names()).toEqual(['new', 'b']);
+});
+
+test('a server that one configuration takes out and the next puts back starts when the old one is gone', async () => {
+  const before = [define('a')];
+  const world = await running(...before);
+  const stop = hold();
+  world.behave('a', { stop: stop.passed });
+  await world.manager.apply([], []);
+  await world.manager.apply(before, []);
+  await settled();
+  expect(world.news()).toEqual(['a1 stops']);
+  stop.release();
+  await settled();
+  expect(world.news()).toEqual(['a1 is gone', 'a2 starts']);
+});
+
+test('a server that is added by hand after a configuration took it out starts when the old one is gone', async () => {
+  const before = [define('a')];
+  const world = await running(...before);
+  const stop = hold();
+  world.behave('a', { stop: stop.passed });
+  await world.manager.apply([], []);
+  const adding = world.manager.add(define('a'));
+  await settled();
+  expect(world.news()).toEqual(['a1 stops']);
+  stop.release();
+  await adding;
+  expect(world.news()).toEqual(['a1 is gone', 'a2 starts']);
+});
+
+test.each(['flat', 'suite'] as const)(
+  'a server shown as %s that two configurations change in a row starts once, when the first one is gone',
+  async (exposure) => {
+    const versions = ['1', '2', '3'].map((version) => [define('a', { exposure, args: [version] })]);
+    const [first, second, third] = versions as [ConfiguredServer[], ConfiguredServer[], ConfiguredServer[]];
+    const world = await running(...first);
+    await world.sources[0]!.start();
+    const stop = hold();
+    world.behave('a', { stop: stop.passed });
+    world.news();
+    await world.manager.apply(second, []);
+    await world.manager.apply(third, []);
+    // Somebody calls it.
+    const started = world.sources.at(-1)!.start();
+    await settled();
+    expect(world.news().filter((event) => event.endsWith('starts'))).toEqual([]);
+    stop.release();
+    await started;
+    expect(world.news().filter((event) => event.endsWith('starts'))).toEqual(['a3 starts']);
+  },
+);
+
+test('a configuration waits for what is being done to its servers', async () => {
+  const before = [define('a'), define('b')];
+  const world = await running(...before);
+  const start = hold();
+  world.behave('a', { start: start.passed });
+  const reloading = world.manager.reload('a');
+  await settled();
+  const applying = world.manager.apply([define('a'), define('c')], []);
+  await settled();
+  expect(world.names()).toEqual(['a', 'b']);
+  start.release();
+  await Promise.all([reloading, applying]);
+  await settled();
+  expect(world.lives()).toEqual(['a2', 'c1']);
+});
+
+test('a configuration does not wait for a server that is being added by hand, which is there when it has started', async () => {
+  const before = [define('a')];
+  const world = await running(...before);
+  const start = hold();
+  world.behave('x', { start: start.passed });
+  const adding = world.manager.add(define('x'));
+  await settled();
+  const applying = world.manager.apply([define('a'), define('c')], []);
+  await settled();
+  const meanwhile = world.names();
+  start.release();
+  await Promise.all([adding, applying]);
+  await settled();
+  expect(world.tools()).toEqual(['a__tool', 'c__tool', 'x__tool']);
+  expect(meanwhile).toEqual(['a', 'c', 'x']);
+});

@@ -1,0 +1,306 @@
+import { beforeAll } from 'vitest';
+import { createProject } from '../../test/helpers/temp-project.ts';
+import {
+  defineRuntimeServer,
+  loadConfig,
+  type ConfiguredServer,
+  type Settings,
+  type StdioDefinition,
+} from '../config/index.ts';
+import {
+  Component,
+  Gateway,
+  Session,
+  type CatalogEntry,
+  type CloseOptions,
+  type Exposure,
+  type Listing,
+  type Source,
+  type SourceListener,
+  type SourceState,
+} from '../gateway/index.ts';
+import { silentLogger } from '../shared/log.ts';
+import { ServerManager } from './server-manager.ts';
+
+let settings: Settings;
+
+beforeAll(async () => {
+  const project = createProject();
+  settings = (await loadConfig({ cwd: project.dir, env: {} })).settings;
+  await project.remove();
+});
+
+/** A definition as a client gives it; `more` is what differs from others of its name. */
+export function define(name: string, more: Partial<StdioDefinition> = {}): ConfiguredServer {
+  const definition = defineRuntimeServer(name, { command: 'program' }, { settings, directory: '/' });
+  return { ...definition, exposure: 'flat', ...more };
+}
+
+/** Something that is waited for until the test lets it go on. */
+interface Hold {
+  readonly passed: Promise<void>;
+  release(): void;
+}
+
+export function hold(): Hold {
+  let release = (): void => undefined;
+  const passed = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { passed, release };
+}
+
+/** How the sources of a name behave that start from now on. */
+interface Manner {
+  /** Its start waits for this. */
+  readonly start?: Promise<void>;
+  /** Its start fails with this. */
+  readonly fails?: Error;
+  /** Its end waits for this. */
+  readonly stop?: Promise<void>;
+  /** Looking at its tools fails with this: a bug of ours. */
+  readonly breaks?: Error;
+}
+
+/** A server inside this process: it starts when it is listed, in its own time, and ends in its own time. */
+export class ToySource implements Source {
+  readonly name: string;
+  /** The name and which life it is: `a1`. */
+  readonly life: string;
+  state: SourceState = { kind: 'idle' };
+  ending: CloseOptions | undefined;
+  readonly definition: ConfiguredServer;
+  readonly #world: World;
+  readonly #after: Promise<unknown> | undefined;
+  #listener: SourceListener | undefined;
+  #started: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(definition: ConfiguredServer, life: number, world: World, after: Promise<unknown> | undefined) {
+    this.name = definition.name;
+    this.life = `${definition.name}${life}`;
+    this.definition = definition;
+    this.#world = world;
+    this.#after = after;
+  }
+
+  /** Whether there would be a process. */
+  get alive(): boolean {
+    return this.#alive;
+  }
+  #alive = false;
+
+  about(): undefined {
+    return undefined;
+  }
+
+  async list(kind: string): Promise<Listing> {
+    await this.start();
+    return kind === 'tools' ? TOOLS : NOTHING;
+  }
+
+  start(): Promise<void> {
+    return (this.#started ??= this.#start());
+  }
+
+  known(): undefined {
+    return undefined;
+  }
+
+  remembered(): undefined {
+    return undefined;
+  }
+
+  request(): void {
+    throw new Error('called nothing');
+  }
+
+  ask(): Promise<never> {
+    return Promise.reject(new Error('asked nothing'));
+  }
+
+  notify(): void {
+    // Nobody listens.
+  }
+
+  listen(listener: SourceListener): void {
+    this.#listener = listener;
+  }
+
+  setIdleTimeout(): void {
+    // Never idle.
+  }
+
+  fail(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(ending?: CloseOptions): Promise<void> {
+    this.ending ??= ending;
+    return (this.#closing ??= this.#close());
+  }
+
+  async #start(): Promise<void> {
+    await this.#after;
+    if (this.state.kind === 'stopped') throw new Error(`${this.life} was stopped`);
+    const { start, fails } = this.#world.manner(this.name);
+    this.#note('starts');
+    for (const other of this.#world.sources) {
+      if (other.name === this.name && other.alive) this.#world.doubles.push(`${other.life} and ${this.life}`);
+    }
+    this.#alive = true;
+    this.state = { kind: 'starting', attempt: 1 };
+    await start;
+    if ((this.state as SourceState).kind === 'stopped') throw new Error(`${this.life} was stopped`);
+    if (fails) {
+      this.#alive = false;
+      this.state = { kind: 'crashed', error: fails, at: 0 };
+      throw fails;
+    }
+    this.state = { kind: 'running', pid: 1, since: 0 };
+    this.#listener?.started();
+  }
+
+  async #close(): Promise<void> {
+    this.#note('stops');
+    this.state = { kind: 'stopped' };
+    // As the real one: a start that is under way, or waits to be, comes to its end first.
+    await this.#started?.catch(() => undefined);
+    if (!this.#alive) return;
+    await this.#world.manner(this.name).stop;
+    this.#alive = false;
+    this.#note('is gone');
+    this.#listener?.stopped();
+  }
+
+  #note(what: string): void {
+    this.#world.events.push(`${this.life} ${what}`);
+  }
+}
+
+function listing(names: readonly string[]): Listing {
+  const components = names.map((name) => new Component(name, JSON.stringify({ name, inputSchema: {} })));
+  return { components, byKey: new Map(components.map((each) => [each.key, each])), incomplete: undefined };
+}
+
+const TOOLS = listing(['tool']);
+const NOTHING = listing([]);
+
+/** A gateway with one client, the control over it, and everything its sources did. */
+export class World {
+  readonly events: string[] = [];
+  readonly sources: ToySource[] = [];
+  /** Servers of one name that ran at the same time. */
+  readonly doubles: string[] = [];
+  readonly gateway: Gateway;
+  readonly manager: ServerManager;
+  readonly #manners = new Map<string, Manner>();
+
+  constructor(...definitions: ConfiguredServer[]) {
+    const build = (definition: ConfiguredServer, after?: Promise<unknown>): CatalogEntry =>
+      this.#build(definition, after);
+    this.gateway = new Gateway({ entries: definitions.map((each) => build(each)) });
+    this.manager = new ServerManager({
+      gateway: this.gateway,
+      log: silentLogger,
+      build,
+      withPresentation: (definition, source) => ({ ...build(definition), source }),
+      definitions,
+      drainMs: 1234,
+    });
+    this.gateway.join(quietSession());
+  }
+
+  manner(name: string): Manner {
+    return this.#manners.get(name) ?? {};
+  }
+
+  behave(name: string, manner: Manner): void {
+    this.#manners.set(name, manner);
+  }
+
+  /** The names in the catalog, in order. */
+  names(): string[] {
+    return this.manager.list().map(({ definition }) => definition.name);
+  }
+
+  /** The lives in the catalog, in order. */
+  lives(): string[] {
+    return this.gateway.catalog.entries.map(({ source }) => (source as ToySource).life);
+  }
+
+  tools(): string[] {
+    return this.gateway.tools.map((tool) => tool.name);
+  }
+
+  /** Everything that was done since this was asked last. */
+  news(): string[] {
+    return this.events.splice(0);
+  }
+
+  #build(definition: ConfiguredServer, after: Promise<unknown> | undefined): CatalogEntry {
+    const life = this.sources.filter(({ name }) => name === definition.name).length + 1;
+    const source = new ToySource(definition, life, this, after);
+    this.sources.push(source);
+    return {
+      source,
+      rules: { allows: () => true, overrides: new Map() },
+      offers: new Set(['tools']),
+      naming: 'prefixed',
+      exposure: this.#exposure(definition),
+    };
+  }
+
+  #exposure({ name, description, exposure }: ConfiguredServer): Exposure {
+    return {
+      // One that is shown as a suite sleeps until it is called.
+      needsTools: exposure === 'flat',
+      present: (_entry, filtered) => {
+        const { breaks } = this.manner(name);
+        if (breaks) throw breaks;
+        return (filtered?.tools ?? []).map((tool) => ({
+          names: [`${name}__${tool.name}${description === undefined ? '' : `-${description}`}`],
+          definition: (shown) => JSON.stringify({ name: shown }),
+          run: (call) => call.succeed({}),
+        }));
+      },
+    };
+  }
+}
+
+function quietSession(): Session {
+  return new Session({
+    congested: false,
+    capabilities: {},
+    whenDrained: () => undefined,
+    forwardAnswer: () => undefined,
+    forwardNotification: () => undefined,
+    answer: () => undefined,
+    answerText: () => undefined,
+    fail: () => undefined,
+    notify: () => undefined,
+    ask: () => 0,
+    withdraw: () => undefined,
+  });
+}
+
+/** Everything that can happen without anybody letting go of something has happened. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The code of the error that something rejects with, or throws. */
+export async function refusal(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return (error as { code?: string }).code ?? error;
+  }
+  return undefined;
+}
+
+/** Servers that run already. */
+export async function running(...definitions: ConfiguredServer[]): Promise<World> {
+  const world = new World(...definitions);
+  await settled();
+  world.news();
+  return world;
+}
