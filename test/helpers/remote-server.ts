@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
+import { startOddHttp, type OddHttp, type OddHttpSettings } from '../servers/odd-http.mjs';
 import { atTestEnd, type TestScope } from './cleanup.ts';
 import { killAll, marker as newMarker, waitUntilGone, type Marker } from './processes.ts';
 import { npmServer } from './temp-project.ts';
@@ -101,4 +102,11 @@ async function answers(origin: string, child: { readonly exitCode: number | null
   } catch {
     return false;
   }
+}
+
+/** A server over HTTP that misbehaves as it is asked to; stopped at the end of the test. */
+export async function odd(options: Partial<OddHttpSettings> = {}): Promise<OddHttp> {
+  const server = await startOddHttp(options);
+  atTestEnd(() => server.stop().catch(() => undefined));
+  return server;
 }
