@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { parse } from 'smol-toml';
 import { onTestFinished } from 'vitest';
 import { HOSTS } from '../../src/hosts/index.ts';
 import { killAll, marker } from './processes.ts';
-import type { Json } from './raw-client.ts';
-import { createProject, ROOT, type Project } from './temp-project.ts';
+import { startClient, textOf, type Json } from './raw-client.ts';
+import { createProject, nodeServer, ROOT, type Project } from './temp-project.ts';
 
 /** Where the program under test was built to. */
 const DIST = process.env.SWITCHBOARD_TEST_DIST ?? join(ROOT, 'dist');
@@ -180,4 +181,53 @@ async function finished(child: ReturnType<typeof spawn>): Promise<Finished> {
       return JSON.parse(stdout);
     },
   };
+}
+
+type Client = ReturnType<typeof startClient>;
+
+/** The user's own. */
+export const OWN = '.config/switchboard/switchboard.config.json';
+export const echo = nodeServer('echo');
+export const config = { mcpServers: { echo } };
+
+/** The servers of a host, as it would read them. */
+export function serversOf(at: HostHome, host: keyof typeof FILES): Json {
+  const text = at.read(FILES[host]);
+  if (host === 'codex') return JSON.parse(JSON.stringify(parse(text).mcp_servers ?? {}));
+  // Written by us, all of them are plain JSON up to comments.
+  const servers = JSON.parse(text.replace(/^\s*\/\/.*$/gm, ''))[KEYS[host] ?? 'mcpServers'];
+  if (host !== 'opencode') return servers;
+  const plain = ({ command: [command, ...args], environment: env, ...rest }: Json) => ({
+    ...{ command, args, env },
+    ...rest,
+  });
+  return Object.fromEntries(Object.entries(servers).map(([name, entry]) => [name, plain(entry)]));
+}
+
+const KEYS: Readonly<Record<string, string>> = { vscode: 'servers', zed: 'context_servers', opencode: 'mcp' };
+
+/** Starts an entry as its host would: in a project, where there is one. */
+export async function startAsHost(
+  at: HostHome,
+  { command, args }: Json,
+  cwd = '/',
+  env = {},
+): Promise<Client> {
+  // The project is the person's own.
+  const allowed = { SWITCHBOARD_ALLOW_PROJECT: '1' };
+  const client = startClient({ command, args, cwd, env: { ...at.hostEnv, ...allowed, ...env } });
+  await client.initialize();
+  return client;
+}
+
+/** Calls a tool of the server called `echo` through an entry. */
+export async function useAsHost(at: HostHome, entry: Json, cwd?: string, env?: object): Promise<string> {
+  const client = await startAsHost(at, entry, cwd, env);
+  const answer = await client.call('echo_suite', {
+    action: 'call',
+    subtool: 'echo',
+    args: { text: 'hello' },
+  });
+  await client.close();
+  return textOf(answer);
 }
