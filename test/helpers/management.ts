@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ownState } from './gateway.ts';
+import { ownState, startGateway, type GatewayOptions, type TestGateway } from './gateway.ts';
 import { startClient, textOf, type RawClient, type RawClientOptions, type RpcMessage } from './raw-client.ts';
 import { createProject, nodeServer, ROOT, type Project, type ServerCommand } from './temp-project.ts';
 import { until } from './until.ts';
@@ -145,4 +145,79 @@ export function said(response: RpcMessage): string {
 
 export function failed(response: RpcMessage): boolean {
   return response.error !== undefined || response.result?.isError === true;
+}
+
+export const MANAGEMENT = ['add_server', 'remove_server', 'reload_server', 'list_servers'];
+export const FORMS = { elicitation: {} };
+export const FLAT = { exposure: 'flat', naming: 'prefixed' };
+
+export interface Managed extends TestGateway, Manager {}
+
+export async function start(
+  management: unknown,
+  options: GatewayOptions = {},
+  servers = {},
+): Promise<Managed> {
+  const gateway = await startGateway(servers, {
+    ...options,
+    config: { ...FLAT, management, ...options.config },
+  });
+  return { ...gateway, ...manage(gateway.client) };
+}
+
+/** Which servers were spawned, as the log tells. */
+export const spawned = (client: RawClient): string[] =>
+  [...client.stderr.matchAll(/spawned server=(\S+)/g)].map(([, name]) => name!);
+
+/** Sends SIGHUP and waits until the configuration was read again, or could not be. */
+export async function readAgain(client: RawClient): Promise<string> {
+  const lines = (): RegExpMatchArray[] => [
+    ...client.stderr.matchAll(/the configuration was (not )?read again.*\n/g),
+  ];
+  const before = lines().length;
+  client.signal('SIGHUP');
+  return client.waitUntil(() => lines()[before]?.[0], 'the configuration to be read again');
+}
+
+export const CONFIG = 'switchboard.config.json';
+export const AUTO = { approval: 'auto' };
+export const PERSIST = { approval: 'auto', persist: true };
+
+interface ManagedClient extends Manager {
+  readonly client: RawClient;
+  readonly project: Project;
+  /** Writes the configuration anew, and has it read again. Gives what the log says of it. */
+  readonly reconfigure: (servers: object, more?: object) => Promise<string>;
+}
+
+interface ManagedOptions {
+  /** Keys of the configuration beside the servers. */
+  readonly config?: object;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly capabilities?: object;
+  readonly files?: Readonly<Record<string, string | object>>;
+}
+
+export async function openManaged(servers: object, options: ManagedOptions = {}): Promise<ManagedClient> {
+  const { config, env, capabilities, files } = options;
+  const written = (mcpServers: object, more: object = {}): object => ({
+    exposure: 'flat',
+    naming: 'prefixed',
+    management: AUTO,
+    ...config,
+    mcpServers,
+    ...more,
+  });
+  const project = createProject({ [CONFIG]: written(servers), ...files });
+  const client = startClient({ cwd: project.dir, env: { ...ownState(project), ...env } });
+  await client.initialize('2025-06-18', capabilities);
+  return {
+    client,
+    project,
+    ...manage(client),
+    reconfigure: (next, more) => {
+      project.write(CONFIG, written(next, more));
+      return readAgain(client);
+    },
+  };
 }
