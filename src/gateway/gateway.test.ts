@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CLIENT_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { Message } from '../wire/index.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { Gateway } from './gateway.ts';
+import { EMPTY_LISTING, type Listing } from './component.ts';
 import { Session, type ClientLink } from './session.ts';
+import type { SourceListener } from './source.ts';
 
 /** An entry whose exposure shows these names; each tool answers with the name it was called by. */
 function entry(source: string, ...names: string[]): CatalogEntry {
@@ -29,22 +31,32 @@ function entry(source: string, ...names: string[]): CatalogEntry {
   };
 }
 
-/** Sends one request and gives what it was answered. */
-function ask(gateway: Gateway, method: string, params?: object): JsonObject {
-  const answers: JsonObject[] = [];
-  const client: ClientLink = {
+/** A client that ignores everything but what is given. */
+function clientLink(own: Partial<ClientLink>): ClientLink {
+  return {
     congested: false,
     whenDrained: () => undefined,
     forwardAnswer: () => undefined,
     forwardNotification: () => undefined,
-    answer: (_call, result) => void answers.push(result),
-    answerText: (_call, text) => void answers.push(JSON.parse(text) as JsonObject),
+    answer: () => undefined,
+    answerText: () => undefined,
     notify: () => undefined,
     ask: () => 0,
     withdraw: () => undefined,
     capabilities: {},
-    fail: (_call, error) => void answers.push({ failed: error.code, said: error.explained }),
+    fail: () => undefined,
+    ...own,
   };
+}
+
+/** Sends one request and gives what it was answered. */
+function ask(gateway: Gateway, method: string, params?: object): JsonObject {
+  const answers: JsonObject[] = [];
+  const client = clientLink({
+    answer: (_call, result) => void answers.push(result),
+    answerText: (_call, text) => void answers.push(JSON.parse(text) as JsonObject),
+    fail: (_call, error) => void answers.push({ failed: error.code, said: error.explained }),
+  });
   const message = Message.from({ jsonrpc: '2.0', id: 1, method, params }, CLIENT_SHAPE);
   gateway.handle(new Session(client).open(message, method));
   expect(answers).toHaveLength(1);
@@ -139,4 +151,43 @@ test('a list may be kept as long as the server that says least; one that does no
   expect(await freshFor(5000, 300)).toBe(300);
   expect(await freshFor(5000, undefined)).toBe(0);
   expect(await freshFor()).toBe(0);
+});
+
+test('a server swapped in quietly is announced once, not before its tools are listed', async () => {
+  vi.useFakeTimers();
+  try {
+    const notified: string[] = [];
+    const gateway = new Gateway({ entries: [entry('old', 'one')] });
+    gateway.join(new Session(clientLink({ notify: (method) => void notified.push(method) })));
+    let listener: SourceListener | undefined;
+    let giveTools: (listing: Listing) => void = () => undefined;
+    const added: CatalogEntry = {
+      ...entry('new', 'two'),
+      offers: new Set(['tools', 'prompts']),
+      source: {
+        name: 'new',
+        state: { kind: 'running', pid: 1, since: 0 },
+        about: () => undefined,
+        remembered: () => undefined,
+        ask: () => Promise.reject(new Error('unknown')),
+        listen: (given: SourceListener) => void (listener = given),
+        list: (kind: string) =>
+          kind === 'tools'
+            ? new Promise<Listing>((resolve) => (giveTools = resolve))
+            : Promise.resolve({ ...EMPTY_LISTING }),
+      } as unknown as CatalogEntry['source'],
+    };
+    gateway.swap([added], { quiet: true });
+    const listed = gateway.listNow(added.source);
+    listener!.started();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(notified).toEqual([]);
+    giveTools({ ...EMPTY_LISTING });
+    await listed;
+    gateway.announceTools();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(notified).toEqual(['notifications/tools/list_changed']);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -70,6 +70,8 @@ export class Gateway {
   /** Built on first use. */
   #snapshot: Snapshot | undefined;
   #outdated = false;
+  /** Sources swapped in quietly whose tools are not listed yet: their changes are announced together, by whoever swaps. */
+  readonly #unannounced = new Set<Source>();
   #closed = false;
   #announcing: NodeJS.Timeout | undefined;
 
@@ -156,6 +158,8 @@ export class Gateway {
       this.#reservations,
     );
     for (const [source, cache] of this.#caches) if (!caches.has(source)) cache.close();
+    if (quiet)
+      for (const source of caches.keys()) if (!this.#caches.has(source)) this.#unannounced.add(source);
     this.#catalog = catalog;
     this.#overall = overall;
     this.#caches = caches;
@@ -169,6 +173,7 @@ export class Gateway {
     const cache = this.#caches.get(source);
     if (cache === undefined) return;
     await cache.refresh('tools').done;
+    this.#unannounced.delete(source);
     const { tools } = cache.listings;
     if (tools === undefined || tools.remembered === true)
       throw cache.problem ?? new Error('It was stopped meanwhile.');
@@ -267,7 +272,10 @@ export class Gateway {
   #newCache(entry: CatalogEntry): SourceCache {
     const cache = new SourceCache(entry, {
       log: this.#log,
-      changed: () => this.#changed(),
+      changed: () => {
+        if (this.#unannounced.has(entry.source)) this.#outdated = true;
+        else this.#changed();
+      },
       attempted: (kind, listed) => {
         this.#listWait.recheck();
         if (listed) return;
