@@ -82,7 +82,7 @@ const rules = [
     name: 'the-entries-know-the-command-line-only',
     severity: 'error',
     from: { path: ['^src/index\\.ts$', '^src/bins/'] },
-    to: { path: '^src/', pathNot: '^src/cli/(main\\.ts$|faces/|switchyard/main\\.ts$)' },
+    to: { path: '^src/', pathNot: '^src/cli/(main\\.ts$|variants/|switchyard/main\\.ts$)' },
   },
   {
     name: 'the-sdk-stays-at-the-edges',

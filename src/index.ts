@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { switchboard } from './cli/faces/switchboard.ts';
-import { main } from './cli/main.ts';
+import { switchboard } from './cli/variants/switchboard.ts';
+import { runProgram } from './cli/main.ts';
 
-void main(process.argv.slice(2), switchboard).then((code) => process.exit(code));
+void runProgram(process.argv.slice(2), switchboard).then((code) => process.exit(code));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mcpProxyServer } from '../cli/faces/mcp-proxy-server.ts';
-import { main } from '../cli/main.ts';
+import { mcpProxyServer } from '../cli/variants/mcp-proxy-server.ts';
+import { runProgram } from '../cli/main.ts';
 
-void main(process.argv.slice(2), mcpProxyServer).then((code) => process.exit(code));
+void runProgram(process.argv.slice(2), mcpProxyServer).then((code) => process.exit(code));

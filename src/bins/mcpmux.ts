@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mcpmux } from '../cli/faces/mcpmux.ts';
-import { main } from '../cli/main.ts';
+import { mcpmux } from '../cli/variants/mcpmux.ts';
+import { runProgram } from '../cli/main.ts';
 
-void main(process.argv.slice(2), mcpmux).then((code) => process.exit(code));
+void runProgram(process.argv.slice(2), mcpmux).then((code) => process.exit(code));

@@ -21,7 +21,7 @@ export interface Flag {
   readonly summary: string;
 }
 
-export interface Arguments {
+export interface ParsedArguments {
   /** The value of each flag that was given; empty for one that takes none. */
   readonly flags: ReadonlyMap<string, string>;
   /** All the values of each flag that may be given several times, in their order. */
@@ -55,7 +55,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
 ];
 
 /** Flags that stand without a command. */
-export const TOP_FLAGS: readonly Flag[] = [
+export const GLOBAL_FLAGS: readonly Flag[] = [
   ...COMMON_FLAGS,
   { name: 'dry-run', summary: 'start every server once and show what a host would see' },
   { name: 'stdio', summary: 'serve on stdin and stdout even when stdin is a terminal' },
@@ -82,7 +82,7 @@ export function parseArguments(
   argv: readonly string[],
   known: readonly Flag[],
   commandAt = Infinity,
-): Arguments {
+): ParsedArguments {
   const flags = new Map<string, string>();
   const lists = new Map<string, string[]>();
   const words: string[] = [];
@@ -109,7 +109,7 @@ export function parseArguments(
       );
     }
     const { flag, given } = findFlag(word, known);
-    if (flag.many !== true && flags.has(flag.name)) throw twice(flag.name);
+    if (flag.many !== true && flags.has(flag.name)) throw repeatedFlag(flag.name);
     if (flag.value === undefined) {
       if (given !== undefined) throw usage(`--${flag.name} takes no value.`);
       flags.set(flag.name, '');
@@ -138,7 +138,7 @@ export function usage(message: string, hint?: string): SwitchboardError {
 
 /** Throws USAGE where both flags of a pair are given. */
 export function refuseContradictions(
-  { flags }: Arguments,
+  { flags }: ParsedArguments,
   pairs: readonly (readonly [one: string, other: string])[],
 ): void {
   const both = pairs.find(([one, other]) => flags.has(one) && flags.has(other));
@@ -147,7 +147,7 @@ export function refuseContradictions(
 }
 
 /** Nobody could tell which of the two was meant. */
-export function twice(flag: string): SwitchboardError {
+export function repeatedFlag(flag: string): SwitchboardError {
   return usage(`--${flag} is given twice.`, 'Leave one of them out.');
 }
 

@@ -1,10 +1,10 @@
-import type { Arguments } from './arguments.ts';
+import type { ParsedArguments } from './arguments.ts';
 
 /**
  * The arguments of `add` with a package or an address in the place of a name, or a package in the place of a command,
  * spelled out: `@modelcontextprotocol/server-memory` is `memory npx -y @modelcontextprotocol/server-memory`.
  */
-export function spellOutPackage(given: Arguments): Arguments {
+export function spellOutPackage(given: ParsedArguments): ParsedArguments {
   const [first, second, ...rest] = given.words;
   if (first === undefined || given.flags.has('url')) return given;
   if (second === undefined && /^https?:\/\//i.test(first))

@@ -1,13 +1,13 @@
 import { editConfig, type ConfigScope, type EditedConfig } from '../config/index.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { Arguments, Flag } from './arguments.ts';
+import type { ParsedArguments, Flag } from './arguments.ts';
 import type { Context } from './command.ts';
 import { TARGET_FLAGS, type ConfigTarget } from './config-target.ts';
 import { diff } from './diff.ts';
 import { plainStyle, type Style } from './style.ts';
-import { cannotTell } from './tell-gateways.ts';
-import { withoutValues } from './without-values.ts';
+import { notifyUnsupported } from './notify-gateways.ts';
+import { redactConfig } from './redact-config.ts';
 
 /** Flags of the commands that change the configuration file. */
 export const CHANGE_FLAGS: readonly Flag[] = [
@@ -35,8 +35,8 @@ export interface ConfigChange {
 /** Changes the text of a configuration file as the flags want it. */
 export async function changeConfig(
   target: ConfigTarget,
-  { flags }: Arguments,
-  { face, env }: Context,
+  { flags }: ParsedArguments,
+  { variant, env }: Context,
   change: (text: string) => string,
 ): Promise<{ readonly done: ConfigChange; readonly preview: (style: Style) => string }> {
   const dryRun = flags.has('dry-run');
@@ -48,7 +48,7 @@ export async function changeConfig(
     backupsIn: flags.has('no-backup') ? undefined : stateDirectory(env),
     ownerOnly: target.scope === 'user',
     scope: target.scope === 'explicit' ? undefined : target.scope,
-    variant: face.configFace,
+    variant: variant.configVariant,
   });
   const { file, before, after, backup, schema } = edited;
   const changed = before !== after;
@@ -68,10 +68,13 @@ export async function changeConfig(
 }
 
 /** Why running gateways are not told of a change; undefined where they are. */
-export function reasonNotToTell({ changed, dryRun }: ConfigChange, { flags }: Arguments): string | undefined {
+export function reasonNotToNotify(
+  { changed, dryRun }: ConfigChange,
+  { flags }: ParsedArguments,
+): string | undefined {
   if (dryRun) return '--dry-run';
   if (!changed) return 'nothing has changed';
-  return flags.has('no-reload') ? '--no-reload' : cannotTell();
+  return flags.has('no-reload') ? '--no-reload' : notifyUnsupported();
 }
 
 /** ` A backup is in FILE.`, where it is, and likewise what else was written. */
@@ -81,13 +84,13 @@ export function backupText({ backup, schema }: ConfigChange): string {
 }
 
 /** Says that a change is one for every project, to a person who did not ask for that. */
-export function everywhereText({ scope }: ConfigChange, { flags }: Arguments, instead = ''): string {
+export function everywhereText({ scope }: ConfigChange, { flags }: ParsedArguments, instead = ''): string {
   if (scope !== 'user' || flags.has('user')) return '';
   return `That is your own file, so this applies in all your projects.${instead}\n`;
 }
 
 function previewOf({ file, before, after }: EditedConfig, style: Style): string {
-  const hidden = before === undefined ? undefined : withoutValues(before);
-  const shown = diff(file, hidden, withoutValues(after), style);
+  const hidden = before === undefined ? undefined : redactConfig(before);
+  const shown = diff(file, hidden, redactConfig(after), style);
   return shown === '' ? `In ${printableLine(file)} only values that are not shown would change.\n` : shown;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { commandText, shownCommand } from './command-line.ts';
+import { commandText, redactCommand } from './command-line.ts';
 
-const show = (args: string[]) => shownCommand({ written: { command: 'run', args, cwd: '.' } }).args;
+const show = (args: string[]) => redactCommand({ written: { command: 'run', args, cwd: '.' } }).args;
 
 describe('no secret is shown', () => {
   test('a reference to the environment stays one', () => {
@@ -49,7 +49,7 @@ test('the line is quoted as a shell needs it, and safe to print', () => {
 });
 
 test('of a server elsewhere, its address is shown', () => {
-  const shown = shownCommand({ written: { url: 'https://x.test/${A}\u001b' } });
+  const shown = redactCommand({ written: { url: 'https://x.test/${A}\u001b' } });
   expect(shown).toEqual({ command: '', args: [], url: 'https://x.test/${A}\u001b' });
   expect(commandText(shown)).toMatch(/^https:\/\/x\.test\/\$\{A\}/);
   expect(commandText(shown)).not.toContain('\u001b');

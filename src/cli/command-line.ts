@@ -2,7 +2,7 @@ import type { ServerDefinition } from '../config/index.ts';
 import { printableLine } from '../shared/printable.ts';
 
 /** A command and its arguments as a person may see them. */
-export interface ShownCommand {
+export interface RedactedCommand {
   /** Empty for a server that runs elsewhere, or is a part of this program. */
   readonly command: string;
   readonly args: readonly string[];
@@ -18,7 +18,7 @@ export interface ShownCommand {
  * The command line of a server, or its address, without the secrets in it. References to the environment stand there as they were
  * written; what stands behind `--token`, `api_key=` and the like, and the password of a URL, becomes `***`.
  */
-export function shownCommand({ written }: Pick<ServerDefinition, 'written'>): ShownCommand {
+export function redactCommand({ written }: Pick<ServerDefinition, 'written'>): RedactedCommand {
   if ('url' in written) return { command: '', args: [], url: written.url };
   if ('builtin' in written) {
     const { builtin, project } = written;
@@ -38,7 +38,7 @@ export function shownCommand({ written }: Pick<ServerDefinition, 'written'>): Sh
 }
 
 /** One line for a person, quoted as a shell would need it. */
-export function commandText({ command, args, url, builtin, project }: ShownCommand): string {
+export function commandText({ command, args, url, builtin, project }: RedactedCommand): string {
   if (url !== undefined) return printableLine(url);
   if (builtin !== undefined)
     return printableLine(`(built in: ${builtin}${project === undefined ? '' : ` of ${project}`})`);

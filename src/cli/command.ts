@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Logger } from '../shared/log.ts';
-import type { Arguments, Flag } from './arguments.ts';
-import type { CliFace } from './face.ts';
+import type { ParsedArguments, Flag } from './arguments.ts';
+import type { CliVariant } from './program-variant.ts';
 import type { StatusLine } from './status-line.ts';
 import type { Style } from './style.ts';
 
@@ -10,7 +10,7 @@ import type { Style } from './style.ts';
  * One thing the program can be asked to do. It returns what it found; whoever called it prints that. In the texts of
  * the help, `$0` stands for the program (see `inWordsOf`).
  */
-export interface Command {
+export interface CliCommand {
   readonly name: string;
   /** The words it takes, for example `<server> <tool>`. */
   readonly words?: string;
@@ -29,10 +29,10 @@ export interface Command {
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** The exit codes that mean something special here, beside those all commands share. */
   readonly exits?: readonly (readonly [code: number, meaning: string])[];
-  run(given: Arguments, context: Context): Promise<Outcome>;
+  run(given: ParsedArguments, context: Context): Promise<CommandOutcome>;
 }
 
-export interface Outcome {
+export interface CommandOutcome {
   readonly exitCode: number;
   /** What `--json` prints. */
   readonly data: unknown;
@@ -47,7 +47,7 @@ export interface Outcome {
 /** What a command may use of the world. */
 export interface Context {
   /** Which program we are. */
-  readonly face: CliFace;
+  readonly variant: CliVariant;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;

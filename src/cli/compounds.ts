@@ -1,11 +1,11 @@
 import type { CompoundDefinition } from '../config/index.ts';
 import { didYouMean } from '../shared/nearest.ts';
-import type { Surveyed } from './survey.ts';
+import type { ProbedServer } from './probe-servers.ts';
 
 /** What a compound tool names that is not there, as sentences; of servers that did not answer nothing is known. */
-export function missingParts({ subtools }: CompoundDefinition, surveyed: readonly Surveyed[]): string[] {
+export function missingParts({ subtools }: CompoundDefinition, probed: readonly ProbedServer[]): string[] {
   return subtools.flatMap(({ server, tools }) => {
-    const found = surveyed.find((each) => each.server.name === server);
+    const found = probed.find((each) => each.server.name === server);
     // A list that is not all of it proves nothing.
     if (found?.kind !== 'answered' || found.incomplete !== undefined) return [];
     const names = found.tools.map((tool) => tool.name);

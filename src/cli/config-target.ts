@@ -1,7 +1,7 @@
 import { locateConfig, type ConfigScope, type LoadedConfig } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { userConfigDirectory } from '../shared/paths.ts';
-import { usage, type Arguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './arguments.ts';
 import type { Context } from './command.ts';
 
 /** The configuration file that a command changes. */
@@ -23,10 +23,10 @@ export const TARGET_FLAGS: readonly Flag[] = [
 ];
 
 /** The file that the flags ask for; without one, the project's where there is one, else the user's. */
-export function targetOf(
-  { flags }: Arguments,
+export function configTarget(
+  { flags }: ParsedArguments,
   config: LoadedConfig,
-  { cwd, env, face }: Pick<Context, 'cwd' | 'env' | 'face'>,
+  { cwd, env, variant }: Pick<Context, 'cwd' | 'env' | 'variant'>,
 ): ConfigTarget {
   const [asked, other] = (['user', 'project'] as const).filter((scope) => flags.has(scope));
   if (other !== undefined) throw usage('--user and --project name two files.', 'Leave one of them out.');
@@ -34,13 +34,13 @@ export function targetOf(
     if (asked === undefined) return { scope: 'explicit', file: config.file, directory: config.directory };
     throw flags.has('config')
       ? usage(`--config names the file already, so --${asked} has no meaning.`, 'Leave one of them out.')
-      : usage(`${face.program} has one configuration, so there is no --${asked}.`, 'Leave it out.');
+      : usage(`${variant.program} has one configuration, so there is no --${asked}.`, 'Leave it out.');
   }
   const scope = asked ?? (config.files.some((file) => file.scope === 'project') ? 'project' : 'user');
   const { file, directory } = locateConfig(scope, { cwd, userDirectory: userConfigDirectory(env) });
   if (asked === undefined && config.notAllowed?.files.some(({ path }) => path === file))
     throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it is not changed.`, {
-      hint: `Look at it with \`${face.program} allow\` first, or change your own file with --user.`,
+      hint: `Look at it with \`${variant.program} allow\` first, or change your own file with --user.`,
     });
   return { scope, file, directory };
 }

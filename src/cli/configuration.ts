@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { loadConfig, type LoadedConfig } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { userConfigDirectory } from '../shared/paths.ts';
-import type { CliFace } from './face.ts';
+import type { CliVariant } from './program-variant.ts';
 
 interface Surroundings {
   readonly cwd: string;
@@ -22,11 +22,11 @@ interface ReadOptions {
 export async function readConfiguration(
   flag: string | undefined,
   { cwd, env }: Surroundings,
-  { configFace: face, variables }: CliFace,
+  { configVariant: variant, variables }: CliVariant,
   { strict = false, keepGoing = false, allowProject }: ReadOptions = {},
 ): Promise<LoadedConfig> {
   const userDirectory = userConfigDirectory(env);
-  const options = { cwd, env, face, userDirectory, strict, keepGoing, allowProject };
+  const options = { cwd, env, variant, userDirectory, strict, keepGoing, allowProject };
   if (flag !== undefined || variables === undefined || !env[variables.config])
     return loadConfig({ ...options, configPath: flag });
   try {
@@ -43,7 +43,7 @@ export async function readConfiguration(
 export function logDirectoryOf(
   { logDirectory }: Pick<LoadedConfig, 'logDirectory'>,
   { cwd, env }: Surroundings,
-  { variables }: CliFace,
+  { variables }: CliVariant,
 ): string | undefined {
   const named = variables && env[variables.logDirectory];
   return named ? resolve(cwd, named) : logDirectory;

@@ -7,7 +7,7 @@ export type FoundCommand =
   | { readonly kind: 'not-executable'; readonly file: string }
   | { readonly kind: 'missing' };
 
-export interface Surroundings {
+export interface CommandLookup {
   readonly cwd: string;
   /** The environment the program would get: its PATH counts, not ours. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -16,7 +16,7 @@ export interface Surroundings {
 
 export function findCommand(
   command: string,
-  { cwd, env, platform = process.platform }: Surroundings,
+  { cwd, env, platform = process.platform }: CommandLookup,
 ): FoundCommand {
   const windows = platform === 'win32';
   const variable = (name: string): string =>

@@ -6,14 +6,14 @@ import type { Context } from './command.ts';
  * Does the work while no other wrap or unwrap is at the same folder, by whatever path. Nothing is written for that, and
  * a program that is killed holds nobody up.
  */
-export function withFolder<T>(
+export function withFolderLock<T>(
   folder: string,
   what: string,
   context: Context,
   work: () => Promise<T> | T,
 ): Promise<T> {
   return withKernelLock(`wrap ${realpathSync(folder)}`, work, {
-    what: `${context.face.program} ${what}`,
+    what: `${context.variant.program} ${what}`,
     patience: PATIENCE,
     signal: context.stop,
     onWait: ({ pid, what: other }) => context.log.info(`waiting for process ${pid} (${other})`),

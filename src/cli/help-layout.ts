@@ -11,7 +11,7 @@ export function columns(rows: readonly (readonly [string, string])[], indent = '
 }
 
 /** A paragraph in lines of at most so many characters. */
-export function wrapped(text: string, limit: number): string[] {
+export function wrapText(text: string, limit: number): string[] {
   // What has lines of its own is a table.
   if (text.includes('\n')) return text.split('\n');
   const lines: string[] = [];

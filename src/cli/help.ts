@@ -1,20 +1,26 @@
-import { COMMON_FLAGS, TOP_FLAGS, type Flag } from './arguments.ts';
-import type { Command } from './command.ts';
+import { COMMON_FLAGS, GLOBAL_FLAGS, type Flag } from './arguments.ts';
+import type { CliCommand } from './command.ts';
 import { commandsOf } from './commands.ts';
-import { hasLayers, inWordsOf, namesItsConfig, type CliFace, type Listening } from './face.ts';
+import {
+  hasLayers,
+  expandPlaceholders,
+  requiresConfigFlag,
+  type CliVariant,
+  type ListenSettings,
+} from './program-variant.ts';
 import { Exit } from './failure.ts';
-import { columns, flagRow, wrapped } from './help-layout.ts';
+import { columns, flagRow, wrapText } from './help-layout.ts';
 
 /** The help of the program as a whole. */
-export function overview(face: CliFace): string {
-  const { program, motto, about = [], environment } = face;
+export function programHelp(variant: CliVariant): string {
+  const { program, motto, about = [], environment } = variant;
   const lines = [
     `${program}: ${motto}.`,
     '',
     ...columns(
       [
         [`Usage: ${program} [flags]`, 'serve the host that starts it, on stdin and stdout'],
-        ...(face.listens
+        ...(variant.listens
           ? [[`       ${program} --http [PORT]`, 'serve clients that connect, on this machine'] as const]
           : []),
         [`       ${program} <command> [flags]`, 'look at the configuration, or use a server, without a host'],
@@ -22,18 +28,20 @@ export function overview(face: CliFace): string {
       '',
     ),
     '',
-    ...about.flatMap((paragraph) => [...wrapped(paragraph, 100), '']),
-    namesItsConfig(face) ? 'Commands, about the servers of a file that --config names:' : 'Commands:',
+    ...about.flatMap((paragraph) => [...wrapText(paragraph, 100), '']),
+    requiresConfigFlag(variant) ? 'Commands, about the servers of a file that --config names:' : 'Commands:',
     ...columns([
-      ...commandsOf(face).map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
+      ...commandsOf(variant).map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
       ['help <command>', 'how to use a command, with examples'],
     ]),
     '',
     'Flags:',
-    ...columns(TOP_FLAGS.filter((flag) => flag.forHttp !== true || face.listens !== undefined).map(flagRow)),
+    ...columns(
+      GLOBAL_FLAGS.filter((flag) => flag.forHttp !== true || variant.listens !== undefined).map(flagRow),
+    ),
     '',
     'Examples:',
-    ...columns(examplesOf(face)),
+    ...columns(examplesOf(variant)),
     '',
     'Environment:',
     ...columns(environment),
@@ -41,17 +49,20 @@ export function overview(face: CliFace): string {
     'Exit codes:',
     ...columns(exitRows(CALL_EXIT)),
     '',
-    ...(face.listens ? [...httpExits(face.listens), ''] : []),
+    ...(variant.listens ? [...httpExits(variant.listens), ''] : []),
     'Only what was asked for goes to stdout, with --json also errors, as {"error":{"code","message","hint"}};',
     'messages, progress and logs go to stderr.',
     '',
   ];
-  return inWordsOf(face, lines.join('\n'));
+  return expandPlaceholders(variant, lines.join('\n'));
 }
 
-function examplesOf(face: CliFace): (readonly [string, string])[] {
-  const launch = [`claude mcp add $0 -- ${face.launch}`, 'let Claude Code use it in this project'] as const;
-  if (namesItsConfig(face)) return [launch, ['$0 --config FILE', 'begin with the servers of a file']];
+function examplesOf(variant: CliVariant): (readonly [string, string])[] {
+  const launch = [
+    `claude mcp add $0 -- ${variant.launch}`,
+    'let Claude Code use it in this project',
+  ] as const;
+  if (requiresConfigFlag(variant)) return [launch, ['$0 --config FILE', 'begin with the servers of a file']];
   return [
     launch,
     ['$0 add files -- npx -y @modelcontextprotocol/server-filesystem .', 'add a server'],
@@ -62,35 +73,35 @@ function examplesOf(face: CliFace): (readonly [string, string])[] {
 }
 
 /** The help of one command. */
-export function commandHelp(
-  { name, words, about, flags, examples, exits, summary }: Command,
-  face: CliFace,
+export function helpForCommand(
+  { name, words, about, flags, examples, exits, summary }: CliCommand,
+  variant: CliVariant,
 ): string {
   const lines = [
     `$0 ${name}: ${summary}`,
     '',
     `Usage: $0 ${usageOf(name, words)}`,
     '',
-    ...about.flatMap((paragraph) => [...wrapped(inWordsOf(face, paragraph), 100), '']),
+    ...about.flatMap((paragraph) => [...wrapText(expandPlaceholders(variant, paragraph), 100), '']),
     'Examples:',
     ...columns(
       examples
-        .filter(([line]) => !flags.some((flag) => !isFor(face, flag) && line.includes(` --${flag.name}`)))
-        .map(([line, meaning]) => [inWordsOf(face, exampleFor(face, line)), meaning] as const),
+        .filter(([line]) => !flags.some((flag) => !isFor(variant, flag) && line.includes(` --${flag.name}`)))
+        .map(([line, meaning]) => [expandPlaceholders(variant, exampleFor(variant, line)), meaning] as const),
     ),
     '',
     'Flags:',
-    ...columns([...flags.filter((flag) => isFor(face, flag)), ...COMMON_FLAGS].map(flagRow)),
+    ...columns([...flags.filter((flag) => isFor(variant, flag)), ...COMMON_FLAGS].map(flagRow)),
     '',
     'Exit codes:',
     ...columns(exitRows(exits ?? [])),
     '',
   ];
-  return inWordsOf(face, lines.join('\n'));
+  return expandPlaceholders(variant, lines.join('\n'));
 }
 
-function isFor(face: CliFace, { forLayers }: Flag): boolean {
-  return forLayers !== true || hasLayers(face);
+function isFor(variant: CliVariant, { forLayers }: Flag): boolean {
+  return forLayers !== true || hasLayers(variant);
 }
 
 function usageOf(name: string, words = ''): string {
@@ -98,8 +109,8 @@ function usageOf(name: string, words = ''): string {
 }
 
 /** With the flag that some programs cannot do without. */
-function exampleFor(face: CliFace, line: string): string {
-  if (!namesItsConfig(face) || line.includes('--config')) return line;
+function exampleFor(variant: CliVariant, line: string): string {
+  if (!requiresConfigFlag(variant) || line.includes('--config')) return line;
   return line.replace('$0 ', () => '$0 --config FILE ');
 }
 
@@ -117,7 +128,7 @@ function exitRows(special: readonly (readonly [number, string])[]): (readonly [s
   return [...meanings].sort(([a], [b]) => a - b).map(([code, meaning]) => [String(code), meaning]);
 }
 
-function httpExits({ stayVariable }: Listening): string[] {
+function httpExits({ stayVariable }: ListenSettings): string[] {
   const ended = stayVariable === undefined ? 'a signal ended it' : 'a signal or the last client ended it';
   return [
     `With --http: 0 when ${ended}, 1 where it cannot listen at that address, 78 where the configuration or`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseJsonc } from '../shared/jsonc.ts';
 import { maskedDiff } from './host-diff.ts';
-import { shownEntry } from './shown-entry.ts';
+import { entryText } from './entry-text.ts';
 import { plainStyle } from './style.ts';
 
 const diffOf = (before: string | undefined, after: string | undefined): string =>
@@ -27,10 +27,10 @@ test('a change of nothing but secrets is told as such, and a file may come or go
 });
 
 test('an entry is shown in one line, without secrets', () => {
-  expect(shownEntry({ command: 'npx', args: ['-y', 'x', '--api-key', 'abcdefg'], env: { T: 'u' } })).toBe(
+  expect(entryText({ command: 'npx', args: ['-y', 'x', '--api-key', 'abcdefg'], env: { T: 'u' } })).toBe(
     'npx -y x --api-key ***',
   );
-  expect(shownEntry({ serverUrl: 'https://x/mcp?key=abcdefg' })).toBe('https://x/mcp?key=***');
-  expect(shownEntry({})).toBe('neither a command nor an address');
-  expect(shownEntry(3)).toBe('neither a command nor an address');
+  expect(entryText({ serverUrl: 'https://x/mcp?key=abcdefg' })).toBe('https://x/mcp?key=***');
+  expect(entryText({})).toBe('neither a command nor an address');
+  expect(entryText(3)).toBe('neither a command nor an address');
 });

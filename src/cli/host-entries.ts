@@ -17,7 +17,7 @@ import { TOKEN_VARIABLE } from './http-token.ts';
 import { ownLaunch, sharedLaunch } from './own-launch.ts';
 
 /** What hosts and their files are looked for in. */
-export function surroundingsOf({ cwd, env }: Pick<Context, 'cwd' | 'env'>): HostEnvironment {
+export function hostEnvironment({ cwd, env }: Pick<Context, 'cwd' | 'env'>): HostEnvironment {
   return { platform: process.platform, home: homeDirectory(), env, cwd };
 }
 
@@ -34,10 +34,10 @@ export interface OurProgram {
 export function ourProgram(
   host: Host,
   { file, variables, scope = 'user' }: OurProgram,
-  { face, env, cwd }: Context,
+  { variant, env, cwd }: Context,
 ): Entry {
-  const started = { script: process.argv[1] ?? '', node: process.execPath, launch: face.launch, env };
-  const { command, args } = scope === 'project' ? sharedLaunch(face.launch) : ownLaunch(started);
+  const started = { script: process.argv[1] ?? '', node: process.execPath, launch: variant.launch, env };
+  const { command, args } = scope === 'project' ? sharedLaunch(variant.launch) : ownLaunch(started);
   const named = file !== undefined && scope === 'project' ? withinProject(file, cwd) : file;
   return programEntry(host, {
     command,
@@ -69,7 +69,7 @@ export function ourAddress(host: Host, url: string): Entry {
 }
 
 /** What the person has to see to, where a host does not pass on the variables that a configuration refers to. */
-export function passingNotes(
+export function variableNotes(
   { title, envInheritance: passes }: Host,
   variables: readonly string[],
 ): string[] {
@@ -132,11 +132,11 @@ export const MODEL_VARIABLES = [
 /** The same of a text. */
 export function referencesIn(text: string): string[] {
   const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?=\}|:-)/g)].map(([, name]) => name!);
-  return passed(names);
+  return passedVariables(names);
 }
 
 /** Names of variables, each once and in order, without those that every program gets. */
-export function passed(names: readonly string[]): string[] {
+export function passedVariables(names: readonly string[]): string[] {
   return [...new Set(names)].filter((name) => !EVERYWHERE.has(name)).sort();
 }
 

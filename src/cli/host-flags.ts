@@ -1,5 +1,5 @@
 import { findHost, HOSTS, type Host, type Scope } from '../hosts/index.ts';
-import { usage, type Arguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './arguments.ts';
 
 /** What our entry is called in a host, where nobody says otherwise. */
 const USUAL_NAME = 'switchboard';
@@ -22,16 +22,16 @@ export const HOST_NAMES = HOSTS.map(({ name }) => name).join(', ');
 export const HOST_DRY_RUN: Flag = { name: 'dry-run', summary: 'show what would change, and change nothing' };
 
 /** The hosts that were named, each once. */
-export function hostsIn({ words }: Arguments): Host[] {
+export function hostsIn({ words }: ParsedArguments): Host[] {
   return [...new Set(words.map(findHost))];
 }
 
-export function scopeIn({ flags }: Arguments): Scope | undefined {
+export function scopeIn({ flags }: ParsedArguments): Scope | undefined {
   const scope = flags.get('scope');
   if (scope === undefined || scope === 'user' || scope === 'project') return scope;
   throw usage(`There is no scope ${JSON.stringify(scope)}.`, 'There are "user" and "project".');
 }
 
-export function nameIn({ flags }: Arguments): string {
+export function nameIn({ flags }: ParsedArguments): string {
   return flags.get('name') ?? USUAL_NAME;
 }

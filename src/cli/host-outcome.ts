@@ -1,7 +1,7 @@
 import { parseText, type EntryChange, type HostLocation } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { Outcome } from './command.ts';
+import type { CommandOutcome } from './command.ts';
 import { describeFailure, Exit, failureData } from './failure.ts';
 import { maskedDiff } from './host-diff.ts';
 import { plainStyle, type Style } from './style.ts';
@@ -32,7 +32,7 @@ export function hostOutcome({
   dryRun,
   program,
   data,
-}: HostOutcomeOptions): Outcome & { readonly data: object } {
+}: HostOutcomeOptions): CommandOutcome & { readonly data: object } {
   const failures = results.flatMap(({ change }) => (change instanceof SwitchboardError ? [change] : []));
   return {
     exitCode: failures.length > 0 ? Exit.failed : Exit.ok,

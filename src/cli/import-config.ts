@@ -20,7 +20,7 @@ export interface ConfigImport {
 export interface ConfigImportOptions extends Omit<ImportOptions, 'directory'> {
   /** The file that was named, absolute, where one was. */
   readonly explicit: string | undefined;
-  readonly face: ProgramVariant | undefined;
+  readonly variant: ProgramVariant | undefined;
   /** What else to change in the text. Default nothing. */
   readonly more?: ((text: string) => string) | undefined;
 }
@@ -36,7 +36,7 @@ export async function planConfigImport(
   servers: readonly HostServer[],
   options: ConfigImportOptions,
 ): Promise<ConfigImport> {
-  const { where, explicit, face, more = (text) => text } = options;
+  const { where, explicit, variant, more = (text) => text } = options;
   const userDirectory = userConfigDirectory(where.env);
   const { file, directory } =
     level === 'explicit'
@@ -61,7 +61,7 @@ export async function planConfigImport(
       // A new file may hold the secrets of the hosts.
       ownerOnly: !hidesSecrets || level === 'user',
       scope: level === 'explicit' ? undefined : level,
-      variant: face,
+      variant: variant,
     });
   const edited = await edit(true);
   return {

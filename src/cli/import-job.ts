@@ -13,9 +13,16 @@ import {
 } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
-import { usage, type Arguments } from './arguments.ts';
+import { usage, type ParsedArguments } from './arguments.ts';
 import type { Context } from './command.ts';
-import { isOurs, ourProgram, passed, referencesIn, surroundingsOf, variablesIn } from './host-entries.ts';
+import {
+  isOurs,
+  ourProgram,
+  passedVariables,
+  referencesIn,
+  hostEnvironment,
+  variablesIn,
+} from './host-entries.ts';
 import { hostsIn, nameIn, scopeIn } from './host-flags.ts';
 import { levelOf, planConfigImport, type ConfigImport, type Level } from './import-config.ts';
 import type { PlannedServer } from './import-plan.ts';
@@ -53,9 +60,9 @@ export interface ImportDone {
   }[];
 }
 
-export async function prepareImport(given: Arguments, context: Context): Promise<ImportJob> {
+export async function prepareImport(given: ParsedArguments, context: Context): Promise<ImportJob> {
   const { flags } = given;
-  const where = surroundingsOf(context);
+  const where = hostEnvironment(context);
   const { servers, ours, problems } = gather(given, where);
   const config = await context.loadConfig('quietly');
   const explicit = given.flags.get('config');
@@ -66,7 +73,7 @@ export async function prepareImport(given: Arguments, context: Context): Promise
     hidesSecrets: hidesSecrets(given),
     takesOver,
     explicit: explicit === undefined ? undefined : resolve(context.cwd, explicit),
-    face: context.face.configFace,
+    variant: context.variant.configVariant,
   };
   const level = levelIn(given);
   // What others have, too, changes only when it is asked for, and only where they get the servers back from our file.
@@ -131,7 +138,7 @@ export function entryMaker(
       // Codex names variables that our configuration need not refer to.
       ...read.flatMap((each) => each.planned).flatMap((each) => each.variables.map((needed) => needed.name)),
     ];
-    return ourProgram(host, { file: explicit, variables: passed(variables), scope }, context);
+    return ourProgram(host, { file: explicit, variables: passedVariables(variables), scope }, context);
   };
 }
 
@@ -147,7 +154,7 @@ interface Gathered {
   readonly problems: readonly SwitchboardError[];
 }
 
-function gather(given: Arguments, where: HostEnvironment): Gathered {
+function gather(given: ParsedArguments, where: HostEnvironment): Gathered {
   const named = hostsIn(given);
   const scope = scopeIn(given);
   const only = given.lists.get('only');
@@ -177,14 +184,14 @@ function gather(given: Arguments, where: HostEnvironment): Gathered {
 }
 
 /** Where everything goes by a flag; undefined: each server where its host's file belongs. */
-export function levelIn({ flags }: Arguments): Level | undefined {
+export function levelIn({ flags }: ParsedArguments): Level | undefined {
   return (
     (['user', 'project'] as const).find((each) => flags.has(each)) ??
     (flags.has('config') ? 'explicit' : undefined)
   );
 }
 
-export function hidesSecrets({ flags }: Arguments): boolean {
+export function hidesSecrets({ flags }: ParsedArguments): boolean {
   const how = flags.get('secrets') ?? 'keep';
   if (how === 'keep' || how === 'env') return how === 'env';
   throw usage(

@@ -3,13 +3,13 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { parseJsonc } from '../shared/jsonc.ts';
 import { printableLine } from '../shared/printable.ts';
 import { maskedDiff } from './host-diff.ts';
-import { passingNotes, referencesIn } from './host-entries.ts';
+import { variableNotes, referencesIn } from './host-entries.ts';
 import type { ConfigImport } from './import-config.ts';
 import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
 import { isWritten, type PlannedServer } from './import-plan.ts';
 import type { FileTakeover } from './takeover-plan.ts';
 import { variablesText } from './needed-variables.ts';
-import { shownEntry } from './shown-entry.ts';
+import { entryText } from './entry-text.ts';
 import type { Style } from './style.ts';
 import { table } from './table.ts';
 
@@ -20,7 +20,7 @@ export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style)
     whereabouts(server.location),
     printableLine(server.name),
     state === 'clash' || (state === 'new' && as !== server.name) ? `${state}, as ${as}` : state,
-    shownEntry(server.value),
+    entryText(server.value),
   ]);
   const titles = ['HOST', 'NAME', 'STATE', 'SERVER'].map((title) => ({ title }));
   const notes = servers.flatMap(({ server, as, notes: own }) =>
@@ -54,7 +54,7 @@ export function hostDiff({ parts, change }: HostTakeover, style: Style): string 
 }
 
 /** What was done. */
-export function doneText(job: ImportJob, { configs, takeovers }: ImportDone, program: string): string {
+export function importDoneText(job: ImportJob, { configs, takeovers }: ImportDone, program: string): string {
   const references = configs.flatMap(({ edited }) => referencesIn(edited.after));
   const lines = [
     ...configs.map(({ plan, edited }) => {
@@ -91,7 +91,7 @@ function takenText(
   return [
     what,
     `  \`${program} eject ${host.name}\` puts them back. ${next}\n`,
-    ...passingNotes(host, references).map((note) => `  ${note}\n`),
+    ...variableNotes(host, references).map((note) => `  ${note}\n`),
   ].join('');
 }
 

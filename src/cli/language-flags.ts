@@ -1,4 +1,4 @@
-import { usage, type Arguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './arguments.ts';
 
 /** Which model stands before a server, and what it may do: as far as it is said on a command line. */
 export interface LanguageChoice {
@@ -42,7 +42,7 @@ export const WRAPPER_FLAGS: readonly Flag[] = [
 /** How long one request may take where nothing is said, in milliseconds. */
 export const USUAL_TIMEOUT = 180_000;
 
-export function languageIn({ flags }: Pick<Arguments, 'flags'>): LanguageChoice {
+export function languageIn({ flags }: Pick<ParsedArguments, 'flags'>): LanguageChoice {
   const model = flags.get('model');
   const provider = providerIn(flags.get('provider'));
   const baseUrl = addressIn(flags.get('base-url'));
@@ -101,7 +101,7 @@ function addressIn(text: string | undefined): string | undefined {
 }
 
 /** A whole number from 1 to `most`. */
-export function numberIn(flags: Arguments['flags'], name: string, most: number): number | undefined {
+export function numberIn(flags: ParsedArguments['flags'], name: string, most: number): number | undefined {
   const text = flags.get(name);
   if (text === undefined) return undefined;
   const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;

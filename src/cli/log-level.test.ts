@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exitCodeOf } from './failure.ts';
-import { mcpProxyServer } from './faces/mcp-proxy-server.ts';
-import { switchboard } from './faces/switchboard.ts';
+import { mcpProxyServer } from './variants/mcp-proxy-server.ts';
+import { switchboard } from './variants/switchboard.ts';
 import { chosenLogLevel } from './log-level.ts';
 
 test('the flag comes before SWITCHBOARD_LOG_LEVEL, and that before the variable of the program', () => {

@@ -2,14 +2,14 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { LOG_LEVELS, type LogLevel } from '../shared/log.ts';
 import { usage } from './arguments.ts';
-import type { CliFace } from './face.ts';
+import type { CliVariant } from './program-variant.ts';
 import { writeStderr } from './stderr.ts';
 
 /** The level from the flag, else from SWITCHBOARD_LOG_LEVEL, else from the program's own variable, else undefined. */
 export function chosenLogLevel(
   flag: string | undefined,
   env: NodeJS.ProcessEnv,
-  { program, variables }: CliFace,
+  { program, variables }: CliVariant,
 ): LogLevel | undefined {
   if (flag !== undefined) {
     if (isLogLevel(flag)) return flag;

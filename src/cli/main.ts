@@ -1,8 +1,8 @@
 import { fstatSync } from 'node:fs';
-import { parseArguments, TOP_FLAGS } from './arguments.ts';
+import { parseArguments, GLOBAL_FLAGS } from './arguments.ts';
 import { ignoredPaths } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { CliFace } from './face.ts';
+import type { CliVariant } from './program-variant.ts';
 import { serve } from './serve.ts';
 import { writeStderr } from './stderr.ts';
 
@@ -11,27 +11,27 @@ import { writeStderr } from './stderr.ts';
  *
  * Hosts wait for the first of the two, so nothing of the second is loaded for it.
  */
-export async function main(argv: readonly string[], face: CliFace): Promise<number> {
+export async function runProgram(argv: readonly string[], variant: CliVariant): Promise<number> {
   // Before flags are looked at: they are not those of other commands.
-  if (argv[0] === WRAPPED && face.program === 'switchboard') {
+  if (argv[0] === WRAPPED && variant.program === 'switchboard') {
     const { serveWrapped } = await import('./serve-wrapped.ts');
-    return serveWrapped(argv.slice(1), face);
+    return serveWrapped(argv.slice(1), variant);
   }
   if (argv[0] === '__complete') {
     const { complete } = await import('./completion/complete.ts');
-    return complete(argv.slice(1), face);
+    return complete(argv.slice(1), variant);
   }
-  for (const said of ignoredPaths()) writeStderr(`${face.program}: ${printableLine(said)}\n`);
-  const request = asksToServe(argv, face);
+  for (const said of ignoredPaths()) writeStderr(`${variant.program}: ${printableLine(said)}\n`);
+  const request = asksToServe(argv, variant);
   if (request === undefined) {
     const { runCommand } = await import('./run.ts');
-    return runCommand(argv, face);
+    return runCommand(argv, variant);
   }
   try {
-    return await serve(request, face);
+    return await serve(request, variant);
   } catch (error) {
     const { writeFailure } = await import('./output.ts');
-    return await writeFailure(error, request.http?.json === true, face.program);
+    return await writeFailure(error, request.http?.json === true, variant.program);
   }
 }
 
@@ -39,11 +39,11 @@ export async function main(argv: readonly string[], face: CliFace): Promise<numb
 const WRAPPED = 'language-server';
 
 /** What to serve with; undefined when something else is asked for, or asked for wrongly. */
-function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof serve>[0] | undefined {
+function asksToServe(argv: readonly string[], variant: CliVariant): Parameters<typeof serve>[0] | undefined {
   try {
-    const { flags, words } = parseArguments(argv, TOP_FLAGS);
+    const { flags, words } = parseArguments(argv, GLOBAL_FLAGS);
     if (words.length > 0 || (flags.has('http') && flags.has('sse'))) return undefined;
-    const port = face.listens?.portVariable && process.env[face.listens.portVariable];
+    const port = variant.listens?.portVariable && process.env[variant.listens.portVariable];
     const byPort = port && !flags.has('stdio') && !isStartedByHost() ? port : undefined;
     const http = flags.get('http') ?? flags.get('sse') ?? byPort;
     for (const name of flags.keys())
@@ -60,7 +60,9 @@ function asksToServe(argv: readonly string[], face: CliFace): Parameters<typeof 
             http: {
               address: http === '' ? (port ?? '') : http,
               from:
-                flags.get('http') || flags.get('sse') ? '--http' : (face.listens?.portVariable ?? '--http'),
+                flags.get('http') || flags.get('sse')
+                  ? '--http'
+                  : (variant.listens?.portVariable ?? '--http'),
               allowRemote: flags.has('allow-remote'),
               showToken: flags.has('show-token'),
               json: flags.has('json'),

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { SwitchboardError } from '../shared/errors.ts';
-import type { Outcome } from './command.ts';
+import type { CommandOutcome } from './command.ts';
 import { describeFailure, exitCodeOf, failureData, type FailureData } from './failure.ts';
 import { writeStderr } from './stderr.ts';
 import { createStyle } from './style.ts';
@@ -9,7 +9,7 @@ import { createStyle } from './style.ts';
 const STDOUT = 1;
 
 /** The one place that writes to stdout: the outcome of a command, for a person or as JSON. */
-export async function writeOutcome(outcome: Outcome, json: boolean): Promise<void> {
+export async function writeOutcome(outcome: CommandOutcome, json: boolean): Promise<void> {
   const text = json
     ? `${safeJson(outcome.data)}\n`
     : outcome.text(createStyle(isatty(STDOUT) ? process.stdout : { isTTY: false }, process.env));

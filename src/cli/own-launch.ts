@@ -8,7 +8,7 @@ export interface OwnLaunch {
   readonly args: readonly string[];
 }
 
-export interface Started {
+export interface CurrentProcess {
   /** The script that runs now, as it was called. */
   readonly script: string;
   /** The interpreter that runs it. */
@@ -24,12 +24,18 @@ export interface Started {
  * The interpreter and the script, both absolute: a host with windows knows nothing of the PATH of a shell, and the script
  * alone needs it to find its interpreter. What npx has fetched for one run may be gone tomorrow; then it is npx itself.
  */
-export function ownLaunch({ script, node, launch, env, platform = process.platform }: Started): OwnLaunch {
+export function ownLaunch({
+  script,
+  node,
+  launch,
+  env,
+  platform = process.platform,
+}: CurrentProcess): OwnLaunch {
   const called = resolve(script);
   const real = realOf(called);
-  if (isFetched(called)) return npxLaunch(launch, node, env, platform);
+  if (isTemporaryInstall(called)) return npxLaunch(launch, node, env, platform);
   // The link of a package manager, which needs not stay where it is, leads to the script; the script's own path is kept.
-  return { command: lastingNode(node, env, platform), args: [/\.[cm]?js$/.test(called) ? called : real] };
+  return { command: stableNodePath(node, env, platform), args: [/\.[cm]?js$/.test(called) ? called : real] };
 }
 
 /** The same for an entry that others have, too: by a name that means the same on every machine. */
@@ -39,7 +45,7 @@ export function sharedLaunch(launch: string): OwnLaunch {
 }
 
 /** Whether a file, or what a link leads to, was fetched for one run. */
-export function isFetched(file: string): boolean {
+export function isTemporaryInstall(file: string): boolean {
   return FETCHED.test(file) || FETCHED.test(realOf(file));
 }
 
@@ -61,17 +67,17 @@ function npxLaunch(
 }
 
 /** The same interpreter by a name that outlives its next version, where the PATH has one: Homebrew's own does not. */
-export function lastingNode(node: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+export function stableNodePath(node: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   const name = platform === 'win32' ? 'node.exe' : 'node';
   const candidates = (env.PATH ?? '')
     .split(delimiter)
-    .filter((directory) => directory !== '' && !isPassing(directory))
+    .filter((directory) => directory !== '' && !isTemporaryPath(directory))
     .map((directory) => resolve(directory, name));
   return candidates.find((candidate) => existsSync(candidate) && realOf(candidate) === realOf(node)) ?? node;
 }
 
 /** Whether a directory, or a file in it, is on the PATH of one shell or one run only. */
-export function isPassing(path: string): boolean {
+export function isTemporaryPath(path: string): boolean {
   return /fnm_multishells/.test(path) || ADDED_BY_NPM.test(path);
 }
 

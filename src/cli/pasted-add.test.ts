@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseArguments } from './arguments.ts';
-import { add } from './commands/add.ts';
+import { addCommand } from './commands/add.ts';
 import { spellOutPasted } from './pasted-add.ts';
 
 const spellOut = (...argv: string[]) => spellOutPasted(argv, [{ name: 'user', summary: '' }]);
@@ -58,8 +58,8 @@ test('a flag that add has nothing like is refused by name, without its value', (
 });
 
 test('add understands what comes out', () => {
-  const argv = add.spellOut!(['claude', 'mcp', 'add', 'x', '-e', 'A=1', '--', 'npx', '-y', 'pkg']);
-  const { words, lists } = parseArguments(argv, add.flags, add.commandAt);
+  const argv = addCommand.spellOut!(['claude', 'mcp', 'add', 'x', '-e', 'A=1', '--', 'npx', '-y', 'pkg']);
+  const { words, lists } = parseArguments(argv, addCommand.flags, addCommand.commandAt);
   expect(words).toEqual(['x', 'npx', '-y', 'pkg']);
   expect(lists.get('env')).toEqual(['A=1']);
 });

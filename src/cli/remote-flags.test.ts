@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
-import { parseArguments, type Arguments } from './arguments.ts';
-import { add } from './commands/add.ts';
+import { parseArguments, type ParsedArguments } from './arguments.ts';
+import { addCommand } from './commands/add.ts';
 import { remoteEntry, secretsRemark } from './remote-flags.ts';
 
-const given = (...argv: string[]): Arguments => parseArguments(argv, add.flags, add.commandAt);
+const given = (...argv: string[]): ParsedArguments =>
+  parseArguments(argv, addCommand.flags, addCommand.commandAt);
 
 function failure(...argv: string[]): SwitchboardError {
   try {

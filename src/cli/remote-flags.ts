@@ -1,5 +1,5 @@
 import { redactUrl, type RemoteEntry } from '../config/index.ts';
-import { usage, type Arguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './arguments.ts';
 
 /** Flags of `add` about a server that runs elsewhere. */
 export const REMOTE_FLAGS: readonly Flag[] = [
@@ -20,7 +20,7 @@ export const REMOTE_FLAGS: readonly Flag[] = [
 ];
 
 /** The entry that the flags describe; undefined where they describe none, and the server is a program. */
-export function remoteEntry({ flags, lists, words }: Arguments): RemoteEntry | undefined {
+export function remoteEntry({ flags, lists, words }: ParsedArguments): RemoteEntry | undefined {
   const url = flags.get('url');
   if (url === undefined) {
     const lonely = ['transport', 'header'].find((flag) => flags.has(flag));

@@ -4,13 +4,20 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { createLogger, type Logger, type LogLevel } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { VERSION } from '../shared/version.ts';
-import { COMMON_FLAGS, parseArguments, TOP_FLAGS, twice, usage, type Arguments } from './arguments.ts';
-import type { Command, Context, Outcome } from './command.ts';
+import {
+  COMMON_FLAGS,
+  parseArguments,
+  GLOBAL_FLAGS,
+  repeatedFlag,
+  usage,
+  type ParsedArguments,
+} from './arguments.ts';
+import type { CliCommand, Context, CommandOutcome } from './command.ts';
 import { commandsOf, type CommandEntry } from './commands.ts';
 import { readConfiguration } from './configuration.ts';
-import { namesItsConfig, type CliFace } from './face.ts';
+import { requiresConfigFlag, type CliVariant } from './program-variant.ts';
 import { Exit } from './failure.ts';
-import { commandHelp, overview } from './help.ts';
+import { helpForCommand, programHelp } from './help.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { writeFailure, writeOutcome } from './output.ts';
 import { createServerOutput } from './server-output.ts';
@@ -20,18 +27,18 @@ import { onStop, type StopSignal } from './stop.ts';
 import { otherWarnings } from './unusable.ts';
 
 /** Runs the command that the arguments name, prints what it found, and leaves no server behind. Returns the exit code. */
-export async function runCommand(argv: readonly string[], face: CliFace): Promise<number> {
+export async function runCommand(argv: readonly string[], variant: CliVariant): Promise<number> {
   // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
   const json = ourPart(argv).includes('--json');
   let ending: Ending | undefined;
   try {
-    const { command, given } = await understand(argv, face);
-    const chosen = chosenLogLevel(given.flags.get('log-level'), process.env, face);
+    const { command, given } = await understand(argv, variant);
+    const chosen = chosenLogLevel(given.flags.get('log-level'), process.env, variant);
     const time = given.flags.has('log-time');
-    const log = createLog(chosen ?? 'warn', time, face);
+    const log = createLog(chosen ?? 'warn', time, variant);
     ending = createEnding(log);
     // What goes wrong with a server is what the commands report; the gateway need not say it too.
-    const context = createContext(given, face, log, createLog(chosen ?? 'error', time, face), ending);
+    const context = createContext(given, variant, log, createLog(chosen ?? 'error', time, variant), ending);
     const running = command.run(given, context);
     running.catch(() => undefined); // When it is stopped nobody waits for it any more.
     const outcome = await Promise.race([running, ending.stopped]);
@@ -43,7 +50,7 @@ export async function runCommand(argv: readonly string[], face: CliFace): Promis
     await ended;
     return stopped === undefined ? outcome.exitCode : SIGNAL_EXIT[stopped];
   } catch (error) {
-    return await writeFailure(error, json, face.program);
+    return await writeFailure(error, json, variant.program);
   } finally {
     await ending?.close();
   }
@@ -58,45 +65,49 @@ function ourPart(argv: readonly string[]): readonly string[] {
 /** As shells count them: 128 and the number of the signal. */
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-function createLog(level: LogLevel, time: boolean, { program }: CliFace): Logger {
+function createLog(level: LogLevel, time: boolean, { program }: CliVariant): Logger {
   return createLogger({ level, program, write: (line) => writeLogLine(line, time) });
 }
 
 interface Understood {
-  readonly command: Pick<Command, 'run'>;
-  readonly given: Arguments;
+  readonly command: Pick<CliCommand, 'run'>;
+  readonly given: ParsedArguments;
 }
 
-async function understand(argv: readonly string[], face: CliFace): Promise<Understood> {
-  const { program } = face;
+async function understand(argv: readonly string[], variant: CliVariant): Promise<Understood> {
+  const { program } = variant;
   const at = commandAt(argv);
-  const top = parseArguments(argv.slice(0, at), TOP_FLAGS);
+  const top = parseArguments(argv.slice(0, at), GLOBAL_FLAGS);
   const name = argv[at];
   const rest = argv.slice(at + 1);
-  refuseLonely(top, name, face);
+  refuseLonely(top, name, variant);
   if (top.flags.has('version')) return answer(top, { version: VERSION }, `${VERSION}\n`);
   if (top.flags.has('dry-run')) {
-    return withCommand('dry-run', name === undefined ? [] : [name, ...rest], top, face);
+    return withCommand('dry-run', name === undefined ? [] : [name, ...rest], top, variant);
   }
   if (name === 'help') {
     const { words } = parseArguments(rest, COMMON_FLAGS);
     if (words.length > 1) throw usage('help takes one command.', `For example: ${program} help call`);
     return words[0] === undefined
-      ? answerOverview(top, face)
-      : withCommand(words[0], top.flags.has('help') ? [] : ['--help'], top, face);
+      ? answerOverview(top, variant)
+      : withCommand(words[0], top.flags.has('help') ? [] : ['--help'], top, variant);
   }
-  if (name !== undefined) return withCommand(name, top.flags.has('help') ? [] : rest, top, face);
-  if (top.flags.has('help')) return answerOverview(top, face);
+  if (name !== undefined) return withCommand(name, top.flags.has('help') ? [] : rest, top, variant);
+  if (top.flags.has('help')) return answerOverview(top, variant);
   if (top.flags.has('json'))
     throw usage('--json belongs to a command.', `For example: ${program} list --json`);
-  const { welcome } = await import('./commands/welcome.ts');
-  return { command: welcome, given: top };
+  const { welcomeCommand } = await import('./commands/welcome.ts');
+  return { command: welcomeCommand, given: top };
 }
 
 /** Flags about clients that connect mean nothing where something else is asked for. */
-function refuseLonely({ flags }: Arguments, command: string | undefined, { program }: CliFace): void {
+function refuseLonely(
+  { flags }: ParsedArguments,
+  command: string | undefined,
+  { program }: CliVariant,
+): void {
   if (flags.has('help') || flags.has('version')) return;
-  const given = TOP_FLAGS.filter((flag) => flag.forHttp === true && flags.has(flag.name));
+  const given = GLOBAL_FLAGS.filter((flag) => flag.forHttp === true && flags.has(flag.name));
   const [asked, again] = given.filter(({ value }) => value !== undefined);
   if (again) throw usage('--http and --sse are the same.', 'Leave one of them out.');
   if (asked === undefined) {
@@ -116,7 +127,7 @@ function refuseLonely({ flags }: Arguments, command: string | undefined, { progr
 function commandAt(argv: readonly string[]): number {
   let at = 0;
   while (at < argv.length && argv[at]!.startsWith('-')) {
-    const takesValue = TOP_FLAGS.some(
+    const takesValue = GLOBAL_FLAGS.some(
       ({ name, short, value }) =>
         value !== undefined && (argv[at] === `--${name}` || argv[at] === `-${short ?? '-'}`),
     );
@@ -128,30 +139,30 @@ function commandAt(argv: readonly string[]): number {
 async function withCommand(
   name: string,
   rest: readonly string[],
-  top: Arguments,
-  face: CliFace,
+  top: ParsedArguments,
+  variant: CliVariant,
 ): Promise<Understood> {
-  const command = await findEntry(name, face).load();
+  const command = await findEntry(name, variant).load();
   const known = [...COMMON_FLAGS, ...command.flags];
   const typed = command.spellOut?.(rest) ?? rest;
   const { flags, lists, words } = parseArguments(typed, known, command.commandAt);
   const again = [...flags.keys()].find((flag) => top.flags.has(flag));
-  if (again !== undefined) throw twice(again);
+  if (again !== undefined) throw repeatedFlag(again);
   const given = { flags: new Map([...top.flags, ...flags]), lists, words };
   if (!given.flags.has('help')) {
-    if (namesItsConfig(face) && !given.flags.has('config') && command.needsNoConfig !== true)
-      throw needsConfig(name, face);
+    if (requiresConfigFlag(variant) && !given.flags.has('config') && command.needsNoConfig !== true)
+      throw needsConfig(name, variant);
     return { command, given };
   }
-  const help = commandHelp(command, face);
+  const help = helpForCommand(command, variant);
   return answer(given, { help }, help);
 }
 
-function findEntry(name: string, face: CliFace): CommandEntry {
-  const commands = commandsOf(face);
+function findEntry(name: string, variant: CliVariant): CommandEntry {
+  const commands = commandsOf(variant);
   const entry = commands.find((each) => each.name === name);
   if (entry !== undefined) return entry;
-  const { program, servers } = face;
+  const { program, servers } = variant;
   const guess = didYouMean(name, [...commands.map((each) => each.name), 'help']);
   const hint = [guess, servers, `${program} --help shows what there is.`].filter(Boolean);
   throw usage(
@@ -160,21 +171,21 @@ function findEntry(name: string, face: CliFace): CommandEntry {
   );
 }
 
-function needsConfig(command: string, { program, servers }: CliFace): SwitchboardError {
+function needsConfig(command: string, { program, servers }: CliVariant): SwitchboardError {
   return usage(
     `${program} ${command} needs --config: without it there is no configuration to look at.`,
     `Write ${program} --config FILE ${command}. ${servers ?? ''}`.trimEnd(),
   );
 }
 
-function answerOverview(given: Arguments, face: CliFace): Understood {
-  const help = overview(face);
+function answerOverview(given: ParsedArguments, variant: CliVariant): Understood {
+  const help = programHelp(variant);
   return answer(given, { help }, help);
 }
 
 /** A command whose answer is known already. */
-function answer(given: Arguments, data: unknown, text: string): Understood {
-  const outcome: Outcome = { exitCode: Exit.ok, data, text: () => text };
+function answer(given: ParsedArguments, data: unknown, text: string): Understood {
+  const outcome: CommandOutcome = { exitCode: Exit.ok, data, text: () => text };
   return { command: { run: () => Promise.resolve(outcome) }, given };
 }
 
@@ -205,15 +216,15 @@ function createEnding(log: Logger): Ending {
 }
 
 /** The same program, where its file is about to be made. */
-function withoutFile(face: CliFace): CliFace {
-  return face.configFace === undefined
-    ? face
-    : { ...face, configFace: { ...face.configFace, mayBeMissing: true } };
+function withoutFile(variant: CliVariant): CliVariant {
+  return variant.configVariant === undefined
+    ? variant
+    : { ...variant, configVariant: { ...variant.configVariant, mayBeMissing: true } };
 }
 
 function createContext(
-  given: Arguments,
-  face: CliFace,
+  given: ParsedArguments,
+  variant: CliVariant,
   log: Logger,
   gatewayLog: Logger,
   ending: Ending,
@@ -223,14 +234,14 @@ function createContext(
   const status = createStatusLine();
   const output = createServerOutput(log.enabled('info'), status);
   return {
-    face,
+    variant,
     cwd,
     env,
     log,
     status,
     stop: ending.signal,
     async loadConfig(how) {
-      const expected = how === 'or new' ? withoutFile(face) : face;
+      const expected = how === 'or new' ? withoutFile(variant) : variant;
       const config = await readConfiguration(given.flags.get('config'), { cwd, env }, expected, {
         strict: how === 'strictly',
         allowProject: given.flags.has('allow-project') ? true : undefined,
@@ -245,7 +256,7 @@ function createContext(
         config,
         log: gatewayLog,
         stderr: output.take,
-        program: face.program,
+        program: variant.program,
         startHint,
         configPath: given.flags.get('config'),
         env,

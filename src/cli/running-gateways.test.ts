@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createProject, type Project } from '../../test/helpers/temp-project.ts';
 import type { ServerState } from '../app.ts';
 import { loadConfig, type LoadedConfig } from '../config/index.ts';
-import { publish, withdraw, type RunFile } from './run-file.ts';
+import { writeStateFile, removeStateFile, type GatewayStateFile } from './state-file.ts';
 import { gatewayAt, runningGateways } from './running-gateways.ts';
 
 const posix = process.platform !== 'win32';
@@ -37,28 +37,28 @@ const program = 'switchboard';
 test('a gateway is found by the port that it listens on, whatever it serves', async () => {
   const { config, state } = await setUp();
   const anywhere = (): boolean => true;
-  await publish(state, { config, program, servers: [] });
+  await writeStateFile(state, { config, program, servers: [] });
   expect(gatewayAt(state, 80, anywhere)).toBeUndefined();
   const hosts: string[] = [];
   for (const [url, port] of [
     ['http://127.0.0.1:3006/mcp', 3006],
     ['http://[::1]:80/mcp', 80],
   ] as const) {
-    await publish(state, { config, program, url, servers: [] });
+    await writeStateFile(state, { config, program, url, servers: [] });
     expect(gatewayAt(state, port, (host) => hosts.push(host) > 0)).toMatchObject({ pid: process.pid, url });
     expect(gatewayAt(state, port, () => false)).toBeUndefined();
     expect(gatewayAt(state, port + 1, anywhere)).toBeUndefined();
   }
   expect(hosts).toEqual(['127.0.0.1', '::1']);
-  await withdraw(state);
+  await removeStateFile(state);
   expect(gatewayAt(state, 80, anywhere)).toBeUndefined();
 });
 
 test('what is published is found by whoever has the same configuration, until it is withdrawn', async () => {
   const { config, state, project } = await setUp();
   expect(runningGateways(state, config)).toEqual([]);
-  await publish(state, { config, program, servers: [{ name: 'a', state: { kind: 'idle' } }] });
-  await publish(state, { config, program, servers: [crashed('gone'), RUNNING] });
+  await writeStateFile(state, { config, program, servers: [{ name: 'a', state: { kind: 'idle' } }] });
+  await writeStateFile(state, { config, program, servers: [crashed('gone'), RUNNING] });
   const [found, ...others] = runningGateways(state, config);
   expect(others).toEqual([]);
   expect(found).toMatchObject({
@@ -75,7 +75,7 @@ test('what is published is found by whoever has the same configuration, until it
     env: {},
   });
   expect(runningGateways(state, other)).toEqual([]);
-  await withdraw(state);
+  await removeStateFile(state);
   expect(runningGateways(state, config)).toEqual([]);
   expect(fs.readdirSync(project.path('state/run'))).toEqual([]);
 });
@@ -83,45 +83,45 @@ test('what is published is found by whoever has the same configuration, until it
 test('without a configuration file the directory tells gateways apart', async () => {
   const project = createProject();
   const here = await loadConfig({ cwd: project.dir, env: {} });
-  await publish(project.path('state'), { config: here, program, servers: [] });
+  await writeStateFile(project.path('state'), { config: here, program, servers: [] });
   expect(runningGateways(project.path('state'), here)).toHaveLength(1);
   const elsewhere = await loadConfig({ cwd: project.path('..'), env: {} });
   expect(runningGateways(project.path('state'), elsewhere)).toEqual([]);
-  await withdraw(project.path('state'));
+  await removeStateFile(project.path('state'));
 });
 
 test('says which servers no file defines, and of those not why they crashed: their secrets are not known', async () => {
   const { config, state, file } = await setUp();
   const late: ServerState = { ...crashed(SECRET), name: 'late' };
-  await publish(state, { config, program, servers: [RUNNING, late] });
+  await writeStateFile(state, { config, program, servers: [RUNNING, late] });
   const [found] = runningGateways(state, config);
   expect(found!.added).toEqual(['late']);
   expect(found!.servers.late).toMatchObject({ kind: 'crashed', reason: 'the log of its gateway says why' });
   expect(fs.readFileSync(file, 'utf8')).not.toContain('hunter2');
-  await withdraw(state);
+  await removeStateFile(state);
 });
 
 test.runIf(posix)('a configuration is the same by whatever name it is called', async () => {
   const { config, state, project } = await setUp();
-  await publish(state, { config, program, servers: [] });
+  await writeStateFile(state, { config, program, servers: [] });
   fs.symlinkSync(project.dir, project.path('link'));
   const linked = await loadConfig({ cwd: project.path('link'), env: {} });
   expect(linked.file).not.toBe(config.file);
   expect(runningGateways(state, linked)).toHaveLength(1);
-  await withdraw(state);
+  await removeStateFile(state);
 });
 
 test('a reason has no secret of the definition, no control character, and an end', async () => {
   const { config, state, file } = await setUp();
   const said = `it wrote: ${SECRET} | line-of-a-key | ${JSON.stringify(KEY)} \u001b[2J on ${'x'.repeat(1000)}`;
-  await publish(state, { config, program, servers: [crashed(said)] });
+  await writeStateFile(state, { config, program, servers: [crashed(said)] });
   const text = fs.readFileSync(file, 'utf8');
   expect(text).not.toMatch(/hunter2|line-of-a-key/);
-  const { servers } = JSON.parse(text) as RunFile;
-  const { reason } = servers.a as Extract<RunFile['servers'][string], { kind: 'crashed' }>;
+  const { servers } = JSON.parse(text) as GatewayStateFile;
+  const { reason } = servers.a as Extract<GatewayStateFile['servers'][string], { kind: 'crashed' }>;
   expect(reason).toMatch(/^it wrote: \*\*\* \| \*\*\* \| "\*\*\*" {2}on x+…$/);
   expect(reason).toHaveLength(300);
-  await withdraw(state);
+  await removeStateFile(state);
 });
 
 test('nor has it one of a server elsewhere', async () => {
@@ -135,19 +135,19 @@ test('nor has it one of a server elsewhere', async () => {
   const env = { TOKEN: SECRET, KEY: 'key-of-the-query' };
   const config = await loadConfig({ cwd: project.dir, env });
   const said = `https://x.test/mcp?key=key-of-the-query refused ${SECRET}, and key-of-the-query`;
-  await publish(project.path('state'), { config, program, servers: [crashed(said)] });
+  await writeStateFile(project.path('state'), { config, program, servers: [crashed(said)] });
   const [found] = runningGateways(project.path('state'), config);
   expect(found!.servers.a).toMatchObject({ reason: '*** refused ***, and ***' });
-  await withdraw(project.path('state'));
+  await removeStateFile(project.path('state'));
 });
 
 test.runIf(posix)('only its owner can read it', async () => {
   const { config, state, file, project } = await setUp();
   fs.mkdirSync(project.path('state/run'), { recursive: true, mode: 0o755 });
-  await publish(state, { config, program, servers: [] });
+  await writeStateFile(state, { config, program, servers: [] });
   expect(fs.statSync(project.path('state/run')).mode & 0o777).toBe(0o700);
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
-  await withdraw(state);
+  await removeStateFile(state);
 });
 
 describe.runIf(posix)('links', () => {
@@ -156,7 +156,9 @@ describe.runIf(posix)('links', () => {
     fs.mkdirSync(project.path('theirs'));
     fs.mkdirSync(state);
     fs.symlinkSync(project.path('theirs'), project.path('state/run'));
-    await expect(publish(state, { config, program, servers: [] })).rejects.toThrow('is not a directory');
+    await expect(writeStateFile(state, { config, program, servers: [] })).rejects.toThrow(
+      'is not a directory',
+    );
     expect(fs.readdirSync(project.path('theirs'))).toEqual([]);
     expect(runningGateways(state, config)).toEqual([]);
   });
@@ -167,18 +169,18 @@ describe.runIf(posix)('links', () => {
     fs.mkdirSync(project.path('state/run'), { recursive: true });
     for (const name of [file, `${file}.tmp`]) fs.symlinkSync(target, name);
     expect(runningGateways(state, config)).toEqual([]);
-    await publish(state, { config, program, servers: [] });
+    await writeStateFile(state, { config, program, servers: [] });
     expect(project.read('precious')).toBe('untouched');
     expect(fs.lstatSync(file).isFile()).toBe(true);
     expect(runningGateways(state, config)).toHaveLength(1);
-    await withdraw(state);
+    await removeStateFile(state);
   });
 });
 
 test('what a dead gateway left is ignored and removed; what cannot be judged or read stays', async () => {
   const { config, state, file, project } = await setUp();
-  await publish(state, { config, program, servers: [] });
-  const own = JSON.parse(fs.readFileSync(file, 'utf8')) as RunFile;
+  await writeStateFile(state, { config, program, servers: [] });
+  const own = JSON.parse(fs.readFileSync(file, 'utf8')) as GatewayStateFile;
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
   const leave = (name: number, content: object) =>
@@ -196,7 +198,7 @@ test('what a dead gateway left is ignored and removed; what cannot be judged or 
   fs.utimesSync(project.path('state/run/1000002.json'), longAgo, longAgo);
   runningGateways(state, config);
   expect(fs.existsSync(project.path('state/run/1000002.json'))).toBe(false);
-  await withdraw(state);
+  await removeStateFile(state);
 });
 
 test('a file that was never finished is removed, unless it is being written now', async () => {
@@ -212,11 +214,11 @@ test('a file that was never finished is removed, unless it is being written now'
 
 test('the newest comes first', async () => {
   const { config, state, file, project } = await setUp();
-  await publish(state, { config, program, servers: [] });
-  const own = JSON.parse(fs.readFileSync(file, 'utf8')) as RunFile;
+  await writeStateFile(state, { config, program, servers: [] });
+  const own = JSON.parse(fs.readFileSync(file, 'utf8')) as GatewayStateFile;
   // Same process, so that it is alive; two files of it cannot be, but here they are.
   const later = { ...own, program: 'later', since: '2999-01-01T00:00:00.000Z' };
   fs.writeFileSync(project.path('state/run/1.json'), JSON.stringify(later));
   expect(runningGateways(state, config).map((each) => each.program)).toEqual(['later', program]);
-  await withdraw(state);
+  await removeStateFile(state);
 });

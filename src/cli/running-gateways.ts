@@ -2,7 +2,13 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { processStatus } from '../app.ts';
 import { locateConfig, type LoadedConfig } from '../config/index.ts';
-import { RUN_FILE_VERSION, runDirectory, subjectOf, type PublishedState, type RunFile } from './run-file.ts';
+import {
+  STATE_FILE_VERSION,
+  runDirectory,
+  configIdentity,
+  type StoredServerState,
+  type GatewayStateFile,
+} from './state-file.ts';
 
 /** What we read of such a file, in bytes, and how many of them. */
 const MAX_BYTES = 1024 * 1024;
@@ -13,8 +19,8 @@ const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
 const UNFINISHED_AGE = 3600 * 1000;
 
 /** The gateways that serve this configuration now, the newest first. */
-export function runningGateways(stateDirectory: string, config: LoadedConfig): RunFile[] {
-  const subject = subjectOf(config);
+export function runningGateways(stateDirectory: string, config: LoadedConfig): GatewayStateFile[] {
+  const subject = configIdentity(config);
   return allGateways(stateDirectory).filter((said) => isSame(said.config, subject));
 }
 
@@ -22,11 +28,11 @@ export function runningGateways(stateDirectory: string, config: LoadedConfig): R
  * The gateways that read one of these configuration files, or would if they looked for theirs now, the newest first. A
  * project without a file is named by its directory.
  */
-export function gatewaysReading(stateDirectory: string, places: readonly string[]): RunFile[] {
+export function gatewaysReading(stateDirectory: string, places: readonly string[]): GatewayStateFile[] {
   return allGateways(stateDirectory).filter((said) => places.some((place) => reads(said, place)));
 }
 
-function reads({ config, files = [], search }: RunFile, place: string): boolean {
+function reads({ config, files = [], search }: GatewayStateFile, place: string): boolean {
   if ([config, ...files].some((file) => isSame(file, place))) return true;
   if (search === undefined) return false;
   const { cwd, userDirectory } = search;
@@ -36,7 +42,7 @@ function reads({ config, files = [], search }: RunFile, place: string): boolean 
 }
 
 /** Whether a gateway is that of the same project, rather than another one with the same user's file. */
-export function isSameProject({ directory }: RunFile, config: LoadedConfig): boolean {
+export function isSameProject({ directory }: GatewayStateFile, config: LoadedConfig): boolean {
   return directory === undefined || isSame(directory, config.directory);
 }
 
@@ -45,7 +51,7 @@ export function gatewayAt(
   stateDirectory: string,
   port: number,
   fits: (host: string) => boolean,
-): RunFile | undefined {
+): GatewayStateFile | undefined {
   return allGateways(stateDirectory).find(({ url = '' }) => {
     if (!URL.canParse(url)) return false;
     const { hostname, port: given } = new URL(url);
@@ -54,8 +60,8 @@ export function gatewayAt(
 }
 
 /** All that run now, the newest first. Removes what dead ones have left. */
-function allGateways(stateDirectory: string): RunFile[] {
-  const found: RunFile[] = [];
+function allGateways(stateDirectory: string): GatewayStateFile[] {
+  const found: GatewayStateFile[] = [];
   for (const file of runFiles(runDirectory(stateDirectory))) {
     const said = read(file);
     if (said === undefined) continue;
@@ -93,7 +99,7 @@ function runFiles(directory: string): string[] {
 }
 
 /** Undefined for what no gateway of this version has written. */
-function read(file: string): RunFile | undefined {
+function read(file: string): GatewayStateFile | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = fs.openSync(file, FLAGS);
@@ -127,8 +133,8 @@ function remove(file: string): void {
   }
 }
 
-function isRunFile(value: unknown): value is RunFile {
-  if (!isObject(value) || value.version !== RUN_FILE_VERSION || !isObject(value.servers)) return false;
+function isRunFile(value: unknown): value is GatewayStateFile {
+  if (!isObject(value) || value.version !== STATE_FILE_VERSION || !isObject(value.servers)) return false;
   const { pid, startTime, place, program, since, config, url, servers, added } = value;
   const { directory = '', files = [], search = {} } = value;
   return (
@@ -146,7 +152,7 @@ function isRunFile(value: unknown): value is RunFile {
   );
 }
 
-function isState(value: unknown): value is PublishedState {
+function isState(value: unknown): value is StoredServerState {
   if (!isObject(value)) return false;
   switch (value.kind) {
     case 'idle':

@@ -6,18 +6,18 @@ import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
 import { usage } from './arguments.ts';
-import { announcement } from './announcement.ts';
-import type { CliFace, Listening } from './face.ts';
+import { httpBanner } from './http-banner.ts';
+import type { CliVariant, ListenSettings } from './program-variant.ts';
 import { isLoopback, readHttpAddress, type HttpAddress } from './http-address.ts';
 import { httpToken, TOKEN_VARIABLE } from './http-token.ts';
 import { writeOutcome } from './output.ts';
 import type { Reloader } from './reloader.ts';
-import { subjectOf } from './run-file.ts';
+import { configIdentity } from './state-file.ts';
 import { gatewayAt } from './running-gateways.ts';
 import { onStop } from './stop.ts';
-import { gatewayText } from './tell-gateways.ts';
+import { gatewayText } from './notify-gateways.ts';
 
-export interface HttpRequest {
+export interface HttpServeRequest {
   /** `[HOST:]PORT`; empty for the usual one. */
   readonly address: string;
   /** The flag or variable that the address is from. */
@@ -33,35 +33,35 @@ export interface HttpRequest {
 
 /** Serves every client that connects, until a signal comes. Returns the exit code. */
 export async function serveHttp(
-  request: HttpRequest,
+  request: HttpServeRequest,
   {
     app,
     log,
     config,
-    face,
+    variant,
     reloader,
     opened,
   }: {
     readonly app: App;
     readonly log: Logger;
     readonly config: LoadedConfig;
-    readonly face: CliFace;
+    readonly variant: CliVariant;
     readonly reloader: Reloader;
     /** Told where clients can connect. Default: nobody is. */
     readonly opened: ((url: string) => void) | undefined;
   },
 ): Promise<number> {
   const { env } = process;
-  if (face.listens === undefined)
+  if (variant.listens === undefined)
     throw usage(
-      `${face.program} serves only the host that starts it.`,
+      `${variant.program} serves only the host that starts it.`,
       'switchboard --http serves clients that connect.',
     );
   if (request.stdio) throw usage('--stdio and --http exclude each other.', 'Leave one of them out.');
   const { host, port } = readHttpAddress(request.address, request.from);
   if (!isLoopback(host) && !request.allowRemote)
     throw usage(
-      `${face.program} listens on this machine only, not on ${JSON.stringify(host)}.`,
+      `${variant.program} listens on this machine only, not on ${JSON.stringify(host)}.`,
       'Add --allow-remote if other machines are meant to reach it, and put TLS in front of it.',
     );
   if (ANY_ADDRESS.has(host) && config.settings.http.allowedHosts.length === 0)
@@ -80,7 +80,7 @@ export async function serveHttp(
     emptied = () => resolve('empty');
   });
   // As the documents of the coordinator have it: it goes with its last client, unless it is told to stay.
-  const goesWithLast = endsWithLast(face.listens, log, env);
+  const goesWithLast = endsWithLast(variant.listens, log, env);
   const door = await app
     .openHttp({ host, port, token: token.token, ...(goesWithLast ? { emptied } : {}) })
     .catch((error: unknown) => {
@@ -89,12 +89,12 @@ export async function serveHttp(
   log.info('listening', { host, port: door.port });
   opened?.(door.url);
   const { showToken, json } = request;
-  const said = announcement({
+  const said = httpBanner({
     url: door.url,
     token,
     showToken,
     config,
-    face,
+    variant,
     goesWithLast,
     isTerminal: isatty(1),
   });
@@ -111,7 +111,7 @@ export async function serveHttp(
 /** All addresses of the machine: none that a client could write. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
-function endsWithLast({ stayVariable }: Listening, log: Logger, env: NodeJS.ProcessEnv): boolean {
+function endsWithLast({ stayVariable }: ListenSettings, log: Logger, env: NodeJS.ProcessEnv): boolean {
   if (stayVariable === undefined) return false;
   const given = env[stayVariable];
   if (given === '1') return false;
@@ -134,7 +134,7 @@ function withOwner(
   if (owner?.url === undefined) return error;
   const subject = printableLine(owner.config);
   const next =
-    owner.config === subjectOf(config)
+    owner.config === configIdentity(config)
       ? `It serves the same configuration at ${printableLine(owner.url)}: use that one`
       : `It serves ${subject}: stop it (kill ${owner.pid})`;
   return new SwitchboardError(

@@ -2,7 +2,7 @@ import { createApp, HOST_TIMEOUT_MS } from '../app.ts';
 import { describeWarning, loadWrapped } from '../config/index.ts';
 import { createLogger } from '../shared/log.ts';
 import { parseArguments, usage } from './arguments.ts';
-import type { CliFace } from './face.ts';
+import type { CliVariant } from './program-variant.ts';
 import { languageIn, WRAPPER_FLAGS } from './language-flags.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { writeFailure } from './output.ts';
@@ -13,9 +13,9 @@ import { writeLogLine } from './stderr.ts';
  * The server that `switchboard wrap` puts in the place of another one: over stdin and stdout, with one tool. The script
  * in the folder starts it; people do not.
  */
-export async function serveWrapped(argv: readonly string[], face: CliFace): Promise<number> {
+export async function serveWrapped(argv: readonly string[], variant: CliVariant): Promise<number> {
   const { env } = process;
-  const { program } = face;
+  const { program } = variant;
   try {
     refuseTooDeep(env, program);
     const given = parseArguments(argv, WRAPPER_FLAGS);
@@ -28,7 +28,7 @@ export async function serveWrapped(argv: readonly string[], face: CliFace): Prom
       configPath: given.flags.get('config'),
       env,
     });
-    const level = chosenLogLevel(given.flags.get('log-level'), env, face) ?? config.settings.logLevel;
+    const level = chosenLogLevel(given.flags.get('log-level'), env, variant) ?? config.settings.logLevel;
     const write = (line: string): void => writeLogLine(line, false);
     const log = createLogger({ level, program, write });
     for (const warning of config.warnings) log[warning.level](describeWarning(warning));

@@ -3,10 +3,10 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { allowFiles, describeWarning, searchReport } from '../config/index.ts';
 import { createLogger, type Logger } from '../shared/log.ts';
 import { logDirectoryOf, readConfiguration } from './configuration.ts';
-import { namesItsConfig, type CliFace } from './face.ts';
+import { requiresConfigFlag, type CliVariant } from './program-variant.ts';
 import type { LogFile } from './log-file.ts';
 import { chosenLogLevel } from './log-level.ts';
-import { createPublisher } from './publisher.ts';
+import { createStateWriter } from './state-writer.ts';
 import { createReloader, type Reloader } from './reloader.ts';
 import { writeLogLine, writeStderr } from './stderr.ts';
 import { onStop } from './stop.ts';
@@ -35,18 +35,18 @@ export interface ServeRequest {
 const DEEPEST = 4;
 
 /** Serves the host that started this program, on stdin and stdout, or clients that connect. Returns the exit code. */
-export async function serve(request: ServeRequest, face: CliFace): Promise<number> {
+export async function serve(request: ServeRequest, variant: CliVariant): Promise<number> {
   const { configPath, logLevel, logTime, http } = request;
   const { env } = process;
-  const { program } = face;
+  const { program } = variant;
   refuseTooDeep(env, program);
-  const chosen = chosenLogLevel(logLevel, env, face);
+  const chosen = chosenLogLevel(logLevel, env, variant);
   const surroundings = { cwd: process.cwd(), env };
   const allowProject = request.allowProject ? true : undefined;
   // A host hides our stderr: where the configuration is broken, the one tool that is left says so.
   const keepGoing = http === undefined;
-  const config = await readConfiguration(configPath, surroundings, face, { keepGoing, allowProject });
-  const file = await openLog(logDirectoryOf(config, surroundings, face), program);
+  const config = await readConfiguration(configPath, surroundings, variant, { keepGoing, allowProject });
+  const file = await openLog(logDirectoryOf(config, surroundings, variant), program);
   const write = (line: string): void => {
     writeLogLine(line, logTime);
     file?.write(line);
@@ -55,14 +55,14 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
   if (hasNothingToShow(config)) {
     log.warn('no server can be used; this is where servers were looked for');
-    for (const line of searchReport(config, face.configFace)) log.warn(line);
+    for (const line of searchReport(config, variant.configVariant)) log.warn(line);
   }
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
   let current = config;
-  const publisher =
-    config.file === undefined && namesItsConfig(face)
+  const stateWriter =
+    config.file === undefined && requiresConfigFlag(variant)
       ? undefined
-      : createPublisher({
+      : createStateWriter({
           ...{ config: () => current, program, env, log },
           states: () => app.states(),
           missedChange: () => reloader.reload(),
@@ -73,45 +73,45 @@ export async function serve(request: ServeRequest, face: CliFace): Promise<numbe
     stderr,
     program,
     configPath,
-    whereLooked: (loaded) => searchReport(loaded, face.configFace),
+    whereLooked: (loaded) => searchReport(loaded, variant.configVariant),
     allowProject: async (project) => {
       allowFiles(project.files);
       await reloader.reloadNow();
     },
-    volatile: face.volatile ?? false,
+    volatile: variant.volatile ?? false,
     callerMs: HOST_TIMEOUT_MS,
-    ownVariables: http === undefined ? [] : Object.values(face.listens ?? {}),
-    ...(publisher === undefined ? {} : { onStateChange: publisher.changed }),
+    ownVariables: http === undefined ? [] : Object.values(variant.listens ?? {}),
+    ...(stateWriter === undefined ? {} : { onStateChange: stateWriter.changed }),
   });
   const reloader = createReloader({
     app,
     log,
-    read: async () => readConfiguration(configPath, surroundings, face, { strict: true, allowProject }),
-    again: namesItsConfig(face) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
+    read: async () => readConfiguration(configPath, surroundings, variant, { strict: true, allowProject }),
+    again: requiresConfigFlag(variant) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
     tooLate: async (read) => {
-      const { changedForNextStart } = await import('./next-start.ts');
+      const { settingsNeedingRestart } = await import('./restart-settings.ts');
       const decidedElsewhere = {
         http: http === undefined,
         logLevel: chosen !== undefined,
-        logDirectory: logDirectoryOf({ logDirectory: undefined }, surroundings, face) !== undefined,
+        logDirectory: logDirectoryOf({ logDirectory: undefined }, surroundings, variant) !== undefined,
         'timeouts.drainMs': false,
       };
-      return changedForNextStart(config, read).filter((setting) => !decidedElsewhere[setting]);
+      return settingsNeedingRestart(config, read).filter((setting) => !decidedElsewhere[setting]);
     },
     applied: (read) => {
       current = read;
-      publisher?.changed();
+      stateWriter?.changed();
     },
   });
   try {
     if (http === undefined) {
-      publisher?.open();
+      stateWriter?.open();
       return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
     }
     const { serveHttp } = await import('./serve-http.ts');
-    return await serveHttp(http, { app, log, config, face, reloader, opened: publisher?.open });
+    return await serveHttp(http, { app, log, config, variant, reloader, opened: stateWriter?.open });
   } finally {
-    await Promise.all([publisher?.close(), file?.close()]);
+    await Promise.all([stateWriter?.close(), file?.close()]);
   }
 }
 

@@ -31,7 +31,7 @@ export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOpti
   const isCovered = (host: Host): boolean =>
     [...taken, ...ours].some(({ location }) => location.host === host && location.scope === 'user');
   const files = new Map<string, [TakeoverPart, ...TakeoverPart[]]>();
-  for (const [location, servers] of byPlace(taken)) {
+  for (const [location, servers] of byLocation(taken)) {
     refuseName(name, location.host);
     const wanted = location.scope !== 'local' || !isCovered(location.host);
     const part: TakeoverPart = {
@@ -46,7 +46,7 @@ export function planTakeover({ planned, ours, name, entryFor }: TakeoverPlanOpti
   return [...files.values()];
 }
 
-export function byPlace(servers: readonly HostServer[]): Map<HostLocation, Map<string, unknown>> {
+export function byLocation(servers: readonly HostServer[]): Map<HostLocation, Map<string, unknown>> {
   const places = new Map<string, [HostLocation, Map<string, unknown>]>();
   for (const { location, name, value } of servers) {
     const key = JSON.stringify([location.file, location.keyPath]);

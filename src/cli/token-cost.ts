@@ -1,6 +1,6 @@
 import { introspection, printableInstructions } from '../app.ts';
 import { estimateTokens } from '../shared/tokens.ts';
-import type { ExposedTool, Surveyed } from './survey.ts';
+import type { ListedTool, ProbedServer } from './probe-servers.ts';
 
 /** About how many tokens a server costs. */
 export interface TokenCost {
@@ -19,7 +19,7 @@ export function tokenCost({
   incomplete,
   server,
   about,
-}: Extract<Surveyed, { kind: 'answered' }>): TokenCost {
+}: Extract<ProbedServer, { kind: 'answered' }>): TokenCost {
   const { mode, summaryMaxChars, instructionsMaxChars } = server.suite;
   const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
   const opened = introspection({
@@ -42,7 +42,7 @@ export function tokenCost({
 }
 
 /** About how many tokens a server would cost that is shown flat, with the instructions that go with that. */
-export function costWhenFlat({ tools, server, about }: Extract<Surveyed, { kind: 'answered' }>): number {
+export function costWhenFlat({ tools, server, about }: Extract<ProbedServer, { kind: 'answered' }>): number {
   const named = tools.flatMap(({ offered }) =>
     offered === undefined ? [] : [{ ...offered.component.value, name: `${server.name}__${offered.name}` }],
   );
@@ -53,7 +53,7 @@ export function costWhenFlat({ tools, server, about }: Extract<Surveyed, { kind:
 }
 
 /** About how many tokens tools cost that a client has in its list. */
-export function listedCost(listed: readonly ExposedTool[]): number {
+export function listedCost(listed: readonly ListedTool[]): number {
   return estimateTokens(promptText(listed.map((tool) => JSON.parse(tool.definition) as Definition)));
 }
 

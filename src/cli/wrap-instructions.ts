@@ -6,7 +6,7 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { messageOf } from '../shared/errors.ts';
 import { usage } from './arguments.ts';
 import type { Context } from './command.ts';
-import { survey, type Surveyed } from './survey.ts';
+import { probeServers, type ProbedServer } from './probe-servers.ts';
 
 /** What the model of a server is to be told, and where that comes from. */
 export interface FoundInstructions {
@@ -18,7 +18,7 @@ export interface FoundInstructions {
   readonly problem?: SwitchboardError | undefined;
 }
 
-type Answered = Extract<Surveyed, { kind: 'answered' }>;
+type Answered = Extract<ProbedServer, { kind: 'answered' }>;
 
 /** What no instructions have a reason to be longer than, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -48,11 +48,11 @@ export async function findInstructions(
     return { from, text: await instructionsFor({ ...known, about: undefined, tools: [] }) };
   }
   const app = context.open({ ...config, servers: [server], compounds: [] });
-  const [surveyed] = await survey(app, [server], context);
-  const tools = surveyed?.kind === 'answered' ? surveyed.tools.flatMap(({ offered }) => offered ?? []) : [];
-  const about = surveyed?.kind === 'answered' ? surveyed.about : undefined;
+  const [probed] = await probeServers(app, [server], context);
+  const tools = probed?.kind === 'answered' ? probed.tools.flatMap(({ offered }) => offered ?? []) : [];
+  const about = probed?.kind === 'answered' ? probed.about : undefined;
   const text = await instructionsFor({ ...known, about, tools });
-  return { from, text, about, problem: surveyed?.kind === 'failed' ? surveyed.error : undefined };
+  return { from, text, about, problem: probed?.kind === 'failed' ? probed.error : undefined };
 }
 
 /** Whether it has to be started to be described. */

@@ -22,7 +22,7 @@ import type { Context } from './command.ts';
 import { findCommand } from './find-command.ts';
 import { MODEL_VARIABLES, referencesIn } from './host-entries.ts';
 import { languageArguments, USUAL_TIMEOUT, type LanguageChoice } from './language-flags.ts';
-import { lastingNode, ownLaunch } from './own-launch.ts';
+import { stableNodePath, ownLaunch } from './own-launch.ts';
 
 /** What is to be written into the folder of a server, but for the instructions. */
 export function wrapPlan(
@@ -92,8 +92,8 @@ export function refuseForeign(server: ServerDefinition, config: LoadedConfig, pr
 
 const TOOL_SETTINGS = ['expose', 'exposedTools', 'hiddenTools', 'tools'] as const;
 
-function launchOf({ face, env }: Context): WrapperLaunch {
-  const started = { script: process.argv[1] ?? '', node: process.execPath, launch: face.launch, env };
+function launchOf({ variant, env }: Context): WrapperLaunch {
+  const started = { script: process.argv[1] ?? '', node: process.execPath, launch: variant.launch, env };
   const { command, args } = ownLaunch(started);
   const [program] = args;
   return args.length === 1 && program !== undefined && existsSync(program)
@@ -105,7 +105,7 @@ function launchOf({ face, env }: Context): WrapperLaunch {
 function nodeOf({ cwd, env }: Context): string {
   const found = findCommand('node', { cwd, env });
   const isThisOne = found.kind === 'found' && realpathSync(found.file) === realpathSync(process.execPath);
-  return isThisOne ? 'node' : lastingNode(process.execPath, env, process.platform);
+  return isThisOne ? 'node' : stableNodePath(process.execPath, env, process.platform);
 }
 
 /** The configuration, where it says something that the server would not know without it. */

@@ -22,7 +22,7 @@ export const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
 export const DEFAULTS = {
   /** Relative to the configuration's directory. */
   discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
-  /** Of the program `switchboard`; another face may have others. */
+  /** Of the program `switchboard`; another program may have others. */
   exposure: 'suite',
   naming: 'prefixed',
   offer: KINDS,

@@ -192,7 +192,7 @@ test.each([
   ['app', { mcpServers: { ok: server('a') } }, '{ "mcpServers": '],
   ['user', { exposure: 'nonsense' }, { mcpServers: { ok: server('a') } }],
   ['app', { mcpServers: { ok: server('a') } }, { exposure: 'nonsense' }],
-])('a slip in the file of %s does not cost the servers of the other one', async (which, user, project) => {
+])('a typo in the file of %s does not cost the servers of the other one', async (which, user, project) => {
   const { load, place } = person(user, project);
   const broken = place.path(which, NAME);
   const loaded = await load();
@@ -209,7 +209,7 @@ test('where no file can be used, it is an error', async () => {
   await expect(load({ cwd: '/' })).rejects.toThrow(userFile);
 });
 
-test("what is said about a server of another project is no slip in the user's file", async () => {
+test("what is said about a server of another project is no typo in the user's file", async () => {
   const { load, projectFile } = person({ suites: { elsewhere: {} } }, { suites: { typo: {} } });
   const loaded = await load();
   expect(said(loaded)).toBe(`${projectFile}: suites.typo: there is no server of this name.`);

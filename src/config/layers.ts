@@ -50,7 +50,7 @@ export interface ReadLayers {
 
 /**
  * Reads the project's part of the configuration, or the file that was named, and then the user's own. One that cannot be
- * used is left out with a warning where the other one can: a slip in one must not cost the servers of both.
+ * used is left out with a warning where the other one can: a typo in one must not cost the servers of both.
  */
 export async function readLayers(found: FoundConfig, options: ReadLayersOptions): Promise<ReadLayers> {
   const userFile = found.files.find(({ scope }) => scope === 'user');

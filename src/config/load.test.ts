@@ -281,7 +281,7 @@ describe('files', () => {
     ).toBe('warn');
   });
 
-  test('a slip in JSON is reported with line and column, and without values', async () => {
+  test('a typo in JSON is reported with line and column, and without values', async () => {
     const error = await failureOf('{\n  "mcpServers": {\n    "a": {"env": {"T": "s3cret" "U": 1}}\n  }\n}');
     expect(error.code).toBe('CONFIG_UNREADABLE');
     expect(error.message).toMatch(

@@ -20,7 +20,7 @@ import { applyDefaults, type Settings } from './settings.ts';
 export interface LoadConfigOptions {
   /** Where to look for the configuration of a project, and what `configPath` is relative to. */
   readonly cwd: string;
-  /** The one file to read. Default: the face's; for `switchboard` those of the project and of the user. */
+  /** The one file to read. Default: that of the program; for `switchboard` those of the project and of the user. */
   readonly configPath?: string | undefined;
   /** What `${NAME}` is filled in from. */
   readonly env: Environment;
@@ -192,7 +192,7 @@ function httpTokenIn(layers: readonly Layer[]): LoadedConfig['writtenHttpToken']
   return layer && { text: layer.config.http!.token!, file: layer.file ?? '' };
 }
 
-/** Settings for a server that nobody defines are most likely a slip in the name. */
+/** Settings for a server that nobody defines are most likely a typo in the name. */
 function warnAboutUnusedSuites(
   { scope, file, config }: Layer,
   { management }: Settings,

@@ -39,7 +39,7 @@ test.each([
   expect(await management(given)).toEqual(expected);
 });
 
-test('a face may have other defaults, over which the configuration wins', async () => {
+test('a program may have other defaults, over which the configuration wins', async () => {
   expect(await management(undefined, mux)).toEqual({ enabled: true, approval: 'auto', persist: false });
   expect(await management(false, mux)).toMatchObject({ enabled: false });
   expect(await management({ approval: 'ask' }, mux)).toEqual({

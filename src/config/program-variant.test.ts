@@ -62,7 +62,7 @@ test("the coordinator's example loads as it stands (A-131, A-135, A-136, A-137, 
   expect(loaded.warnings.map(describeWarning)).toEqual([]);
 });
 
-test('a face that needs its file says where it was looked for and what to do', async () => {
+test('a program that needs its file says where it was looked for and what to do', async () => {
   const project = createProject({ 'tsconfig.json': {}, 'switchboard.config.json': {}, 'sub/x.json': {} });
   const load = (configPath?: string): Promise<unknown> =>
     loadConfig({ cwd: project.dir, configPath, env: {}, variant: coordinator });
@@ -79,7 +79,7 @@ test('a face that needs its file says where it was looked for and what to do', a
   expect((await failure(load())).message).toContain('is a directory');
 });
 
-test("a file's own words win over the face's defaults", async () => {
+test("a file's own words win over the program's defaults", async () => {
   const project = createProject({
     'config.json': { exposure: 'suite', naming: 'prefixed', mcpServers: { a: { command: 'x' } } },
   });
@@ -88,7 +88,7 @@ test("a file's own words win over the face's defaults", async () => {
   expect(servers[0]).toMatchObject({ exposure: 'suite', timeouts: { idleMs: 600_000 } });
 });
 
-test('a face that does not discover reads other files only where the configuration asks for them', async () => {
+test('a program that does not discover reads other files only where the configuration asks for them', async () => {
   const files = {
     '.mcp.json': { mcpServers: { root: { command: 'x' } } },
     'mcps/a/.mcp.json': { name: 'a', command: 'x' },

@@ -16,7 +16,7 @@ export function isModule(file: string): boolean {
   return /\.[cm]?js$/.test(file);
 }
 
-/** What a JSON file says. Throws a SwitchboardError that names the file and, for a slip in it, line and column. */
+/** What a JSON file says. Throws a SwitchboardError that names the file and, for a typo in it, line and column. */
 export function readJsonFile(file: string, warn?: Warn): unknown {
   let text: string;
   try {

@@ -15,7 +15,7 @@ export interface KnownPart {
   readonly notes: readonly Note[];
 }
 
-/** Leaves out keys that the schema does not know, each with a note, so that a slip costs one setting and no more. */
+/** Leaves out keys that the schema does not know, each with a note, so that a typo costs one setting and no more. */
 export async function withoutUnknownKeys(
   given: unknown,
   isRight: (value: unknown) => boolean,

@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { COMMON_FLAGS, TOP_FLAGS, type Flag } from '../../src/cli/arguments.ts';
+import { COMMON_FLAGS, GLOBAL_FLAGS, type Flag } from '../../src/cli/arguments.ts';
 import { commandsOf } from '../../src/cli/commands.ts';
 import { candidates, type CompletedCommand } from '../../src/cli/completion/candidates.ts';
-import { mcpProxyServer } from '../../src/cli/faces/mcp-proxy-server.ts';
-import { mcpmux } from '../../src/cli/faces/mcpmux.ts';
-import { switchboard } from '../../src/cli/faces/switchboard.ts';
+import { mcpProxyServer } from '../../src/cli/variants/mcp-proxy-server.ts';
+import { mcpmux } from '../../src/cli/variants/mcpmux.ts';
+import { switchboard } from '../../src/cli/variants/switchboard.ts';
 import { TOP_FLAGS as YARD_TOP_FLAGS, YARD_FLAGS } from '../../src/cli/switchyard/command.ts';
 import { YARD_COMMANDS } from '../../src/cli/switchyard/commands.ts';
 import { programEnv } from '../helpers/run-program.ts';
@@ -113,9 +113,9 @@ describe('every command and every flag is offered', () => {
   };
 
   test.each<[string, readonly CompletedCommand[], readonly Flag[], readonly Flag[]]>([
-    ['switchboard', commandsOf(switchboard), TOP_FLAGS, COMMON_FLAGS],
-    ['mcp-proxy-server', commandsOf(mcpProxyServer), TOP_FLAGS, COMMON_FLAGS],
-    ['mcpmux', commandsOf(mcpmux), TOP_FLAGS, COMMON_FLAGS],
+    ['switchboard', commandsOf(switchboard), GLOBAL_FLAGS, COMMON_FLAGS],
+    ['mcp-proxy-server', commandsOf(mcpProxyServer), GLOBAL_FLAGS, COMMON_FLAGS],
+    ['mcpmux', commandsOf(mcpmux), GLOBAL_FLAGS, COMMON_FLAGS],
     ['switchyard', YARD_COMMANDS, YARD_TOP_FLAGS, YARD_FLAGS],
   ])('of %s', async (_, commands, topFlags, commonFlags) => {
     const complete = (...typed: string[]) => words(typed, commands, topFlags, commonFlags);

@@ -1,34 +1,34 @@
 import { withoutServer, withServer, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { additionOf, type Addition } from '../addition.ts';
+import { newServerFrom, type NewServer } from '../new-server.ts';
 import { usage } from '../arguments.ts';
 import { spellOutPackage } from '../bare-package.ts';
 import {
   backupText,
   CHANGE_FLAGS,
   changeConfig,
-  reasonNotToTell,
+  reasonNotToNotify,
   type ConfigChange,
 } from '../change-config.ts';
-import type { Command, Context } from '../command.ts';
-import { commandText, type ShownCommand } from '../command-line.ts';
-import { targetOf, type ConfigTarget } from '../config-target.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { commandText, type RedactedCommand } from '../command-line.ts';
+import { configTarget, type ConfigTarget } from '../config-target.ts';
 import { definedElsewhere } from '../defined-elsewhere.ts';
 import { describeFailure, Exit, failureData, type FailureData } from '../failure.ts';
-import { lastWords } from '../last-words.ts';
+import { unreportedStderr } from '../unreported-stderr.ts';
 import { spellOutPasted } from '../pasted-add.ts';
 import { REMOTE_FLAGS } from '../remote-flags.ts';
 import type { Style } from '../style.ts';
-import { survey } from '../survey.ts';
-import { tellGateways, toldText } from '../tell-gateways.ts';
+import { probeServers } from '../probe-servers.ts';
+import { notifyGateways, notifiedText } from '../notify-gateways.ts';
 
 /** How it went when the server was started once. */
 type Trial =
   | { readonly ok: true; readonly ms: number; readonly tools: readonly string[] }
   | { readonly ok: false; readonly ms: number; readonly error: FailureData };
 
-export const add: Command = {
+export const addCommand: CliCommand = {
   name: 'add',
   words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags] | <package>',
   commandAt: 1,
@@ -75,7 +75,7 @@ export const add: Command = {
     { name: 'replace', summary: 'write over an entry of this name, all of it' },
     ...CHANGE_FLAGS,
   ],
-  spellOut: (argv) => spellOutPasted(argv, add.flags),
+  spellOut: (argv) => spellOutPasted(argv, addCommand.flags),
   examples: [
     ['$0 add @modelcontextprotocol/server-memory', 'a package, named memory'],
     ['$0 add notes -- npx -y @modelcontextprotocol/server-memory', 'the same under another name'],
@@ -97,9 +97,9 @@ export const add: Command = {
   async run(typed, context) {
     const given = spellOutPackage(typed);
     const { flags } = given;
-    const { program } = context.face;
+    const { program } = context.variant;
     const [name] = given.words;
-    const prepare = additionOf(given, program);
+    const prepare = newServerFrom(given, program);
     if (name === undefined || prepare === undefined) {
       throw usage(
         `add needs a name${flags.has('url') ? '' : ' and a command'}.`,
@@ -108,7 +108,7 @@ export const add: Command = {
       );
     }
     const config = await context.loadConfig('or new');
-    const target = targetOf(given, config, context);
+    const target = configTarget(given, config, context);
     const addition = prepare(name, config, target, context);
     const elsewhere = definedElsewhere(name, config, target.file);
     // Of one name, the project's server wins over the user's; within one of the two, nobody could tell which is meant.
@@ -120,8 +120,8 @@ export const add: Command = {
       return withServer(text, name, addition.entry);
     });
     const trial = flags.has('start') ? await tryOut(name, addition, config, context) : undefined;
-    const quiet = reasonNotToTell(done, given);
-    const gateways = tellGateways([done.file], context, quiet);
+    const quiet = reasonNotToNotify(done, given);
+    const gateways = notifyGateways([done.file], context, quiet);
     const untold = quiet === undefined && gateways.some((each) => !each.told);
     return {
       exitCode: trial?.report.ok === false || untold ? Exit.failed : Exit.ok,
@@ -141,7 +141,7 @@ export const add: Command = {
           preview(style) || outcomeText(name, addition.shown, replaced, done),
           elsewhere === undefined ? '' : precedenceText(name, elsewhere),
           trial?.report.ok === true ? trialText(trial.report, addition.shown, style) : '',
-          done.changed ? toldText(gateways) : '',
+          done.changed ? notifiedText(gateways) : '',
         ].join(''),
     };
   },
@@ -182,14 +182,14 @@ function precedenceText(name: string, { file, scope }: ServerDefinition['origin'
 /** Starts the server once, from its definition alone, and ends it with the command. */
 async function tryOut(
   name: string,
-  addition: Addition,
+  addition: NewServer,
   config: LoadedConfig,
   context: Context,
 ): Promise<{ report: Trial; error?: SwitchboardError; remark?: string | undefined }> {
   const failed = (error: SwitchboardError, ms: number) => ({
     report: { ok: false, ms, error: failureData(error) } as const,
     error,
-    remark: lastWords(context.unseenOutput(name), error),
+    remark: unreportedStderr(context.unseenOutput(name), error),
   });
   let definition: ServerDefinition;
   try {
@@ -199,10 +199,10 @@ async function tryOut(
     return failed(error, 0);
   }
   const app = context.open({ ...config, servers: [definition], compounds: [] });
-  const [surveyed] = await survey(app, [definition], context);
-  const { ms } = surveyed!;
-  if (surveyed!.kind === 'failed') return failed(surveyed!.error, ms);
-  return { report: { ok: true, ms, tools: surveyed!.tools.map((tool) => tool.name) } };
+  const [probed] = await probeServers(app, [definition], context);
+  const { ms } = probed!;
+  if (probed!.kind === 'failed') return failed(probed!.error, ms);
+  return { report: { ok: true, ms, tools: probed!.tools.map((tool) => tool.name) } };
 }
 
 function complaintOf(error: SwitchboardError, name: string, dryRun: boolean, program: string): string {
@@ -210,7 +210,7 @@ function complaintOf(error: SwitchboardError, name: string, dryRun: boolean, pro
   return describeFailure(error, program) + (dryRun ? '' : stays);
 }
 
-function outcomeText(name: string, shown: ShownCommand, replaced: boolean, done: ConfigChange): string {
+function outcomeText(name: string, shown: RedactedCommand, replaced: boolean, done: ConfigChange): string {
   if (!done.changed) return unchanged(name, done.file);
   const quoted = JSON.stringify(printableLine(name));
   const what = replaced ? `Replaced ${quoted} in` : `Added ${quoted} to`;
@@ -222,7 +222,11 @@ function unchanged(name: string, file: string): string {
   return `${JSON.stringify(printableLine(name))} is in ${printableLine(file)} like this already.\n`;
 }
 
-function trialText({ ms, tools }: Extract<Trial, { ok: true }>, { url }: ShownCommand, style: Style): string {
+function trialText(
+  { ms, tools }: Extract<Trial, { ok: true }>,
+  { url }: RedactedCommand,
+  style: Style,
+): string {
   const did = url === undefined ? 'Started it once' : 'Reached it';
   const counted = `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`;
   const names = tools.map((tool) => `  ${style.good(printableLine(tool))}\n`).join('');

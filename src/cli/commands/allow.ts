@@ -3,13 +3,13 @@ import { dirname, resolve } from 'node:path';
 import { allowedFiles, allowFiles, refuseBroken, type NotAllowed } from '../../config/index.ts';
 import { printableLine, revealedLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
-import type { Command, Context, Outcome } from '../command.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
 import { confirm } from '../confirm.ts';
 import { Exit } from '../failure.ts';
-import { cannotTell, placesOf, tellGateways, toldText } from '../tell-gateways.ts';
+import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '../notify-gateways.ts';
 
-export const allow: Command = {
+export const allowCommand: CliCommand = {
   name: 'allow',
   words: '[path]',
   summary: "let this project's servers be used; shows them and asks",
@@ -35,11 +35,11 @@ export const allow: Command = {
   exits: [[Exit.failed, 'nothing was allowed']],
   async run({ flags, words }, context) {
     if (flags.has('list')) return listOf();
-    const directory = directoryOf(words, 'allow', context);
+    const directory = namedDirectory(words, 'allow', context);
     const config = await readConfiguration(
       flags.get('config'),
       { cwd: directory, env: context.env },
-      context.face,
+      context.variant,
       { allowProject: false },
     );
     const { notAllowed } = config;
@@ -49,22 +49,23 @@ export const allow: Command = {
     const agreed = flags.has('yes') || (await agrees(notAllowed, flags.has('json'), context));
     if (!agreed) return notDone(notAllowed, context);
     allowFiles(notAllowed.files);
-    const gateways = tellGateways(placesOf(config), context, cannotTell());
+    const gateways = notifyGateways(configPaths(config), context, notifyUnsupported());
     const names = notAllowed.files.map(({ path }) => path);
     return {
       exitCode: Exit.ok,
       data: { directory: notAllowed.directory, allowed: names, runs: notAllowed.runs, gateways },
       text: () =>
         `${flags.has('yes') ? described(notAllowed) : ''}Allowed ${printableLine(notAllowed.directory)}.\n` +
-        (gateways.length === 0 ? '' : toldText(gateways)),
+        (gateways.length === 0 ? '' : notifiedText(gateways)),
     };
   },
 };
 
 /** The project that is meant: a folder, or that of a file. */
-export function directoryOf(words: readonly string[], command: string, { cwd, face }: Context): string {
+export function namedDirectory(words: readonly string[], command: string, { cwd, variant }: Context): string {
   const [word = '.', ...more] = words;
-  if (more.length > 0) throw usage(`${command} takes one path.`, `For example: ${face.program} ${command} .`);
+  if (more.length > 0)
+    throw usage(`${command} takes one path.`, `For example: ${variant.program} ${command} .`);
   const path = resolve(cwd, word);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw usage(`There is no ${path}.`, 'Check the path.');
@@ -87,7 +88,7 @@ function described({ directory, files, runs }: NotAllowed): string {
   ].join('');
 }
 
-function nothingToAllow(directory: string): Outcome {
+function nothingToAllow(directory: string): CommandOutcome {
   return {
     exitCode: Exit.ok,
     data: { directory, allowed: [], runs: [] },
@@ -95,17 +96,17 @@ function nothingToAllow(directory: string): Outcome {
   };
 }
 
-function notDone(project: NotAllowed, { face }: Context): Outcome {
+function notDone(project: NotAllowed, { variant }: Context): CommandOutcome {
   const { directory, files, runs } = project;
   return {
     exitCode: Exit.failed,
     data: { directory, allowed: [], notAllowed: files.map(({ path }) => path), runs },
     text: () => (process.stdin.isTTY ? '' : described(project)),
-    remark: `${face.program}: nothing was allowed.${process.stdin.isTTY ? '' : ' Add --yes to allow it.'}\n`,
+    remark: `${variant.program}: nothing was allowed.${process.stdin.isTTY ? '' : ' Add --yes to allow it.'}\n`,
   };
 }
 
-function listOf(): Outcome {
+function listOf(): CommandOutcome {
   const files = allowedFiles();
   return {
     exitCode: Exit.ok,

@@ -9,10 +9,10 @@ import { createApp } from '../../app.ts';
 import { loadConfig } from '../../config/index.ts';
 import { createLogger } from '../../shared/log.ts';
 import { parseArguments } from '../arguments.ts';
-import type { Context, Outcome } from '../command.ts';
-import { switchboard } from '../faces/switchboard.ts';
+import type { Context, CommandOutcome } from '../command.ts';
+import { switchboard } from '../variants/switchboard.ts';
 import { plainStyle } from '../style.ts';
-import { auth } from './auth.ts';
+import { authCommand } from './auth.ts';
 
 let directory: string;
 let server: AuthServer;
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const stopping = new AbortController();
 
-function run(line: string, signal = stopping.signal): Promise<Outcome> {
+function run(line: string, signal = stopping.signal): Promise<CommandOutcome> {
   const env = {
     SWITCHBOARD_STATE_DIR: join(directory, 'state'),
     NOTES_KEY: 'secret-in-header',
@@ -43,7 +43,7 @@ function run(line: string, signal = stopping.signal): Promise<Outcome> {
   };
   const log = createLogger({ level: 'debug', program: 'test', write: (text) => logged.push(text) });
   const context: Context = {
-    face: switchboard,
+    variant: switchboard,
     cwd: directory,
     env,
     log,
@@ -54,7 +54,7 @@ function run(line: string, signal = stopping.signal): Promise<Outcome> {
     unseenOutput: () => [],
   };
   const words = line.split(' ').filter((word) => word !== '');
-  return auth.run(parseArguments(words, auth.flags), context);
+  return authCommand.run(parseArguments(words, authCommand.flags), context);
 }
 
 function configure(more: object = {}): void {

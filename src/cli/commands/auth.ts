@@ -4,14 +4,14 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
-import type { Command, Context, Outcome } from '../command.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
 import { canShowPages } from '../browser.ts';
 import { Exit } from '../failure.ts';
 import { writeStderr } from '../stderr.ts';
-import { selected } from '../survey.ts';
+import { selectServers } from '../probe-servers.ts';
 import { table } from '../table.ts';
 
-export const auth: Command = {
+export const authCommand: CliCommand = {
   name: 'auth',
   words: '[server]',
   summary: 'log in to a remote server, or out again',
@@ -46,10 +46,10 @@ export const auth: Command = {
   async run({ words, flags }, context) {
     const [name, ...more] = words;
     if (more.length > 0)
-      throw usage('auth takes one server.', `For example: ${context.face.program} auth ${name}`);
+      throw usage('auth takes one server.', `For example: ${context.variant.program} auth ${name}`);
     const config = await context.loadConfig();
     if (name !== undefined) {
-      const server = remote(selected(config, [name])[0]!);
+      const server = remote(selectServers(config, [name])[0]!);
       if (flags.has('logout')) return logOut(server, context);
       return logIn(server, context, !flags.has('no-browser') && canShowPages(context));
     }
@@ -57,7 +57,7 @@ export const auth: Command = {
     if (lonely !== undefined)
       throw usage(
         `--${lonely} needs a server.`,
-        `For example: ${context.face.program} auth linear --${lonely}`,
+        `For example: ${context.variant.program} auth linear --${lonely}`,
       );
     return overview(config, context);
   },
@@ -97,7 +97,11 @@ function optionsFor({ name, url, oauth }: RemoteWithLogin, { env, log }: Context
 /** How long the person may take in the browser, in milliseconds. */
 const PATIENCE = 5 * 60_000;
 
-async function logIn(server: RemoteWithLogin, context: Context, openBrowser: boolean): Promise<Outcome> {
+async function logIn(
+  server: RemoteWithLogin,
+  context: Context,
+  openBrowser: boolean,
+): Promise<CommandOutcome> {
   const { login } = await loadAuth();
   const name = printableLine(server.name);
   context.status.show(`asking ${name} where to log in`);
@@ -166,7 +170,7 @@ function invitation(name: string, url: string, port: number, opening: boolean): 
   );
 }
 
-async function logOut(server: RemoteWithLogin, context: Context): Promise<Outcome> {
+async function logOut(server: RemoteWithLogin, context: Context): Promise<CommandOutcome> {
   const { logout } = await loadAuth();
   const name = printableLine(server.name);
   context.status.show(`logging out of ${name}`);
@@ -182,7 +186,7 @@ async function logOut(server: RemoteWithLogin, context: Context): Promise<Outcom
   };
 }
 
-async function overview(config: LoadedConfig, context: Context): Promise<Outcome> {
+async function overview(config: LoadedConfig, context: Context): Promise<CommandOutcome> {
   const { loginState } = await loadAuth();
   const servers = config.servers
     .filter((server) => server.kind === 'remote')

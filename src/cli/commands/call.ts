@@ -6,17 +6,17 @@ import { NATURAL_LANGUAGE } from '../../language/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { plain, plainLine, printableLine, quoted } from '../../shared/printable.ts';
-import { usage, type Arguments } from '../arguments.ts';
-import type { Command, Context, Outcome } from '../command.ts';
+import { usage, type ParsedArguments } from '../arguments.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { writeStderr } from '../stderr.ts';
 import { outputDirectory, saveMedia } from '../save-media.ts';
-import { listTools, selected, toolsIn, type SurveyedTool } from '../survey.ts';
+import { listTools, selectServers, probedTools, type ProbedTool } from '../probe-servers.ts';
 import { missingArguments, readJsonArguments, readPairs } from '../tool-arguments.ts';
 import { resultText } from '../tool-result.ts';
-import { lastWords } from '../last-words.ts';
+import { unreportedStderr } from '../unreported-stderr.ts';
 
-export const call: Command = {
+export const callCommand: CliCommand = {
   name: 'call',
   words: '<server> <tool> [key=value…]',
   summary: 'run a tool and print what it returns',
@@ -60,17 +60,17 @@ export const call: Command = {
     if (server === undefined || tool === undefined) {
       throw usage(
         'call needs a server and a tool.',
-        `For example: ${context.face.program} call files list_directory path=.`,
+        `For example: ${context.variant.program} call files list_directory path=.`,
       );
     }
     const json = given.flags.get('args');
     if (json !== undefined && pairs.length > 0) throw usage('Give either --args or key=value, not both.');
-    // Before anything is started: a slip in the JSON costs no time.
+    // Before anything is started: a typo in the JSON costs no time.
     const whole = json === undefined ? undefined : readJsonArguments(...(await sourceOf(json, context)));
     const output = given.flags.get('output');
     const directory = output === undefined ? undefined : outputDirectory(output, context.cwd);
     const config = await context.loadConfig();
-    const [definition] = selected(config, [server]);
+    const [definition] = selectServers(config, [server]);
     const app = context.open(config);
     context.status.show(`starting ${server}`);
     let listing: Listing;
@@ -121,10 +121,10 @@ function find(
   word: string,
   context: Context,
 ): FoundTool {
-  const tools = toolsIn(app, server, listing);
+  const tools = probedTools(app, server, listing);
   const { shapes } = server.tools;
   // The last one is what a host calls it where another server has a tool of the same name.
-  const byHosts = ({ exposed, offered }: SurveyedTool): boolean =>
+  const byHosts = ({ exposed, offered }: ProbedTool): boolean =>
     [exposed, offered?.name, offered && `${server.name}__${offered.name}`].includes(word);
   const tool = tools.find((each) => each.name === word) ?? tools.find(byHosts);
   if (tool !== undefined) {
@@ -146,7 +146,7 @@ function hiddenTool(server: string, tool: string): SwitchboardError {
 
 /** The JSON text of `--args` and where it came from. */
 async function sourceOf(
-  given: Arguments['words'][number],
+  given: ParsedArguments['words'][number],
   { cwd }: Context,
 ): Promise<[text: string, source: string]> {
   if (given === '-') {
@@ -166,14 +166,14 @@ async function sourceOf(
 function unknownTool(
   server: string,
   tool: string,
-  tools: readonly SurveyedTool[],
-  { face }: Context,
+  tools: readonly ProbedTool[],
+  { variant }: Context,
 ): SwitchboardError {
   const names = tools.flatMap((each) => [each.name, each.exposed ?? each.name]);
   const spoken = tools.length === 1 && names[0] === NATURAL_LANGUAGE;
   const hint = spoken
-    ? `It is asked in plain words: ${face.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
-    : (didYouMean(tool, new Set(names)) ?? `${face.program} tools ${server} lists what it has.`);
+    ? `It is asked in plain words: ${variant.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
+    : (didYouMean(tool, new Set(names)) ?? `${variant.program} tools ${server} lists what it has.`);
   return new SwitchboardError(
     'TOOL_UNKNOWN',
     `The server ${JSON.stringify(server)} has no tool ${JSON.stringify(tool)}.`,
@@ -194,8 +194,8 @@ function finished(
   saved: ReadonlyMap<unknown, string>,
   missing: readonly string[],
   json: boolean,
-  { face }: Context,
-): Outcome {
+  { variant }: Context,
+): CommandOutcome {
   const isError = result.isError === true;
   return {
     exitCode: isError ? Exit.failed : Exit.ok,
@@ -204,7 +204,9 @@ function finished(
     remark: json
       ? [...saved.values()].map((file) => `${printableLine(file)}\n`).join('') || undefined
       : undefined,
-    complaint: isError ? `${face.program}: the tool reports an error.\n${missingNote(missing)}` : undefined,
+    complaint: isError
+      ? `${variant.program}: the tool reports an error.\n${missingNote(missing)}`
+      : undefined,
   };
 }
 
@@ -221,15 +223,15 @@ function failed(
   server: string,
   context: Context,
   missing: readonly string[] = [],
-): Outcome {
-  const { program } = context.face;
+): CommandOutcome {
+  const { program } = context.variant;
   const refused = error instanceof ServerError;
   const rpc = refused ? { rpcCode: error.rpcCode, data: error.data } : {};
   return {
     exitCode,
     data: { error: { ...failureData(error), ...rpc } },
     text: () => '',
-    remark: lastWords(context.unseenOutput(server), error),
+    remark: unreportedStderr(context.unseenOutput(server), error),
     complaint:
       (refused ? refusalText(error, server, program) : describeFailure(error, program)) +
       missingNote(missing),

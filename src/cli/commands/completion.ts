@@ -1,9 +1,9 @@
 import { usage } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import type { CliCommand } from '../command.ts';
 import { completionScript, SHELLS } from '../completion/scripts.ts';
 import { Exit } from '../failure.ts';
 
-export const completion: Command = {
+export const completionCommand: CliCommand = {
   name: 'completion',
   words: '<bash|zsh|fish>',
   summary: 'a script that lets the shell complete commands, flags and servers',
@@ -19,7 +19,7 @@ export const completion: Command = {
     ['$0 completion zsh > ~/.zfunc/_$0', 'for zsh, where ~/.zfunc is in $fpath before compinit'],
     ['$0 completion fish > ~/.config/fish/conf.d/$0.fish', 'for fish'],
   ],
-  run({ words: [shell, ...more] }, { face: { program } }) {
+  run({ words: [shell, ...more] }, { variant: { program } }) {
     const names = program === 'switchboard' ? [program, 'mcp-switchboard'] : [program];
     const script = more.length > 0 ? undefined : completionScript(shell ?? '', names);
     if (script === undefined)

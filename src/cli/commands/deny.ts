@@ -1,11 +1,11 @@
 import { denyFiles } from '../../config/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import type { CliCommand } from '../command.ts';
 import { Exit } from '../failure.ts';
-import { cannotTell, placesOf, tellGateways, toldText } from '../tell-gateways.ts';
+import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '../notify-gateways.ts';
 
-export const deny: Command = {
+export const denyCommand: CliCommand = {
   name: 'deny',
   words: '[path]',
   summary: 'take back what allow has allowed',
@@ -20,12 +20,13 @@ export const deny: Command = {
   ],
   async run({ words }, context) {
     const [path = '.', ...more] = words;
-    if (more.length > 0) throw usage('deny takes one path.', `For example: ${context.face.program} deny .`);
+    if (more.length > 0)
+      throw usage('deny takes one path.', `For example: ${context.variant.program} deny .`);
     const denied = denyFiles(path);
     const gateways =
       denied.length === 0
         ? []
-        : tellGateways(placesOf(await context.loadConfig('quietly')), context, cannotTell());
+        : notifyGateways(configPaths(await context.loadConfig('quietly')), context, notifyUnsupported());
     return {
       exitCode: Exit.ok,
       data: { denied, gateways },
@@ -33,7 +34,7 @@ export const deny: Command = {
         denied.length === 0
           ? `Nothing was allowed at or below ${printableLine(path)}.\n`
           : denied.map((file) => `Not allowed any more: ${printableLine(file)}\n`).join('') +
-            (gateways.length === 0 ? '' : toldText(gateways)),
+            (gateways.length === 0 ? '' : notifiedText(gateways)),
     };
   },
 };

@@ -11,19 +11,24 @@ import {
 import { SwitchboardError } from '../../shared/errors.ts';
 import { userConfigDirectory } from '../../shared/paths.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
-import type { Command, Context } from '../command.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
 import { logDirectoryOf } from '../configuration.ts';
 import { commandText } from '../command-line.ts';
-import { modelLine } from '../exam-language.ts';
-import { examine, type Problem, type ServerExam, type StartReport } from '../exam.ts';
-import { inWordsOf, type CliFace } from '../face.ts';
+import { modelLine } from '../check-language.ts';
+import {
+  checkConfiguredServer,
+  type ServerProblem,
+  type ServerCheck,
+  type StartReport,
+} from '../check-server.ts';
+import { expandPlaceholders, type CliVariant } from '../program-variant.ts';
 import { Exit, failureData } from '../failure.ts';
-import { lastWords } from '../last-words.ts';
+import { unreportedStderr } from '../unreported-stderr.ts';
 import { warnOfSecrets } from '../project-secrets.ts';
-import { lookOf, shownAs } from '../shown-as.ts';
+import { serverPresentation, presentationText } from '../presentation.ts';
 import type { Style } from '../style.ts';
-import { selected, survey, type Surveyed } from '../survey.ts';
+import { selectServers, probeServers, type ProbedServer } from '../probe-servers.ts';
 import { otherWarnings, unusableData } from '../unusable.ts';
 
 interface CompoundExam {
@@ -33,7 +38,7 @@ interface CompoundExam {
   readonly problems: readonly string[];
 }
 
-export const doctor: Command = {
+export const doctorCommand: CliCommand = {
   name: 'doctor',
   words: '[server…]',
   summary: 'what is wrong with the configuration, and what to do',
@@ -63,7 +68,7 @@ export const doctor: Command = {
     };
     let config: LoadedConfig;
     try {
-      config = warnOfSecrets(await context.loadConfig('quietly'), context.face.program);
+      config = warnOfSecrets(await context.loadConfig('quietly'), context.variant.program);
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
       return {
@@ -81,16 +86,18 @@ export const doctor: Command = {
     }
     const wanted = named(config, words, context);
     const app = context.open(config, 'Run its command by hand to see what it does.');
-    const started = flags.has('start') ? await survey(app, wanted, context) : [];
+    const started = flags.has('start') ? await probeServers(app, wanted, context) : [];
     const servers = await Promise.all(
       wanted.map((server) => {
         const start = started.find((each) => each.server === server);
-        return lookOf(app, server, context.env).then((look) => examine(server, look, start, context.env));
+        return serverPresentation(app, server, context.env).then((presentation) =>
+          checkConfiguredServer(server, presentation, start, context.env),
+        );
       }),
     );
     const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
-    const logs = logProblem(logDirectoryOf(config, context, context.face));
-    const token = context.face.listens === undefined ? undefined : tokenProblem(config, context.env);
+    const logs = logProblem(logDirectoryOf(config, context, context.variant));
+    const token = context.variant.listens === undefined ? undefined : tokenProblem(config, context.env);
     const { warnings, disabled } = config;
     const ok =
       node.ok &&
@@ -100,7 +107,9 @@ export const doctor: Command = {
       token === undefined &&
       !warnings.some(isWrong);
     const remarks = started.map((each) =>
-      each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
+      each.kind === 'failed'
+        ? unreportedStderr(context.unseenOutput(each.server.name), each.error)
+        : undefined,
     );
     return {
       exitCode: ok ? Exit.ok : Exit.failed,
@@ -112,7 +121,7 @@ export const doctor: Command = {
           files: config.files,
           directory: config.directory,
           ...(config.search === undefined ? {} : { own: ownPlace(context) }),
-          lookedFor: configNames(context.face),
+          lookedFor: configNames(context.variant),
           ...(logs === undefined ? {} : { problem: logs }),
           ...(token === undefined ? {} : { httpToken: token }),
         },
@@ -128,7 +137,9 @@ export const doctor: Command = {
         configText(config, context, style) +
         [logs, token].map((each) => (each ? bad(each.message, each.hint, style) : '')).join('') +
         servers
-          .map((server, at) => serverText(server, shownAs(wanted[at]!, server), flags.has('verbose'), style))
+          .map((server, at) =>
+            serverText(server, presentationText(wanted[at]!, server), flags.has('verbose'), style),
+          )
           .join('') +
         unusableIn(config, words)
           .map(({ name, reason, nextStep }) =>
@@ -151,7 +162,7 @@ function named(
   { log }: Context,
 ): readonly ServerDefinition[] {
   try {
-    return selected(config, words);
+    return selectServers(config, words);
   } catch (error) {
     const told = error instanceof SwitchboardError && error.code === 'SERVER_UNUSABLE';
     if (!told) for (const warning of config.warnings) log[warning.level](describeWarning(warning));
@@ -160,7 +171,7 @@ function named(
 }
 
 /** What would keep it from serving over HTTP; nothing else needs the token. */
-function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): Problem | undefined {
+function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): ServerProblem | undefined {
   try {
     httpTokenOf(config, env);
     return undefined;
@@ -179,12 +190,12 @@ function isWrong({ level }: { readonly level: string }): boolean {
 }
 
 /** What it looks for as a configuration. */
-function configNames({ configFace }: CliFace): readonly string[] {
+function configNames({ configVariant: configFace }: CliVariant): readonly string[] {
   return configFace?.configFile === undefined ? CONFIG_NAMES : [configFace.configFile];
 }
 
 /** Serving would end with this at once; whether the directory can be made is seen only then. */
-function logProblem(directory: string | undefined): Problem | undefined {
+function logProblem(directory: string | undefined): ServerProblem | undefined {
   if (directory === undefined) return undefined;
   const hint = 'Make this a directory you can write to, or choose another one.';
   const found = statSync(directory, { throwIfNoEntry: false });
@@ -201,7 +212,7 @@ function logProblem(directory: string | undefined): Problem | undefined {
 function examineCompound(
   compound: CompoundDefinition,
   { servers }: LoadedConfig,
-  started: readonly Surveyed[],
+  started: readonly ProbedServer[],
 ): CompoundExam {
   const gone = compound.subtools
     .filter(({ server }) => !servers.some((each) => each.name === server))
@@ -231,12 +242,12 @@ function ownConfig({ files, search, file }: LoadedConfig, context: Context): str
 
 function configText(config: LoadedConfig, context: Context, style: Style): string {
   const { files, directory, servers, unusable, disabled, settings } = config;
-  const { face } = context;
+  const { variant } = context;
   const own = ownConfig(config, context);
   const lines = [
     ...(files.length === 0
       ? [
-          `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${configNames(face).join(', ')})\n`,
+          `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${configNames(variant).join(', ')})\n`,
         ]
       : []),
     ...files.map(({ path, scope, leftOut }) => {
@@ -251,9 +262,10 @@ function configText(config: LoadedConfig, context: Context, style: Style): strin
   ];
   if (servers.length + unusable.length === 0) {
     const what = disabled.length === 0 ? 'no server is configured' : 'no server is turned on';
-    const elsewhere = face.configFace?.discovers === false ? '' : ' or .mcp.json, or as mcps/NAME/.mcp.json';
-    const how = inWordsOf(
-      face,
+    const elsewhere =
+      variant.configVariant?.discovers === false ? '' : ' or .mcp.json, or as mcps/NAME/.mcp.json';
+    const how = expandPlaceholders(
+      variant,
       `Add one with \`$0 add NAME -- COMMAND\` or \`--url URL\`, or to "mcpServers" in $CONFIG${elsewhere}.`,
     );
     // They may come at run time.
@@ -262,7 +274,7 @@ function configText(config: LoadedConfig, context: Context, style: Style): strin
   return lines.join('');
 }
 
-function serverText(server: ServerExam, look: string, verbose: boolean, style: Style): string {
+function serverText(server: ServerCheck, presentation: string, verbose: boolean, style: Style): string {
   const { name, ok, source, problems, cautions, start } = server;
   const lines = [
     ...linesOf(server, verbose),
@@ -276,12 +288,13 @@ function serverText(server: ServerExam, look: string, verbose: boolean, style: S
     wrong.push(`  ${bad(start.error.message, start.error.hint, style)}`);
   for (const { message, hint } of cautions)
     wrong.push(`  ${style.caution('!')} ${plain(message)}\n    ${plain(hint)}\n`);
-  for (const slip of start?.unmatched ?? []) wrong.push(`  ${style.caution('!')} ${describeWarning(slip)}\n`);
-  const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${look}\n`;
+  for (const setting of start?.unmatched ?? [])
+    wrong.push(`  ${style.caution('!')} ${describeWarning(setting)}\n`);
+  const head = `${ok ? style.good('✓') : style.bad('✗')} ${style.bold(printableLine(name))} → ${presentation}\n`;
   return head + wrong.join('') + lines.join('');
 }
 
-function linesOf(server: ServerExam, verbose: boolean): (readonly [string, string])[] {
+function linesOf(server: ServerCheck, verbose: boolean): (readonly [string, string])[] {
   switch (server.kind) {
     case 'stdio':
       return programLines(server, verbose);
@@ -296,7 +309,7 @@ function linesOf(server: ServerExam, verbose: boolean): (readonly [string, strin
 }
 
 function programLines(
-  server: Extract<ServerExam, { kind: 'stdio' }>,
+  server: Extract<ServerCheck, { kind: 'stdio' }>,
   verbose: boolean,
 ): (readonly [string, string])[] {
   const { program, cwd, env, inheritEnv } = server;
@@ -309,7 +322,7 @@ function programLines(
   ];
 }
 
-function remoteLines(server: Extract<ServerExam, { kind: 'remote' }>): (readonly [string, string])[] {
+function remoteLines(server: Extract<ServerCheck, { kind: 'remote' }>): (readonly [string, string])[] {
   const { transport, headers } = server;
   return [
     ['at', commandText(server)],

@@ -9,25 +9,25 @@ import {
 } from '../../config/index.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
-import type { Command } from '../command.ts';
+import type { CliCommand } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
-import { described } from '../described.ts';
+import { summarizeTool } from '../tool-summary.ts';
 import { Exit, failureData, type FailureData } from '../failure.ts';
 import type { HidingSetting } from '../hidden-by.ts';
-import { lastWords } from '../last-words.ts';
-import { noServer } from '../no-server.ts';
-import { lookOf, shownAs, type Look } from '../shown-as.ts';
+import { unreportedStderr } from '../unreported-stderr.ts';
+import { noServersText } from '../no-servers.ts';
+import { serverPresentation, presentationText, type Presentation } from '../presentation.ts';
 import { shortPath } from '../short-path.ts';
 import type { Style } from '../style.ts';
 import {
-  listedOf,
-  selected,
-  survey,
-  type ExposedTool,
-  type Slip,
-  type Surveyed,
-  type SurveyedTool,
-} from '../survey.ts';
+  listedTools,
+  selectServers,
+  probeServers,
+  type ListedTool,
+  type UnmatchedSetting,
+  type ProbedServer,
+  type ProbedTool,
+} from '../probe-servers.ts';
 import { pad, table, width } from '../table.ts';
 import { costWhenFlat, listedCost, saving, tokenCost, type TokenCost } from '../token-cost.ts';
 
@@ -42,7 +42,7 @@ interface ToolReport {
   readonly hiddenBy?: HidingSetting;
 }
 
-interface ServerReport extends Look {
+interface ServerReport extends Presentation {
   readonly name: string;
   /** Where it is defined. */
   readonly source: ServerDefinition['origin'];
@@ -52,8 +52,8 @@ interface ServerReport extends Look {
   readonly tools?: readonly ToolReport[];
   /** What the model before it uses, where there is one. */
   readonly behind?: readonly ToolReport[];
-  /** What the configuration says about tools that it does not have: most likely slips, or tools with new names. */
-  readonly unmatched?: readonly Slip[];
+  /** What the configuration says about tools that it does not have: most likely typos, or tools with new names. */
+  readonly unmatched?: readonly UnmatchedSetting[];
   readonly incomplete?: string;
   readonly tokens?: TokenCost;
   /** What it would cost shown flat, where that is less than as a suite. */
@@ -75,7 +75,7 @@ interface CompoundReport {
   readonly tokens: TokenCost;
 }
 
-export const dryRun: Command = {
+export const dryRunCommand: CliCommand = {
   name: 'dry-run',
   words: '[server…]',
   summary: 'what a host would see, and the tokens that saves',
@@ -98,21 +98,21 @@ export const dryRun: Command = {
   async run({ words }, context) {
     const config = await context.loadConfig(words.length === 0 ? 'tells of unusable' : undefined);
     const app = context.open(config);
-    const surveyed = await survey(app, selected(config, words), context);
-    const looks = await Promise.all(surveyed.map(({ server }) => lookOf(app, server, context.env)));
-    const answered = new Map(surveyed.map((each, at) => [each.server.name, reportOf(each, looks[at]!)]));
+    const probed = await probeServers(app, selectServers(config, words), context);
+    const looks = await Promise.all(probed.map(({ server }) => serverPresentation(app, server, context.env)));
+    const answered = new Map(probed.map((each, at) => [each.server.name, reportOf(each, looks[at]!)]));
     // One that cannot be used is not asked, but a host is told of it.
     const shown = inConfigOrder(config).filter(({ name, kind }) =>
       kind === 'unusable' ? words.length === 0 : answered.has(name),
     );
     const servers = shown.map((server) =>
-      server.kind === 'unusable' ? unusableReport(server, listedOf(app, server)) : answered.get(server.name)!,
+      server.kind === 'unusable'
+        ? unusableReport(server, listedTools(app, server))
+        : answered.get(server.name)!,
     );
     // They are about all servers; of some they would be told wrongly.
     const compounds =
-      words.length > 0
-        ? []
-        : config.compounds.map((each) => compoundReport(each, surveyed, app.gateway.tools));
+      words.length > 0 ? [] : config.compounds.map((each) => compoundReport(each, probed, app.gateway.tools));
     const management = words.length > 0 ? undefined : managementReport(config, app.gateway.tools);
     const instructions = words.length > 0 ? undefined : estimateTokens(app.instructions());
     const total = sum([
@@ -121,8 +121,10 @@ export const dryRun: Command = {
       ...(management === undefined ? [] : [management.tokens]),
       ...(instructions === undefined ? [] : [{ flat: 0, listed: instructions, introspect: 0 }]),
     ]);
-    const remarks = surveyed.map((each) =>
-      each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
+    const remarks = probed.map((each) =>
+      each.kind === 'failed'
+        ? unreportedStderr(context.unseenOutput(each.server.name), each.error)
+        : undefined,
     );
     return {
       exitCode: servers.every((server) => server.ok) ? Exit.ok : Exit.failed,
@@ -137,9 +139,9 @@ export const dryRun: Command = {
       },
       remark: remarks.join('') || undefined,
       text: (style) => {
-        if (servers.length === 0 && management === undefined) return noServer(context.face, config);
+        if (servers.length === 0 && management === undefined) return noServersText(context.variant, config);
         const parts = servers.map((server, at) =>
-          serverText(server, shownAs(shown[at]!, server), context.cwd, style),
+          serverText(server, presentationText(shown[at]!, server), context.cwd, style),
         );
         if (compounds.length > 0) parts.push(compoundsText(compounds, style));
         if (management !== undefined)
@@ -152,21 +154,21 @@ export const dryRun: Command = {
   },
 };
 
-function reportOf(surveyed: Surveyed, look: Look): ServerReport {
-  const { server, ms } = surveyed;
-  const head = { name: server.name, ...look, ms, source: server.origin };
-  if (surveyed.kind === 'failed')
-    return { ...head, ...failed(surveyed.listed), error: failureData(surveyed.error) };
-  const { tools, behind, slips, incomplete } = surveyed;
-  const report = ({ name, own, offered, exposed, hiddenBy }: SurveyedTool): ToolReport => ({
+function reportOf(probed: ProbedServer, presentation: Presentation): ServerReport {
+  const { server, ms } = probed;
+  const head = { name: server.name, ...presentation, ms, source: server.origin };
+  if (probed.kind === 'failed')
+    return { ...head, ...failed(probed.listed), error: failureData(probed.error) };
+  const { tools, behind, unmatched, incomplete } = probed;
+  const report = ({ name, own, offered, exposed, hiddenBy }: ProbedTool): ToolReport => ({
     name,
     exposed: exposed ?? null,
-    summary: described(offered?.component ?? own, server.suite.summaryMaxChars).summary,
+    summary: summarizeTool(offered?.component ?? own, server.suite.summaryMaxChars).summary,
     hidden: offered === undefined,
     ...(hiddenBy === undefined ? {} : { hiddenBy }),
   });
-  const tokens = tokenCost(surveyed);
-  const whenFlat = costWhenFlat(surveyed);
+  const tokens = tokenCost(probed);
+  const whenFlat = costWhenFlat(probed);
   const isDear =
     server.exposure === 'suite' && behind === undefined && tools.length > 0 && whenFlat < tokens.listed;
   return {
@@ -174,14 +176,14 @@ function reportOf(surveyed: Surveyed, look: Look): ServerReport {
     ok: true,
     tools: tools.map(report),
     ...(behind && { behind: behind.map(report) }),
-    ...(slips.length === 0 ? {} : { unmatched: slips }),
+    ...(unmatched.length === 0 ? {} : { unmatched }),
     ...(incomplete === undefined ? {} : { incomplete }),
     tokens,
     ...(isDear ? { tokensWhenFlat: whenFlat } : {}),
   };
 }
 
-function unusableReport(server: UnusableServer, listed: readonly ExposedTool[]): ServerReport {
+function unusableReport(server: UnusableServer, listed: readonly ListedTool[]): ServerReport {
   const { name, exposure, origin, reason, nextStep } = server;
   const suite = exposure === 'suite' ? listed[0]?.name : undefined;
   return {
@@ -193,28 +195,28 @@ function unusableReport(server: UnusableServer, listed: readonly ExposedTool[]):
 }
 
 /** What a host still has of a server that does not work: a suite that says so. */
-function failed(listed: readonly ExposedTool[]): Pick<ServerReport, 'ok' | 'tokens'> {
+function failed(listed: readonly ListedTool[]): Pick<ServerReport, 'ok' | 'tokens'> {
   if (listed.length === 0) return { ok: false };
   return { ok: false, tokens: { flat: 0, listed: listedCost(listed), introspect: 0 } };
 }
 
 function compoundReport(
   compound: CompoundDefinition,
-  surveyed: readonly Surveyed[],
-  tools: readonly ExposedTool[],
+  probed: readonly ProbedServer[],
+  tools: readonly ListedTool[],
 ): CompoundReport {
   const { name } = compound;
   return {
     name,
     parts: partsText(compound),
-    missing: missingParts(compound, surveyed),
+    missing: missingParts(compound, probed),
     tokens: { flat: 0, listed: listedCost(tools.filter((tool) => tool.name === name)), introspect: 0 },
   };
 }
 
 function managementReport(
   { settings }: LoadedConfig,
-  tools: readonly ExposedTool[],
+  tools: readonly ListedTool[],
 ): ManagementReport | undefined {
   if (!settings.management.enabled) return undefined;
   const own = tools.filter((tool) => (MANAGEMENT_TOOLS as readonly string[]).includes(tool.name));
@@ -229,8 +231,8 @@ function sum(costs: readonly TokenCost[]): TokenCost {
   return { flat: add('flat'), listed: add('listed'), introspect: add('introspect') };
 }
 
-function serverText(server: ServerReport, look: string, cwd: string, style: Style): string {
-  const head = `${style.bold(printableLine(server.name))} → ${style.bold(look)}`;
+function serverText(server: ServerReport, presentation: string, cwd: string, style: Style): string {
+  const head = `${style.bold(printableLine(server.name))} → ${style.bold(presentation)}`;
   if (server.error !== undefined) {
     const { message, hint } = server.error;
     const next = hint === undefined ? '' : `  ${plain(hint)}\n`;
@@ -255,7 +257,7 @@ function serverText(server: ServerReport, look: string, cwd: string, style: Styl
         : ` (${printableLine(tool.name)})`;
     return `  ${style.good(name)}  ${plainLine(tool.summary)}${style.dim(other)}`.trimEnd();
   });
-  for (const slip of server.unmatched ?? []) lines.push(style.caution(`! ${describeWarning(slip)}`));
+  for (const setting of server.unmatched ?? []) lines.push(style.caution(`! ${describeWarning(setting)}`));
   const { tokens, tokensWhenFlat } = server;
   if (tokens !== undefined && tokensWhenFlat !== undefined)
     lines.push(

@@ -12,19 +12,19 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
-import type { Command, Outcome } from '../command.ts';
+import type { CliCommand, CommandOutcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { maskedDiff } from '../host-diff.ts';
 import { isOurs } from '../host-entries.ts';
 import { HOST_DRY_RUN, hostsIn } from '../host-flags.ts';
-import { keptOutcome, namesIn } from '../kept-list.ts';
+import { takeoverList, removedServers } from '../takeover-list.ts';
 import { plainStyle, type Style } from '../style.ts';
 
 interface Ejected extends StoredRecord {
   readonly result: UndoneTakeover | SwitchboardError;
 }
 
-export const eject: Command = {
+export const ejectCommand: CliCommand = {
   name: 'eject',
   words: '[host…]',
   summary: 'undo a takeover: give hosts their servers back',
@@ -50,12 +50,12 @@ export const eject: Command = {
   ],
   exits: [[Exit.failed, 'a file could not be changed, or a server could not be put back']],
   async run(given, context) {
-    const { program } = context.face;
+    const { program } = context.variant;
     const wanted = new Set((hostsIn(given).length > 0 ? hostsIn(given) : HOSTS).map(({ name }) => name));
     const dryRun = given.flags.has('dry-run');
     const state = stateDirectory(context.env);
     const kept = storedRecords(state).filter(({ record }) => wanted.has(record.host));
-    if (given.flags.has('list')) return keptOutcome(kept, state, program);
+    if (given.flags.has('list')) return takeoverList(kept, state, program);
     if (given.flags.has('drop')) {
       if (given.words.length === 0)
         throw usage('--drop needs a host.', `${program} eject --list shows which there are.`);
@@ -100,7 +100,7 @@ export const eject: Command = {
 };
 
 /** Forgets takeovers. */
-function dropped(kept: readonly StoredRecord[], dryRun: boolean): Outcome {
+function dropped(kept: readonly StoredRecord[], dryRun: boolean): CommandOutcome {
   if (!dryRun) for (const { path } of kept) deleteRecord(path);
   return {
     exitCode: Exit.ok,
@@ -110,7 +110,7 @@ function dropped(kept: readonly StoredRecord[], dryRun: boolean): Outcome {
         host: record.host,
         file: record.file,
         takenAt: record.at,
-        servers: namesIn(record),
+        servers: removedServers(record),
       })),
     },
     text: () =>
@@ -118,7 +118,7 @@ function dropped(kept: readonly StoredRecord[], dryRun: boolean): Outcome {
         ? 'Nothing was taken over there, so there is nothing to forget.\n'
         : kept
             .map(({ record }) => {
-              const names = namesIn(record).map(printableLine).join(', ');
+              const names = removedServers(record).map(printableLine).join(', ');
               const what = dryRun ? 'Would forget' : 'Forgot';
               return `${what} the takeover of ${findHost(record.host).title} (${names}); ${printableLine(record.file)} stays as it is.\n`;
             })

@@ -3,14 +3,20 @@ import { withServerDisabled, withServerEnabled, type LoadedConfig } from '../../
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage, type Arguments } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, everywhereText, reasonNotToTell } from '../change-config.ts';
-import type { Command, Context, Outcome } from '../command.ts';
-import { targetOf, type ConfigTarget } from '../config-target.ts';
+import { usage, type ParsedArguments } from '../arguments.ts';
+import {
+  backupText,
+  CHANGE_FLAGS,
+  changeConfig,
+  everywhereText,
+  reasonNotToNotify,
+} from '../change-config.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import { configTarget, type ConfigTarget } from '../config-target.ts';
 import { Exit } from '../failure.ts';
-import { tellGateways, toldText } from '../tell-gateways.ts';
+import { notifyGateways, notifiedText } from '../notify-gateways.ts';
 
-export const disable: Command = {
+export const disableCommand: CliCommand = {
   name: 'disable',
   words: '<server>',
   summary: 'turn a server off, and keep its entry',
@@ -35,13 +41,13 @@ export const disable: Command = {
     if (!isOff && !isDefined(name, config)) throw unknown(name, config);
     if (isOff && !namesFile(given)) return already(name, 'off');
     const target = namesFile(given)
-      ? targetOf(given, config, context)
+      ? configTarget(given, config, context)
       : placeOf(name, given, config, context);
     return change(name, 'off', target, given, context);
   },
 };
 
-export const enable: Command = {
+export const enableCommand: CliCommand = {
   name: 'enable',
   words: '<server>',
   summary: 'turn a server on again',
@@ -62,18 +68,21 @@ export const enable: Command = {
       if (isDefined(name, config)) return already(name, 'on');
       throw unknown(name, config);
     }
-    const target = namesFile(given) ? targetOf(given, config, context) : whereOff(name, config);
+    const target = namesFile(given) ? configTarget(given, config, context) : whereOff(name, config);
     return change(name, 'on', target, given, context);
   },
 };
 
-function nameIn({ words }: Arguments, command: string, { face }: Context): string {
+function nameIn({ words }: ParsedArguments, command: string, { variant }: Context): string {
   const [name, ...more] = words;
   if (name !== undefined && more.length === 0) return name;
-  throw usage(`${command} needs the name of one server.`, `For example: ${face.program} ${command} github`);
+  throw usage(
+    `${command} needs the name of one server.`,
+    `For example: ${variant.program} ${command} github`,
+  );
 }
 
-function namesFile({ flags }: Arguments): boolean {
+function namesFile({ flags }: ParsedArguments): boolean {
   return flags.has('user') || flags.has('project');
 }
 
@@ -82,11 +91,11 @@ function isDefined(name: string, { servers, unusable }: LoadedConfig): boolean {
 }
 
 /** The file that defines a server; where that is none of ours, the one that `add` would write to. */
-function placeOf(name: string, given: Arguments, config: LoadedConfig, context: Context): ConfigTarget {
+function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, context: Context): ConfigTarget {
   const origin = [...config.servers, ...config.unusable].find((server) => server.name === name)?.origin;
   const own = config.files.find(({ path }) => path === origin?.file);
   return own === undefined
-    ? targetOf(given, config, context)
+    ? configTarget(given, config, context)
     : { scope: own.scope, file: own.path, directory: config.directory };
 }
 
@@ -117,7 +126,7 @@ function unknown(name: string, { servers, disabled }: LoadedConfig): Switchboard
   return new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
 }
 
-function already(name: string, what: 'on' | 'off'): Outcome {
+function already(name: string, what: 'on' | 'off'): CommandOutcome {
   return {
     exitCode: Exit.ok,
     data: { server: name, enabled: what === 'on', changed: false },
@@ -129,13 +138,13 @@ async function change(
   name: string,
   what: 'on' | 'off',
   target: ConfigTarget,
-  given: Arguments,
+  given: ParsedArguments,
   context: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const edit = what === 'on' ? withServerEnabled : withServerDisabled;
   const { done, preview } = await changeConfig(target, given, context, (text) => edit(text, name));
-  const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways([done.file], context, quiet);
+  const quiet = reasonNotToNotify(done, given);
+  const gateways = notifyGateways([done.file], context, quiet);
   const shown = JSON.stringify(printableLine(name));
   const file = printableLine(done.file);
   return {
@@ -149,7 +158,7 @@ async function change(
       );
       if (done.dryRun) return preview(style) + everywhere;
       if (!done.changed) return `${shown} is turned ${what} in ${file} already.\n`;
-      return `Turned ${what} ${shown} in ${file}.${backupText(done)}\n${everywhere}${toldText(gateways)}`;
+      return `Turned ${what} ${shown} in ${file}.${backupText(done)}\n${everywhere}${notifiedText(gateways)}`;
     },
   };
 }

@@ -1,18 +1,18 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { refuseContradictions } from '../arguments.ts';
-import type { Command, Context, Outcome } from '../command.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
 import { HOST_DRY_RUN, HOST_NAMES, NAME_FLAG } from '../host-flags.ts';
 import { prepareImport, type ImportDone, type ImportJob } from '../import-job.ts';
-import { configDiff, doneText, foundText, hostDiff, previewText } from '../import-text.ts';
-import { shownEntry } from '../shown-entry.ts';
+import { configDiff, importDoneText, foundText, hostDiff, previewText } from '../import-text.ts';
+import { entryText } from '../entry-text.ts';
 import { writeStderr } from '../stderr.ts';
 import { createStyle, plainStyle } from '../style.ts';
-import { cannotTell, tellGateways, toldText } from '../tell-gateways.ts';
+import { notifyUnsupported, notifyGateways, notifiedText } from '../notify-gateways.ts';
 
 /** The word is one of the language, so the command goes by another name in here. */
-export const importServers: Command = {
+export const importCommand: CliCommand = {
   name: 'import',
   words: '[host…]',
   summary: 'bring over the servers that hosts have',
@@ -68,7 +68,7 @@ export const importServers: Command = {
     if (!changesAnything(job) || flags.has('dry-run')) return { ...preview(job, true), remark };
     if (!flags.has('yes')) {
       if (!process.stdin.isTTY || !process.stderr.isTTY || flags.has('json')) {
-        const why = `${context.face.program}: nothing was written, because nobody can be asked here. Add --yes to do it.\n`;
+        const why = `${context.variant.program}: nothing was written, because nobody can be asked here. Add --yes to do it.\n`;
         return { ...preview(job, true), exitCode: Exit.usage, remark: remark + why };
       }
       const style = createStyle(process.stderr, context.env);
@@ -88,11 +88,11 @@ function changesAnything({ configs, takeovers }: ImportJob): boolean {
   );
 }
 
-function remarkOf({ problems }: ImportJob, { face }: Context): string {
-  return problems.map((problem) => describeFailure(problem, face.program)).join('');
+function remarkOf({ problems }: ImportJob, { variant }: Context): string {
+  return problems.map((problem) => describeFailure(problem, variant.program)).join('');
 }
 
-function preview(job: ImportJob, shows: boolean): Outcome {
+function preview(job: ImportJob, shows: boolean): CommandOutcome {
   const changes = changesAnything(job);
   return {
     exitCode: job.problems.length > 0 ? Exit.failed : Exit.ok,
@@ -128,14 +128,14 @@ function finished(
   quiet: boolean,
   context: Context,
   remark: string,
-): Outcome {
-  const { program } = context.face;
+): CommandOutcome {
+  const { program } = context.variant;
   const failures = done.takeovers.flatMap(({ change }) =>
     change instanceof SwitchboardError ? [change] : [],
   );
   const changed = done.configs.some(({ edited }) => edited.before !== edited.after);
-  const reason = !changed ? 'nothing has changed' : quiet ? '--no-reload' : cannotTell();
-  const gateways = tellGateways(
+  const reason = !changed ? 'nothing has changed' : quiet ? '--no-reload' : notifyUnsupported();
+  const gateways = notifyGateways(
     done.configs.map(({ edited }) => edited.file),
     context,
     reason,
@@ -165,7 +165,7 @@ function finished(
     remark: remark === '' ? undefined : remark,
     complaint: failures.map((failure) => describeFailure(failure, program)).join('') || undefined,
     text: (style) =>
-      `${foundText(job, style)}\n${doneText(job, done, program)}${changed ? toldText(gateways) : ''}`,
+      `${foundText(job, style)}\n${importDoneText(job, done, program)}${changed ? notifiedText(gateways) : ''}`,
   };
 }
 
@@ -179,7 +179,7 @@ function foundData({ servers, variables }: ImportJob): object {
       name: server.name,
       as,
       state,
-      server: shownEntry(server.value),
+      server: entryText(server.value),
       notes,
       variables: needed.map(({ name }) => name),
     })),

@@ -4,33 +4,33 @@ import type { LoadedConfig } from '../../config/index.ts';
 import type { HostEnvironment } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { refuseContradictions, usage, type Arguments } from '../arguments.ts';
-import type { Command, Context, Outcome } from '../command.ts';
+import { refuseContradictions, usage, type ParsedArguments } from '../arguments.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
-import { surroundingsOf } from '../host-entries.ts';
+import { hostEnvironment } from '../host-entries.ts';
 import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
 import { discovered, entryMaker, hidesSecrets, levelIn } from '../import-job.ts';
 import { applyPlan, type InitDone } from '../init/apply.ts';
-import { Cancelled, createAsker, type Asker } from '../init/ask.ts';
-import { choose, fileLabel, YARD, type Choices } from '../init/choices.ts';
+import { Cancelled, createPrompter, type Prompter } from '../init/prompter.ts';
+import { choose, fileLabel, YARD_CHOICE, type Choices } from '../init/choices.ts';
 import { countLoads, type CountedLoads } from '../init/host-load.ts';
-import { findServers, type FoundServers } from '../init/offers.ts';
+import { findServers, type FoundServers } from '../init/importable-servers.ts';
 import { planInit, type ConfigPlan, type InitPlan } from '../init/plan.ts';
 import {
   answerText,
   cautionText,
   diffsText,
-  doneText,
+  initDoneText,
   loadText,
   planText,
   problemsText,
 } from '../init/text.ts';
-import { lastWords } from '../last-words.ts';
+import { unreportedStderr } from '../unreported-stderr.ts';
 import { writeStderr } from '../stderr.ts';
 import { createStyle, plainStyle } from '../style.ts';
-import { cannotTell, placesOf, tellGateways } from '../tell-gateways.ts';
+import { notifyUnsupported, configPaths, notifyGateways } from '../notify-gateways.ts';
 
-export const init: Command = {
+export const initCommand: CliCommand = {
   name: 'init',
   words: '',
   summary: 'start here: put the servers of your hosts behind Switchboard',
@@ -101,10 +101,10 @@ export const init: Command = {
     if (!asks && !given.flags.has('yes') && !given.flags.has('dry-run'))
       throw usage(
         'init asks questions, and there is no terminal to ask them on. Nothing was changed.',
-        `Run it in a terminal, or add --yes to take the usual answers; ${context.face.program} init --dry-run shows them.`,
+        `Run it in a terminal, or add --yes to take the usual answers; ${context.variant.program} init --dry-run shows them.`,
       );
     try {
-      return await prepareAndRun(given, context, asks ? await createAsker(context.stop) : undefined);
+      return await prepareAndRun(given, context, asks ? await createPrompter(context.stop) : undefined);
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
       return unchanged(Exit.cancelled);
@@ -112,20 +112,24 @@ export const init: Command = {
   },
 };
 
-async function prepareAndRun(given: Arguments, context: Context, asker: Asker | undefined): Promise<Outcome> {
-  const { program } = context.face;
-  const where = surroundingsOf(context);
+async function prepareAndRun(
+  given: ParsedArguments,
+  context: Context,
+  prompter: Prompter | undefined,
+): Promise<CommandOutcome> {
+  const { program } = context.variant;
+  const where = hostEnvironment(context);
   const dryRun = given.flags.has('dry-run');
   const style = createStyle(process.stderr, context.env);
   const config = await context.loadConfig('quietly');
   const found = findServers(where);
   const remark = problemsText(found);
   const hasYard = offersYard(config);
-  if (found.offers.length === 0 && !hasYard && config.servers.length === 0)
+  if (found.importable.length === 0 && !hasYard && config.servers.length === 0)
     return { ...nothingFound(found, program), remark };
-  if (asker !== undefined && remark !== '') writeStderr(remark);
+  if (prompter !== undefined && remark !== '') writeStderr(remark);
   const choices = await choose(found, {
-    ...{ given, where, asker, hasYard },
+    ...{ given, where, prompter, hasYard },
     isConfigured: (name) => config.order.includes(name),
   });
   const isNothing = choices.servers.length === 0 && !choices.yard;
@@ -138,7 +142,7 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
     elsewhere: discovered(config),
     level: levelIn(given),
     explicit,
-    face: context.face.configFace,
+    variant: context.variant.configVariant,
     hidesSecrets: hidesSecrets(given),
     // What leaves the file of a team must be in ours.
     takesOver: choices.files.some(
@@ -149,12 +153,16 @@ async function prepareAndRun(given: Arguments, context: Context, asker: Asker | 
   });
   const caution = leftOutText(config, plan) + cautionText(plan, where, program);
   if (dryRun) return { ...preview(plan, choices, program), remark };
-  if (asker !== undefined) {
+  if (prompter !== undefined) {
     writeStderr(`\n${planText(plan, program, style)}\n${caution}`);
-    if (!(await asker.confirm('Do this?'))) return unchanged(Exit.ok);
+    if (!(await prompter.confirm('Do this?'))) return unchanged(Exit.ok);
   }
   const done = await applyPlan(plan);
-  const gateways = tellGateways(placesOf(await context.loadConfig('quietly')), context, cannotTell());
+  const gateways = notifyGateways(
+    configPaths(await context.loadConfig('quietly')),
+    context,
+    notifyUnsupported(),
+  );
   const counted = choices.start
     ? await countLoads({
         plan,
@@ -183,17 +191,17 @@ function leftOutText({ search, file }: LoadedConfig, { configs }: InitPlan): str
   return `In this project your own servers are not used: ${printableLine(file ?? '')} has "extends": false.\n`;
 }
 
-function unchanged(exitCode: number, why = ''): Outcome {
+function unchanged(exitCode: number, why = ''): CommandOutcome {
   return { exitCode, data: { cancelled: true }, text: () => `${why}Nothing was changed.\n` };
 }
 
 /** Whether this project has services that agents could see and run, and do not yet. */
 function offersYard({ servers, directory }: LoadedConfig): boolean {
   if (!existsSync(join(directory, 'switchyard.toml'))) return false;
-  return !servers.some((server) => 'builtin' in server || server.name === YARD);
+  return !servers.some((server) => 'builtin' in server || server.name === YARD_CHOICE);
 }
 
-function nothingFound({ hosts }: FoundServers, program: string): Outcome {
+function nothingFound({ hosts }: FoundServers, program: string): CommandOutcome {
   const titles = hosts.map(({ location }) => location.host.title);
   const where =
     titles.length === 0 ? 'No host was found on this machine.' : `${titles.join(', ')}: no servers there.`;
@@ -206,7 +214,7 @@ function nothingFound({ hosts }: FoundServers, program: string): Outcome {
   };
 }
 
-function preview(plan: InitPlan, choices: Choices, program: string): Outcome {
+function preview(plan: InitPlan, choices: Choices, program: string): CommandOutcome {
   return {
     exitCode: Exit.ok,
     data: {
@@ -252,16 +260,16 @@ function hostData({ file, name, moves, stays }: InitPlan['hosts'][number]): obje
 interface Finished {
   readonly done: InitDone;
   readonly counted: CountedLoads | undefined;
-  readonly gateways: ReturnType<typeof tellGateways>;
+  readonly gateways: ReturnType<typeof notifyGateways>;
   readonly caution: string;
   readonly remark: string;
 }
 
-function outcome({ done, counted, gateways, caution, remark }: Finished, context: Context): Outcome {
-  const { program } = context.face;
+function outcome({ done, counted, gateways, caution, remark }: Finished, context: Context): CommandOutcome {
+  const { program } = context.variant;
   const failures = done.hosts.flatMap(({ change }) => (change instanceof SwitchboardError ? [change] : []));
-  const failed = (counted?.surveyed ?? []).flatMap((each) => (each.kind === 'failed' ? [each] : []));
-  const words = failed.map(({ server, error }) => lastWords(context.unseenOutput(server.name), error));
+  const failed = (counted?.probed ?? []).flatMap((each) => (each.kind === 'failed' ? [each] : []));
+  const words = failed.map(({ server, error }) => unreportedStderr(context.unseenOutput(server.name), error));
   return {
     exitCode: failures.length + failed.length > 0 ? Exit.failed : Exit.ok,
     data: {
@@ -287,7 +295,7 @@ function outcome({ done, counted, gateways, caution, remark }: Finished, context
         .join('') || undefined,
     text: (style) =>
       [
-        doneText(done, program, style),
+        initDoneText(done, program, style),
         caution,
         ...(counted === undefined ? [] : [loadText(counted.loads, style)]),
       ]
@@ -296,9 +304,9 @@ function outcome({ done, counted, gateways, caution, remark }: Finished, context
   };
 }
 
-function startedData({ surveyed, loads }: CountedLoads): object {
+function startedData({ probed, loads }: CountedLoads): object {
   return {
-    servers: surveyed.map((each) => ({
+    servers: probed.map((each) => ({
       name: each.server.name,
       ms: each.ms,
       ...(each.kind === 'failed'

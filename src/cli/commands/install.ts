@@ -10,25 +10,25 @@ import {
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
-import { usage, type Arguments } from '../arguments.ts';
-import type { Command, Context, Outcome } from '../command.ts';
+import { usage, type ParsedArguments } from '../arguments.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
 import { Exit } from '../failure.ts';
 import { findCommand } from '../find-command.ts';
 import {
   isOurs,
   ourAddress,
   ourProgram,
-  passingNotes,
-  surroundingsOf,
+  variableNotes,
+  hostEnvironment,
   variablesIn,
 } from '../host-entries.ts';
 import { HOST_DRY_RUN, HOST_NAMES, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
 import { hostOutcome, type HostResult } from '../host-outcome.ts';
-import { surveyHosts, surveyText } from '../host-survey.ts';
+import { scanHosts, scanText } from '../scan-hosts.ts';
 import { TOKEN_VARIABLE } from '../http-token.ts';
-import { shownEntry } from '../shown-entry.ts';
+import { entryText } from '../entry-text.ts';
 
-export const install: Command = {
+export const installCommand: CliCommand = {
   name: 'install',
   words: '[host…]',
   summary: 'let a host use Switchboard: Claude Code, Cursor, VS Code …',
@@ -69,8 +69,8 @@ export const install: Command = {
   ],
   async run(given, context) {
     const hosts = hostsIn(given);
-    if (hosts.length === 0) return surveyed(given, context);
-    const where = surroundingsOf(context);
+    if (hosts.length === 0) return probed(given, context);
+    const where = hostEnvironment(context);
     const scope = scopeIn(given) ?? 'user';
     const name = nameIn(given);
     const dryRun = given.flags.has('dry-run');
@@ -97,7 +97,7 @@ export const install: Command = {
       ];
       return { location, change, notes };
     };
-    // All are looked at before the first is changed: a slip in one should not leave half of it done.
+    // All are looked at before the first is changed: a typo in one should not leave half of it done.
     for (const location of places) await apply(location, true);
     const results: HostResult[] = [];
     for (const location of places) results.push(await apply(location, dryRun).catch(asResult(location)));
@@ -105,7 +105,7 @@ export const install: Command = {
       results,
       name,
       dryRun,
-      program: context.face.program,
+      program: context.variant.program,
       data: (location) => ({ entry: entries.get(location)!.entry }),
     });
   },
@@ -133,13 +133,13 @@ function asResult(location: HostLocation): (error: unknown) => HostResult {
   };
 }
 
-function surveyed({ flags }: Arguments, context: Context): Outcome {
-  const { program } = context.face;
+function probed({ flags }: ParsedArguments, context: Context): CommandOutcome {
+  const { program } = context.variant;
   const flag = ['scope', 'name', 'http', 'force', 'dry-run'].find((each) => flags.has(each));
   if (flag !== undefined)
     throw usage(`--${flag} needs a host.`, `For example: ${program} install claude-code --${flag} …`);
-  const files = surveyHosts(surroundingsOf(context));
-  return { exitCode: Exit.ok, data: { files }, text: (style) => surveyText(files, program, style) };
+  const files = scanHosts(hostEnvironment(context));
+  return { exitCode: Exit.ok, data: { files }, text: (style) => scanText(files, program, style) };
 }
 
 interface Made {
@@ -148,7 +148,7 @@ interface Made {
 }
 
 async function entryMaker(
-  { flags }: Arguments,
+  { flags }: ParsedArguments,
   context: Context,
   scope: 'user' | 'project',
 ): Promise<(host: Host) => Made> {
@@ -157,17 +157,17 @@ async function entryMaker(
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
       throw usage('--http needs an address.', 'For example: --http http://127.0.0.1:3006/mcp');
     const notes = [
-      `Set ${TOKEN_VARIABLE} where the host is started; ${context.face.program} --http --show-token shows it.`,
+      `Set ${TOKEN_VARIABLE} where the host is started; ${context.variant.program} --http --show-token shows it.`,
     ];
     return (host) => ({ entry: ourAddress(host, url), notes });
   }
   const config = await context.loadConfig('quietly');
   const variables = variablesIn(config, context.env, scope);
   const file = flags.has('config') ? config.file : undefined;
-  const notes = config.servers.length > 0 ? [] : [nothingToServe(context.face.program)];
+  const notes = config.servers.length > 0 ? [] : [nothingToServe(context.variant.program)];
   return (host) => ({
     entry: ourProgram(host, { file, variables, scope }, context),
-    notes: [...notes, ...passingNotes(host, variables)],
+    notes: [...notes, ...variableNotes(host, variables)],
   });
 }
 
@@ -178,7 +178,7 @@ function nothingToServe(program: string): string {
 function taken({ host, file }: HostLocation, name: string, entry: unknown): SwitchboardError {
   return new SwitchboardError(
     'HOST_ENTRY_TAKEN',
-    `${host.title} has an entry ${JSON.stringify(name)} that is not ours, in ${file}: ${shownEntry(entry)}`,
+    `${host.title} has an entry ${JSON.stringify(name)} that is not ours, in ${file}: ${entryText(entry)}`,
     { hint: 'Choose another name with --name, or replace it with --force.' },
   );
 }

@@ -1,21 +1,21 @@
 import { inConfigOrder, type LoadedConfig } from '../../config/index.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
-import type { Command } from '../command.ts';
-import { commandText, shownCommand } from '../command-line.ts';
+import type { CliCommand } from '../command.ts';
+import { commandText, redactCommand } from '../command-line.ts';
 import { compoundData, partsText } from '../compounds.ts';
 import { usage } from '../arguments.ts';
 import { Exit } from '../failure.ts';
-import { noServer } from '../no-server.ts';
-import type { PublishedState, RunFile } from '../run-file.ts';
+import { noServersText } from '../no-servers.ts';
+import type { StoredServerState, GatewayStateFile } from '../state-file.ts';
 import { isSameProject, runningGateways } from '../running-gateways.ts';
-import { lookOf, shownAs } from '../shown-as.ts';
+import { serverPresentation, presentationText } from '../presentation.ts';
 import { shortPath } from '../short-path.ts';
 import type { Style } from '../style.ts';
 import { table } from '../table.ts';
 import { unusableData } from '../unusable.ts';
 
-export const list: Command = {
+export const listCommand: CliCommand = {
   name: 'list',
   summary: 'the configured servers and how they are doing; starts none',
   about: [
@@ -35,20 +35,22 @@ export const list: Command = {
     ['$0 list --json | jq \'.servers[] | select(.state.kind == "crashed")\'', 'what has crashed'],
   ],
   async run({ words }, context) {
-    const { program } = context.face;
+    const { program } = context.variant;
     if (words.length > 0)
       throw usage('list takes no arguments.', `${program} tools SERVER shows one server.`);
     const config = await context.loadConfig('tells of unusable');
     const app = context.open(config);
     const gateways = runningGateways(stateDirectory(context.env), config);
-    const looks = await Promise.all(config.servers.map((server) => lookOf(app, server, context.env)));
+    const looks = await Promise.all(
+      config.servers.map((server) => serverPresentation(app, server, context.env)),
+    );
     const servers = config.servers.map((server, at) => ({
       name: server.name,
       ...looks[at]!,
       offer: server.offer,
       state: stateOf(server.name, gateways) ?? null,
       kind: server.kind,
-      ...shownCommand(server),
+      ...redactCommand(server),
       ...(server.kind === 'remote' ? { transport: server.transport } : {}),
       ...(server.kind === 'stdio' ? { cwd: server.written.cwd } : {}),
       isolation: server.isolation,
@@ -72,14 +74,14 @@ export const list: Command = {
       },
       text: (style) => {
         if (servers.length + unusable.length + disabled.length + others.length === 0)
-          return noServer(context.face);
+          return noServersText(context.variant);
         const usable = new Map(servers.map((server) => [server.name, server]));
         const rows = inConfigOrder(config).map((server) => {
           const file = shortPath(server.origin.file, context.cwd);
           const name = printableLine(server.name);
           if (server.kind === 'unusable') return [name, '(cannot be used)', '–', '–', file];
           const known = usable.get(server.name)!;
-          return [name, shownAs(server, known), stateText(known.state), commandText(known), file];
+          return [name, presentationText(server, known), stateText(known.state), commandText(known), file];
         });
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
         rows.push(
@@ -108,28 +110,28 @@ export const list: Command = {
 /** A server that a gateway runs, and that the configuration does not have. */
 interface Unconfigured {
   readonly name: string;
-  readonly state: PublishedState;
+  readonly state: StoredServerState;
   /** The pid of the gateway. */
   readonly gateway: number;
   /** Otherwise it stood in a file when that was read last. */
   readonly addedAtRunTime: boolean;
 }
 
-function unconfigured({ pid, servers, added }: RunFile, config: LoadedConfig): Unconfigured[] {
+function unconfigured({ pid, servers, added }: GatewayStateFile, config: LoadedConfig): Unconfigured[] {
   const known = new Set([...config.servers, ...config.unusable].map((server) => server.name));
   return Object.entries(servers)
     .filter(([name, { kind }]) => !known.has(name) && kind !== 'stopped')
     .map(([name, state]) => ({ name, state, gateway: pid, addedAtRunTime: added.includes(name) }));
 }
 
-function stateOf(server: string, [newest]: readonly RunFile[]): PublishedState | undefined {
+function stateOf(server: string, [newest]: readonly GatewayStateFile[]): StoredServerState | undefined {
   return newest !== undefined && Object.hasOwn(newest.servers, server) ? newest.servers[server] : undefined;
 }
 
 /** The longest reason in the table; --json has all of it. */
 const REASON_CHARS = 60;
 
-function stateText(state: PublishedState | null): string {
+function stateText(state: StoredServerState | null): string {
   switch (state?.kind) {
     case undefined:
       return '–';
@@ -164,7 +166,7 @@ function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): 
 }
 
 /** Who told the states. */
-function gatewaysText([newest, ...others]: readonly RunFile[]): string {
+function gatewaysText([newest, ...others]: readonly GatewayStateFile[]): string {
   if (newest === undefined) return '';
   const who = `${printableLine(newest.program)}, pid ${newest.pid}, since ${printableLine(newest.since)}`;
   if (others.length === 0) return `The states are those of ${who}.\n`;

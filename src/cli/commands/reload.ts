@@ -1,11 +1,17 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import type { CliCommand } from '../command.ts';
 import { Exit } from '../failure.ts';
-import { cannotTell, gatewayText, noGateway, placesOf, tellGateways } from '../tell-gateways.ts';
+import {
+  notifyUnsupported,
+  gatewayText,
+  noGatewayError,
+  configPaths,
+  notifyGateways,
+} from '../notify-gateways.ts';
 
-export const reload: Command = {
+export const reloadCommand: CliCommand = {
   name: 'reload',
   summary: 'let running gateways read the configuration again',
   about: [
@@ -27,7 +33,7 @@ export const reload: Command = {
   async run({ words }, context) {
     if (words.length > 0)
       throw usage('reload takes no arguments.', 'It is about all servers of a configuration.');
-    const unable = cannotTell();
+    const unable = notifyUnsupported();
     if (unable !== undefined) {
       throw new SwitchboardError('RELOAD_UNAVAILABLE', `reload is not available: ${unable}.`, {
         hint: 'Restart the host, or its MCP servers.',
@@ -35,10 +41,10 @@ export const reload: Command = {
     }
     // Read here as well: what is wrong with it is said to whoever waits, not to a log.
     const config = await context.loadConfig('strictly').catch((error: unknown) => {
-      throw withNextStep(error, context.face.program);
+      throw withNextStep(error, context.variant.program);
     });
-    const gateways = tellGateways(placesOf(config), context);
-    if (gateways.length === 0) throw noGateway(config);
+    const gateways = notifyGateways(configPaths(config), context);
+    if (gateways.length === 0) throw noGatewayError(config);
     const told = gateways.filter((gateway) => gateway.told);
     const others = gateways.filter((gateway) => !gateway.told);
     const names = config.files.map(({ path }) => path).join(' and ');
@@ -50,7 +56,7 @@ export const reload: Command = {
         others
           .map(
             (gateway) =>
-              `${context.face.program}: ${gatewayText(gateway)} was not told: ${printableLine(gateway.reason ?? '')}.\n`,
+              `${context.variant.program}: ${gatewayText(gateway)} was not told: ${printableLine(gateway.reason ?? '')}.\n`,
           )
           .join('') || undefined,
       text: () =>

@@ -3,14 +3,20 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, everywhereText, reasonNotToTell } from '../change-config.ts';
-import type { Command, Context } from '../command.ts';
-import { inOtherFile, targetOf, type ConfigTarget } from '../config-target.ts';
+import {
+  backupText,
+  CHANGE_FLAGS,
+  changeConfig,
+  everywhereText,
+  reasonNotToNotify,
+} from '../change-config.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { inOtherFile, configTarget, type ConfigTarget } from '../config-target.ts';
 import { Exit } from '../failure.ts';
 import { definedElsewhere } from '../defined-elsewhere.ts';
-import { tellGateways, toldText } from '../tell-gateways.ts';
+import { notifyGateways, notifiedText } from '../notify-gateways.ts';
 
-export const remove: Command = {
+export const removeCommand: CliCommand = {
   name: 'remove',
   words: '<server>',
   summary: 'take a server out of the configuration',
@@ -34,18 +40,18 @@ export const remove: Command = {
     if (name === undefined || more.length > 0) {
       throw usage(
         'remove needs the name of one server.',
-        `For example: ${context.face.program} remove files`,
+        `For example: ${context.variant.program} remove files`,
       );
     }
     const config = await context.loadConfig();
-    const target = targetOf(given, config, context);
+    const target = configTarget(given, config, context);
     const { done, preview } = await changeConfig(target, given, context, (text) => {
       const after = withoutServer(text, name);
       if (after === text) throw inOtherFile(name, config, target) ?? notInFile(name, config, target);
       return after;
     });
-    const quiet = reasonNotToTell(done, given);
-    const gateways = tellGateways([done.file], context, quiet);
+    const quiet = reasonNotToNotify(done, given);
+    const gateways = notifyGateways([done.file], context, quiet);
     const mentions = mentionsOf(name, config, done.file);
     const successor = done.dryRun ? undefined : await successorOf(name, done.file, context);
     const shown = JSON.stringify(printableLine(name));
@@ -61,7 +67,7 @@ export const remove: Command = {
           successor === undefined
             ? ''
             : `The server of this name in ${printableLine(successor)} takes its place.\n`,
-          toldText(gateways),
+          notifiedText(gateways),
         ];
         return lines.join('');
       },

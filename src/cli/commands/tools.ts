@@ -1,16 +1,16 @@
 import { describeWarning } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
-import type { Command } from '../command.ts';
-import { described, type Described } from '../described.ts';
+import type { CliCommand } from '../command.ts';
+import { summarizeTool, type ToolSummary } from '../tool-summary.ts';
 import { Exit, failureData, type FailureData } from '../failure.ts';
-import { lastWords } from '../last-words.ts';
-import { noServer } from '../no-server.ts';
-import { lookOf, shownAs, type Look } from '../shown-as.ts';
+import { unreportedStderr } from '../unreported-stderr.ts';
+import { noServersText } from '../no-servers.ts';
+import { serverPresentation, presentationText, type Presentation } from '../presentation.ts';
 import type { Style } from '../style.ts';
-import { selected, survey, type Slip, type SurveyedTool } from '../survey.ts';
+import { selectServers, probeServers, type UnmatchedSetting, type ProbedTool } from '../probe-servers.ts';
 
-interface ShownTool extends Described {
+interface ShownTool extends ToolSummary {
   /** The name hosts call it by; null where they cannot. */
   readonly exposed: string | null;
   /** Whether the configuration keeps it from hosts. */
@@ -18,19 +18,19 @@ interface ShownTool extends Described {
   readonly definition: unknown;
 }
 
-interface ServerTools extends Look {
+interface ServerTools extends Presentation {
   readonly name: string;
   readonly tools?: readonly ShownTool[];
   /** What the model before it uses, where there is one. */
   readonly behind?: readonly ShownTool[];
   /** What the configuration says about tools that the server does not have. */
-  readonly unmatched?: readonly Slip[];
+  readonly unmatched?: readonly UnmatchedSetting[];
   /** Why the list is not everything. */
   readonly incomplete?: string;
   readonly error?: FailureData;
 }
 
-export const tools: Command = {
+export const toolsCommand: CliCommand = {
   name: 'tools',
   words: '[server…]',
   summary: 'what the servers offer',
@@ -50,9 +50,9 @@ export const tools: Command = {
   async run({ words }, context) {
     const config = await context.loadConfig();
     const app = context.open(config);
-    const surveyed = await survey(app, selected(config, words), context);
-    const looks = await Promise.all(surveyed.map(({ server }) => lookOf(app, server, context.env)));
-    const servers = surveyed.map((each, at): ServerTools => {
+    const probed = await probeServers(app, selectServers(config, words), context);
+    const looks = await Promise.all(probed.map(({ server }) => serverPresentation(app, server, context.env)));
+    const servers = probed.map((each, at): ServerTools => {
       const { server } = each;
       const head = { name: server.name, ...looks[at]! };
       if (each.kind === 'failed') return { ...head, error: failureData(each.error) };
@@ -62,33 +62,36 @@ export const tools: Command = {
         ...(each.behind && {
           behind: each.behind.map((tool) => shownTool(tool, server.suite.summaryMaxChars)),
         }),
-        ...(each.slips.length === 0 ? {} : { unmatched: each.slips }),
+        ...(each.unmatched.length === 0 ? {} : { unmatched: each.unmatched }),
         ...(each.incomplete === undefined ? {} : { incomplete: each.incomplete }),
       };
     });
-    const remarks = surveyed.map((each) =>
-      each.kind === 'failed' ? lastWords(context.unseenOutput(each.server.name), each.error) : undefined,
+    const remarks = probed.map((each) =>
+      each.kind === 'failed'
+        ? unreportedStderr(context.unseenOutput(each.server.name), each.error)
+        : undefined,
     );
-    const slips = servers.flatMap((server) => server.unmatched ?? []);
+    const unmatched = servers.flatMap((server) => server.unmatched ?? []);
     return {
-      exitCode: surveyed.some((each) => each.kind === 'failed') ? Exit.failed : Exit.ok,
+      exitCode: probed.some((each) => each.kind === 'failed') ? Exit.failed : Exit.ok,
       data: { servers },
       remark: remarks.join('') || undefined,
       complaint:
-        slips.map((slip) => `${context.face.program}: ${describeWarning(slip)}\n`).join('') || undefined,
+        unmatched.map((setting) => `${context.variant.program}: ${describeWarning(setting)}\n`).join('') ||
+        undefined,
       text: (style) =>
         servers.length === 0
-          ? noServer(context.face, config)
+          ? noServersText(context.variant, config)
           : servers
-              .map((server, at) => serverText(server, shownAs(surveyed[at]!.server, server), style))
+              .map((server, at) => serverText(server, presentationText(probed[at]!.server, server), style))
               .join('\n'),
     };
   },
 };
 
-function shownTool({ name, own, offered, exposed }: SurveyedTool, summaryMaxChars: number): ShownTool {
+function shownTool({ name, own, offered, exposed }: ProbedTool, summaryMaxChars: number): ShownTool {
   return {
-    ...described(offered?.component ?? own, summaryMaxChars),
+    ...summarizeTool(offered?.component ?? own, summaryMaxChars),
     name,
     exposed: exposed ?? null,
     hidden: offered === undefined,
@@ -98,10 +101,10 @@ function shownTool({ name, own, offered, exposed }: SurveyedTool, summaryMaxChar
 
 function serverText(
   { name, tools: offered, behind, incomplete, error }: ServerTools,
-  look: string,
+  presentation: string,
   style: Style,
 ): string {
-  const head = `${style.bold(printableLine(name))} → ${look}`;
+  const head = `${style.bold(printableLine(name))} → ${presentation}`;
   if (error !== undefined) {
     const reason = new SwitchboardError(error.code, error.message, { hint: error.hint });
     return `${head}\n  ${style.bad('failed')}: ${plain(reason.explained)}\n`;

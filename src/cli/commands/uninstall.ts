@@ -10,15 +10,15 @@ import {
 } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
-import { usage, type Arguments } from '../arguments.ts';
-import type { Command, Context } from '../command.ts';
+import { usage, type ParsedArguments } from '../arguments.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { Exit } from '../failure.ts';
-import { isOurs, surroundingsOf } from '../host-entries.ts';
+import { isOurs, hostEnvironment } from '../host-entries.ts';
 import { HOST_DRY_RUN, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
 import { hostOutcome, type HostResult } from '../host-outcome.ts';
-import { shownEntry } from '../shown-entry.ts';
+import { entryText } from '../entry-text.ts';
 
-export const uninstall: Command = {
+export const uninstallCommand: CliCommand = {
   name: 'uninstall',
   words: '[host…]',
   summary: 'remove our entry from a host again',
@@ -43,7 +43,7 @@ export const uninstall: Command = {
   ],
   exits: [[Exit.failed, 'a file of a host cannot be read or written, or the entry there is not ours']],
   async run(given, context) {
-    const { program } = context.face;
+    const { program } = context.variant;
     const dryRun = given.flags.has('dry-run');
     const state = stateDirectory(context.env);
     const { targets, problems, files } = targetsOf(given, context);
@@ -96,12 +96,12 @@ interface Targets {
   readonly files: readonly string[];
 }
 
-function targetsOf(given: Arguments, context: Context): Targets {
+function targetsOf(given: ParsedArguments, context: Context): Targets {
   const hosts = hostsIn(given);
   const scope = scopeIn(given) ?? 'user';
-  const where = surroundingsOf(context);
+  const where = hostEnvironment(context);
   if (!given.flags.has('all')) {
-    const { program } = context.face;
+    const { program } = context.variant;
     if (hosts.length > 0) {
       const places = hosts.map((host) => locationOf(host, scope, where));
       return {
@@ -138,7 +138,7 @@ function targetsOf(given: Arguments, context: Context): Targets {
 function notOurs({ host, file }: HostLocation, name: string, entry: unknown): SwitchboardError {
   return new SwitchboardError(
     'HOST_ENTRY_TAKEN',
-    `The entry ${JSON.stringify(name)} of ${host.title} is not ours, in ${file}: ${shownEntry(entry)}`,
+    `The entry ${JSON.stringify(name)} of ${host.title} is not ours, in ${file}: ${entryText(entry)}`,
     { hint: 'It stays. If ours has another name there, give it with --name.' },
   );
 }

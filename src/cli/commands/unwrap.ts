@@ -14,16 +14,16 @@ import {
 } from '../../language/wrap/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage, type Arguments } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
-import type { Command, Context, Outcome } from '../command.ts';
-import { inOtherFile, isConfigFile, targetOf, type ConfigTarget } from '../config-target.ts';
+import { usage, type ParsedArguments } from '../arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToNotify } from '../change-config.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import { inOtherFile, isConfigFile, configTarget, type ConfigTarget } from '../config-target.ts';
 import { Exit } from '../failure.ts';
-import { withFolder } from '../folder-lock.ts';
-import { knownServer } from '../known-server.ts';
-import { placesOf, tellGateways, toldText } from '../tell-gateways.ts';
+import { withFolderLock } from '../folder-lock.ts';
+import { requireServer } from '../require-server.ts';
+import { configPaths, notifyGateways, notifiedText } from '../notify-gateways.ts';
 
-export const unwrap: Command = {
+export const unwrapCommand: CliCommand = {
   name: 'unwrap',
   words: '<server>',
   summary: 'undo wrap: a server with its own tools again',
@@ -51,22 +51,24 @@ export const unwrap: Command = {
     if (name === undefined || more.length > 0) {
       throw usage(
         'unwrap needs the name of one server.',
-        `For example: ${context.face.program} unwrap memory`,
+        `For example: ${context.variant.program} unwrap memory`,
       );
     }
     const config = await context.loadConfig();
-    const broken = `Where its ${WRAP_CONFIG_FILE} is broken or gone, name its folder: ${context.face.program} unwrap ./mcps/memory`;
+    const broken = `Where its ${WRAP_CONFIG_FILE} is broken or gone, name its folder: ${context.variant.program} unwrap ./mcps/memory`;
     const known = config.servers.find((server) => server.name === name);
     const folder = known === undefined ? folderOf(name, config, context) : undefined;
-    const server = folder === undefined ? knownServer(config, name, broken) : undefined;
+    const server = folder === undefined ? requireServer(config, name, broken) : undefined;
     if (server !== undefined && isConfigFile(server.origin.file, config)) {
-      const target = targetOf(given, config, context);
+      const target = configTarget(given, config, context);
       const elsewhere = inOtherFile(name, config, target);
       if (elsewhere !== undefined) throw elsewhere;
       return unwrapEntry(server, given, target, context);
     }
     const place = folder ?? folderOfServer(server!);
-    return withFolder(place, `unwrap ${name}`, context, () => unwrapInFolder(place, given, config, context));
+    return withFolderLock(place, `unwrap ${name}`, context, () =>
+      unwrapInFolder(place, given, config, context),
+    );
   },
 };
 
@@ -105,13 +107,13 @@ function folderOfServer({ name, origin, language }: ServerDefinition): string {
 /** Takes the model out of the entry of the configuration. */
 async function unwrapEntry(
   { name }: ServerDefinition,
-  given: Arguments,
+  given: ParsedArguments,
   target: ConfigTarget,
   context: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const { done, preview } = await changeConfig(target, given, context, (text) => withoutLanguage(text, name));
-  const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways([done.file], context, quiet);
+  const quiet = reasonNotToNotify(done, given);
+  const gateways = notifyGateways([done.file], context, quiet);
   const shown = JSON.stringify(printableLine(name));
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
@@ -119,7 +121,7 @@ async function unwrapEntry(
     text: (style) => {
       if (done.dryRun) return preview(style) || `Nothing would change: ${shown} is not wrapped.\n`;
       if (!done.changed) return `${shown} is not wrapped.\n`;
-      return `Unwrapped ${shown} in ${printableLine(done.file)}.${backupText(done)}\n${toldText(gateways)}`;
+      return `Unwrapped ${shown} in ${printableLine(done.file)}.${backupText(done)}\n${notifiedText(gateways)}`;
     },
   };
 }
@@ -127,10 +129,10 @@ async function unwrapEntry(
 /** Puts the folder of a server back. */
 async function unwrapInFolder(
   folder: string,
-  given: Arguments,
+  given: ParsedArguments,
   config: LoadedConfig,
   context: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const { kind, places } = readFolderState(folder);
   const dryRun = given.flags.has('dry-run');
   const force = given.flags.has('force');
@@ -140,8 +142,8 @@ async function unwrapInFolder(
       ? { kept: [] }
       : await keepApproval([places.config], () => unwrapFolder(folder, { force }));
   const done = { file: places.config, changed: kind !== 'plain' && !dryRun, dryRun, backup: null };
-  const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways(placesOf(config), context, quiet);
+  const quiet = reasonNotToNotify(done, given);
+  const gateways = notifyGateways(configPaths(config), context, quiet);
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
     data: { folder, how: 'folder', was: kind, changed: done.changed, dryRun, kept, gateways },
@@ -153,7 +155,7 @@ async function unwrapInFolder(
       return [
         `${kind === 'wrapped' ? 'Unwrapped' : 'Tidied up'} ${shown}: it is as it was.\n`,
         ...kept.map((path) => `${printableLine(path)} stays: it was changed since.\n`),
-        toldText(gateways),
+        notifiedText(gateways),
       ].join('');
     },
   };

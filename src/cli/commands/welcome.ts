@@ -1,15 +1,15 @@
 import { messageOf } from '../../shared/errors.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
-import type { Command, Context } from '../command.ts';
-import { namesItsConfig } from '../face.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { requiresConfigFlag } from '../program-variant.ts';
 import { Exit } from '../failure.ts';
 
 /** What a person sees who starts the program in a terminal, where no host will ever speak to it. */
-export const welcome: Pick<Command, 'run'> = {
+export const welcomeCommand: Pick<CliCommand, 'run'> = {
   async run(_given, context) {
-    const { program, motto, launch, servers, listens } = context.face;
+    const { program, motto, launch, servers, listens } = context.variant;
     const title = program === 'switchboard' ? 'Switchboard' : program;
-    const configured = !namesItsConfig(context.face);
+    const configured = !requiresConfigFlag(context.variant);
     const found = configured ? await foundText(context) : `${servers ?? ''}\n`;
     const commands: readonly (readonly [string, string])[] = [
       ...(program === 'switchboard'

@@ -14,21 +14,21 @@ import {
 import { resolveModel, type ResolvedModel } from '../../language/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage, type Arguments } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToTell } from '../change-config.ts';
-import type { Command, Context, Outcome } from '../command.ts';
-import { inOtherFile, isConfigFile, targetOf, type ConfigTarget } from '../config-target.ts';
+import { usage, type ParsedArguments } from '../arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToNotify } from '../change-config.ts';
+import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import { inOtherFile, isConfigFile, configTarget, type ConfigTarget } from '../config-target.ts';
 import { describeFailure, Exit, failureData } from '../failure.ts';
-import { withFolder } from '../folder-lock.ts';
-import { knownServer } from '../known-server.ts';
+import { withFolderLock } from '../folder-lock.ts';
+import { requireServer } from '../require-server.ts';
 import { LANGUAGE_FLAGS, languageIn, type LanguageChoice } from '../language-flags.ts';
-import { lastWords } from '../last-words.ts';
+import { unreportedStderr } from '../unreported-stderr.ts';
 import { modelNeeds } from '../model-needs.ts';
-import { readFor, tellGateways, toldText } from '../tell-gateways.ts';
+import { configPathFor, notifyGateways, notifiedText } from '../notify-gateways.ts';
 import { findInstructions, instructionsIn, whereFrom, type FoundInstructions } from '../wrap-instructions.ts';
 import { refuseForeign, wrapPlan } from '../wrap-plan.ts';
 
-export const wrap: Command = {
+export const wrapCommand: CliCommand = {
   name: 'wrap',
   words: '<server>',
   summary: 'ask a server in plain words: a small model uses its tools',
@@ -69,22 +69,25 @@ export const wrap: Command = {
   async run(given, context) {
     const [name, ...more] = given.words;
     if (name === undefined || more.length > 0) {
-      throw usage('wrap needs the name of one server.', `For example: ${context.face.program} wrap memory`);
+      throw usage(
+        'wrap needs the name of one server.',
+        `For example: ${context.variant.program} wrap memory`,
+      );
     }
     const choice = languageIn(given);
     const config = await context.loadConfig();
-    const otherwise = `\`${context.face.program} add\` puts a new one into the configuration.`;
-    const server = knownServer(config, name, otherwise);
+    const otherwise = `\`${context.variant.program} add\` puts a new one into the configuration.`;
+    const server = requireServer(config, name, otherwise);
     if (isConfigFile(server.origin.file, config) && server.kind !== 'builtin') {
-      const target = targetOf(given, config, context);
+      const target = configTarget(given, config, context);
       const elsewhere = inOtherFile(name, config, target);
       if (elsewhere !== undefined) throw elsewhere;
       return wrapEntry(server, choice, given, target, context);
     }
-    return withFolder(dirname(server.origin.file), `wrap ${name}`, context, async () => {
+    return withFolderLock(dirname(server.origin.file), `wrap ${name}`, context, async () => {
       // While we waited for another one, it may have become another server.
       const now = await context.loadConfig('quietly');
-      return wrapInFolder(knownServer(now, name, otherwise), choice, given, now, context);
+      return wrapInFolder(requireServer(now, name, otherwise), choice, given, now, context);
     });
   },
 };
@@ -93,10 +96,10 @@ export const wrap: Command = {
 async function wrapEntry(
   { name, language }: ServerDefinition,
   choice: LanguageChoice,
-  given: Arguments,
+  given: ParsedArguments,
   target: ConfigTarget,
   context: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const file = given.flags.get('instructions');
   if (file !== undefined) instructionsIn(file, context.cwd);
   const told =
@@ -105,8 +108,8 @@ async function wrapEntry(
   const { done, preview } = await changeConfig(target, given, context, (text) =>
     withLanguage(text, name, settings),
   );
-  const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways([done.file], context, quiet);
+  const quiet = reasonNotToNotify(done, given);
+  const gateways = notifyGateways([done.file], context, quiet);
   const model = await resolveModel({ ...language, ...choice }, context.env);
   const shown = JSON.stringify(printableLine(name));
   return {
@@ -118,7 +121,7 @@ async function wrapEntry(
       return [
         `Wrapped ${shown} in ${printableLine(done.file)}: it now takes plain words.${backupText(done)}\n`,
         modelNeeds(model, context.env, { ...language, ...choice }),
-        toldText(gateways),
+        notifiedText(gateways),
         nextText(name, model, context),
       ].join('');
     },
@@ -129,10 +132,10 @@ async function wrapEntry(
 async function wrapInFolder(
   server: ServerDefinition,
   choice: LanguageChoice,
-  given: Arguments,
+  given: ParsedArguments,
   config: LoadedConfig,
   context: Context,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const { name, origin } = server;
   const dryRun = given.flags.has('dry-run');
   const file = given.flags.get('instructions');
@@ -146,7 +149,7 @@ async function wrapInFolder(
       config,
       context,
     );
-  refuseForeign(server, config, context.face.program);
+  refuseForeign(server, config, context.variant.program);
   refuseToWrap(folder, name);
   // What stands there now must be the folder's own before it is looked at.
   if (!dryRun) clearLeftovers(folder);
@@ -166,8 +169,8 @@ async function wrapInFolder(
     });
   }
   const done = { file: origin.file, changed: !dryRun, dryRun, backup: null };
-  const quiet = reasonNotToTell(done, given);
-  const gateways = tellGateways([readFor(server, config)], context, quiet);
+  const quiet = reasonNotToNotify(done, given);
+  const gateways = notifyGateways([configPathFor(server, config)], context, quiet);
   const model = await resolveModel(choice, context.env);
   const from = found?.from ?? (asked !== undefined ? 'file' : hasOwn ? 'own' : whereFrom(server));
   return {
@@ -189,7 +192,7 @@ async function wrapInFolder(
       [
         folderText(plan, from, dryRun),
         modelNeeds(model, context.env, choice),
-        dryRun ? '' : toldText(gateways),
+        dryRun ? '' : notifiedText(gateways),
         dryRun ? '' : nextText(name, model, context),
       ].join(''),
   };
@@ -211,11 +214,11 @@ async function instructionsOf(
 function alreadyWrapped(
   { name, origin }: ServerDefinition,
   wantsChange: boolean,
-  given: Arguments,
+  given: ParsedArguments,
   config: LoadedConfig,
   context: Context,
-): Outcome {
-  const { program } = context.face;
+): CommandOutcome {
+  const { program } = context.variant;
   if (wantsChange) {
     throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(name)} is wrapped already.`, {
       hint: `Change the arguments in ${origin.file} or the text of CLAUDE.md beside it, or begin with: ${program} unwrap ${name}`,
@@ -224,7 +227,7 @@ function alreadyWrapped(
   const folder = resolve(origin.file, '..');
   const dryRun = given.flags.has('dry-run');
   if (!dryRun) clearLeftovers(folder);
-  const gateways = tellGateways([readFor({ origin }, config)], context, 'nothing has changed');
+  const gateways = notifyGateways([configPathFor({ origin }, config)], context, 'nothing has changed');
   return {
     exitCode: Exit.ok,
     data: { server: name, how: 'folder', folder, changed: false, dryRun, gateways },
@@ -256,20 +259,20 @@ function folderText({ folder, server }: WrapPlan, from: keyof typeof SOURCES, dr
   ].join('');
 }
 
-function nextText(name: string, model: ResolvedModel, { face }: Context): string {
+function nextText(name: string, model: ResolvedModel, { variant }: Context): string {
   // A command line has no model to lend.
   const canCall = 'provider' in model && model.provider !== 'host';
   return (
     (canCall
-      ? `Try it: ${face.program} call ${printableLine(name)} natural_language query="what can you do?"\n`
-      : '') + `As it was: ${face.program} unwrap ${printableLine(name)}\n`
+      ? `Try it: ${variant.program} call ${printableLine(name)} natural_language query="what can you do?"\n`
+      : '') + `As it was: ${variant.program} unwrap ${printableLine(name)}\n`
   );
 }
 
 function unstarted(error: SwitchboardError, name: string, context: Context): string {
   return [
-    `${context.face.program}: ${JSON.stringify(printableLine(name))} could not be started, so CLAUDE.md says little. Edit it, or unwrap and wrap again.\n`,
-    describeFailure(error, context.face.program),
-    lastWords(context.unseenOutput(name), error) ?? '',
+    `${context.variant.program}: ${JSON.stringify(printableLine(name))} could not be started, so CLAUDE.md says little. Edit it, or unwrap and wrap again.\n`,
+    describeFailure(error, context.variant.program),
+    unreportedStderr(context.unseenOutput(name), error) ?? '',
   ].join('');
 }

@@ -2,7 +2,7 @@ import { printableLine } from '../../shared/printable.ts';
 import type { Flag } from '../arguments.ts';
 
 /** What a word can be, and what it means if that helps. */
-export type Candidate = readonly [word: string, meaning: string];
+export type Completion = readonly [word: string, meaning: string];
 
 /** A command as completion sees it. */
 export interface CompletedCommand {
@@ -25,11 +25,11 @@ export interface CompletedProgram {
   /** Flags of every command. */
   readonly commonFlags: readonly Flag[];
   /** The names there are of a kind, such as `server`; a kind is the word of the help in lower case. */
-  names(kind: string, typed: Typed): Promise<readonly Candidate[]>;
+  names(kind: string, typed: TypedSoFar): Promise<readonly Completion[]>;
 }
 
 /** What stands before the word that is completed. */
-export interface Typed {
+export interface TypedSoFar {
   readonly command: string;
   /** The values of the flags so far. */
   readonly values: ReadonlyMap<string, string>;
@@ -76,7 +76,7 @@ async function find(
   current: string,
   value: string | undefined,
   program: CompletedProgram,
-): Promise<readonly Candidate[]> {
+): Promise<readonly Completion[]> {
   const { topFlags, commands } = program;
   const top = read(before, topFlags, 1);
   const [name] = top.words;
@@ -131,13 +131,13 @@ function awaitedFlag(
   return flag?.value === undefined ? undefined : flag;
 }
 
-function commandNames(commands: readonly CompletedCommand[]): readonly Candidate[] {
+function commandNames(commands: readonly CompletedCommand[]): readonly Completion[] {
   const shown = commands.filter(({ hidden }) => hidden !== true);
   return [...shown.map(({ name, summary }) => [name, summary] as const), ['help', 'how to use a command']];
 }
 
 /** Those that may still be given. */
-function flagWords(flags: readonly Flag[], given: ReadonlyMap<string, string>): readonly Candidate[] {
+function flagWords(flags: readonly Flag[], given: ReadonlyMap<string, string>): readonly Completion[] {
   return flags
     .filter(({ name, hidden, many }) => hidden !== true && (many === true || !given.has(name)))
     .map(({ name, summary }) => [`--${name}`, summary]);
@@ -195,7 +195,11 @@ function placesAt(at: number, usage: string): readonly string[] {
 }
 
 /** `a|b` are words themselves; for what nobody can guess, a number for example, there is nothing. */
-async function named(kind: string, typed: Typed, program: CompletedProgram): Promise<readonly Candidate[]> {
+async function named(
+  kind: string,
+  typed: TypedSoFar,
+  program: CompletedProgram,
+): Promise<readonly Completion[]> {
   if (kind.includes('|')) return kind.split('|').map((word) => [word, '']);
   switch (kind.toLowerCase()) {
     case 'dir':

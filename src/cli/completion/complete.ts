@@ -1,19 +1,19 @@
 import { LOG_LEVELS } from '../../shared/log.ts';
-import { COMMON_FLAGS, TOP_FLAGS } from '../arguments.ts';
+import { COMMON_FLAGS, GLOBAL_FLAGS } from '../arguments.ts';
 import { commandsOf } from '../commands.ts';
-import type { CliFace } from '../face.ts';
+import type { CliVariant } from '../program-variant.ts';
 import { writeOutcome } from '../output.ts';
-import { candidates, type Candidate, type Typed } from './candidates.ts';
+import { candidates, type Completion, type TypedSoFar } from './candidates.ts';
 
 /** Prints what may stand in the place of the last word, for a shell. Returns the exit code. */
-export async function complete(typed: readonly string[], face: CliFace): Promise<number> {
+export async function complete(typed: readonly string[], variant: CliVariant): Promise<number> {
   try {
-    const topFlags = TOP_FLAGS.filter((flag) => flag.forHttp !== true || face.listens !== undefined);
+    const topFlags = GLOBAL_FLAGS.filter((flag) => flag.forHttp !== true || variant.listens !== undefined);
     const found = await candidates(typed, {
-      commands: commandsOf(face),
+      commands: commandsOf(variant),
       topFlags,
       commonFlags: COMMON_FLAGS,
-      names: (kind, given) => names(kind, given, face),
+      names: (kind, given) => names(kind, given, variant),
     });
     const text = found.map((line) => `${line}\n`).join('');
     await writeOutcome({ exitCode: 0, data: undefined, text: () => text }, false);
@@ -23,7 +23,11 @@ export async function complete(typed: readonly string[], face: CliFace): Promise
   return 0;
 }
 
-async function names(kind: string, { values }: Typed, face: CliFace): Promise<readonly Candidate[]> {
+async function names(
+  kind: string,
+  { values }: TypedSoFar,
+  variant: CliVariant,
+): Promise<readonly Completion[]> {
   switch (kind) {
     case 'level':
       return LOG_LEVELS.map((level) => [level, '']);
@@ -36,11 +40,11 @@ async function names(kind: string, { values }: Typed, face: CliFace): Promise<re
       const config = await readConfiguration(
         values.get('config'),
         { cwd: process.cwd(), env: process.env },
-        face,
+        variant,
       );
-      const { commandText, shownCommand } = await import('../command-line.ts');
+      const { commandText, redactCommand } = await import('../command-line.ts');
       return [
-        ...config.servers.map((server) => [server.name, commandText(shownCommand(server))] as const),
+        ...config.servers.map((server) => [server.name, commandText(redactCommand(server))] as const),
         ...config.disabled.map((name) => [name, 'turned off'] as const),
         ...config.unusable.map(({ name }) => [name, 'cannot be used as it is configured'] as const),
       ];

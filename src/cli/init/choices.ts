@@ -1,12 +1,18 @@
 import { relative, resolve } from 'node:path';
 import { findHost, type HostServer, type HostEnvironment } from '../../hosts/index.ts';
 import { didYouMean } from '../../shared/nearest.ts';
-import { usage, type Arguments } from '../arguments.ts';
+import { usage, type ParsedArguments } from '../arguments.ts';
 import { levelOf, type Level } from '../import-config.ts';
 import { levelIn } from '../import-job.ts';
-import { shownEntry } from '../shown-entry.ts';
-import type { Asker, Choice } from './ask.ts';
-import { isOwnHere, type FoundServers, type HostFile, type Offer, type Variant } from './offers.ts';
+import { entryText } from '../entry-text.ts';
+import type { Prompter, Choice } from './prompter.ts';
+import {
+  isOwnHere,
+  type FoundServers,
+  type HostFile,
+  type ImportableServer,
+  type EntryVariant,
+} from './importable-servers.ts';
 
 /** What is to be done. */
 export interface Choices {
@@ -22,18 +28,18 @@ export interface Choices {
 }
 
 export interface ChosenServer {
-  readonly offer: Offer;
+  readonly importable: ImportableServer;
   /** The one to write. */
-  readonly variant: Variant;
+  readonly variant: EntryVariant;
   /** Whether somebody chose it, so that it also replaces the one that Switchboard has. */
   readonly insists: boolean;
 }
 
 export interface ChooseOptions {
-  readonly given: Arguments;
+  readonly given: ParsedArguments;
   readonly where: HostEnvironment;
   /** Who to ask what no flag says; undefined: the usual answers are taken. */
-  readonly asker: Asker | undefined;
+  readonly prompter: Prompter | undefined;
   /** Whether there is a Switchyard to add. */
   readonly hasYard: boolean;
   /** Whether Switchboard has a server of this name already. */
@@ -43,9 +49,9 @@ export interface ChooseOptions {
 /** Decides by flags, then by asking. Throws USAGE for a flag that names something that is not there. */
 export async function choose(found: FoundServers, options: ChooseOptions): Promise<Choices> {
   const files = await chooseFiles(found, options);
-  const { offers, yard } = await chooseServers(found, files, options);
+  const { importable, yard } = await chooseServers(found, files, options);
   const servers: ChosenServer[] = [];
-  for (const offer of offers) servers.push({ offer, ...(await chooseVariant(offer, options)) });
+  for (const each of importable) servers.push({ importable: each, ...(await chooseVariant(each, options)) });
   const beside = await chooseBeside(files, servers, options);
   const start = await chooseStart(servers.length + (yard ? 1 : 0), options);
   return { servers, files, beside, yard, start };
@@ -60,7 +66,7 @@ export function movable(
   chosen: readonly ChosenServer[],
   level: Level | undefined,
 ): HostFile['servers'] {
-  const taken = chosen.flatMap(({ offer }) => offer.variants.map((variant) => variant.server));
+  const taken = chosen.flatMap(({ importable }) => importable.variants.map((variant) => variant.server));
   const isKept = (server: HostServer): boolean =>
     level === undefined || level === 'explicit' || level === levelOf(server);
   return servers.filter((server) => taken.includes(server) && isKept(server));
@@ -73,11 +79,11 @@ export function fileLabel({ location }: HostFile, where: HostEnvironment): strin
 
 async function chooseFiles(
   { hosts, teamFiles }: FoundServers,
-  { given, where, asker }: ChooseOptions,
+  { given, where, prompter }: ChooseOptions,
 ): Promise<readonly HostFile[]> {
   const words = listIn(given, 'hosts');
   if (words !== undefined) return words.map((word) => fileNamed(word, { hosts, teamFiles }, where));
-  if (asker === undefined || hosts.length + teamFiles.length === 0) return hosts;
+  if (prompter === undefined || hosts.length + teamFiles.length === 0) return hosts;
   const choices: Choice<HostFile>[] = [
     ...hosts.map((file) => ({ value: file, label: file.location.host.title, hint: contents(file) })),
     ...teamFiles.map((file) => ({
@@ -86,7 +92,7 @@ async function chooseFiles(
       hint: `shared with your team; ${contents(file)}`,
     })),
   ];
-  return asker.many('Which hosts should use Switchboard?', choices, hosts);
+  return prompter.many('Which hosts should use Switchboard?', choices, hosts);
 }
 
 function fileNamed(
@@ -114,72 +120,73 @@ function contents({ servers, ours }: HostFile): string {
 }
 
 async function chooseServers(
-  { offers }: FoundServers,
+  { importable }: FoundServers,
   files: readonly HostFile[],
-  { given, where, asker, hasYard }: ChooseOptions,
-): Promise<{ offers: readonly Offer[]; yard: boolean }> {
+  { given, where, prompter, hasYard }: ChooseOptions,
+): Promise<{ importable: readonly ImportableServer[]; yard: boolean }> {
   const names = listIn(given, 'servers');
   if (names !== undefined) {
-    const isNamed = ({ variants }: Offer): boolean =>
+    const isNamed = ({ variants }: ImportableServer): boolean =>
       variants.some(({ server }) => names.includes(server.name));
     refuseUnknown(names, [
-      ...offers.flatMap(({ variants }) => variants.map(({ server }) => server.name)),
-      ...(hasYard ? [YARD] : []),
+      ...importable.flatMap(({ variants }) => variants.map(({ server }) => server.name)),
+      ...(hasYard ? [YARD_CHOICE] : []),
     ]);
-    return { offers: offers.filter(isNamed), yard: hasYard && names.includes(YARD) };
+    return { importable: importable.filter(isNamed), yard: hasYard && names.includes(YARD_CHOICE) };
   }
-  const isIn = ({ variants }: Offer, file: HostFile): boolean =>
+  const isIn = ({ variants }: ImportableServer, file: HostFile): boolean =>
     variants.some(({ server }) => server.location.file === file.location.file);
   const teamFiles = files.filter(({ location }) => location.scope === 'project');
-  const usual = offers.filter(
-    (offer) => isOwnHere(offer, where) || teamFiles.some((file) => isIn(offer, file)),
+  const usual = importable.filter(
+    (importable) => isOwnHere(importable, where) || teamFiles.some((file) => isIn(importable, file)),
   );
-  if (asker === undefined || offers.length + (hasYard ? 1 : 0) === 0) return { offers: usual, yard: hasYard };
-  const choices: Choice<Offer | typeof YARD>[] = [
-    ...offers.map((offer) => ({
-      value: offer,
-      label: offer.level === 'project' ? `${offer.name} (of this project)` : offer.name,
-      hint: offerHint(offer, where),
+  if (prompter === undefined || importable.length + (hasYard ? 1 : 0) === 0)
+    return { importable: usual, yard: hasYard };
+  const choices: Choice<ImportableServer | typeof YARD_CHOICE>[] = [
+    ...importable.map((importable) => ({
+      value: importable,
+      label: importable.level === 'project' ? `${importable.name} (of this project)` : importable.name,
+      hint: offerHint(importable, where),
     })),
     ...(hasYard
-      ? [{ value: YARD, label: YARD, hint: 'the services of switchyard.toml in this project' }]
+      ? [{ value: YARD_CHOICE, label: YARD_CHOICE, hint: 'the services of switchyard.toml in this project' }]
       : []),
   ];
-  const chosen = await asker.many('Which servers should Switchboard run?', choices, [
+  const chosen = await prompter.many('Which servers should Switchboard run?', choices, [
     ...usual,
-    ...(hasYard ? [YARD] : []),
-  ] as (Offer | typeof YARD)[]);
+    ...(hasYard ? [YARD_CHOICE] : []),
+  ] as (ImportableServer | typeof YARD_CHOICE)[]);
   return {
-    offers: chosen.filter((each): each is Offer => each !== YARD),
-    yard: chosen.includes(YARD),
+    importable: chosen.filter((each): each is ImportableServer => each !== YARD_CHOICE),
+    yard: chosen.includes(YARD_CHOICE),
   };
 }
 
-export const YARD = 'yard' as const;
+export const YARD_CHOICE = 'yard' as const;
 
-function offerHint({ variants, differs }: Offer, where: HostEnvironment): string {
+function offerHint({ variants, differs }: ImportableServer, where: HostEnvironment): string {
   const places = variants.map(({ server: { location } }) =>
     location.scope === 'local' && location.project !== where.cwd
       ? `${location.host.title} in ${location.project ?? ''}`
       : location.host.title,
   );
   const other = differs.length === 0 ? '' : `, which differ in ${differs.join(', ')}`;
-  return `${shownEntry(variants[0].server.value)}; ${[...new Set(places)].join(', ')}${other}`;
+  return `${entryText(variants[0].server.value)}; ${[...new Set(places)].join(', ')}${other}`;
 }
 
 /** Where hosts have it with different keys, somebody has to say which are right. */
 async function chooseVariant(
-  offer: Offer,
-  { given, asker, isConfigured }: ChooseOptions,
-): Promise<Omit<ChosenServer, 'offer'>> {
-  const { variants, differs, name } = offer;
+  importable: ImportableServer,
+  { given, prompter, isConfigured }: ChooseOptions,
+): Promise<Omit<ChosenServer, 'importable'>> {
+  const { variants, differs, name } = importable;
   const word = given.flags.get('prefer');
   const preferred = word === undefined ? undefined : findHost(word);
   const own = variants.find(({ server }) => server.location.host === preferred);
   if (own !== undefined) return { variant: own, insists: true };
-  if (asker === undefined || differs.length === 0) return { variant: variants[0], insists: false };
-  const stays: Choice<Variant | undefined> = { value: undefined, label: 'the one that Switchboard has' };
-  const chosen = await asker.one<Variant | undefined>(
+  if (prompter === undefined || differs.length === 0) return { variant: variants[0], insists: false };
+  const stays: Choice<EntryVariant | undefined> = { value: undefined, label: 'the one that Switchboard has' };
+  const chosen = await prompter.one<EntryVariant | undefined>(
     `${name} differs between hosts (${differs.join(', ')}). Which one should Switchboard use?`,
     [
       ...(variants.some(({ server }) => isConfigured(server.name)) ? [stays] : []),
@@ -196,7 +203,7 @@ async function chooseVariant(
 async function chooseBeside(
   files: readonly HostFile[],
   servers: readonly ChosenServer[],
-  { given, where, asker }: ChooseOptions,
+  { given, where, prompter }: ChooseOptions,
 ): Promise<readonly HostFile[]> {
   const words = listIn(given, 'beside');
   if (words?.includes('all')) return files;
@@ -209,8 +216,8 @@ async function chooseBeside(
   }
   const moving = (file: HostFile) => movable(file, servers, levelIn(given));
   const concerned = files.filter((file) => moving(file).length > 0);
-  if (asker === undefined || concerned.length === 0 || given.flags.has('move')) return [];
-  const moved = await asker.many(
+  if (prompter === undefined || concerned.length === 0 || given.flags.has('move')) return [];
+  const moved = await prompter.many(
     'Move these servers behind Switchboard? Those of hosts you leave out stay beside it.',
     concerned.map((file) => ({
       value: file,
@@ -224,16 +231,16 @@ async function chooseBeside(
   return concerned.filter((file) => !moved.includes(file));
 }
 
-async function chooseStart(count: number, { given, asker }: ChooseOptions): Promise<boolean> {
+async function chooseStart(count: number, { given, prompter }: ChooseOptions): Promise<boolean> {
   const { flags } = given;
   if (flags.has('start') || flags.has('no-start')) return flags.has('start');
   if (count === 0) return false;
-  if (asker === undefined) return true;
-  return asker.confirm('Start your servers once afterwards, to count what each host loads?');
+  if (prompter === undefined) return true;
+  return prompter.confirm('Start your servers once afterwards, to count what each host loads?');
 }
 
 /** The names of a list; `none` is an empty one. Undefined where the flag was not given. */
-function listIn({ flags }: Arguments, flag: string): string[] | undefined {
+function listIn({ flags }: ParsedArguments, flag: string): string[] | undefined {
   const words = flags
     .get(flag)
     ?.split(',')

@@ -6,13 +6,13 @@ import type { Host, HostServer, HostEnvironment } from '../../hosts/index.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
 import type { Context } from '../command.ts';
 import { planImport } from '../import-plan.ts';
-import { survey, type Answer, type Surveyed } from '../survey.ts';
+import { probeServers, type ProbeAnswer, type ProbedServer } from '../probe-servers.ts';
 import { listedCost, tokenCost } from '../token-cost.ts';
-import type { FoundServers, HostFile } from './offers.ts';
+import type { FoundServers, HostFile } from './importable-servers.ts';
 import type { InitPlan } from './plan.ts';
 
 /** What a conversation in a host begins with: the tools in its list, and what servers say of themselves. */
-export interface Load {
+export interface ToolLoad {
   readonly tools: number;
   /** Estimated. */
   readonly tokens: number;
@@ -21,8 +21,8 @@ export interface Load {
 /** What a host loads in this project, before and after. */
 export interface HostLoad {
   readonly host: Host;
-  readonly before: Load;
-  readonly after: Load;
+  readonly before: ToolLoad;
+  readonly after: ToolLoad;
   /** Servers that it starts itself afterwards, beside Switchboard, as far as they are counted. */
   readonly direct: readonly string[];
   /** Those of its servers that were not started, or did not, and so are counted nowhere. */
@@ -32,7 +32,7 @@ export interface HostLoad {
 export interface CountedLoads {
   readonly loads: readonly HostLoad[];
   /** How it went with the servers of the configuration. */
-  readonly surveyed: readonly Surveyed[];
+  readonly probed: readonly ProbedServer[];
 }
 
 export interface CountOptions {
@@ -40,7 +40,7 @@ export interface CountOptions {
   readonly found: FoundServers;
   readonly where: HostEnvironment;
   readonly context: Context;
-  readonly onAnswer: (answer: Answer) => void;
+  readonly onAnswer: (answer: ProbeAnswer) => void;
 }
 
 /** Starts every server that the chosen hosts load, once, and counts. */
@@ -48,18 +48,18 @@ export async function countLoads(options: CountOptions): Promise<CountedLoads> {
   const { plan, found, where, context, onAnswer } = options;
   const config = await context.loadConfig('quietly');
   const app = context.open(config);
-  const surveyed = await survey(app, config.servers, context, onAnswer);
+  const probed = await probeServers(app, config.servers, context, onAnswer);
   await app.close();
   // From now on servers are described by what they have said.
   const next = context.open(config);
-  const ours: Load = {
+  const ours: ToolLoad = {
     tools: next.gateway.tools.length,
     tokens: listedCost(next.gateway.tools) + estimateTokens(next.instructions()),
   };
-  const costs = new Map<HostServer, Load>();
+  const costs = new Map<HostServer, ToolLoad>();
   for (const { planned } of plan.configs) {
     for (const { server, as } of planned) {
-      const answer = surveyed.find((each) => each.server.name === as);
+      const answer = probed.find((each) => each.server.name === as);
       const load = answer && loadOf(answer);
       if (load !== undefined) costs.set(server, load);
     }
@@ -74,14 +74,14 @@ export async function countLoads(options: CountOptions): Promise<CountedLoads> {
     .filter(({ location }) => location.scope !== 'project');
   for (const [server, load] of await countDirect(unknown, options)) costs.set(server, load);
   return {
-    surveyed,
+    probed,
     loads: hosts.map((host) => hostLoad(host, ours, costs, options)),
   };
 }
 
 /** Offered as one, they have the same tools. */
-function shareAmongVariants(costs: Map<HostServer, Load>, { offers }: FoundServers): void {
-  for (const { variants } of offers) {
+function shareAmongVariants(costs: Map<HostServer, ToolLoad>, { importable }: FoundServers): void {
+  for (const { variants } of importable) {
     const known = variants.map(({ server }) => costs.get(server)).find((load) => load !== undefined);
     if (known === undefined) continue;
     for (const { server } of variants) costs.set(server, known);
@@ -103,8 +103,8 @@ function loadedBy(host: Host, { hosts, teamFiles }: FoundServers, { cwd }: HostE
 
 function hostLoad(
   host: Host,
-  ours: Load,
-  costs: ReadonlyMap<HostServer, Load>,
+  ours: ToolLoad,
+  costs: ReadonlyMap<HostServer, ToolLoad>,
   { plan, found, where }: CountOptions,
 ): HostLoad {
   const moved = new Set(plan.hosts.flatMap(({ moves }) => moves));
@@ -113,7 +113,7 @@ function hostLoad(
   const hadOurs = [...found.hosts, ...found.teamFiles].some(
     (file) => file.location.host === host && file.ours !== undefined,
   );
-  const sum = (servers: readonly HostServer[], more: readonly Load[]): Load => {
+  const sum = (servers: readonly HostServer[], more: readonly ToolLoad[]): ToolLoad => {
     const loads = [...servers.flatMap((server) => costs.get(server) ?? []), ...more];
     return {
       tools: loads.reduce((total, load) => total + load.tools, 0),
@@ -134,7 +134,7 @@ function isEnabled({ value }: HostServer): boolean {
   return disabled !== true && enabled !== false;
 }
 
-function loadOf(answer: Surveyed): Load | undefined {
+function loadOf(answer: ProbedServer): ToolLoad | undefined {
   if (answer.kind === 'failed') return undefined;
   return {
     tools: (answer.behind ?? answer.tools).length,
@@ -146,8 +146,8 @@ function loadOf(answer: Surveyed): Load | undefined {
 async function countDirect(
   servers: readonly HostServer[],
   { where, context, onAnswer }: CountOptions,
-): Promise<Map<HostServer, Load>> {
-  const counted = new Map<HostServer, Load>();
+): Promise<Map<HostServer, ToolLoad>> {
+  const counted = new Map<HostServer, ToolLoad>();
   if (servers.length === 0) return counted;
   // They may hold secrets.
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-init-'));
@@ -159,10 +159,10 @@ async function countDirect(
     const config = await loadConfig({ cwd: where.cwd, configPath: file, env: context.env });
     rmSync(file);
     const app = context.open(config);
-    const surveyed = await survey(app, config.servers, context, onAnswer);
+    const probed = await probeServers(app, config.servers, context, onAnswer);
     await app.close();
     for (const { server, as } of planned) {
-      const answer = surveyed.find((each) => each.server.name === as);
+      const answer = probed.find((each) => each.server.name === as);
       const load = answer && loadOf(answer);
       if (load !== undefined) counted.set(server, load);
     }

@@ -17,9 +17,9 @@ import {
   type ConfigImportOptions,
   type Level,
 } from '../import-config.ts';
-import { byPlace } from '../takeover-plan.ts';
-import { movable, YARD, type Choices, type ChosenServer } from './choices.ts';
-import type { HostFile } from './offers.ts';
+import { byLocation } from '../takeover-plan.ts';
+import { movable, YARD_CHOICE, type Choices, type ChosenServer } from './choices.ts';
+import type { HostFile } from './importable-servers.ts';
 
 /** What is going to change; nothing is changed yet. */
 export interface InitPlan {
@@ -69,7 +69,7 @@ export interface PlanOptions extends Omit<ConfigImportOptions, 'more'> {
 export async function planInit(choices: Choices, options: PlanOptions): Promise<InitPlan> {
   const configs: ConfigPlan[] = [];
   for (const level of ['user', 'project', 'explicit'] as const) {
-    const chosen = choices.servers.filter(({ offer }) => (options.level ?? offer.level) === level);
+    const chosen = choices.servers.filter(({ importable }) => (options.level ?? importable.level) === level);
     // The services of a project are of no use elsewhere.
     const yard = choices.yard && (options.level === 'explicit' ? 'explicit' : 'project') === level;
     if (chosen.length === 0 && !yard) continue;
@@ -94,7 +94,9 @@ export async function planInit(choices: Choices, options: PlanOptions): Promise<
 }
 
 function withYard(text: string): string {
-  return withoutServer(text, YARD) === text ? withServer(text, YARD, { builtin: 'switchyard' }) : text;
+  return withoutServer(text, YARD_CHOICE) === text
+    ? withServer(text, YARD_CHOICE, { builtin: 'switchyard' })
+    : text;
 }
 
 async function planHost(
@@ -130,7 +132,7 @@ function partsOf(
   moves: readonly HostServer[],
   entry: Entry,
 ): readonly [TakeoverPart, ...TakeoverPart[]] {
-  const places = [...byPlace(moves)];
+  const places = [...byLocation(moves)];
   const isMain = (keyPath: readonly string[]): boolean => keyPath.join('\0') === location.keyPath.join('\0');
   const own = places.find(([each]) => isMain(each.keyPath))?.[1] ?? new Map<string, unknown>();
   const others = places.filter(([each]) => !isMain(each.keyPath));

@@ -3,18 +3,18 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { maskedDiff } from '../host-diff.ts';
-import { passingNotes, referencesIn } from '../host-entries.ts';
+import { variableNotes, referencesIn } from '../host-entries.ts';
 import { isWritten, type PlannedServer } from '../import-plan.ts';
 import { neededVariables, variablesText } from '../needed-variables.ts';
 import { secretsOf, secretWarning } from '../project-secrets.ts';
 import { secondsText } from '../seconds.ts';
-import { shownEntry } from '../shown-entry.ts';
+import { entryText } from '../entry-text.ts';
 import type { Style } from '../style.ts';
-import type { Answer } from '../survey.ts';
+import type { ProbeAnswer } from '../probe-servers.ts';
 import { table } from '../table.ts';
 import type { InitDone } from './apply.ts';
 import type { HostLoad } from './host-load.ts';
-import type { FoundServers } from './offers.ts';
+import type { FoundServers } from './importable-servers.ts';
 import type { ConfigPlan, HostPlan, InitPlan } from './plan.ts';
 
 /** What was found that somebody has to see to, in lines. */
@@ -41,7 +41,7 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
   }[level];
   const rows = planned.map(({ as, state, server, notes }) => [
     printableLine(as),
-    PRESENT[state] ?? shownEntry(server.value),
+    PRESENT[state] ?? entryText(server.value),
     [fromText(server, chosen), ...notes.map(printableLine)].join('; '),
   ]);
   if (yard) rows.push(['yard', 'the services of switchyard.toml', '']);
@@ -58,11 +58,11 @@ const PRESENT: Partial<Record<PlannedServer['state'], string>> = {
 
 /** `Cursor; Codex with other env.API_KEY` */
 function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
-  const { offer } = chosen.find(({ variant }) => variant.server === server)!;
+  const { importable } = chosen.find(({ variant }) => variant.server === server)!;
   const { host, scope, project = '' } = server.location;
-  const others = offer.variants.filter((variant) => variant.server !== server);
+  const others = importable.variants.filter((variant) => variant.server !== server);
   const titles = [...new Set(others.map((variant) => variant.server.location.host.title))];
-  const differ = offer.differs.length === 0 ? '' : ` with other ${offer.differs.join(', ')}`;
+  const differ = importable.differs.length === 0 ? '' : ` with other ${importable.differs.join(', ')}`;
   const rest = titles.length === 0 ? '' : `; ${titles.join(', ')}${differ}`;
   const local = scope === 'local' ? `, so far only in ${project}` : '';
   return printableLine(`${host.title}${local}${rest}`);
@@ -95,7 +95,7 @@ export function diffsText({ configs, hosts }: InitPlan, style: Style): string {
 }
 
 /** What was done, what to do next, and how to undo it. */
-export function doneText(done: InitDone, program: string, style: Style): string {
+export function initDoneText(done: InitDone, program: string, style: Style): string {
   const wrote = done.configs.flatMap(({ plan, edited }) => {
     if (edited.before === edited.after) return [`Nothing is new in ${printableLine(edited.file)}.\n`];
     const count = plan.planned.filter(isWritten).length + (plan.yard ? 1 : 0);
@@ -124,7 +124,7 @@ function nextText(done: InitDone, style: Style): string {
     return [
       next,
       ...(change.obstacle === undefined ? [] : [change.obstacle]),
-      ...passingNotes(host, references),
+      ...variableNotes(host, references),
     ];
   });
   const all = [...new Set(lines)].map((line) => `  ${printableLine(line)}\n`).join('');
@@ -205,7 +205,7 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
 }
 
 /** How it went with one server that was started. */
-export function answerText({ server, ms, tools }: Answer, style: Style): string {
+export function answerText({ server, ms, tools }: ProbeAnswer, style: Style): string {
   const what = tools === undefined ? 'did not start' : tools === 1 ? '1 tool' : `${tools} tools`;
   const mark = tools === undefined ? style.bad('✗') : style.good('✓');
   return `${mark} ${printableLine(server)}: ${what}, ${secondsText(ms)}\n`;

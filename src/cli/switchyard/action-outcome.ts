@@ -1,5 +1,5 @@
 import { printableLine } from '../../shared/printable.ts';
-import type { Outcome } from '../command.ts';
+import type { CommandOutcome } from '../command.ts';
 import { Exit } from '../failure.ts';
 
 interface Action {
@@ -8,7 +8,7 @@ interface Action {
 }
 
 /** What an action has done: its messages, a line each. */
-export function actionOutcome(action: Action, exitCode?: number): Outcome {
+export function actionOutcome(action: Action, exitCode?: number): CommandOutcome {
   return {
     exitCode: exitCode ?? (action.ok ? Exit.ok : Exit.failed),
     data: action,

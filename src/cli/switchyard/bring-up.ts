@@ -1,6 +1,6 @@
 import type { UpOptions, UpResult } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
-import type { Outcome } from '../command.ts';
+import type { CommandOutcome } from '../command.ts';
 import { Exit } from '../failure.ts';
 import type { Style } from '../style.ts';
 import type { Place } from './command.ts';
@@ -11,7 +11,7 @@ import { showProgress } from './progress.ts';
 export async function bringUp(
   place: Place,
   start: (hooks: Pick<UpOptions, 'signal' | 'onEvent'>) => Promise<UpResult>,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const progress = showProgress(place);
   const interrupt = catchInterrupt();
   try {

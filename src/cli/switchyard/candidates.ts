@@ -1,5 +1,5 @@
 import { homeOf, openRegistry } from '../../switchyard/index.ts';
-import { candidates, type Candidate } from '../completion/candidates.ts';
+import { candidates, type Completion } from '../completion/candidates.ts';
 import { TOP_FLAGS, YARD_FLAGS } from './command.ts';
 import { YARD_COMMANDS } from './commands.ts';
 
@@ -31,7 +31,7 @@ function recordsOf({ env }: CandidateOptions): ReturnType<ReturnType<typeof open
   return openRegistry(homeOf(env)).read();
 }
 
-async function names(kind: string, options: CandidateOptions): Promise<readonly Candidate[]> {
+async function names(kind: string, options: CandidateOptions): Promise<readonly Completion[]> {
   switch (kind) {
     case 'branch':
     case 'service':

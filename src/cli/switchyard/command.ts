@@ -1,6 +1,6 @@
 import type { YardContext } from '../../switchyard/index.ts';
-import type { Arguments, Flag } from '../arguments.ts';
-import type { Outcome } from '../command.ts';
+import type { ParsedArguments, Flag } from '../arguments.ts';
+import type { CommandOutcome } from '../command.ts';
 
 /** One thing `switchyard` can be asked to do; its name and its words stand in the list of commands. */
 export interface YardCommand {
@@ -10,7 +10,7 @@ export interface YardCommand {
   readonly flags: readonly Flag[];
   /** What to type, and what that does; `$0` stands for the program. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
-  run(given: Arguments, place: Place): Promise<Outcome>;
+  run(given: ParsedArguments, place: Place): Promise<CommandOutcome>;
 }
 
 /** Where and how it is asked. */
@@ -20,12 +20,15 @@ export interface Place {
   /** Whether the answer is for a program. */
   readonly json: boolean;
   /** Does something for the project that we stand in. */
-  inYard(work: (yard: YardContext) => Promise<Outcome>): Promise<Outcome>;
+  inYard(work: (yard: YardContext) => Promise<CommandOutcome>): Promise<CommandOutcome>;
   /**
    * The same for what is also possible when the file of the project is broken or gone: looking, and stopping. `project` is
    * the name or the path of another one.
    */
-  inRecordedYard(work: (yard: YardContext) => Promise<Outcome>, project?: string): Promise<Outcome>;
+  inRecordedYard(
+    work: (yard: YardContext) => Promise<CommandOutcome>,
+    project?: string,
+  ): Promise<CommandOutcome>;
 }
 
 /** Flags that every command takes. */

@@ -1,4 +1,4 @@
-import { columns, flagRow, wrapped } from '../help-layout.ts';
+import { columns, flagRow, wrapText } from '../help-layout.ts';
 import { YARD_FLAGS, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
 
@@ -56,7 +56,7 @@ export function commandHelp({ name, words, summary, parts }: YardEntry, command:
     ...(parts === undefined
       ? []
       : ['commands:', ...columns(parts.map((part) => [part.name, part.summary] as const)), '']),
-    ...about.flatMap((paragraph) => [...wrapped(paragraph, 100), '']),
+    ...about.flatMap((paragraph) => [...wrapText(paragraph, 100), '']),
     'Examples:',
     ...columns(examples.map(([line, meaning]) => [line.replaceAll('$0', 'switchyard'), meaning])),
     '',

@@ -1,6 +1,6 @@
 import { openContext, openProject, type YardContext } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
-import type { Outcome } from '../command.ts';
+import type { CommandOutcome } from '../command.ts';
 
 export interface InYardOptions {
   readonly cwd: string;
@@ -14,8 +14,8 @@ export interface InYardOptions {
 /** Does something for the project of a directory, or one that is named. What was wrong with the records is said on stderr. */
 export async function inYard(
   options: InYardOptions,
-  work: (yard: YardContext) => Promise<Outcome>,
-): Promise<Outcome> {
+  work: (yard: YardContext) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
   const { project } = options;
   const yard = project === undefined ? openContext(options) : await openProject({ ...options, project });
   const outcome = await work(yard);

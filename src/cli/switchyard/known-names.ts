@@ -7,14 +7,14 @@ import {
   slug,
   type YardContext,
 } from '../../switchyard/index.ts';
-import type { Arguments } from '../arguments.ts';
+import type { ParsedArguments } from '../arguments.ts';
 import { meantBy, type KnownNames, type Meant } from './meant-words.ts';
 
 /** The branch and the services that the words of a command name in this project. */
 export function meantIn(
   yard: YardContext,
   command: string,
-  { words, flags }: Pick<Arguments, 'words' | 'flags'>,
+  { words, flags }: Pick<ParsedArguments, 'words' | 'flags'>,
 ): Promise<Meant> {
   return meantBy({ command, words, branch: flags.get('branch') }, knownNames(yard));
 }

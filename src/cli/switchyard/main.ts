@@ -1,8 +1,8 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { VERSION } from '../../shared/version.ts';
-import { parseArguments, twice, usage, type Arguments } from '../arguments.ts';
-import type { Outcome } from '../command.ts';
+import { parseArguments, repeatedFlag, usage, type ParsedArguments } from '../arguments.ts';
+import type { CommandOutcome } from '../command.ts';
 import { TOP_FLAGS, YARD_FLAGS, type Place, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
 import { inYard } from './in-yard.ts';
@@ -49,7 +49,7 @@ function endOfFlags(argv: readonly string[]): number {
   return at === -1 ? argv.length : at;
 }
 
-async function understand(argv: readonly string[], place: Place): Promise<Outcome> {
+async function understand(argv: readonly string[], place: Place): Promise<CommandOutcome> {
   const found = argv.findIndex((word) => !word.startsWith('-'));
   const at = found === -1 ? argv.length : found;
   const top = parseArguments(argv.slice(0, at), TOP_FLAGS);
@@ -67,7 +67,7 @@ async function understand(argv: readonly string[], place: Place): Promise<Outcom
   if (top.flags.has('help')) return helpOf(entry, command);
   const given = parseArguments(words, [...YARD_FLAGS, ...command.flags]);
   if (given.flags.has('help')) return helpOf(entry, command);
-  if (top.flags.has('json') && given.flags.has('json')) throw twice('json');
+  if (top.flags.has('json') && given.flags.has('json')) throw repeatedFlag('json');
   refuseTooMany(entry, given);
   return command.run(given, place);
 }
@@ -102,7 +102,7 @@ function findEntry(name: string): YardEntry {
 }
 
 /** A word that nobody reads was meant for something. */
-function refuseTooMany({ name, words }: YardEntry, given: Arguments): void {
+function refuseTooMany({ name, words }: YardEntry, given: ParsedArguments): void {
   if (words.includes('…')) return;
   const taken = words === '' ? 0 : words.split(' ').length;
   if (given.words.length <= taken) return;
@@ -113,7 +113,7 @@ function refuseTooMany({ name, words }: YardEntry, given: Arguments): void {
   );
 }
 
-async function help(words: readonly string[]): Promise<Outcome> {
+async function help(words: readonly string[]): Promise<CommandOutcome> {
   const given = parseArguments(words, YARD_FLAGS);
   const [name, more] = given.words;
   if (more !== undefined) throw usage('help takes one command.', 'For example: switchyard help up');
@@ -126,13 +126,13 @@ async function help(words: readonly string[]): Promise<Outcome> {
   return answer({ help: text }, text);
 }
 
-async function helpOf(entry: YardEntry, command: YardCommand): Promise<Outcome> {
+async function helpOf(entry: YardEntry, command: YardCommand): Promise<CommandOutcome> {
   const { commandHelp } = await import('./help.ts');
   const text = commandHelp(entry, command);
   return answer({ help: text }, text);
 }
 
-function answer(data: unknown, text: string): Outcome {
+function answer(data: unknown, text: string): CommandOutcome {
   return { exitCode: 0, data, text: () => text };
 }
 

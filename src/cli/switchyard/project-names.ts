@@ -1,11 +1,14 @@
 import { gitIn, listWorktrees, openContext, projectRecord, resolveBranch } from '../../switchyard/index.ts';
-import type { Candidate } from '../completion/candidates.ts';
+import type { Completion } from '../completion/candidates.ts';
 import type { CandidateOptions } from './candidates.ts';
 
 export type NameKind = 'branch' | 'service' | 'profile' | 'ref';
 
 /** The names of a kind in the project that we stand in. */
-export async function projectNames(kind: NameKind, options: CandidateOptions): Promise<readonly Candidate[]> {
+export async function projectNames(
+  kind: NameKind,
+  options: CandidateOptions,
+): Promise<readonly Completion[]> {
   const yard = openContext(options);
   switch (kind) {
     case 'service':

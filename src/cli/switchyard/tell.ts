@@ -1,13 +1,13 @@
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { printable } from '../../shared/printable.ts';
-import type { Outcome } from '../command.ts';
+import type { CommandOutcome } from '../command.ts';
 import { Exit } from '../failure.ts';
 import { writeOutcome } from '../output.ts';
 import { writeStderr } from '../stderr.ts';
 import { createStyle } from '../style.ts';
 
 /** Prints what a command found: text for a person, or JSON with its keys in order. */
-export async function tellOutcome(outcome: Outcome, json: boolean): Promise<void> {
+export async function tellOutcome(outcome: CommandOutcome, json: boolean): Promise<void> {
   await writeOutcome(json ? { ...outcome, data: inOrder(outcome.data) } : outcome, json);
 }
 

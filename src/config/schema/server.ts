@@ -245,7 +245,7 @@ export const serverSettings = {
   ...presentation,
 };
 
-export const launch = {
+export const launchSettings = {
   args: args.optional(),
   env: env.optional(),
   envFile: nonEmptyText()
@@ -267,7 +267,7 @@ export const launch = {
 export const stdioServer = z.strictObject({
   type: z.literal('stdio').optional().describe('A server that is started as a program.'),
   command: command(z.strictObject(commandObject)),
-  ...launch,
+  ...launchSettings,
   ...descriptive,
   ...serverSettings,
 });

@@ -6,8 +6,8 @@ import {
   type YardContext,
 } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
-import { usage, type Arguments } from '../../arguments.ts';
-import type { Outcome } from '../../command.ts';
+import { usage, type ParsedArguments } from '../../arguments.ts';
+import type { CommandOutcome } from '../../command.ts';
 import { Exit } from '../../failure.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { Place, YardCommand } from '../command.ts';
@@ -38,7 +38,11 @@ export const checkout: YardCommand = {
   run: (given, place) => place.inYard((yard) => run(given, place, yard)),
 };
 
-async function run({ words, flags }: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
+async function run(
+  { words, flags }: ParsedArguments,
+  place: Place,
+  yard: YardContext,
+): Promise<CommandOutcome> {
   const [branch, ...services] = words;
   if (branch === undefined) {
     if (!flags.has('verify'))
@@ -66,7 +70,7 @@ interface Done {
 }
 
 /** The action, followed by the proof; without proof it has not worked. */
-function verified(done: Done, proofs: readonly Verification[]): Outcome {
+function verified(done: Done, proofs: readonly Verification[]): CommandOutcome {
   const ok = done.ok && proofs.every((proof) => proof.ok);
   return {
     exitCode: ok ? Exit.ok : Exit.failed,

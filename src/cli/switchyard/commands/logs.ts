@@ -6,7 +6,7 @@ import {
   type YardContext,
 } from '../../../switchyard/index.ts';
 import { printable, printableLine } from '../../../shared/printable.ts';
-import { usage, type Arguments } from '../../arguments.ts';
+import { usage, type ParsedArguments } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 import { meantIn } from '../known-names.ts';
@@ -69,7 +69,7 @@ export const logs: YardCommand = {
 
 async function meantLogs(
   yard: YardContext,
-  given: Arguments,
+  given: ParsedArguments,
 ): Promise<Pick<LogsOptions, 'branch' | 'service'>> {
   const { branch, services } = await meantIn(yard, 'logs', given);
   const [service, another] = services;
@@ -81,7 +81,7 @@ async function meantLogs(
   return { branch, service };
 }
 
-function limitsOf({ flags }: Arguments): Omit<LogsOptions, 'branch' | 'service'> {
+function limitsOf({ flags }: ParsedArguments): Omit<LogsOptions, 'branch' | 'service'> {
   const number = (name: string, least: number): number | undefined => {
     const text = flags.get(name);
     if (text === undefined) return undefined;

@@ -3,7 +3,7 @@ import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
 import { installEntry } from '../../../hosts/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
-import type { Outcome } from '../../command.ts';
+import type { CommandOutcome } from '../../command.ts';
 import type { YardCommand } from '../command.ts';
 import { CLIENT, clientPlace, CWD, FORCE, NAME, targetData, targetOf, type Target } from '../setup/target.ts';
 
@@ -70,7 +70,10 @@ export const mcpInstall: YardCommand = {
   },
 };
 
-function dryOutcome(target: Target, { replaces, force }: { replaces: boolean; force: boolean }): Outcome {
+function dryOutcome(
+  target: Target,
+  { replaces, force }: { replaces: boolean; force: boolean },
+): CommandOutcome {
   const { name, at, text } = target;
   return {
     exitCode: 0,

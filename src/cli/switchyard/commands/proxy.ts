@@ -1,6 +1,6 @@
 import { homeOf, serveProxy, stopProxy } from '../../../switchyard/index.ts';
-import { usage, type Arguments } from '../../arguments.ts';
-import type { Outcome } from '../../command.ts';
+import { usage, type ParsedArguments } from '../../arguments.ts';
+import type { CommandOutcome } from '../../command.ts';
 import { Exit } from '../../failure.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { Place, YardCommand } from '../command.ts';
@@ -43,7 +43,7 @@ export const proxy: YardCommand = {
   },
 };
 
-async function serve({ flags }: Arguments, { env }: Place): Promise<Outcome> {
+async function serve({ flags }: ParsedArguments, { env }: Place): Promise<CommandOutcome> {
   const home = flags.get('home');
   await serveProxy({
     host: flags.get('host') ?? '127.0.0.1',

@@ -1,6 +1,6 @@
 import { up as start, type YardContext } from '../../../switchyard/index.ts';
-import type { Arguments } from '../../arguments.ts';
-import type { Outcome } from '../../command.ts';
+import type { ParsedArguments } from '../../arguments.ts';
+import type { CommandOutcome } from '../../command.ts';
 import { bringUp } from '../bring-up.ts';
 import type { Place, YardCommand } from '../command.ts';
 import { meantIn } from '../known-names.ts';
@@ -36,7 +36,7 @@ export const up: YardCommand = {
   },
 };
 
-async function run(given: Arguments, place: Place, yard: YardContext): Promise<Outcome> {
+async function run(given: ParsedArguments, place: Place, yard: YardContext): Promise<CommandOutcome> {
   const meant = await meantIn(yard, 'up', given);
   const { flags } = given;
   return bringUp(place, (hooks) =>

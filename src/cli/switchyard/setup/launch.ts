@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, relative, resolve } from 'node:path';
 import { findCommand } from '../../find-command.ts';
-import { isFetched, isPassing, ownLaunch } from '../../own-launch.ts';
+import { isTemporaryInstall, isTemporaryPath, ownLaunch } from '../../own-launch.ts';
 
 /** How a client of a project starts our MCP server for it, from anywhere. */
 export interface Launch {
@@ -37,13 +37,13 @@ export function launchOf({ root, alias, script, node, env }: LaunchOptions): Lau
     return false;
   };
   const called = resolve(script);
-  if (PROGRAMS.has(basename(called)) && !isPassing(called) && usable(called))
+  if (PROGRAMS.has(basename(called)) && !isTemporaryPath(called) && usable(called))
     return { command: called, args: words, comments, usesInterpreter: false };
   const found = onPath(root, env, usable);
   if (found !== undefined) return { command: found, args: words, comments: [], usesInterpreter: false };
   if (usable(called) && usable(node)) {
     const { command, args } = ownLaunch({ script, node, launch: LAUNCH, env });
-    const byNpx = isFetched(called);
+    const byNpx = isTemporaryInstall(called);
     const why = [
       `\`switchyard\` was not found on PATH, so this starts it with ${byNpx ? 'npx' : 'Node'}.`,
       'Install it (npm install -g mcp-switchboard) if the client cannot launch this.',
@@ -69,7 +69,7 @@ const PROGRAMS = new Set(['switchyard', 'sy']);
 function onPath(root: string, env: NodeJS.ProcessEnv, usable: (file: string) => boolean): string | undefined {
   const directories = (env.PATH ?? '')
     .split(delimiter)
-    .filter((directory) => isAbsolute(directory) && !isPassing(directory));
+    .filter((directory) => isAbsolute(directory) && !isTemporaryPath(directory));
   for (const directory of directories) {
     const found = findCommand('switchyard', { cwd: root, env: { ...env, PATH: directory } });
     if (found.kind === 'found' && usable(found.file)) return found.file;

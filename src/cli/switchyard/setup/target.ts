@@ -13,8 +13,8 @@ import {
   type HostLocation as HostPlace,
 } from '../../../hosts/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
-import type { Arguments, Flag } from '../../arguments.ts';
-import { surroundingsOf } from '../../host-entries.ts';
+import type { ParsedArguments, Flag } from '../../arguments.ts';
+import { hostEnvironment } from '../../host-entries.ts';
 import type { Place } from '../command.ts';
 import { launchOf, type Launch } from './launch.ts';
 
@@ -49,12 +49,16 @@ export const CLIENT: Flag = {
 export const CWD: Flag = { name: 'cwd', value: 'DIR', hidden: true, summary: 'the directory to start in' };
 
 /** The client that is meant. */
-export function clientPlace({ flags }: Arguments, place: Pick<Place, 'cwd' | 'env'>): HostPlace {
-  return locationOf(findHost(flags.get('client') ?? 'codex'), 'user', surroundingsOf(place));
+export function clientPlace({ flags }: ParsedArguments, place: Pick<Place, 'cwd' | 'env'>): HostPlace {
+  return locationOf(findHost(flags.get('client') ?? 'codex'), 'user', hostEnvironment(place));
 }
 
 /** Works out what `config` shows and `install` writes. `present` is the text of the client's file, where that counts. */
-export function targetOf(given: Arguments, place: Pick<Place, 'cwd' | 'env'>, present?: string): Target {
+export function targetOf(
+  given: ParsedArguments,
+  place: Pick<Place, 'cwd' | 'env'>,
+  present?: string,
+): Target {
   const { flags } = given;
   const name = flags.get('name') ?? 'switchyard';
   const root = rootFor(place, flags.get('cwd'));

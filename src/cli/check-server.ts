@@ -1,0 +1,216 @@
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import {
+  composeEnv,
+  envNames,
+  type RemoteDefinition,
+  type ServerDefinition,
+  type StdioDefinition,
+} from '../config/index.ts';
+import { redactCommand, type RedactedCommand } from './command-line.ts';
+import { languageProblems } from './check-language.ts';
+import { failureData, type FailureData } from './failure.ts';
+import { findCommand } from './find-command.ts';
+import type { Presentation } from './presentation.ts';
+import type { UnmatchedSetting, ProbedServer } from './probe-servers.ts';
+
+/** What there is to know about a server without asking anybody else, and with --start how that went. */
+export type ServerCheck = RedactedCommand &
+  Presentation &
+  CheckedBase &
+  (ProgramCheck | RemoteCheck | BuiltinCheck);
+
+interface CheckedBase {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly isolation: ServerDefinition['isolation'];
+  readonly source: ServerDefinition['origin'];
+  readonly problems: readonly ServerProblem[];
+  /** What works, and should not be left like this. */
+  readonly cautions: readonly ServerProblem[];
+  /** With --start only. */
+  readonly start?: StartReport;
+}
+
+interface ProgramCheck {
+  readonly kind: 'stdio';
+  /** The file that the command stands for; null when there is none. */
+  readonly program: string | null;
+  readonly cwd: string;
+  /** Names of the variables it gets. */
+  readonly env: readonly string[];
+  readonly inheritEnv: StdioDefinition['inheritEnv'];
+}
+
+interface RemoteCheck {
+  readonly kind: 'remote';
+  readonly transport: RemoteDefinition['transport'];
+  /** Names of the headers it gets. */
+  readonly headers: readonly string[];
+}
+
+interface BuiltinCheck {
+  readonly kind: 'builtin';
+  /** The root of the project it is for; null when there is none. */
+  readonly root: string | null;
+}
+
+export interface ServerProblem {
+  readonly message: string;
+  readonly hint: string;
+}
+
+export interface StartReport {
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly serverInfo?: unknown;
+  readonly protocolVersion?: string;
+  readonly tools?: number;
+  /** What the configuration says about tools that it does not have. */
+  readonly unmatched?: readonly UnmatchedSetting[];
+  readonly error?: FailureData;
+}
+
+export async function checkConfiguredServer(
+  server: ServerDefinition,
+  presentation: Presentation,
+  started: ProbedServer | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<ServerCheck> {
+  const shown = redactCommand(server);
+  const { problems: wrong, cautions, ...found } = await find(server, shown, env);
+  const problems = [...wrong, ...languageProblems(server, presentation)];
+  const start = started === undefined ? undefined : startReport(started);
+  return {
+    name: server.name,
+    ...presentation,
+    ok: problems.length === 0 && start?.ok !== false && start?.unmatched === undefined,
+    ...shown,
+    ...found,
+    isolation: server.isolation,
+    source: server.origin,
+    problems,
+    cautions,
+    ...(start === undefined ? {} : { start }),
+  };
+}
+
+type CheckProblems = Pick<CheckedBase, 'problems' | 'cautions'>;
+
+async function find(
+  server: ServerDefinition,
+  shown: RedactedCommand,
+  env: NodeJS.ProcessEnv,
+): Promise<(ProgramCheck | RemoteCheck | BuiltinCheck) & CheckProblems> {
+  switch (server.kind) {
+    case 'stdio':
+      return checkProgram(server, shown, env);
+    case 'remote':
+      return checkRemote(server);
+    case 'builtin': {
+      const { projectOf } = await import('./check-builtin.ts');
+      return { kind: 'builtin', ...projectOf(server, env), cautions: [] };
+    }
+  }
+}
+
+/** That its address is one and that all references are set was seen when it was read. */
+function checkRemote({ url, transport, headers }: RemoteDefinition): RemoteCheck & CheckProblems {
+  const names = Object.keys(headers);
+  const cautions =
+    names.length > 0 && isInTheClear(url)
+      ? [
+          {
+            message: 'its headers travel unencrypted: everybody on the way can read them',
+            hint: 'Use an https:// address if the server has one.',
+          },
+        ]
+      : [];
+  return { kind: 'remote', transport, headers: names, problems: [], cautions };
+}
+
+/** Whether what is sent there can be read on a network. */
+function isInTheClear(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !/^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/i.test(hostname);
+}
+
+function checkProgram(
+  server: StdioDefinition,
+  shown: RedactedCommand,
+  ourEnv: NodeJS.ProcessEnv,
+): ProgramCheck & CheckProblems {
+  const { cwd, inheritEnv, written } = server;
+  const found = findCommand(server.command, { cwd, env: composeEnv(server, ourEnv) });
+  return {
+    kind: 'stdio',
+    program: found.kind === 'found' && !written.command.includes('${') ? found.file : null,
+    cwd: written.cwd,
+    env: envNames(server, ourEnv),
+    inheritEnv,
+    problems: problemsOf(server, shown, found),
+    cautions: [],
+  };
+}
+
+/** What keeps a program from being started, as far as that can be seen without doing it. */
+export function programProblems(server: StdioDefinition, ourEnv: NodeJS.ProcessEnv): ServerProblem[] {
+  const found = findCommand(server.command, { cwd: server.cwd, env: composeEnv(server, ourEnv) });
+  return problemsOf(server, redactCommand(server), found);
+}
+
+function problemsOf(
+  { cwd, args, command, written }: StdioDefinition,
+  shown: RedactedCommand,
+  found: ReturnType<typeof findCommand>,
+): ServerProblem[] {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return [
+      { message: `its working directory ${written.cwd} does not exist`, hint: 'Create it or correct "cwd".' },
+    ];
+  }
+  if (found.kind === 'missing') {
+    const spaced = /\s/.test(command) ? ' Arguments belong into "args".' : '';
+    const message = `there is no command ${JSON.stringify(shown.command)} on its PATH`;
+    return [{ message, hint: `Install it, or write its full path as "command".${spaced}` }];
+  }
+  if (found.kind === 'not-executable') {
+    return [
+      {
+        message: `${shown.command} may not be executed`,
+        hint: 'Make it executable (chmod +x), or name the program that runs it as "command".',
+      },
+    ];
+  }
+  const script = scriptOf(found.file, args);
+  if (script !== undefined && statSync(resolve(cwd, script), { throwIfNoEntry: false }) === undefined) {
+    return [
+      {
+        message: `the script ${shown.args[0] === script ? resolve(cwd, script) : (shown.args[0] ?? '')} does not exist`,
+        hint: 'Build it, or correct the path in "args"; it is relative to the working directory.',
+      },
+    ];
+  }
+  return [];
+}
+
+/** The file an interpreter is told to run, where that is plain to see. */
+function scriptOf(program: string, args: readonly string[]): string | undefined {
+  const [first] = args;
+  const interpreted = /^(?:node|bun|deno|python[\d.]*)(?:\.exe)?$/.test(basename(program));
+  return interpreted && first !== undefined && /^[^-].*\.(?:[cm]?[jt]s|py)$/.test(first) ? first : undefined;
+}
+
+function startReport(probed: ProbedServer): StartReport {
+  const { ms } = probed;
+  if (probed.kind === 'failed') return { ok: false, ms, error: failureData(probed.error) };
+  const { about, unmatched } = probed;
+  const tools = probed.behind ?? probed.tools;
+  return {
+    ok: true,
+    ms,
+    tools: tools.length,
+    ...(unmatched.length === 0 ? {} : { unmatched }),
+    ...(about === undefined ? {} : { serverInfo: about.serverInfo, protocolVersion: about.protocolVersion }),
+  };
+}

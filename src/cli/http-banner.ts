@@ -1,0 +1,97 @@
+import type { LoadedConfig } from '../config/index.ts';
+import { printableLine } from '../shared/printable.ts';
+import { clientEntries } from './client-entries.ts';
+import type { CommandOutcome } from './command.ts';
+import type { CliVariant } from './program-variant.ts';
+import { TOKEN_VARIABLE, type HttpToken } from './http-token.ts';
+import { noServersText } from './no-servers.ts';
+
+export interface HttpBannerOptions {
+  /** Where clients connect. */
+  readonly url: string;
+  readonly token: HttpToken;
+  /** Whether the token is shown though it is not new, or nobody may be reading. */
+  readonly showToken: boolean;
+  /** Whether a person reads this at a terminal, and not somebody else in a log. */
+  readonly isTerminal: boolean;
+  readonly config: LoadedConfig;
+  readonly variant: CliVariant;
+  /** Whether it ends when its last client has left. */
+  readonly goesWithLast: boolean;
+}
+
+/** What is said when clients can connect: where, to which servers, with which token, and what to paste into them. */
+export function httpBanner(options: HttpBannerOptions): CommandOutcome {
+  const { url, token, config, variant, goesWithLast } = options;
+  const { from, file, made } = token;
+  // Shown once, when it is made, to a person; after that only where somebody asks for it.
+  const shown = (made && options.isTerminal) || options.showToken ? token.token : undefined;
+  const entries = clientEntries(variant.program, url, shown ?? '<token>', TOKEN_VARIABLE);
+  // Not by way of a URL, which would leave out the port 80.
+  const at = (path: string): string => url.replace(/\/mcp$/, path);
+  const source =
+    from === 'config'
+      ? 'http.token of the configuration'
+      : from === 'environment'
+        ? TOKEN_VARIABLE
+        : `${file ?? ''}${made ? ', made just now' : ''}`;
+  const stay = variant.listens?.stayVariable;
+  const lines = [
+    `${variant.program} serves MCP at ${url}`,
+    `  older clients: ${at('/sse')}`,
+    `  configuration: ${configurationText(config)}`,
+    `  token: ${source}${shown === undefined ? ' (--show-token puts it into the entries below)' : ''}`,
+    ...(stay === undefined
+      ? []
+      : [
+          goesWithLast
+            ? `  It ends when its last client has left; ${stay}=1 keeps it running.`
+            : `  It goes on when its last client has left (${stay}=1).`,
+        ]),
+    ...entries.flatMap(({ host, where, text, first }) => [
+      '',
+      ...(first === undefined ? [] : [`${host}, first where it is started (run):`, `  ${first}`]),
+      `${host} (${where}):`,
+      ...text.split('\n').map((line) => `  ${line}`),
+    ]),
+    '',
+  ];
+  const data = {
+    url,
+    sse: at('/sse'),
+    health: at('/healthz'),
+    pid: process.pid,
+    config: config.file ?? null,
+    servers: config.servers.map((server) => server.name),
+    skipped: config.unusable.map(({ name }) => name),
+    endsWithLastClient: goesWithLast,
+    token: { from, file: file ?? null, ...(shown === undefined ? {} : { value: shown }) },
+    entries,
+  };
+  return {
+    exitCode: 0,
+    data,
+    text: () => `${lines.join('\n')}\n`,
+    // Served all the same: what is added later is there after a reload.
+    remark: nothingToServe(config) ? `${variant.program}: ${noServersText(variant, config)}` : undefined,
+  };
+}
+
+/** Where clients may add servers, having none is no mistake. */
+function nothingToServe({ servers, settings }: LoadedConfig): boolean {
+  return servers.length === 0 && !settings.management.enabled;
+}
+
+/** `/home/me/switchboard.config.json (2 servers: files, memory)` */
+function configurationText({ file, directory, servers, unusable }: LoadedConfig): string {
+  const list = (names: readonly string[]): string => {
+    const some = names.slice(0, MOST_NAMES).map(printableLine);
+    return [...some, ...(names.length > some.length ? ['…'] : [])].join(', ');
+  };
+  const count = `${servers.length || 'no'} ${servers.length === 1 ? 'server' : 'servers'}`;
+  const names = servers.length === 0 ? '' : `: ${list(servers.map((server) => server.name))}`;
+  const skipped = unusable.length === 0 ? '' : `; skipped: ${list(unusable.map(({ name }) => name))}`;
+  return `${printableLine(file ?? `none in ${directory}`)} (${count}${names}${skipped})`;
+}
+
+const MOST_NAMES = 8;

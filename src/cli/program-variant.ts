@@ -1,0 +1,83 @@
+import type { ProgramVariant } from '../config/index.ts';
+
+/** One of the programs that this command line can be. */
+export interface CliVariant {
+  readonly program: 'switchboard' | 'mcp-proxy-server' | 'mcpmux';
+  /** What it expects of a configuration. Default: as `switchboard`. */
+  readonly configVariant?: ProgramVariant;
+  /** Whether its servers are there only while they run, and only a reload brings them back. Default false. */
+  readonly volatile?: boolean;
+  /** How it serves clients that connect. Default: it serves only the host that started it. */
+  readonly listens?: ListenSettings;
+  /** What it does, in one line. */
+  readonly motto: string;
+  /** What else to know of it, in paragraphs. Default none. */
+  readonly about?: readonly string[];
+  /** How servers come to it where not through the configuration, as a sentence. Default: they do not. */
+  readonly servers?: string;
+  /** The command by which a host starts it. */
+  readonly launch: string;
+  /** Variables of the environment that it reads and `switchboard` does not. */
+  readonly variables?: VariantVariables;
+  /** All variables of the environment that mean something to it, and what they mean. */
+  readonly environment: readonly (readonly [name: string, meaning: string])[];
+}
+
+export interface ListenSettings {
+  /** The variable that names the port, and makes it listen where nothing else is said. Default none. */
+  readonly portVariable?: string;
+  /** The variable that, set to 1, keeps it running when the last client has left. Default: it always goes on. */
+  readonly stayVariable?: string;
+}
+
+export interface VariantVariables {
+  /** Names the configuration file, where no flag does. */
+  readonly config: string;
+  /** `debug` or `info`, where neither a flag nor SWITCHBOARD_LOG_LEVEL says more. */
+  readonly logLevel: string;
+  /** Names the directory of the log file, before the configuration. */
+  readonly logDirectory: string;
+}
+
+/** The row of the help about the directory that every program of ours keeps things in. */
+export const STATE_ROW: readonly [name: string, meaning: string] = [
+  'SWITCHBOARD_STATE_DIR',
+  'where it keeps what it remembers between runs; default $XDG_STATE_HOME/switchboard, else\n' +
+    '~/.local/state/switchboard, on a Mac ~/Library/Application Support/switchboard, on Windows\n' +
+    '%LOCALAPPDATA%\\switchboard',
+];
+
+/** The row of the help about projects that need not be allowed. */
+export const ALLOW_ROW: readonly [name: string, meaning: string] = [
+  'SWITCHBOARD_ALLOW_PROJECT',
+  'set to 1, the files of every project are used without having been allowed',
+];
+
+/** Whether it has a configuration only where one is named on the command line. */
+export function requiresConfigFlag({ configVariant: configFace }: CliVariant): boolean {
+  return configFace?.findsConfig === false;
+}
+
+/** Whether it reads a person's own configuration and that of a project; the other programs have one. */
+export function hasLayers({ configVariant: configFace }: CliVariant): boolean {
+  return configFace === undefined;
+}
+
+/**
+ * A text in which `$0` stands for the program, `$CONFIG` for the usual name of its configuration, and `$DEFAULT` for
+ * what it reads where none is named. `$LAYERS[…]` is only for a program that has layers.
+ */
+export function expandPlaceholders(variant: CliVariant, text: string): string {
+  return text
+    .replaceAll(/\$LAYERS\[([^\]]*)\]/g, (_all, words: string) => (hasLayers(variant) ? words : ''))
+    .replaceAll('$0', variant.program)
+    .replaceAll('$DEFAULT', defaultConfig(variant))
+    .replaceAll('$CONFIG', variant.configVariant?.configFile ?? USUAL_CONFIG);
+}
+
+function defaultConfig(variant: CliVariant): string {
+  if (requiresConfigFlag(variant)) return 'none';
+  return variant.configVariant?.configFile === undefined ? "your own and the project's" : './$CONFIG';
+}
+
+const USUAL_CONFIG = 'switchboard.config.json';

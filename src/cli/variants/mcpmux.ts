@@ -1,0 +1,33 @@
+import { STATE_ROW, type CliVariant } from '../program-variant.ts';
+
+/** Servers come and go at run time, by the hand of the client; nothing is configured beforehand. */
+export const mcpmux: CliVariant = {
+  program: 'mcpmux',
+  configVariant: {
+    defaults: {
+      exposure: 'flat',
+      naming: 'prefixed',
+      management: { enabled: true, approval: 'auto', persist: false },
+    },
+    findsConfig: false,
+    discovers: false,
+  },
+  volatile: true,
+  motto: 'MCP servers that an agent adds, reloads and removes while it works',
+  about: [
+    'It starts without any server. The agent that uses it adds them, through tools of the protocol itself:',
+    '  add_server {name, command, args, env, cwd}   start a program as a server; its tools become NAME__TOOL\n' +
+      '  remove_server {name}                         take a server and its tools away\n' +
+      '  reload_server {name}                         start it anew, after a rebuild or a crash\n' +
+      '  list_servers {}                              command, status, process and tools of each',
+    'A server that crashes stays down until it is reloaded. What was added lasts as long as the program. An agent that ' +
+      'can add a server can start any program with your rights, so use this where it may do so anyway, or in a sandbox.',
+  ],
+  servers: 'Servers are added through MCP, with its tools add_server, remove_server and reload_server.',
+  launch: 'npx -y -p mcp-switchboard mcpmux',
+  environment: [
+    ['SWITCHBOARD_LOG_LEVEL', 'as --log-level, which wins'],
+    STATE_ROW,
+    ['NO_COLOR', 'no colours'],
+  ],
+};
