@@ -21,7 +21,7 @@ function serve(yard: YardRepository) {
     heard.push(...lines.map((line) => JSON.parse(line)));
   });
   const server = openYardServer({
-    place: { directory: yard.root },
+    project: { directory: yard.root },
     env: yard.env,
     input,
     output,
@@ -231,7 +231,7 @@ test('who does not read gets no more answers until it does', async () => {
   // As a pipe of the system does, it keeps a copy of what it was given: the memory is used again.
   const output = new Transform({ transform: (chunk: Buffer, _, done) => done(null, Buffer.from(chunk)) });
   const server = openYardServer({
-    place: { directory: yard.root },
+    project: { directory: yard.root },
     env: yard.env,
     input,
     output,

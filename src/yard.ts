@@ -4,11 +4,11 @@ import { flat } from './exposure/index.ts';
 import { Gateway } from './gateway/index.ts';
 import type { Logger } from './shared/log.ts';
 import { VERSION } from './shared/version.ts';
-import { createYardSource, YARD, type YardPlace } from './switchyard/mcp/index.ts';
+import { createYardSource, YARD_SOURCE_INFO, type ProjectSelector } from './switchyard/mcp/index.ts';
 
 export interface YardServerOptions {
   /** Which project it is for. */
-  readonly place: YardPlace;
+  readonly project: ProjectSelector;
   readonly env: NodeJS.ProcessEnv;
   readonly input: Readable;
   readonly output: Writable;
@@ -23,9 +23,9 @@ export interface YardServer {
 /** No request to us has a reason to be longer, in bytes. */
 const MESSAGE_BYTES = 4 * 1024 * 1024;
 
-/** The MCP server of one project: the core of the gateway with one source, which is shown as it is. */
-export function openYardServer({ place, env, input, output, log }: YardServerOptions): YardServer {
-  const source = createYardSource({ name: 'switchyard', place, env, log });
+/** The MCP server of one project: the core of the gateway with one source, exposed unchanged. */
+export function openYardServer({ project, env, input, output, log }: YardServerOptions): YardServer {
+  const source = createYardSource({ name: 'switchyard', project, env, log });
   const gateway = new Gateway({
     entries: [
       {
@@ -44,7 +44,7 @@ export function openYardServer({ place, env, input, output, log }: YardServerOpt
       name: 'switchyard',
       title: 'Switchyard',
       version: VERSION,
-      instructions: () => YARD.instructions ?? '',
+      instructions: () => YARD_SOURCE_INFO.instructions ?? '',
       fixed: true,
       initializeOptional: true,
     },

@@ -98,7 +98,7 @@ export function builtinSource(
   { name, directory, project }: BuiltinDefinition,
   { env, log }: Pick<ServerContext, 'env' | 'log'>,
 ): Source {
-  return createYardSource({ name, place: { directory, project }, env, log });
+  return createYardSource({ name, project: { directory, project }, env, log });
 }
 
 /** A server as clients get it: with the model before it, where it has one. */

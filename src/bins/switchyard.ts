@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { main } from '../cli/switchyard/main.ts';
+import { yardMain } from '../cli/switchyard/main.ts';
 
-void main(process.argv.slice(2)).then((code) => process.exit(code));
+void yardMain(process.argv.slice(2)).then((code) => process.exit(code));

@@ -1,6 +1,6 @@
 import type { BuiltinDefinition } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { openPinned, pinProject } from '../switchyard/index.ts';
+import { openBoundProject, bindProject } from '../switchyard/index.ts';
 import type { ServerProblem } from './check-server.ts';
 
 /** The project that a part of this program is for, and what is wrong with it. */
@@ -9,7 +9,7 @@ export function projectOf(
   env: NodeJS.ProcessEnv,
 ): { readonly root: string | null; readonly problems: readonly ServerProblem[] } {
   try {
-    const { config } = openPinned(pinProject({ directory, project }, env), env);
+    const { config } = openBoundProject(bindProject({ directory, project }, env), env);
     return { root: config.root, problems: [] };
   } catch (error) {
     if (!(error instanceof SwitchboardError)) throw error;

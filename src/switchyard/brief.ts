@@ -5,7 +5,7 @@ import { recentErrors } from './logs/recent-errors.ts';
 import { slug } from './names.ts';
 import { isProxyAlive } from './proxy/observe.ts';
 import { inspectServices, type Inspected } from './services/inspect.ts';
-import type { ServiceLife } from './services/observe.ts';
+import type { ServiceLiveness } from './services/observe.ts';
 import type { ServiceState } from './services/state.ts';
 import { allInsideLogs } from './state/home.ts';
 import { envWarnings } from './worktrees/env.ts';
@@ -32,7 +32,7 @@ export interface BriefService {
   readonly service: string;
   readonly branch: string;
   /** Whether its process lives. */
-  readonly status: ServiceLife;
+  readonly status: ServiceLiveness;
   /** How it is doing, in one word. */
   readonly state: ServiceState;
   /** What the state alone does not say, where there is room for it. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import type { ProjectConfig } from './config/definition.ts';
-import { configFileFor } from './config/find.ts';
+import { findYardConfig } from './config/find.ts';
 import { readConfig } from './config/read.ts';
 import { recordedConfig } from './config/recorded.ts';
 import { slug } from './names.ts';
@@ -13,9 +13,9 @@ import { namedHere } from './state/project-name.ts';
 import { realPath } from './state/real-path.ts';
 import type { ProjectRecord, State } from './state/records.ts';
 import { openRegistry, type Registry } from './state/registry.ts';
-import { defaultPlace } from './worktrees/place.ts';
+import { defaultWorktreePath } from './worktrees/default-path.ts';
 import { checkoutOf, headOf, prefixOf } from './worktrees/repository.ts';
-import { branchOfRecord, innermost, standingIn } from './worktrees/standing.ts';
+import { branchOfRecord, innermost, currentWorktree } from './worktrees/current-worktree.ts';
 
 /** Where a command was called, and for which project. */
 export interface YardContext {
@@ -47,7 +47,7 @@ export function openContext(options: ContextOptions): YardContext {
   const registry = openRegistry(home);
   const base = { home, registry, cwd, env };
   const state = registry.read();
-  const file = configFileFor(state, cwd);
+  const file = findYardConfig(state, cwd);
   try {
     if (file === undefined) throw noProject(cwd);
     return { ...base, config: namedHere(state, readConfig(file)) };
@@ -65,16 +65,16 @@ function noProject(cwd: string): SwitchboardError {
 }
 
 function recordFor(state: State, cwd: string, file: string | undefined): ProjectRecord | undefined {
-  return file === undefined ? placeOnRecord(state, cwd) : state.projects[realPath(dirname(file))];
+  return file === undefined ? recordedProjectAt(state, cwd) : state.projects[realPath(dirname(file))];
 }
 
 /** The recorded project that counts in a directory without symbolic links. */
 export function projectRecordAt(state: State, directory: string): ProjectRecord | undefined {
-  return recordFor(state, directory, configFileFor(state, directory));
+  return recordFor(state, directory, findYardConfig(state, directory));
 }
 
 /** The recorded project of a directory, or of one of its worktrees. */
-function placeOnRecord({ projects }: State, directory: string): ProjectRecord | undefined {
+function recordedProjectAt({ projects }: State, directory: string): ProjectRecord | undefined {
   const places = Object.values(projects).flatMap((project) => [
     { path: project.root, project },
     ...Object.values(project.worktrees).flatMap(({ path }) =>
@@ -85,7 +85,7 @@ function placeOnRecord({ projects }: State, directory: string): ProjectRecord | 
 }
 
 /** A branch and the directory in which its services run. */
-export interface BranchPlace {
+export interface BranchLocation {
   readonly branch: string;
   readonly slug: string;
   /** It may not exist: then nothing has been made for this branch yet, or somebody has deleted it. */
@@ -98,11 +98,11 @@ export interface BranchPlace {
  * The place of a branch, named or by its slug. Without one: the worktree we stand in, else the project itself, which
  * counts as the worktree of the branch that is checked out there.
  */
-export async function resolveBranch(context: YardContext, branch?: string): Promise<BranchPlace> {
+export async function resolveBranch(context: YardContext, branch?: string): Promise<BranchLocation> {
   const { config } = context;
   const project = projectRecord(context);
-  const here = standingIn(context, project);
-  const at = (place: { branch: string; path: string }, registered: boolean): BranchPlace => ({
+  const here = currentWorktree(context, project);
+  const at = (place: { branch: string; path: string }, registered: boolean): BranchLocation => ({
     branch: place.branch,
     slug: slug(place.branch),
     worktree: join(place.path, prefixOf(config.root)),
@@ -125,12 +125,12 @@ export async function resolveBranch(context: YardContext, branch?: string): Prom
   if (found !== undefined) return at(found, found.adopted !== true);
   // To take the directory we stand in for that of another branch would start its code under a false name.
   if (here !== undefined) throw notHere(branch, here.branch);
-  return at({ branch, path: defaultPlace(context, branch) }, false);
+  return at({ branch, path: defaultWorktreePath(context, branch) }, false);
 }
 
 /** The slug of the branch that a command is about when it may be about all: undefined means all. */
 export function scopeBranch(context: YardContext, branch?: string): string | undefined {
-  const scoped = branch ?? standingIn(context, projectRecord(context))?.branch;
+  const scoped = branch ?? currentWorktree(context, projectRecord(context))?.branch;
   return scoped === undefined ? undefined : slug(scoped);
 }
 
@@ -159,7 +159,7 @@ export function projectRecord(context: YardContext): ProjectRecord | undefined {
 }
 
 /** The project itself. Where there is no git, its only branch is called `current`. */
-async function ownPlace({ config, env }: YardContext): Promise<BranchPlace> {
+async function ownPlace({ config, env }: YardContext): Promise<BranchLocation> {
   const checkout = checkoutOf(config.root);
   const head = checkout === undefined ? undefined : headOf(checkout);
   let branch = head?.branch ?? head?.commit?.slice(0, 7);

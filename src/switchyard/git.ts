@@ -26,7 +26,7 @@ export interface GitOptions {
 /** With `signal` aborted it ends, with everything it has started. */
 export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortSignal): Git {
   const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<RunResult> => {
-    const { timeout = PATIENCE, input, ignoresErrors = false, grace } = options;
+    const { timeout = TIMEOUT_MS, input, ignoresErrors = false, grace } = options;
     try {
       const more = {
         ...(input === undefined ? {} : { input }),
@@ -99,7 +99,7 @@ export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): P
 
 /** The same for a program that has nothing else to do meanwhile: it takes less. */
 export function changedFilesNow(directory: string, env: NodeJS.ProcessEnv): readonly string[] {
-  const limits = { timeout: PATIENCE, maxBytes: MOST_OUTPUT };
+  const limits = { timeout: TIMEOUT_MS, maxBytes: MOST_OUTPUT };
   return linesOf(runSync('git', STATUS, { cwd: directory, env: environment(env), ...limits }) ?? '');
 }
 
@@ -128,7 +128,7 @@ export function gitFailed(
 }
 
 const USAGE = 129;
-const PATIENCE = 30_000;
+const TIMEOUT_MS = 30_000;
 /** A long list of ignored files is some megabytes. */
 const MOST_OUTPUT = 64 * 1024 * 1024;
 

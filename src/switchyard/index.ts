@@ -4,7 +4,7 @@ export { changedFilesNow } from './git.ts';
 export { openContext, projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
 export { gitIn } from './git.ts';
 export { AGENT_BYTES, followServices, logs, type LogsOptions, type LogsResult } from './logs/logs.ts';
-export { openPinned, pinProject } from './mcp/pinning.ts';
+export { openBoundProject, bindProject } from './mcp/project-binding.ts';
 export { slug } from './names.ts';
 export type { YardEvent } from './services/events.ts';
 export { isWell } from './services/state.ts';

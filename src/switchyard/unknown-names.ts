@@ -6,7 +6,7 @@ import { slug } from './names.ts';
 import { listWorktrees } from './worktrees/list.ts';
 import { checkoutOf } from './worktrees/repository.ts';
 
-export interface Asked {
+export interface RequestedNames {
   /** Default none was named. */
   readonly branch?: string | undefined;
   readonly services?: readonly string[];
@@ -18,7 +18,7 @@ export interface Asked {
  */
 export async function unknownNames(
   context: YardContext,
-  { branch, services = [] }: Asked,
+  { branch, services = [] }: RequestedNames,
 ): Promise<readonly string[]> {
   const unknownBranch = branch === undefined ? undefined : await aboutBranch(context, branch);
   return [

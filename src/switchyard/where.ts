@@ -3,14 +3,14 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from './context.ts';
-import { listenersOn, tellListener, type Listener } from './ports/listeners.ts';
+import { listenersOn, describeListener, type Listener } from './ports/listeners.ts';
 import { verify, type Verification } from './forward/verify.ts';
 import { recentErrors } from './logs/recent-errors.ts';
 import { serviceKey, slug, urlOf } from './names.ts';
 import { exitFileOf } from './services/exit-file.ts';
 import { observeProxy, type ProxyStatus } from './proxy/observe.ts';
 import { inspectServices, type Inspected } from './services/inspect.ts';
-import { observeServices, type Observed, type ServiceLife } from './services/observe.ts';
+import { observeServices, type Observed, type ServiceLiveness } from './services/observe.ts';
 import { hostOfListener, type ServiceState } from './services/state.ts';
 import { answersInstead } from './proxy/routes.ts';
 import { whyNamed } from './state/project-name.ts';
@@ -18,8 +18,8 @@ import { insideLogs } from './state/home.ts';
 import type { ServiceRecord } from './state/records.ts';
 
 /** Where a service of a branch is to be found, and the proof that it is the one that answers there. */
-export interface Place extends ServiceRecord {
-  readonly status: ServiceLife;
+export interface ServiceLocation extends ServiceRecord {
+  readonly status: ServiceLiveness;
   readonly state: ServiceState;
   /** What the state alone does not say. */
   readonly note?: string;
@@ -49,7 +49,7 @@ export interface ProvenListener extends Listener {
 export async function where(
   context: YardContext,
   { service, branch }: { readonly service: string; readonly branch?: string | undefined },
-): Promise<Place> {
+): Promise<ServiceLocation> {
   const wanted = slug(service);
   const name = branch ?? (await resolveBranch(context)).branch;
   const record = projectRecord(context)?.services[serviceKey(name, wanted)];
@@ -95,7 +95,7 @@ function addressOf(
   proxy: ProxyStatus,
   /** What answers under its name instead. */
   other: string | undefined,
-): Pick<Place, 'address' | 'warnings'> {
+): Pick<ServiceLocation, 'address' | 'warnings'> {
   const { service, branch, url, port } = record;
   const name = `${service} of ${branch}`;
   const host = hostOfListener(seen);
@@ -135,7 +135,7 @@ function listenerOf(observed: readonly Observed[]): ProvenListener | null {
   return { ...listener, service, branch, verified };
 }
 
-function tell(record: ServiceRecord, status: ServiceLife, listener: ProvenListener | null): string {
+function tell(record: ServiceRecord, status: ServiceLiveness, listener: ProvenListener | null): string {
   const name = `${record.service} of ${record.branch}`;
   const place = `localhost:${record.port}`;
   if (listener === null) {
@@ -143,10 +143,10 @@ function tell(record: ServiceRecord, status: ServiceLife, listener: ProvenListen
       ? `${name} runs, but nothing listens on ${place} yet`
       : `nothing listens on ${place}, and nothing proves that pid ${record.pid ?? 'unknown'} is ${name}`;
   }
-  if (listener.verified) return `${place} is ${name}: ${tellListener(listener)}`;
+  if (listener.verified) return `${place} is ${name}: ${describeListener(listener)}`;
   const who =
     listener.service === null ? '' : `, ${listener.service} of ${listener.branch ?? 'another branch'}`;
-  return `${place} is not ${name}: ${tellListener(listener)}${who} listens there`;
+  return `${place} is not ${name}: ${describeListener(listener)}${who} listens there`;
 }
 
 async function notThere(context: YardContext, service: string, branch: string): Promise<SwitchboardError> {

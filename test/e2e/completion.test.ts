@@ -9,7 +9,7 @@ import { candidates, type CompletedCommand } from '../../src/cli/completion/cand
 import { mcpProxyServer } from '../../src/cli/variants/mcp-proxy-server.ts';
 import { mcpmux } from '../../src/cli/variants/mcpmux.ts';
 import { switchboard } from '../../src/cli/variants/switchboard.ts';
-import { TOP_FLAGS as YARD_TOP_FLAGS, YARD_FLAGS } from '../../src/cli/switchyard/command.ts';
+import { YARD_TOP_FLAGS, YARD_FLAGS } from '../../src/cli/switchyard/command.ts';
 import { YARD_COMMANDS } from '../../src/cli/switchyard/commands.ts';
 import { programEnv } from '../helpers/run-program.ts';
 import { createProject, ROOT, type Project } from '../helpers/temp-project.ts';

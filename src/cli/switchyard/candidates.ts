@@ -1,6 +1,6 @@
 import { homeOf, openRegistry } from '../../switchyard/index.ts';
 import { candidates, type Completion } from '../completion/candidates.ts';
-import { TOP_FLAGS, YARD_FLAGS } from './command.ts';
+import { YARD_TOP_FLAGS, YARD_FLAGS } from './command.ts';
 import { YARD_COMMANDS } from './commands.ts';
 
 export interface CandidateOptions {
@@ -15,7 +15,7 @@ export function yardCandidates(
 ): Promise<readonly string[]> {
   return candidates(typed, {
     commands: YARD_COMMANDS,
-    topFlags: TOP_FLAGS,
+    topFlags: YARD_TOP_FLAGS,
     commonFlags: YARD_FLAGS,
     names: (kind, { command }) => names(KINDS.get(`${command} ${kind}`) ?? kind, options),
   });

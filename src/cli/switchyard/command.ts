@@ -10,20 +10,20 @@ export interface YardCommand {
   readonly flags: readonly Flag[];
   /** What to type, and what that does; `$0` stands for the program. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
-  run(given: ParsedArguments, place: Place): Promise<CommandOutcome>;
+  run(given: ParsedArguments, invocation: YardInvocation): Promise<CommandOutcome>;
 }
 
-/** Where and how it is asked. */
-export interface Place {
+/** The directory, environment and output format of one call. */
+export interface YardInvocation {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /** Whether the answer is for a program. */
   readonly json: boolean;
-  /** Does something for the project that we stand in. */
+  /** Runs `work` for the project of `cwd`. */
   inYard(work: (yard: YardContext) => Promise<CommandOutcome>): Promise<CommandOutcome>;
   /**
-   * The same for what is also possible when the file of the project is broken or gone: looking, and stopping. `project` is
-   * the name or the path of another one.
+   * The same for commands that also work when switchyard.toml is broken or gone (showing, stopping). `project` is the
+   * name or the path of another project.
    */
   inRecordedYard(
     work: (yard: YardContext) => Promise<CommandOutcome>,
@@ -38,7 +38,7 @@ export const YARD_FLAGS: readonly Flag[] = [
 ];
 
 /** Flags without a command. */
-export const TOP_FLAGS: readonly Flag[] = [
+export const YARD_TOP_FLAGS: readonly Flag[] = [
   ...YARD_FLAGS,
   { name: 'version', short: 'v', summary: 'print the version' },
 ];

@@ -3,7 +3,7 @@ import { YARD_FLAGS, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
 
 /** The help of the program as a whole: what it is, and a day with it, on one screen. */
-export function overview(): string {
+export function yardOverview(): string {
   const daily = new Set(A_DAY.map(([line]) => line.split(' ')[0]!));
   const others = YARD_COMMANDS.filter(({ name, hidden }) => hidden !== true && !daily.has(name));
   return text([
@@ -44,7 +44,7 @@ const A_DAY: readonly (readonly [line: string, meaning: string])[] = [
 ];
 
 /** The help of one command. */
-export function commandHelp({ name, words, summary, parts }: YardEntry, command: YardCommand): string {
+export function yardCommandHelp({ name, words, summary, parts }: YardEntry, command: YardCommand): string {
   const { about, flags, examples } = command;
   const second = parts?.map((part) => part.name.slice(name.length + 1));
   const choice = second && `[${second.join('|')}]`;

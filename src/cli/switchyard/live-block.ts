@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import { cutLine, shownWidth } from './yard-table.ts';
+import { truncateLine, displayWidth } from './yard-table.ts';
 
 /** Some lines at the bottom of a terminal that are drawn again in their place. */
 export interface LiveBlock {
@@ -19,7 +19,7 @@ export function createLiveBlock(
    */
   const back = (): string => {
     if (shown.length === 0) return '';
-    const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(shownWidth(line) / width())), 0);
+    const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(displayWidth(line) / width())), 0);
     return `\r${rows > 1 ? `\x1b[${rows - 1}A` : ''}\x1b[J`;
   };
   return {
@@ -30,7 +30,7 @@ export function createLiveBlock(
         lines.length <= most
           ? lines
           : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} lines more`];
-      const next = kept.map((line) => cutLine(line, width() - 1));
+      const next = kept.map((line) => truncateLine(line, width() - 1));
       write(back() + next.join('\n'));
       shown = next;
     },

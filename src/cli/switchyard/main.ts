@@ -3,17 +3,17 @@ import { didYouMean } from '../../shared/nearest.ts';
 import { VERSION } from '../../shared/version.ts';
 import { parseArguments, repeatedFlag, usage, type ParsedArguments } from '../arguments.ts';
 import type { CommandOutcome } from '../command.ts';
-import { TOP_FLAGS, YARD_FLAGS, type Place, type YardCommand } from './command.ts';
+import { YARD_TOP_FLAGS, YARD_FLAGS, type YardInvocation, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
 import { inYard } from './in-yard.ts';
-import { tellFailure, tellOutcome } from './tell.ts';
+import { printYardFailure, printYardOutcome } from './print.ts';
 
 /**
  * The program `switchyard`: runs the command that the arguments name and prints what it found. Returns the exit code.
  *
  * People and agents ask it often. So what all need is loaded in one piece, and of the rest only what the one command needs.
  */
-export async function main(argv: readonly string[]): Promise<number> {
+export async function yardMain(argv: readonly string[]): Promise<number> {
   if (argv[0] === '__complete') return complete(argv.slice(1));
   // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
   const json = argv.slice(0, endOfFlags(argv)).includes('--json');
@@ -25,10 +25,10 @@ export async function main(argv: readonly string[]): Promise<number> {
       inYard: (work) => inYard(here, work),
       inRecordedYard: (work, project) => inYard({ ...here, project, orRecorded: true }, work),
     });
-    await tellOutcome(outcome, json);
+    await printYardOutcome(outcome, json);
     return outcome.exitCode;
   } catch (error) {
-    return tellFailure(error, json);
+    return printYardFailure(error, json);
   }
 }
 
@@ -49,16 +49,16 @@ function endOfFlags(argv: readonly string[]): number {
   return at === -1 ? argv.length : at;
 }
 
-async function understand(argv: readonly string[], place: Place): Promise<CommandOutcome> {
+async function understand(argv: readonly string[], invocation: YardInvocation): Promise<CommandOutcome> {
   const found = argv.findIndex((word) => !word.startsWith('-'));
   const at = found === -1 ? argv.length : found;
-  const top = parseArguments(argv.slice(0, at), TOP_FLAGS);
+  const top = parseArguments(argv.slice(0, at), YARD_TOP_FLAGS);
   const name = argv[at];
   const rest = argv.slice(at + 1);
   if (top.flags.has('version')) return answer({ switchyard: VERSION }, `switchyard ${VERSION}\n`);
   if (name === 'help') return help(rest);
   if (name === undefined) {
-    if (place.json && !top.flags.has('help'))
+    if (invocation.json && !top.flags.has('help'))
       throw usage('--json belongs to a command.', 'For example: switchyard status --json');
     return help([]);
   }
@@ -69,7 +69,7 @@ async function understand(argv: readonly string[], place: Place): Promise<Comman
   if (given.flags.has('help')) return helpOf(entry, command);
   if (top.flags.has('json') && given.flags.has('json')) throw repeatedFlag('json');
   refuseTooMany(entry, given);
-  return command.run(given, place);
+  return command.run(given, invocation);
 }
 
 /** The part of a command that its second word names, with all other words; the command itself where there is none. */
@@ -121,14 +121,14 @@ async function help(words: readonly string[]): Promise<CommandOutcome> {
     const entry = findEntry(name);
     return helpOf(entry, await entry.load());
   }
-  const { overview } = await import('./help.ts');
-  const text = overview();
+  const { yardOverview } = await import('./help.ts');
+  const text = yardOverview();
   return answer({ help: text }, text);
 }
 
 async function helpOf(entry: YardEntry, command: YardCommand): Promise<CommandOutcome> {
-  const { commandHelp } = await import('./help.ts');
-  const text = commandHelp(entry, command);
+  const { yardCommandHelp } = await import('./help.ts');
+  const text = yardCommandHelp(entry, command);
   return answer({ help: text }, text);
 }
 
@@ -141,7 +141,7 @@ async function complete(words: readonly string[]): Promise<number> {
   try {
     const { yardCandidates } = await import('./candidates.ts');
     const found = await yardCandidates(words, { cwd: process.cwd(), env: process.env });
-    await tellOutcome(answer(undefined, found.map((line) => `${line}\n`).join('')), false);
+    await printYardOutcome(answer(undefined, found.map((line) => `${line}\n`).join('')), false);
   } catch {
     // No candidates, then.
   }

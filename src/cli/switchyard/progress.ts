@@ -5,7 +5,7 @@ import { createStyle, type Style } from '../style.ts';
 import { createLiveBlock } from './live-block.ts';
 
 /** Says on stderr what is going on, until the outcome is there to be printed. */
-export interface Progress {
+export interface ProgressDisplay {
   readonly onEvent: (event: YardEvent) => void;
   readonly onWait: (text: string) => void;
   /** Before anything else is written. */
@@ -16,13 +16,13 @@ export interface Progress {
  * On a terminal: a line for each service, drawn again in its place and gone at the end, when the outcome says the same
  * for good. Elsewhere: a line for each event. Nothing where a program reads the answer.
  */
-export function showProgress({ json, env }: { json: boolean; env: NodeJS.ProcessEnv }): Progress {
+export function showProgress({ json, env }: { json: boolean; env: NodeJS.ProcessEnv }): ProgressDisplay {
   if (json) return { onEvent: () => undefined, onWait: () => undefined, end: () => undefined };
   if (!process.stderr.isTTY || env.TERM === 'dumb') return inLines();
   return inPlace(createStyle(process.stderr, env));
 }
 
-function inLines(): Progress {
+function inLines(): ProgressDisplay {
   const rows = new Rows();
   const say = (text: string): void => writeStderr(`${printableLine(text)}\n`);
   return {
@@ -39,7 +39,7 @@ function inLines(): Progress {
 /** Between two looks at the clock, in milliseconds. */
 const TICK = 100;
 
-function inPlace(style: Style): Progress {
+function inPlace(style: Style): ProgressDisplay {
   const block = createLiveBlock(process.stderr, writeStderr);
   const rows = new Rows();
   let notice = '';

@@ -4,11 +4,11 @@ import { shellWord } from '../../shared/shell-word.ts';
 import type { CommandOutcome } from '../command.ts';
 import { Exit } from '../failure.ts';
 import type { Style } from '../style.ts';
-import type { Place } from './command.ts';
+import type { YardInvocation } from './command.ts';
 import { statusLines } from './status-view.ts';
 
 /** Every project of this machine with what runs, from wherever it is asked. */
-export async function statusAll({ env }: Pick<Place, 'env'>): Promise<CommandOutcome> {
+export async function statusAll({ env }: Pick<YardInvocation, 'env'>): Promise<CommandOutcome> {
   const { warnings, ...found } = await allProjects(env);
   return {
     exitCode: Exit.ok,

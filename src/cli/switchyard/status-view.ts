@@ -52,6 +52,6 @@ function checkoutLine(checkout: YardStatus['checkouts'][number], style: Style): 
 }
 
 function proxyLine({ status, host, port, note }: YardStatus['proxy'], style: Style): string {
-  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return `proxy: ${painted(status, style)} on ${place}${note === undefined ? '' : `. ${printableLine(note)}`}`;
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `proxy: ${painted(status, style)} on ${address}${note === undefined ? '' : `. ${printableLine(note)}`}`;
 }

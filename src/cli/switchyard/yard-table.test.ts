@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createStyle } from '../style.ts';
-import { cutLine, shownWidth, yardTable } from './yard-table.ts';
+import { truncateLine, displayWidth, yardTable } from './yard-table.ts';
 
 const style = createStyle({ isTTY: true }, {});
 
@@ -48,16 +48,16 @@ test('signs that take two columns are counted as two', () => {
 });
 
 test('a line that is too long is cut, and its colours end with it', () => {
-  expect(cutLine('short', 5)).toBe('short');
-  expect(cutLine('too long', 5)).toBe('too …');
-  const cut = cutLine(`ab${style.bad('cdefgh')}ij`, 5);
+  expect(truncateLine('short', 5)).toBe('short');
+  expect(truncateLine('too long', 5)).toBe('too …');
+  const cut = truncateLine(`ab${style.bad('cdefgh')}ij`, 5);
   expect(cut).toBe('ab\x1b[31mcd…\x1b[0m');
-  expect(shownWidth(cut)).toBe(5);
+  expect(displayWidth(cut)).toBe(5);
 });
 
 test('a painted line that fits stays as it is', () => {
   const line = style.good('ready');
-  expect(cutLine(line, 5)).toBe(line);
+  expect(truncateLine(line, 5)).toBe(line);
 });
 
 test('lines are cut where a terminal ends', () => {

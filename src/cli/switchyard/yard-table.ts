@@ -7,28 +7,28 @@ export function yardTable(
   limit = Infinity,
 ): readonly string[] {
   const widths = titles.map((_, at) =>
-    Math.max(...[titles, ...rows].map((row) => shownWidth(row[at] ?? ''))),
+    Math.max(...[titles, ...rows].map((row) => displayWidth(row[at] ?? ''))),
   );
   const line = (row: readonly string[]): string =>
     titles
       .map((_, at) => {
         const cell = row[at] ?? '';
-        return cell + ' '.repeat(widths[at]! - shownWidth(cell));
+        return cell + ' '.repeat(widths[at]! - displayWidth(cell));
       })
       .join('  ')
       .trimEnd();
   const dashes = widths.map((columns) => '-'.repeat(columns));
-  return [titles, dashes, ...rows].map((row) => cutLine(line(row), limit));
+  return [titles, dashes, ...rows].map((row) => truncateLine(line(row), limit));
 }
 
 /** How many columns of a terminal a text takes; its colours take none. */
-export function shownWidth(text: string): number {
+export function displayWidth(text: string): number {
   return width(text.replace(PAINT, ''));
 }
 
 /** A line that fits into so many columns. Colours stay whole, and end with it. */
-export function cutLine(text: string, columns: number): string {
-  if (shownWidth(text) <= columns) return text;
+export function truncateLine(text: string, columns: number): string {
+  if (displayWidth(text) <= columns) return text;
   let cut = '';
   let left = columns - 1;
   // Every second part is a colour.

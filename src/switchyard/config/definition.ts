@@ -19,7 +19,7 @@ export interface ProjectConfig {
   readonly services: readonly ServiceDefinition[];
   readonly profiles: readonly ProfileDefinition[];
   /** What is written there and does not mean what it seems to. */
-  readonly warnings: readonly ConfigWarning[];
+  readonly warnings: readonly YardConfigWarning[];
 }
 
 export interface ServiceDefinition {
@@ -57,7 +57,7 @@ export interface ProfileDefinition {
 
 export type LoopbackHost = '127.0.0.1' | 'localhost' | '::1';
 
-export interface ConfigWarning {
+export interface YardConfigWarning {
   /** `ports`: two services have one canonical port, which is fine where they take turns. */
   readonly kind: 'unknown key' | 'shell syntax' | 'ports';
   /** For example `services.web.comand`. */

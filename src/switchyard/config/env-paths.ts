@@ -1,5 +1,5 @@
 import { innerPathProblem, type PathProblem } from './inner-path.ts';
-import { shown } from './report.ts';
+import { quoteValue } from './report.ts';
 import type { Table } from './table.ts';
 
 /** The paths of `env.link` or `env.copy`: each below the project, and below the worktree that it is given to. */
@@ -8,7 +8,7 @@ export function readEnvPaths(table: Table, key: 'link' | 'copy'): readonly strin
   for (const path of paths) {
     const problem = problemWith(path);
     if (problem !== undefined)
-      throw table.error(key, `has ${shown(path)}, but ${problem.rule}`, problem.hint);
+      throw table.error(key, `has ${quoteValue(path)}, but ${problem.rule}`, problem.hint);
   }
   return paths;
 }

@@ -6,9 +6,9 @@ import { yardRepository } from '../../../test/helpers/yard-repository.ts';
 import { checkState } from '../state/check.ts';
 import { ensureProject } from '../state/project.ts';
 import type { ServiceRecord, State } from '../state/records.ts';
-import { CONFIG_FILE, configFileFor } from './find.ts';
+import { CONFIG_FILE, findYardConfig } from './find.ts';
 
-const findConfig = (from: string): string | undefined => configFileFor(checkState({}).state, from);
+const findConfig = (from: string): string | undefined => findYardConfig(checkState({}).state, from);
 
 let root: string;
 
@@ -64,7 +64,7 @@ describe('in the worktrees of a bare repository', () => {
       gitIn(join(top, 'bare.git'), 'worktree', 'add', '-q', ...what);
     }
     const { state } = checkState({});
-    return { state, at: (path) => configFileFor(state, join(top, path)) };
+    return { state, at: (path) => findYardConfig(state, join(top, path)) };
   }
   const fileIn = (branch: string): string => join(top, branch, CONFIG_FILE);
 
@@ -114,7 +114,7 @@ describe('in a worktree', () => {
     const project = ensureProject(state, { name: 'shop', root: shop, file: join(shop, CONFIG_FILE) });
     const record = { branch: 'feature', slug: 'feature', path: join(folder, 'feature'), updated_at: '' };
     project.worktrees['feature'] = record;
-    expect(configFileFor(state, join(folder, 'feature'))).toBe(join(shop, CONFIG_FILE));
+    expect(findYardConfig(state, join(folder, 'feature'))).toBe(join(shop, CONFIG_FILE));
   });
 
   it('above all projects, that of the only one it was made for counts', () => {
@@ -122,14 +122,14 @@ describe('in a worktree', () => {
     const path = join(folder, 'feature');
     git('worktree', 'add', '-q', '-b', 'feature', path);
     const { state } = checkState({});
-    expect(configFileFor(state, path)).toBeUndefined();
+    expect(findYardConfig(state, path)).toBeUndefined();
     const record = { branch: 'feature', slug: 'feature', path, updated_at: '' };
     const file = join(shop, CONFIG_FILE);
     ensureProject(state, { name: 'shop', root: shop, file }).worktrees['feature'] = record;
-    expect(configFileFor(state, path)).toBe(file);
+    expect(findYardConfig(state, path)).toBe(file);
     const blog = { name: 'blog', root: join(shop, '../blog'), file: join(shop, '../blog', CONFIG_FILE) };
     ensureProject(state, blog).worktrees['feature'] = record;
-    expect(configFileFor(state, path)).toBeUndefined();
-    expect(configFileFor(state, join(path, 'apps/shop'))).toBe(file);
+    expect(findYardConfig(state, path)).toBeUndefined();
+    expect(findYardConfig(state, join(path, 'apps/shop'))).toBe(file);
   });
 });

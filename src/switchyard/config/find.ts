@@ -4,7 +4,7 @@ import { realPath } from '../state/real-path.ts';
 import type { State } from '../state/records.ts';
 import { bareRepositoryAt, worktreesOfBare } from '../worktrees/bare.ts';
 import { checkoutOf, mainCheckoutOf, prefixOf } from '../worktrees/repository.ts';
-import { innermost, worktreesWith } from '../worktrees/standing.ts';
+import { innermost, worktreesWith } from '../worktrees/current-worktree.ts';
 
 export const CONFIG_FILE = 'switchyard.toml';
 
@@ -15,7 +15,7 @@ export const CONFIG_FILE = 'switchyard.toml';
  * In a worktree it is the one of the project, not the copy that git put there: otherwise each worktree would be a project
  * of its own. That holds for worktrees of ours and for those that another tool made.
  */
-export function configFileFor(state: State, from: string): string | undefined {
+export function findYardConfig(state: State, from: string): string | undefined {
   const start = realPath(from);
   for (let directory = isFile(start) ? dirname(start) : start; ; directory = dirname(directory)) {
     for (const place of placesFor(state, directory)) {

@@ -3,7 +3,7 @@ import { printableLine } from '../../shared/printable.ts';
 import { configError } from './report.ts';
 
 /** The values of a TOML text; whole numbers as bigint, so that 80.0 is told from 80. Throws YARD_CONFIG. */
-export function parseToml(file: string, text: string): Readonly<Record<string, unknown>> {
+export function parseYardToml(file: string, text: string): Readonly<Record<string, unknown>> {
   try {
     return parse(text, { integersAsBigInt: true, maxDepth: DEEPEST });
   } catch (error) {

@@ -7,9 +7,9 @@ import { checkoutOf, isBare } from '../worktrees/repository.ts';
 import type { ProjectConfig } from './definition.ts';
 import { readEnvPaths } from './env-paths.ts';
 import { expandHome } from './expand-home.ts';
-import { parseToml } from './parse-toml.ts';
+import { parseYardToml } from './parse-toml.ts';
 import { readProfiles } from './profiles.ts';
-import { configError, createReport, shown } from './report.ts';
+import { configError, createReport, quoteValue } from './report.ts';
 import { readServices } from './services.ts';
 import { openTable, type Table } from './table.ts';
 
@@ -23,7 +23,7 @@ export function readConfig(file: string): ProjectConfig {
   const root = dirname(path);
   const text = readText(path);
   const report = createReport(path, text);
-  const top = openTable(report, parseToml(path, text));
+  const top = openTable(report, parseYardToml(path, text));
 
   const project = readProject(top.table('project'), root);
   const envTable = top.table('env');
@@ -80,7 +80,7 @@ function readProject(table: Table, root: string): Pick<ProjectConfig, 'name' | '
   if (written !== undefined && written.trim() !== written) {
     throw table.error(
       'worktree_root',
-      `must be a non-empty path without blanks around it, but is ${shown(written)}`,
+      `must be a non-empty path without blanks around it, but is ${quoteValue(written)}`,
       'Remove the blanks.',
     );
   }
@@ -106,7 +106,7 @@ function readProxy(table: Table): ProjectConfig['proxy'] {
   if (!/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(tld)) {
     throw table.error(
       'tld',
-      `must be the end of a host name, with letters, digits and dashes, but is ${shown(written)}`,
+      `must be the end of a host name, with letters, digits and dashes, but is ${quoteValue(written)}`,
       'Leave it out for "localhost", which every browser takes to this machine.',
     );
   }

@@ -1,23 +1,23 @@
 import { basename } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import type { ConfigWarning } from './definition.ts';
+import type { YardConfigWarning } from './definition.ts';
 import { locateKeys, type KeyLocations } from './locate-keys.ts';
 
 export type KeyPath = readonly string[];
 
 /** Says what is wrong in a file, and where. Most files have nothing wrong, so nothing is located before it is needed. */
 export interface Report {
-  readonly warnings: readonly ConfigWarning[];
+  readonly warnings: readonly YardConfigWarning[];
   readonly keys: KeyLocations;
   /** `FILE:LINE: problem`, to be thrown. The hint is a sentence. */
   error(path: KeyPath, problem: string, hint: string): SwitchboardError;
   /** The message is a sentence. */
-  warn(kind: ConfigWarning['kind'], path: KeyPath, message: string): void;
+  warn(kind: YardConfigWarning['kind'], path: KeyPath, message: string): void;
 }
 
 export function createReport(file: string, text: string): Report {
-  const warnings: ConfigWarning[] = [];
+  const warnings: YardConfigWarning[] = [];
   let located: KeyLocations | undefined;
   const keys = (): KeyLocations => (located ??= locateKeys(text));
   return {
@@ -47,11 +47,11 @@ export function configError(
 
 /** `services.web.port`, with quotes where TOML needs them. */
 export function keyText(path: KeyPath): string {
-  return path.map((part) => (/^[\w-]+$/.test(part) ? part : shown(part))).join('.');
+  return path.map((part) => (/^[\w-]+$/.test(part) ? part : quoteValue(part))).join('.');
 }
 
 /** A value of the file for a message: text in quotes and not too much of it; of lists and tables only what they are. */
-export function shown(value: unknown): string {
+export function quoteValue(value: unknown): string {
   if (typeof value === 'string') {
     const text = value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value;
     return `"${printableLine(text).replaceAll('"', '\\"')}"`;

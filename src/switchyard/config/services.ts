@@ -3,7 +3,7 @@ import { slug } from '../names.ts';
 import type { HostHeader, ServiceDefinition } from './definition.ts';
 import { innerPathProblem } from './inner-path.ts';
 import { asLoopback } from './loopback.ts';
-import { shown } from './report.ts';
+import { quoteValue } from './report.ts';
 import { namedTables } from './named-tables.ts';
 import { shellSyntaxIn } from './shell-syntax.ts';
 import type { Table } from './table.ts';
@@ -65,7 +65,11 @@ function readCwd(table: Table): string {
   if (path === '' || path === '.') return '';
   const problem = innerPathProblem(path, 'it');
   if (problem === undefined) return path;
-  throw table.error('cwd', `is ${shown(written)}, but ${problem.rule}`, 'For example: cwd = "packages/api".');
+  throw table.error(
+    'cwd',
+    `is ${quoteValue(written)}, but ${problem.rule}`,
+    'For example: cwd = "packages/api".',
+  );
 }
 
 function readHostHeader(table: Table): HostHeader {
@@ -73,7 +77,7 @@ function readHostHeader(table: Table): HostHeader {
   if (value === 'preserve' || value === 'rewrite') return value;
   throw table.error(
     'host_header',
-    `must be "preserve" or "rewrite", but is ${shown(value)}`,
+    `must be "preserve" or "rewrite", but is ${quoteValue(value)}`,
     'Leave it out unless the service refuses its named address; then write host_header = "rewrite".',
   );
 }
@@ -84,7 +88,7 @@ function readHealth(table: Table): string | undefined {
   if (health === undefined || /^\/(?!\/)\S*$/.test(health) || isLoopbackUrl(health)) return health;
   throw table.error(
     'health',
-    `must be a path that begins with / or an http:// URL of a loopback host, but is ${shown(health)}`,
+    `must be a path that begins with / or an http:// URL of a loopback host, but is ${quoteValue(health)}`,
     'For example: health = "/health".',
   );
 }

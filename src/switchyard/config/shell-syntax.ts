@@ -1,4 +1,4 @@
-import { splitWords } from '../words.ts';
+import { splitWords } from '../shell-words.ts';
 import { innerPathProblem } from './inner-path.ts';
 
 export interface ShellSyntax {

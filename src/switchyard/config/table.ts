@@ -1,7 +1,7 @@
 import { didYouMean, nearest } from '../../shared/nearest.ts';
-import type { ConfigWarning, LoopbackHost } from './definition.ts';
+import type { YardConfigWarning, LoopbackHost } from './definition.ts';
 import { asLoopback, LOOPBACK_HOSTS } from './loopback.ts';
-import { keyText, shown, type KeyPath, type Report } from './report.ts';
+import { keyText, quoteValue, type KeyPath, type Report } from './report.ts';
 
 /**
  * One table of the file, read key by key. Each reader gives undefined for a key that is not there, and throws for a
@@ -26,7 +26,7 @@ export interface Table {
   guess(key: string): string | undefined;
   /** An error about one of its keys. `problem` goes on after the name of the key. */
   error(key: string, problem: string, hint: string): Error;
-  warn(kind: ConfigWarning['kind'], key: string, message: string): void;
+  warn(kind: YardConfigWarning['kind'], key: string, message: string): void;
   /** Warns about every key that nobody has read. */
   finish(): void;
 }
@@ -42,7 +42,7 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
   };
   const at = (...keys: string[]): KeyPath => [...path, ...keys];
   const wrong = (key: string, allowed: string, hint: string): Error => {
-    const found = report.keys.writtenAt(at(key)) ?? shown(values[key]);
+    const found = report.keys.writtenAt(at(key)) ?? quoteValue(values[key]);
     return report.error(at(key), `${keyText(at(key))} must be ${allowed}, but is ${found}`, hint);
   };
   const tableAt = (key: string): Values => {
@@ -96,7 +96,7 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
       if (!Array.isArray(value)) throw wrong(key, 'a list of strings', hint);
       for (const [index, item] of value.entries()) {
         if (typeof item === 'string') continue;
-        const problem = `${keyText(at(key))} must be a list of strings, but has ${shown(item)} in it`;
+        const problem = `${keyText(at(key))} must be a list of strings, but has ${quoteValue(item)} in it`;
         throw report.error(at(key, String(index)), problem, hint);
       }
       return value as string[];
@@ -121,7 +121,7 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
     guess(key) {
       const unread = Object.keys(values).filter((each) => !read.has(each));
       const [close] = nearest(key, unread, 1);
-      return close === undefined ? undefined : `Is ${shown(close)} a misspelling of "${key}"?`;
+      return close === undefined ? undefined : `Is ${quoteValue(close)} a misspelling of "${key}"?`;
     },
     error: (key, problem, hint) => report.error(at(key), `${keyText(at(key))} ${problem}`, hint),
     warn: (kind, key, message) => report.warn(kind, at(key), message),
@@ -153,7 +153,7 @@ function variable(report: Report, path: KeyPath, value: unknown): string {
   if (typeof value === 'number' || value instanceof Date) {
     return report.keys.writtenAt(path) ?? String(value);
   }
-  const found = typeof value === 'string' ? 'has a NUL character' : `is ${shown(value)}`;
+  const found = typeof value === 'string' ? 'has a NUL character' : `is ${quoteValue(value)}`;
   const problem = `${keyText(path)} must be a text, a number or true or false, but ${found}`;
   throw report.error(path, problem, 'A variable holds one line of text; put it in quotes.');
 }

@@ -61,10 +61,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Detached> {
 export async function untilReady(
   daemon: Detached,
   isReady: () => Promise<boolean>,
-  patience: number,
+  timeoutMs: number,
 ): Promise<'ready' | 'ended' | 'late'> {
   const ended = daemon.exited.then(() => 'ended' as const);
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline) {
     if (await isReady()) return 'ready';
     if ((await Promise.race([ended, pause(10)])) === 'ended') return 'ended';

@@ -1,8 +1,8 @@
 import { connectHost } from '../config/loopback.ts';
 import { projectRecord, type YardContext } from '../context.ts';
-import { listenersOn, tellListener } from '../ports/listeners.ts';
+import { listenersOn, describeListener } from '../ports/listeners.ts';
 import { verify } from '../forward/verify.ts';
-import { askHealth } from '../proxy/health.ts';
+import { checkProxyHealth } from '../proxy/health.ts';
 import { observeServices } from '../services/observe.ts';
 import type { Finding } from './finding.ts';
 
@@ -14,7 +14,7 @@ export async function examineListening(context: YardContext): Promise<readonly F
 
 async function examineProxy(context: YardContext): Promise<readonly Finding[]> {
   const { host, port } = context.config.proxy;
-  const health = await askHealth(connectHost(host), port, context.home);
+  const health = await checkProxyHealth(connectHost(host), port, context.home);
   const next = 'End that process, or choose another [proxy].port in switchyard.toml.';
   switch (health) {
     case 'ours':
@@ -67,5 +67,5 @@ async function examineCanonicalPorts(context: YardContext): Promise<readonly Fin
 
 function who(port: number): string {
   const found = listenersOn([port]).get(port) ?? [];
-  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(tellListener))].join(' and ');
+  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(describeListener))].join(' and ');
 }

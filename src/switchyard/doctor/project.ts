@@ -6,7 +6,7 @@ import type { ServiceDefinition } from '../config/definition.ts';
 import { resolveBranch, type YardContext } from '../context.ts';
 import { answersInstead } from '../proxy/routes.ts';
 import { withInterpreter } from '../services/interpreter.ts';
-import { directoryOf } from '../services/prepare.ts';
+import { serviceDirectory } from '../services/prepare.ts';
 import { renderCommand } from '../services/template.ts';
 import { localNameIn, whyNamed } from '../state/project-name.ts';
 import { envWarnings } from '../worktrees/env.ts';
@@ -55,7 +55,7 @@ function examineService(
   worktree: string,
   env: NodeJS.ProcessEnv,
 ): readonly Finding[] {
-  const cwd = directoryOf(service, { worktree });
+  const cwd = serviceDirectory(service, { worktree });
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true)
     return examineCommand(service, cwd, env);
   return [

@@ -5,7 +5,7 @@ import { hostName } from '../names.ts';
 import type { Finding } from './finding.ts';
 
 /** Without a network, some resolvers wait for many seconds before they give up. In milliseconds. */
-const PATIENCE = 3000;
+const TIMEOUT_MS = 3000;
 
 /** Whether programs that ask the system for an address, as most but browsers do, can use the names of services. */
 export async function examineResolving(context: YardContext): Promise<readonly Finding[]> {
@@ -51,7 +51,7 @@ async function resolve(host: string): Promise<readonly string[]> {
     (found) => found.map(({ address }) => address),
     () => [],
   );
-  const late = pause(PATIENCE, [], { signal: waiting.signal, ref: false }).catch(() => []);
+  const late = pause(TIMEOUT_MS, [], { signal: waiting.signal, ref: false }).catch(() => []);
   try {
     return await Promise.race([asked, late]);
   } finally {

@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { REFUSED_BY } from './refused.ts';
+import { REFUSED_BY } from './refuse.ts';
 
 /** What somebody gets who opens a port in a browser. */
 export interface HttpVisit {
@@ -11,7 +11,7 @@ export interface HttpVisit {
 }
 
 /** How long the first line of an answer may take, in milliseconds. Services of other protocols may stay silent. */
-const PATIENCE = 2000;
+const TIMEOUT_MS = 2000;
 
 /** Opens `http://localhost:PORT/` at each of these addresses, over a connection of its own. */
 export function browse(port: number, addresses: readonly string[]): Promise<readonly HttpVisit[]> {
@@ -21,7 +21,7 @@ export function browse(port: number, addresses: readonly string[]): Promise<read
 function visit(port: number, address: string): Promise<HttpVisit> {
   return new Promise((resolve) => {
     const headers = { host: `localhost:${port}`, accept: 'text/html,*/*', connection: 'keep-alive' };
-    const request = get({ host: address, port, path: '/', headers, agent: false, timeout: PATIENCE });
+    const request = get({ host: address, port, path: '/', headers, agent: false, timeout: TIMEOUT_MS });
     request.on('response', (response) => {
       // Nobody wants the body, however long it is.
       response.destroy();

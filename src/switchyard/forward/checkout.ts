@@ -10,7 +10,7 @@ import { ensureForwarder } from './ensure.ts';
 import { withForwarder } from './lock.ts';
 import type { Mapping } from './mapping.ts';
 import type { MapAnswer } from './protocol.ts';
-import { ANSWER_TIME } from './passage.ts';
+import { RESPONSE_TIMEOUT_MS } from './forwarded-connection.ts';
 import { forgetCheckouts, mappingOf, noteCheckouts } from './records.ts';
 import { heldAmong, restoreCheckouts, whoHas } from './restore.ts';
 
@@ -61,7 +61,7 @@ interface Done {
 
 async function takePorts(context: YardContext, options: CheckoutOptions): Promise<Done> {
   const { registry, home } = context;
-  const verdicts = judge(context, options.branch, options.services);
+  const verdicts = checkServices(context, options.branch, options.services);
   const due = verdicts.flatMap(({ mapping }) => mapping ?? []);
   const messages = verdicts.flatMap(({ message }) => message ?? []);
   let ok = verdicts.every(({ result }) => result !== 'failed');
@@ -91,7 +91,11 @@ interface Verdict {
   readonly message?: string;
 }
 
-function judge(context: YardContext, branch: string, services: readonly string[]): readonly Verdict[] {
+function checkServices(
+  context: YardContext,
+  branch: string,
+  services: readonly string[],
+): readonly Verdict[] {
   const wanted = services.map(slug);
   const order = context.config.services.map(({ name }) => name);
   const records = Object.values(projectRecord(context)?.services ?? {})
@@ -164,7 +168,7 @@ function tell(mapping: Mapping, { kind, was, ended, finishing }: MapAnswer): rea
   if (finishing > 0) {
     const finish = finishing === 1 ? 'ends after its answer' : 'end after their answers';
     messages.push(
-      `${connections(finishing)} to ${before} on port ${port} ${finish}, within ${ANSWER_TIME / 1000} s`,
+      `${connections(finishing)} to ${before} on port ${port} ${finish}, within ${RESPONSE_TIMEOUT_MS / 1000} s`,
     );
   }
   return messages;

@@ -22,7 +22,7 @@ export interface ForwarderLine {
 }
 
 /** How long an answer may take, in milliseconds. The work itself takes one. */
-const PATIENCE = 3000;
+const TIMEOUT_MS = 3000;
 
 export function callForwarder(home: Home): ForwarderLine {
   const path = controlSocket(home);
@@ -43,7 +43,7 @@ export function callForwarder(home: Home): ForwarderLine {
 function ask(path: string, request: ForwardRequest): Promise<ForwardAnswer | undefined> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    const timer = setTimeout(() => finish(undefined), PATIENCE);
+    const timer = setTimeout(() => finish(undefined), TIMEOUT_MS);
     const finish = (answer: ForwardAnswer | undefined): void => {
       clearTimeout(timer);
       resolve(answer);

@@ -1,5 +1,5 @@
 import { asLoopback } from '../config/loopback.ts';
-import { openGate, type Gate } from './gate.ts';
+import { openForwardedPort, type ForwardedPort } from './forwarded-port.ts';
 import { sameMapping, type Mapping } from './mapping.ts';
 import { PROTOCOL, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
 
@@ -13,7 +13,7 @@ export interface Forwarder {
 
 /** `log` takes a line for each thing that happened. */
 export function createForwarder(log: (text: string) => void): Forwarder {
-  const gates = new Map<number, Gate>();
+  const ports = new Map<number, ForwardedPort>();
   let last: Promise<unknown> = Promise.resolve();
 
   async function map(mapping: Mapping): Promise<ForwardAnswer> {
@@ -24,17 +24,17 @@ export function createForwarder(log: (text: string) => void): Forwarder {
     if (target_port === port)
       return { ok: false, code: 'BAD_REQUEST', error: 'a port cannot lead to itself' };
     // Two that lead to each other would pass one connection around until no descriptor is left.
-    if (gates.has(target_port))
+    if (ports.has(target_port))
       return { ok: false, code: 'BAD_REQUEST', error: `port ${target_port} is a canonical port itself` };
-    const gate = gates.get(port);
-    if (gate === undefined) {
-      gates.set(port, await openGate(mapping, log));
+    const forwardedPort = ports.get(port);
+    if (forwardedPort === undefined) {
+      ports.set(port, await openForwardedPort(mapping, log));
       log(`mapped ${described(mapping)}`);
       return { ok: true, kind: 'mapped', ended: 0, finishing: 0 };
     }
-    const was = gate.mapping;
+    const was = forwardedPort.mapping;
     if (sameMapping(was, mapping)) return { ok: true, kind: 'same', was, ended: 0, finishing: 0 };
-    const left = await gate.lead(mapping);
+    const left = await forwardedPort.retarget(mapping);
     log(
       `switched ${described(mapping)}, was ${was.service} of ${was.branch} on :${was.target_port}; ` +
         `${left.ended} connections ended, ${left.finishing} finishing`,
@@ -43,12 +43,12 @@ export function createForwarder(log: (text: string) => void): Forwarder {
   }
 
   async function unmap(port: number): Promise<ForwardAnswer> {
-    const gate = gates.get(port);
-    if (gate === undefined) return { ok: true, kind: 'unknown', cut: 0 };
-    const cut = gate.connections;
-    gates.delete(port);
-    await gate.close();
-    log(`unmapped ${described(gate.mapping)}`);
+    const forwardedPort = ports.get(port);
+    if (forwardedPort === undefined) return { ok: true, kind: 'unknown', cut: 0 };
+    const cut = forwardedPort.connections;
+    ports.delete(port);
+    await forwardedPort.close();
+    log(`unmapped ${described(forwardedPort.mapping)}`);
     return { ok: true, kind: 'unmapped', cut };
   }
 
@@ -59,7 +59,7 @@ export function createForwarder(log: (text: string) => void): Forwarder {
       case 'unmap':
         return unmap(request.port);
       case 'list':
-        return { ok: true, mappings: [...gates.values()].map(shown) };
+        return { ok: true, mappings: [...ports.values()].map(shown) };
       case 'ping':
         return { ok: true, pid: process.pid, protocol: PROTOCOL };
     }
@@ -72,16 +72,16 @@ export function createForwarder(log: (text: string) => void): Forwarder {
       return done;
     },
     get size() {
-      return gates.size;
+      return ports.size;
     },
     async close() {
-      await Promise.all([...gates.values()].map((gate) => gate.close()));
-      gates.clear();
+      await Promise.all([...ports.values()].map((forwardedPort) => forwardedPort.close()));
+      ports.clear();
     },
   };
 }
 
-function shown({ mapping, addresses, connections, elsewhere }: Gate) {
+function shown({ mapping, addresses, connections, elsewhere }: ForwardedPort) {
   return { ...mapping, addresses, connections, elsewhere };
 }
 

@@ -2,7 +2,7 @@ import { observeServices } from '../services/observe.ts';
 import type { CheckoutRecord, ProjectRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
-import { listenersOn, tellListener } from '../ports/listeners.ts';
+import { listenersOn, describeListener } from '../ports/listeners.ts';
 import { sameMapping, type Mapping } from './mapping.ts';
 import type { OpenMapping } from './protocol.ts';
 import { allCheckouts, mappingOf, noteCheckouts } from './records.ts';
@@ -55,7 +55,7 @@ export function heldAmong(ports: readonly number[]): (port: number) => boolean {
 export function whoHas(port: number): string {
   const found = listenersOn([port]).get(port) ?? [];
   if (found.length === 0) return 'the forwarder could not open the port';
-  return `${[...new Set(found.map(tellListener))].join(' and ')} owns it`;
+  return `${[...new Set(found.map(describeListener))].join(' and ')} owns it`;
 }
 
 function runningCheckouts(state: State): readonly Mapping[] {

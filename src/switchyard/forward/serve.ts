@@ -1,16 +1,16 @@
 import { withKernelLock } from '../../process/index.ts';
 import type { Home } from '../state/home.ts';
 import { listenForControl } from './control-server.ts';
-import { daemonLife, type DaemonLifeOptions } from '../daemon/life.ts';
+import { daemonLifetime, type DaemonLifetimeOptions } from '../daemon/lifetime.ts';
 import { createForwarder } from './forwarder.ts';
 
 /** A command that starts a forwarder and dies before it maps a port must not leave it behind, in milliseconds. */
 const IDLE_TIME = 20_000;
 
 /** The process behind all canonical ports of a home. It ends with its last mapping. */
-export async function serveForward(options: DaemonLifeOptions): Promise<void> {
+export async function serveForward(options: DaemonLifetimeOptions): Promise<void> {
   const { home } = options;
-  const { log, end } = daemonLife(options);
+  const { log, end } = daemonLifetime(options);
   // For as long as it lives, so that there is one in each home, whatever happens.
   await withKernelLock(home.lockName('forwarder'), () => serve(home, log, end), {
     what: 'forwarding canonical ports',

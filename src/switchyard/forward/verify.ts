@@ -6,9 +6,9 @@ import type { Home } from '../state/home.ts';
 import type { ServiceRecord, State } from '../state/records.ts';
 import { callForwarder } from './control-client.ts';
 import { isDaemonOf } from '../daemon/daemon.ts';
-import { listenersOn, tellListener, tellProcess, type Listener } from '../ports/listeners.ts';
+import { listenersOn, describeListener, describeHolder, type Listener } from '../ports/listeners.ts';
 import type { HttpVisit } from './browse.ts';
-import { ANSWER_TIME } from './passage.ts';
+import { RESPONSE_TIMEOUT_MS } from './forwarded-connection.ts';
 import type { OpenMapping } from './protocol.ts';
 
 export interface VerifyOptions {
@@ -108,7 +108,7 @@ async function mappingsOf(
   home: Home,
   settling: readonly { readonly port: number }[],
 ): Promise<readonly OpenMapping[]> {
-  const deadline = performance.now() + ANSWER_TIME + 1000;
+  const deadline = performance.now() + RESPONSE_TIMEOUT_MS + 1000;
   for (;;) {
     const mappings = (await callForwarder(home).list()) ?? [];
     const settled = settling.every(({ port }) => (elsewhereOf(mappings, port) ?? 0) === 0);
@@ -179,7 +179,7 @@ function answering({ home, port, all, mappings, observed, state }: Facts): Answe
 function tell(port: number, { heldBy, target, owner, last, forwarder }: Answering, root: string): string {
   const place = `localhost:${port}`;
   const process =
-    last === undefined ? 'nobody' : owner === undefined ? tellListener(last) : tellProcess(last);
+    last === undefined ? 'nobody' : owner === undefined ? describeListener(last) : describeHolder(last);
   if (heldBy === 'nobody') return `nothing listens on ${place}`;
   if (heldBy === 'stranger') return `${place} is not ours: ${process} listens there`;
   const name = owner === undefined ? undefined : tellService(owner.record, root);

@@ -24,7 +24,7 @@ export interface DetectedService {
 }
 
 /** Where a project stands, and the PATH on which its programs are looked for. */
-export interface Site {
+export interface DetectInput {
   readonly root: string;
   readonly path: string | undefined;
 }
@@ -33,14 +33,14 @@ export interface Site {
  * The service of a project, by the first sign that is found. A `dev` script is the clearest one. `start` may serve what
  * was built long ago, so it counts only when nothing else is there; a directory of files can always be served.
  */
-export function detectService(site: Site): DetectedService {
+export function detectService(input: DetectInput): DetectedService {
   return (
-    detectNodeScript(site, ['dev']) ??
-    detectRails(site) ??
-    detectPython(site) ??
-    detectGo(site) ??
-    detectNodeScript(site, ['start', 'serve']) ??
-    detectNodeEntry(site) ??
-    detectStatic(site)
+    detectNodeScript(input, ['dev']) ??
+    detectRails(input) ??
+    detectPython(input) ??
+    detectGo(input) ??
+    detectNodeScript(input, ['start', 'serve']) ??
+    detectNodeEntry(input) ??
+    detectStatic(input)
   );
 }

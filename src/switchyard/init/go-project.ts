@@ -1,7 +1,7 @@
-import type { DetectedService, Site } from './detect.ts';
+import type { DetectedService, DetectInput } from './detect.ts';
 import { filesOf, type ProjectFiles } from './project-files.ts';
 
-export function detectGo({ root }: Site): DetectedService | undefined {
+export function detectGo({ root }: DetectInput): DetectedService | undefined {
   const files = filesOf(root);
   if (!files.isFile('go.mod')) return undefined;
   const program = findProgram(files);

@@ -1,4 +1,4 @@
-import type { DetectedService, Site } from './detect.ts';
+import type { DetectedService, DetectInput } from './detect.ts';
 import { readScript, type DevTool } from './dev-tool.ts';
 import { packageManagerOf, programCommand, scriptCommand } from './package-manager.ts';
 import { filesOf, type ProjectFiles } from './project-files.ts';
@@ -6,8 +6,8 @@ import { filesOf, type ProjectFiles } from './project-files.ts';
 const USUAL_PORT = 3000;
 
 /** A script of package.json, by the first of these names. */
-export function detectNodeScript(site: Site, names: readonly string[]): DetectedService | undefined {
-  const files = filesOf(site.root);
+export function detectNodeScript(input: DetectInput, names: readonly string[]): DetectedService | undefined {
+  const files = filesOf(input.root);
   const manifest = readManifest(files.text('package.json'));
   const name = names.find((each) => typeof manifest?.scripts[each] === 'string');
   if (manifest === undefined || name === undefined) return undefined;
@@ -53,8 +53,8 @@ function forRelease(files: ProjectFiles, { asked }: Manifest, { flags, older }: 
 }
 
 /** A file that Node can run: `main` of package.json, or one that is called as servers are. */
-export function detectNodeEntry(site: Site): DetectedService | undefined {
-  const files = filesOf(site.root);
+export function detectNodeEntry(input: DetectInput): DetectedService | undefined {
+  const files = filesOf(input.root);
   const manifest = readManifest(files.text('package.json'));
   const main = typeof manifest?.main === 'string' ? manifest.main.replace(/^\.\//, '') : undefined;
   const usual = ['server.js', 'server.mjs', 'server.cjs'];

@@ -1,13 +1,13 @@
-import type { DetectedService, Site } from './detect.ts';
+import type { DetectedService, DetectInput } from './detect.ts';
 import { filesOf, type ProjectFiles } from './project-files.ts';
 import { pythonOf, UNBUFFERED } from './python.ts';
 
 /** Django, FastAPI or Flask. */
-export function detectPython(site: Site): DetectedService | undefined {
-  const files = filesOf(site.root);
+export function detectPython(input: DetectInput): DetectedService | undefined {
+  const files = filesOf(input.root);
   const found = django(files) ?? fastApi(files) ?? flask(files);
   if (found === undefined) return undefined;
-  const { command, link } = pythonOf(site);
+  const { command, link } = pythonOf(input);
   return {
     name: 'web',
     command: `${command} ${found.args}`,

@@ -1,5 +1,5 @@
 import { findExecutable } from '../../process/index.ts';
-import type { Site } from './detect.ts';
+import type { DetectInput } from './detect.ts';
 import { filesOf } from './project-files.ts';
 
 /** How Python is called in a project. */
@@ -12,8 +12,8 @@ export interface Python {
 }
 
 /** By the project's own tool, else its virtual environment, else the machine's. */
-export function pythonOf(site: Site): Python {
-  const files = filesOf(site.root);
+export function pythonOf(input: DetectInput): Python {
+  const files = filesOf(input.root);
   const tool = TOOLS.find(([lockfile]) => files.has(lockfile));
   if (tool !== undefined) return { command: `${tool[1]} run python`, link: [], found: true };
   for (const directory of ['.venv', 'venv']) {
@@ -23,7 +23,7 @@ export function pythonOf(site: Site): Python {
     if (command !== undefined) return { command, link: [directory], found: true };
   }
   const command = ['python3', 'python'].find((each) =>
-    findExecutable(each, { cwd: site.root, path: site.path }),
+    findExecutable(each, { cwd: input.root, path: input.path }),
   );
   return { command: command ?? 'python3', link: [], found: command !== undefined };
 }

@@ -1,7 +1,7 @@
-import type { DetectedService, Site } from './detect.ts';
+import type { DetectedService, DetectInput } from './detect.ts';
 import { filesOf } from './project-files.ts';
 
-export function detectRails({ root }: Site): DetectedService | undefined {
+export function detectRails({ root }: DetectInput): DetectedService | undefined {
   const files = filesOf(root);
   if (!files.isFile('bin/rails') || !files.isFile('config/application.rb')) return undefined;
   return {

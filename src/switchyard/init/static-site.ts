@@ -1,14 +1,14 @@
-import type { DetectedService, Site } from './detect.ts';
+import type { DetectedService, DetectInput } from './detect.ts';
 import { filesOf } from './project-files.ts';
 import { pythonOf } from './python.ts';
 
 /** The files themselves, served by what nearly every machine has. The last resort, so it always finds something. */
-export function detectStatic(site: Site): DetectedService {
-  const files = filesOf(site.root);
+export function detectStatic(input: DetectInput): DetectedService {
+  const files = filesOf(input.root);
   const directory = files.isFile('index.html')
     ? undefined
     : ['public', 'site', 'www', 'docs'].find((each) => files.isFile(`${each}/index.html`));
-  const { command, found } = pythonOf(site);
+  const { command, found } = pythonOf(input);
   const what =
     directory === undefined
       ? 'Nothing known was found: these are the files themselves'

@@ -1,4 +1,4 @@
-import { watchFor } from './changes.ts';
+import { watchFiles } from './watch-files.ts';
 import { FollowedLog } from './followed-log.ts';
 import { createMatcher } from './grep.ts';
 import { readLog } from './read.ts';
@@ -30,7 +30,7 @@ export interface FollowOptions {
 export async function followLogs(options: FollowOptions): Promise<void> {
   const { files, signal, onLines, lines = 0, since, grep, fixed, poll = 1000 } = options;
   const logs = files.map((file) => new FollowedLog(file));
-  const changes = watchFor(files, poll, signal);
+  const changes = watchFiles(files, poll, signal);
   try {
     for (const log of lines > 0 ? logs : []) {
       const { lines: before } = readLog(log.file, { lines, since, grep, fixed, upTo: log.position });

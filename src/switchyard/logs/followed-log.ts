@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { decodeLine, LINE_LIMIT } from './backwards.ts';
+import { decodeLine, LINE_LIMIT } from './read-backwards.ts';
 
 /** How much of one log is read before the next one has its turn, in bytes. */
 const BLOCK = 256 * 1024;

@@ -5,7 +5,7 @@ export interface GrepOptions {
   /** Whether the pattern is plain text. Default false: a regular expression, or plain text when it is not a valid one. */
   readonly fixed?: boolean | undefined;
   /** How long all the matching may take, in milliseconds. Default 2000. */
-  readonly patience?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface Matcher {
@@ -15,10 +15,10 @@ export interface Matcher {
 
 export function createMatcher(
   pattern: string,
-  { fixed = false, patience = 2000 }: GrepOptions = {},
+  { fixed = false, timeoutMs = 2000 }: GrepOptions = {},
 ): Matcher {
   const expression = compile(pattern, fixed);
-  let left = patience;
+  let left = timeoutMs;
   return {
     matching(lines) {
       const began = performance.now();
@@ -34,7 +34,7 @@ export function createMatcher(
         if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
         throw new SwitchboardError(
           'GREP_TIMEOUT',
-          `Searching for "${pattern}" took longer than ${patience} ms.`,
+          `Searching for "${pattern}" took longer than ${timeoutMs} ms.`,
           {
             hint: 'Use a simpler expression, or search for plain text (--fixed).',
           },

@@ -4,7 +4,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { insideLogs, logFileOf } from '../state/home.ts';
-import { lastThatFit, shareOut, sizeOf } from './cut.ts';
+import { lastThatFit, shareOut, sizeOf } from './fit-lines.ts';
 import { followLogs } from './follow.ts';
 import { readLog } from './read.ts';
 import { KEPT_RUNS, runFile } from './run-files.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lastThatFit, shareOut, sizeOf } from './cut.ts';
+import { lastThatFit, shareOut, sizeOf } from './fit-lines.ts';
 import { readLog } from './read.ts';
 
 let directory: string;

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
-import { linesBackwards, type BackwardsOptions } from './backwards.ts';
-import { lastThatFit, sizeOf } from './cut.ts';
+import { linesBackwards, type BackwardsOptions } from './read-backwards.ts';
+import { lastThatFit, sizeOf } from './fit-lines.ts';
 import { createMatcher, type Matcher } from './grep.ts';
 import { partsOf } from './run-files.ts';
 import { lineTime } from './since.ts';
 import { stripAnsi } from './strip.ts';
 
-export interface LogQuestion {
+export interface LogQuery {
   /** How many lines at most; the last ones count. Default all. */
   readonly lines?: number | undefined;
   /** Only lines with this pattern, see `createMatcher`. */
@@ -23,7 +23,7 @@ export interface LogQuestion {
   readonly upTo?: number | undefined;
 }
 
-export interface LogAnswer {
+export interface LogQueryResult {
   /** Oldest first, without colours. */
   readonly lines: readonly string[];
   /** Whether there is more that answers the question than is shown. */
@@ -33,7 +33,7 @@ export interface LogAnswer {
 }
 
 /** The lines of a log that answer a question. No lines when there is no such file. */
-export function readLog(file: string, question: LogQuestion = {}): LogAnswer {
+export function readLog(file: string, question: LogQuery = {}): LogQueryResult {
   const { lines: most = Infinity, maxBytes = Infinity } = question;
   const age = { undated: false };
   let truncated = false;

@@ -1,4 +1,4 @@
-import { CUT } from './backwards.ts';
+import { CUT } from './read-backwards.ts';
 import { tailLog } from './tail.ts';
 
 export interface RecentErrorsOptions {

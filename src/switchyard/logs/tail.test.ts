@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LINE_LIMIT, linesBackwards } from './backwards.ts';
+import { LINE_LIMIT, linesBackwards } from './read-backwards.ts';
 import { earlierPart } from './run-files.ts';
 import { stripAnsi } from './strip.ts';
 import { tailLog } from './tail.ts';

@@ -1,4 +1,4 @@
-import { linesBackwards, type BackwardsOptions } from './backwards.ts';
+import { linesBackwards, type BackwardsOptions } from './read-backwards.ts';
 import { partsOf } from './run-files.ts';
 import { stripAnsi } from './strip.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readArguments, schemaOf, type Arguments } from './arguments.ts';
+import { readArguments, schemaOf, type ArgumentSpecs } from './arguments.ts';
 
-const KNOWN: Arguments = {
+const KNOWN: ArgumentSpecs = {
   service: { kind: 'text', required: true, description: 'The service.' },
   services: { kind: 'texts', description: 'Some.' },
   force_env: { kind: 'flag', description: 'Whether.' },

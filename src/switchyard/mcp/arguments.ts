@@ -3,7 +3,7 @@ import { didYouMean } from '../../shared/nearest.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 
 /** An argument of a tool: its part of the schema, and what it is checked against. */
-export type Argument = { readonly description: string; readonly required?: true } & (
+export type ArgumentSpec = { readonly description: string; readonly required?: true } & (
   | { readonly kind: 'text' | 'texts' | 'flag' }
   | {
       readonly kind: 'number';
@@ -14,10 +14,10 @@ export type Argument = { readonly description: string; readonly required?: true 
     }
 );
 
-export type Arguments = Readonly<Record<string, Argument>>;
+export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
 
 /** The arguments of a call, checked. */
-export interface Given {
+export interface CheckedArguments {
   /** Undefined where none was given. */
   text(key: string): string | undefined;
   /** Empty where none was given. */
@@ -27,7 +27,7 @@ export interface Given {
 }
 
 /** The schema of all arguments of a tool. */
-export function schemaOf(known: Arguments): JsonObject {
+export function schemaOf(known: ArgumentSpecs): JsonObject {
   const required = Object.keys(known).filter((key) => known[key]!.required);
   return {
     type: 'object',
@@ -37,7 +37,7 @@ export function schemaOf(known: Arguments): JsonObject {
   };
 }
 
-function propertyOf(argument: Argument): JsonObject {
+function propertyOf(argument: ArgumentSpec): JsonObject {
   const { description } = argument;
   switch (argument.kind) {
     case 'text':
@@ -57,7 +57,7 @@ function propertyOf(argument: Argument): JsonObject {
  * Checks what a call was given. An empty text is none, and so is null, which some clients write for everything they leave
  * out. Errors name the argument.
  */
-export function readArguments(given: JsonObject, known: Arguments): Given {
+export function readArguments(given: JsonObject, known: ArgumentSpecs): CheckedArguments {
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(known, key));
   if (unknown.length > 0) {
     const names = unknown.map((key) => key.slice(0, 100)).join(', ');
@@ -80,7 +80,7 @@ export function readArguments(given: JsonObject, known: Arguments): Given {
   };
 }
 
-function check(key: string, value: unknown, argument: Argument): void {
+function check(key: string, value: unknown, argument: ArgumentSpec): void {
   switch (argument.kind) {
     case 'text':
       if (typeof value !== 'string') throw wrong(`${key} must be a string`);

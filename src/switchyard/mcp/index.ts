@@ -1,2 +1,2 @@
-export type { YardPlace } from './pinning.ts';
-export { createYardSource, YARD } from './source.ts';
+export type { ProjectSelector } from './project-binding.ts';
+export { createYardSource, YARD_SOURCE_INFO } from './source.ts';

@@ -6,14 +6,14 @@ import type { OnEvent } from '../services/events.ts';
 /** How often a client hears what is still waited for, in milliseconds. Hosts give up what is silent for long. */
 const EVERY = 2000;
 
-export interface Progress {
+export interface ProgressReporter {
   readonly onEvent: OnEvent;
   /** Nothing more is told. */
   end(): void;
 }
 
 /** Tells the client of a call how far it is, if it wants to hear that. */
-export function progressOf(call: Call): Progress {
+export function reportProgress(call: Call): ProgressReporter {
   const token = tokenOf(call);
   if (token === undefined) return { onEvent: () => undefined, end: () => undefined };
   let steps = 0;

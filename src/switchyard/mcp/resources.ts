@@ -1,7 +1,7 @@
 import { brief } from '../brief.ts';
 import type { YardContext } from '../context.ts';
 import { GUIDE } from './guide.ts';
-import { diagnosisOf } from './looking.ts';
+import { diagnosisOf } from './read-tools.ts';
 import { sortedText } from './sorted-text.ts';
 import { dataInToolWords } from './tool-words.ts';
 

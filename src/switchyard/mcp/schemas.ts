@@ -57,7 +57,7 @@ const SERVICE_FACTS: JsonObject = {
 export const SERVICE = open(SERVICE_FACTS, { note: TEXT });
 
 /** The same for one service, with the address to use. */
-export const PLACE = open(
+export const SERVICE_LOCATION = open(
   {
     ...SERVICE_FACTS,
     address: {

@@ -5,7 +5,7 @@ import { run, type RunResult } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { CONFIG_FILE } from '../config/find.ts';
 import { expandHome } from '../config/expand-home.ts';
-import { pinProject } from './pinning.ts';
+import { bindProject } from './project-binding.ts';
 
 export interface SmokeOptions {
   /** The project, relative to `cwd`. */
@@ -34,7 +34,7 @@ export interface SmokeResult {
 }
 
 /** Each step has so long, in milliseconds. */
-const PATIENCE = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /**
  * Does once what a person does to let an agent use a project, with the real program, in a state home and a Codex home of
@@ -46,7 +46,7 @@ export async function smokeTest(options: SmokeOptions): Promise<SmokeResult> {
   const cwd = options.nested === undefined ? project : join(project, options.nested);
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw failed(`smoke cwd is not a directory: ${cwd}`);
-  const { root, found } = pinProject({ directory: cwd }, env);
+  const { root, found } = bindProject({ directory: cwd }, env);
   if (!found) throw failed(`could not find ${CONFIG_FILE} from ${cwd}; run \`switchyard init\` there first`);
 
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'switchyard-smoke-')));
@@ -59,7 +59,7 @@ export async function smokeTest(options: SmokeOptions): Promise<SmokeResult> {
       const ran = await run(command!, [...before, ...args, '--json'], {
         cwd: where,
         env: own,
-        timeout: PATIENCE,
+        timeout: TIMEOUT_MS,
       });
       return answerOf(ran, args);
     };
@@ -165,7 +165,7 @@ async function tryServer(entry: InstalledEntry, cwd: string, env: NodeJS.Process
     cwd,
     env: { ...env, ...entry.env },
     input,
-    timeout: PATIENCE,
+    timeout: TIMEOUT_MS,
   }).catch((error: unknown) => {
     throw new SwitchboardError(
       'SMOKE_FAILED',

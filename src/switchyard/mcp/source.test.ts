@@ -23,7 +23,7 @@ const NAMES = [
 ];
 
 function sourceAt(directory: string, env: NodeJS.ProcessEnv): Source {
-  return createYardSource({ name: 'yard', place: { directory }, env, log: silentLogger });
+  return createYardSource({ name: 'yard', project: { directory }, env, log: silentLogger });
 }
 
 function caller(source: Source) {

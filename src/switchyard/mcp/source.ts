@@ -5,20 +5,20 @@ import type { Call, CloseOptions, Source, SourceInfo, SourceState } from '../../
 import { isJsonObject, MODERN_VERSION, SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { editedText, Message, RpcCode, type Edit } from '../../wire/index.ts';
 import { INSTRUCTIONS } from './instructions.ts';
-import type { Offer } from './offer.ts';
-import type { YardPlace } from './pinning.ts';
+import type { YardRequestHandler } from './request-handler.ts';
+import type { ProjectSelector } from './project-binding.ts';
 
 export interface YardSourceOptions {
   /** What the source is called in its catalog. */
   readonly name: string;
   /** Which project it is for. */
-  readonly place: YardPlace;
+  readonly project: ProjectSelector;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
 
 /** What Switchyard says of itself. */
-export const YARD: SourceInfo = {
+export const YARD_SOURCE_INFO: SourceInfo = {
   protocolVersion: MODERN_VERSION,
   serverInfo: { name: 'switchyard', title: 'Switchyard', version: VERSION },
   capabilities: { tools: {}, resources: {}, prompts: {} },
@@ -29,22 +29,24 @@ export const YARD: SourceInfo = {
  * The runtime of one project as a source: no process stands behind it, so there is nothing to start or to lose. A gateway
  * waits for its own start, so what the answers need is loaded with the first of them.
  */
-export function createYardSource({ name, place, env, log }: YardSourceOptions): Source {
+export function createYardSource({ name, project, env, log }: YardSourceOptions): Source {
   const since = Date.now();
   const running = new Map<Call, AbortController>();
   let closed = false;
-  let offer: Offer | undefined;
-  let loading: Promise<Offer> | undefined;
+  let handler: YardRequestHandler | undefined;
+  let loading: Promise<YardRequestHandler> | undefined;
   let onIdle: (() => void) | undefined;
 
-  const load = (): Promise<Offer> => {
-    loading ??= import('./offer.ts').then((module) => (offer = new module.Offer(place, env)));
+  const load = (): Promise<YardRequestHandler> => {
+    loading ??= import('./request-handler.ts').then(
+      (module) => (handler = new module.YardRequestHandler(project, env)),
+    );
     return loading;
   };
 
   const run = async (call: Call, edits: readonly Edit[], signal: AbortSignal): Promise<void> => {
-    const { progressOf } = await import('./progress.ts');
-    const progress = progressOf(call);
+    const { reportProgress } = await import('./progress.ts');
+    const progress = reportProgress(call);
     try {
       const { method, params } = JSON.parse(editedText(call.request, edits)) as {
         method: string;
@@ -52,7 +54,7 @@ export function createYardSource({ name, place, env, log }: YardSourceOptions): 
       };
       const result = await (
         await load()
-      ).answer(method, isJsonObject(params) ? params : {}, { signal, onEvent: progress.onEvent });
+      ).handle(method, isJsonObject(params) ? params : {}, { signal, onEvent: progress.onEvent });
       call.relay(answerWith({ result }));
     } catch (error) {
       call.fail(asError(error, call));
@@ -66,10 +68,10 @@ export function createYardSource({ name, place, env, log }: YardSourceOptions): 
     get state(): SourceState {
       return closed ? { kind: 'stopped' } : { kind: 'running', pid: undefined, since };
     },
-    about: () => YARD,
+    about: () => YARD_SOURCE_INFO,
     list: async (kind) => (await load()).listing(kind),
-    known: (kind) => offer?.listing(kind),
-    remembered: (kind) => offer?.listing(kind),
+    known: (kind) => handler?.listing(kind),
+    remembered: (kind) => handler?.listing(kind),
     request: (edits, call) => {
       if (closed) {
         call.fail(new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not run: it is stopped.`));

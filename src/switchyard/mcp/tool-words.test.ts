@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { readArguments } from './arguments.ts';
 import { dataInToolWords, inToolWords } from './tool-words.ts';
-import { TOOLS } from './tools.ts';
+import { YARD_TOOLS } from './tools.ts';
 
 test.each([
   ['Run `switchyard up`, which starts it.', 'Run `switchyard_up`, which starts it.'],
@@ -54,7 +54,7 @@ test('what services wrote stays as they wrote it', () => {
 const SWITCHYARD = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Texts that no agent is shown over MCP: of the command line, of pages for browsers, and of daemons. */
-const ELSEWHERE = ['init/', 'skill/', 'proxy/refusal.ts', 'forward/gate.ts', 'mcp/smoke.ts'];
+const ELSEWHERE = ['init/', 'skill/', 'proxy/refusal.ts', 'forward/forwarded-port.ts', 'mcp/smoke.ts'];
 
 /** What only a person can do, or the shell. */
 const NO_TOOL = /^(?:init|mcp|prune|remove|rename|restart|proxy|down --force|down --project|status --all)\b/;
@@ -95,7 +95,7 @@ test('every command in our texts is one that can be told to an agent', () => {
     const [, name, json = '{}'] = /^`(switchyard_\w+)(?: (.*))?`$/.exec(said) ?? [];
     if (name === undefined) expect(line, `${path}: no tool does this: ${whole}`).toMatch(NO_TOOL);
     else {
-      const tool = TOOLS.find((each) => each.name === name)!;
+      const tool = YARD_TOOLS.find((each) => each.name === name)!;
       const given = JSON.parse(json);
       if (json !== '{}') expect(() => readArguments(given, tool.arguments), `${path}: ${said}`).not.toThrow();
     }

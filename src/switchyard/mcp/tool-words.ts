@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { YardTool } from './tool.ts';
-import { TOOLS } from './tools.ts';
+import { YARD_TOOLS } from './tools.ts';
 
 /**
  * A text for an agent: a command such as `switchyard up main web`, which our texts put between backticks, becomes the tool
@@ -37,7 +37,7 @@ const VERBATIM = new Set(['lines', 'line', 'recent_errors', 'command']);
 
 function asToolCall(line: string): string | undefined {
   const [command, ...rest] = wordsIn(line) ?? [];
-  const tool = TOOLS.find(({ name }) => name === `switchyard_${command}`);
+  const tool = YARD_TOOLS.find(({ name }) => name === `switchyard_${command}`);
   const given = tool === undefined ? undefined : argumentsIn(tool, rest);
   if (tool === undefined || given === undefined) return undefined;
   const isWhole = Object.keys(tool.arguments).every((key) => !tool.arguments[key]!.required || key in given);

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../protocol/index.ts';
 import type { YardContext } from '../context.ts';
 import type { OnEvent } from '../services/events.ts';
-import type { Argument, Arguments, Given } from './arguments.ts';
+import type { ArgumentSpec, ArgumentSpecs, CheckedArguments } from './arguments.ts';
 
 /** Something an agent can ask of a project. */
 export interface YardTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly hints: Hints;
+  readonly hints: ToolHints;
   /** Without `cwd`, which all of them take. */
-  readonly arguments: Arguments;
+  readonly arguments: ArgumentSpecs;
   /** Which of them the command of the same name takes as words, in order. Default none. */
   readonly words?: readonly string[];
   /** The schema of what it returns. */
@@ -19,11 +19,11 @@ export interface YardTool {
   readonly orRecorded?: true;
   /** Whether it runs commands of the project's file. Default false. */
   readonly runsCommands?: true;
-  run(yard: YardContext, given: Given, course: Course): Promise<Done>;
+  run(yard: YardContext, given: CheckedArguments, hooks: ToolCallHooks): Promise<ToolOutput>;
 }
 
 /** What a client may know of a tool before it lets a model use it. */
-export interface Hints {
+export interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
   readonly idempotentHint: boolean;
@@ -31,13 +31,13 @@ export interface Hints {
 }
 
 /** What goes on while a tool runs. */
-export interface Course {
+export interface ToolCallHooks {
   /** Aborted when nobody waits for the answer any more. It ends the waiting, not what was begun. */
   readonly signal: AbortSignal;
   readonly onEvent: OnEvent;
 }
 
-export interface Done {
+export interface ToolOutput {
   readonly data: object;
   /** The same for a reader. Default: the data as JSON. */
   readonly text?: string;
@@ -48,14 +48,14 @@ export interface Done {
 }
 
 /** Nothing is changed by looking. */
-export const LOOKS: Hints = {
+export const READ_ONLY: ToolHints = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
 };
 
-export const CWD: Argument = {
+export const CWD_ARGUMENT: ArgumentSpec = {
   kind: 'text',
   description:
     'The directory to act from: in the project, or in a registered worktree, which then is the branch that is meant. ' +
@@ -63,20 +63,20 @@ export const CWD: Argument = {
 };
 
 /** For tools that are about one branch. */
-export const BRANCH: Argument = {
+export const BRANCH_ARGUMENT: ArgumentSpec = {
   kind: 'text',
   description:
     'The branch, by its name or its slug. Default: the registered worktree branch, else the one git has checked out.',
 };
 
 /** For tools that may be about all branches. */
-export const SCOPE: Argument = {
+export const SCOPE_ARGUMENT: ArgumentSpec = {
   kind: 'text',
   description:
     'The branch, by its name or its slug. Default: the registered worktree branch of cwd; from the project root, all branches.',
 };
 
-export const SERVICES: Argument = {
+export const SERVICES_ARGUMENT: ArgumentSpec = {
   kind: 'texts',
   description: 'Names of services, from configured_services of the brief. Default: all.',
 };

@@ -1,9 +1,9 @@
-import { checkoutTool, createTool, downTool, uncheckoutTool, upTool } from './changing.ts';
-import { briefTool, doctorTool, listTool, logsTool, statusTool, whereTool } from './looking.ts';
+import { checkoutTool, createTool, downTool, uncheckoutTool, upTool } from './write-tools.ts';
+import { briefTool, doctorTool, listTool, logsTool, statusTool, whereTool } from './read-tools.ts';
 import type { YardTool } from './tool.ts';
 
 /** In the order of the list. */
-export const TOOLS: readonly YardTool[] = [
+export const YARD_TOOLS: readonly YardTool[] = [
   doctorTool,
   statusTool,
   createTool,

@@ -5,7 +5,7 @@ import { makeHome, type Home } from '../state/home.ts';
 import { readLease, releaseLease, removeLease, takeLease, type Lease } from './lease.ts';
 import { isPortFree } from './probe.ts';
 
-export interface PortWish {
+export interface PortRequest {
   /** The service, as it is called in the records of its project. */
   readonly key: string;
   /** Of the start that the port is for. */
@@ -33,7 +33,7 @@ export interface PortRules {
  * One process at a time: an abandoned lease can be replaced only while nobody else judges it too.
  */
 export async function allocatePorts(
-  wishes: readonly PortWish[],
+  wishes: readonly PortRequest[],
   rules: PortRules,
 ): Promise<ReadonlyMap<string, number>> {
   if (wishes.length === 0) return new Map();
@@ -50,7 +50,7 @@ export function preferredPort(root: string, key: string, range: PortRules['range
 }
 
 async function allocateAlone(
-  wishes: readonly PortWish[],
+  wishes: readonly PortRequest[],
   rules: PortRules,
 ): Promise<ReadonlyMap<string, number>> {
   const ports = new Map<string, number>();
@@ -70,7 +70,7 @@ async function allocateAlone(
 }
 
 async function findPort(
-  wish: PortWish,
+  wish: PortRequest,
   rules: PortRules,
   taken: ReadonlySet<number | undefined>,
 ): Promise<number> {
@@ -90,7 +90,7 @@ async function findPort(
   });
 }
 
-function* candidates({ key, before }: PortWish, { root, range }: PortRules): Generator<number> {
+function* candidates({ key, before }: PortRequest, { root, range }: PortRules): Generator<number> {
   const { start, end } = range;
   if (before !== undefined && before >= start && before <= end) yield before;
   const first = preferredPort(root, key, range);
@@ -98,7 +98,7 @@ function* candidates({ key, before }: PortWish, { root, range }: PortRules): Gen
   for (let port = start; port < first; port++) yield port;
 }
 
-function mayTake(port: number, { key }: PortWish, { home, root, isAbandoned }: PortRules): boolean {
+function mayTake(port: number, { key }: PortRequest, { home, root, isAbandoned }: PortRules): boolean {
   const lease = readLease(home, port);
   if (lease === undefined || lease === 'broken') return true;
   // An earlier start of this very service. Its record is stale, or it would not be started again.

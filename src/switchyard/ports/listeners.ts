@@ -45,15 +45,15 @@ export function reachedByLocalhost(address: string): boolean {
 }
 
 /** For example `pid 4711 (node server.js, in /home/me/shop)`. */
-export function tellProcess({ pid, command, cwd }: Listener, more = ''): string {
+export function describeHolder({ pid, command, cwd }: Listener, more = ''): string {
   if (pid === null) return 'a process of another user';
   if (command === null) return `pid ${pid}`;
   return `pid ${pid} (${shortened(command)}${cwd === null ? '' : `, in ${cwd}`}${more})`;
 }
 
 /** The same of somebody who is in the way: it may be a service of ours. */
-export function tellListener(listener: Listener): string {
-  return tellProcess(listener, listener.pid === null ? '' : tellService(listener.pid));
+export function describeListener(listener: Listener): string {
+  return describeHolder(listener, listener.pid === null ? '' : tellService(listener.pid));
 }
 
 /** A service that does not listen on the port it was given, but on the one in its own configuration. */

@@ -5,10 +5,10 @@ import { VERSION } from '../../shared/version.ts';
 import { connectHost } from '../config/loopback.ts';
 import type { YardContext } from '../context.ts';
 import { isDaemonAlive, isDaemonOutdated, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
-import { listenersOn, tellListener } from '../ports/listeners.ts';
+import { listenersOn, describeListener } from '../ports/listeners.ts';
 import type { Home } from '../state/home.ts';
 import type { DaemonRecord } from '../state/records.ts';
-import { askHealth } from './health.ts';
+import { checkProxyHealth } from './health.ts';
 
 export interface EnsuredProxy {
   /** A message. */
@@ -34,9 +34,9 @@ export async function ensureProxy(
     const record = registry.read().proxies[String(port)];
     return isDaemonOutdated(record, program) && isDaemonAlive(record) ? record : undefined;
   };
-  if ((await askHealth(host, port, home)) === 'ours' && outdated() === undefined) return RUNNING;
+  if ((await checkProxyHealth(host, port, home)) === 'ours' && outdated() === undefined) return RUNNING;
   const isThere = async (): Promise<boolean> => {
-    const health = await askHealth(host, port, home);
+    const health = await checkProxyHealth(host, port, home);
     if (health === 'another home') throw otherHome(port);
     if (health === 'stranger' && !(await endSilentProxy(context))) throw stranger(port);
     return health === 'ours';
@@ -122,5 +122,5 @@ function stranger(port: number): SwitchboardError {
 
 function holderOf(port: number): string {
   const found = listenersOn([port]).get(port) ?? [];
-  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(tellListener))].join(' and ');
+  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(describeListener))].join(' and ');
 }

@@ -18,18 +18,23 @@ export function healthOf(request: IncomingMessage, routes: Routes, home: string)
 /**
  * What answers on a port: our proxy, the proxy of another home, somebody else (or nobody in time), or nobody at all.
  */
-export type Health = 'ours' | 'another home' | 'stranger' | 'nobody';
+export type ProxyHealth = 'ours' | 'another home' | 'stranger' | 'nobody';
 
 /** Long enough for a machine that is busy with starting things, in milliseconds. */
-const PATIENCE = 3000;
+const TIMEOUT_MS = 3000;
 
 /** Without the HTTP client of Node: whoever starts services waits for this first, and that alone takes as long to load. */
-export function askHealth(host: string, port: number, home: Home, patience = PATIENCE): Promise<Health> {
+export function checkProxyHealth(
+  host: string,
+  port: number,
+  home: Home,
+  timeoutMs = TIMEOUT_MS,
+): Promise<ProxyHealth> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     let text = '';
     socket.setEncoding('utf8');
-    socket.setTimeout(patience, () => socket.destroy());
+    socket.setTimeout(timeoutMs, () => socket.destroy());
     socket.once('connect', () =>
       socket.write(
         `GET ${HEALTH_PATH} HTTP/1.1\r\nHost: ${host.includes(':') ? `[${host}]` : host}:${port}\r\nConnection: close\r\n\r\n`,
@@ -41,7 +46,7 @@ export function askHealth(host: string, port: number, home: Home, patience = PAT
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') resolve('nobody');
     });
-    socket.once('close', () => resolve(judge(bodyOf(text), home)));
+    socket.once('close', () => resolve(classify(bodyOf(text), home)));
   });
 }
 
@@ -50,7 +55,7 @@ function bodyOf(answer: string): string {
   return /\r\n\r\n[^{]*(\{[^]*\})/.exec(answer)?.[1] ?? '';
 }
 
-function judge(text: string, home: Home): Health {
+function classify(text: string, home: Home): ProxyHealth {
   try {
     const { name, registry_home } = JSON.parse(text) as { name?: unknown; registry_home?: unknown };
     if (name !== NAME) return 'stranger';

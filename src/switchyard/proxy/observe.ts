@@ -2,7 +2,7 @@ import { portHolders } from '../../process/index.ts';
 import { connectHost } from '../config/loopback.ts';
 import { projectRecord, type YardContext } from '../context.ts';
 import { isDaemonAlive, isDaemonOf } from '../daemon/daemon.ts';
-import { listenersOn, tellListener } from '../ports/listeners.ts';
+import { listenersOn, describeListener } from '../ports/listeners.ts';
 
 export interface ProxyStatus {
   /** `taken`: somebody else listens on its port. Named addresses answer only where it is `running`. */
@@ -14,16 +14,16 @@ export interface ProxyStatus {
 }
 
 /** How long it may take to answer, in milliseconds. */
-const PATIENCE = 1000;
+const TIMEOUT_MS = 1000;
 
 /** Asks the proxy of this project whether it is there. */
 export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
   const { home, config } = context;
   const host = connectHost(config.proxy.host);
   const { port } = config.proxy;
-  const { askHealth } = await import('./health.ts');
+  const { checkProxyHealth } = await import('./health.ts');
   const place = { host, port };
-  switch (await askHealth(host, port, home, PATIENCE)) {
+  switch (await checkProxyHealth(host, port, home, TIMEOUT_MS)) {
     case 'ours':
       return { status: 'running', ...place };
     case 'nobody':
@@ -56,7 +56,7 @@ export function isProxyAlive(context: YardContext): boolean {
 }
 
 function taken(port: number, by?: string): string {
-  const found = [...new Set((listenersOn([port]).get(port) ?? []).map(tellListener))];
+  const found = [...new Set((listenersOn([port]).get(port) ?? []).map(describeListener))];
   const who = [by, ...found].filter((each) => each !== undefined).join(', ') || 'an unknown process';
   return (
     `The proxy port ${port} is taken by ${who}, so named addresses do not answer. ` +

@@ -3,7 +3,7 @@ import type { ServiceRecord } from '../state/records.ts';
 import type { BackendAgents } from './backend-agent.ts';
 import { closeAfter, endToEnd, pairs, withOrigin } from './headers.ts';
 
-export interface Passage {
+export interface ProxiedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly route: ServiceRecord;
@@ -20,12 +20,12 @@ export interface Passage {
  * Passes a request to its service and the answer back. Both bodies flow as they come and at the pace of the slower side;
  * whichever side goes away, the other one learns it.
  */
-export function passRequest(passage: Passage): void {
-  const { request, response, onFailure } = passage;
+export function passRequest(proxied: ProxiedRequest): void {
+  const { request, response, onFailure } = proxied;
   const body = hasBody(request);
   const repeatable = !body && ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '');
   let continued = false;
-  let outgoing = send(passage, body, repeatable);
+  let outgoing = send(proxied, body, repeatable);
   response.on('close', () => {
     if (!response.writableFinished) outgoing.destroy();
   });
@@ -46,7 +46,7 @@ export function passRequest(passage: Passage): void {
     });
     sent.on('response', (answer) => {
       settled = true;
-      passAnswer(passage, answer, continued ? [] : closeAfter(request));
+      passAnswer(proxied, answer, continued ? [] : closeAfter(request));
       // A service may answer without having read all of the body. The rest is read away, so that the client gets the
       // answer and can ask for more.
       answer.on('close', () => {
@@ -61,7 +61,7 @@ export function passRequest(passage: Passage): void {
       settled = true;
       if (response.destroyed) return;
       if (sent.reusedSocket && repeatable && !repeated) {
-        outgoing = send(passage, body, false);
+        outgoing = send(proxied, body, false);
         listen(true);
       } else fail(sent, error);
     });
@@ -73,7 +73,7 @@ export function passRequest(passage: Passage): void {
 }
 
 function send(
-  { request, route, host, target, agents }: Passage,
+  { request, route, host, target, agents }: ProxiedRequest,
   body: boolean,
   reuse: boolean,
 ): ClientRequest {
@@ -116,7 +116,7 @@ function framing({ method = 'GET', headers }: IncomingMessage): string[] {
 }
 
 function passAnswer(
-  { response, onFailure }: Passage,
+  { response, onFailure }: ProxiedRequest,
   answer: IncomingMessage,
   more: readonly string[],
 ): void {

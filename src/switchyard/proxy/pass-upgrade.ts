@@ -5,7 +5,7 @@ import { join } from '../sockets/join.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { pairs, without, withOrigin } from './headers.ts';
 
-export interface UpgradePassage {
+export interface ProxiedUpgrade {
   readonly request: IncomingMessage;
   readonly client: Socket;
   /** What came with the head of the request. */
@@ -21,7 +21,7 @@ export interface UpgradePassage {
  * Passes a request that asks for another protocol, such as WebSocket: the head with our headers, and from there on the
  * two connections are one. What the service answers, agreed or not, reaches the client as it is.
  */
-export function passUpgrade({ request, client, head, route, host, target, onFailure }: UpgradePassage): void {
+export function passUpgrade({ request, client, head, route, host, target, onFailure }: ProxiedUpgrade): void {
   const opening = Buffer.from(headOf(request, withOrigin(wanted(request), route, host), target), 'latin1');
   dial(route.backend_host, route.port).then((backend) => {
     if (client.destroyed) {

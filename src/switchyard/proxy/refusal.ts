@@ -55,7 +55,7 @@ export function failed(error: unknown): Refusal {
 /** Nobody of this name runs. What there is instead is told only to those who ask for a name of ours. */
 export function noRoute(header: string | undefined, host: string | undefined, routes: Routes): Refusal {
   const own = host !== undefined && routes.isOwn(host);
-  const meant = own ? routes.meant(host) : undefined;
+  const expected = own ? routes.expected(host) : undefined;
   const text = `no route for Host: ${printableLine(header ?? '(none)').slice(0, 300)}`;
   const refusal: Refusal = {
     ...PLAIN,
@@ -64,8 +64,8 @@ export function noRoute(header: string | undefined, host: string | undefined, ro
     lines: [],
     links: own ? routes.all().map((service) => service.url) : [],
   };
-  if (meant === undefined) return refusal;
-  const { service, branch, root, among } = meant;
+  if (expected === undefined) return refusal;
+  const { service, branch, root, among } = expected;
   // To start what there is not would only be the next thing to go wrong.
   if (among?.includes(service) === false) {
     const has = among.length === 0 ? 'It has none.' : `It has: ${among.join(', ')}.`;
@@ -84,7 +84,7 @@ export function notLoopback({ backend_host, service, branch }: ServiceRecord): R
   return { ...PLAIN, status: 502, title: 'refused non-loopback backend route', lines: [why] };
 }
 
-export function noAnswer(route: ServiceRecord, error: unknown): Refusal {
+export function backendFailed(route: ServiceRecord, error: unknown): Refusal {
   const { service, branch, backend_host, port } = route;
   const cause = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
   return {

@@ -11,12 +11,12 @@ export interface Routes {
   /** All of them, by host name. */
   all(): readonly ServiceRecord[];
   /** Who has that name when it runs, as far as the records tell. */
-  meant(host: string): Meant | undefined;
+  expected(host: string): ExpectedService | undefined;
   /** Whether a host is one of ours to talk about, not a name from outside that somebody has pointed at this machine. */
   isOwn(host: string): boolean;
 }
 
-export interface Meant {
+export interface ExpectedService {
   readonly service: string;
   readonly branch: string;
   readonly root: string;
@@ -44,9 +44,9 @@ export function openRoutes(registry: Registry): Routes {
   return {
     find: (host) => current().get(host),
     all: () => [...current().values()].sort((a, b) => a.hostname.localeCompare(b.hostname)),
-    meant(host) {
+    expected(host) {
       current();
-      return whoWouldBe(state, host);
+      return expectedService(state, host);
     },
     isOwn(host) {
       if (/^(127\.0\.0\.1|\[::1\]|localhost|.+\.localhost)$/.test(host)) return true;
@@ -73,7 +73,7 @@ function tableOf(state: State): ReadonlyMap<string, ServiceRecord> {
   return new Map(services.map((service) => [service.hostname.toLowerCase(), service]));
 }
 
-function whoWouldBe(state: State, host: string): Meant | undefined {
+function expectedService(state: State, host: string): ExpectedService | undefined {
   const [service, branch, name] = host.split('.');
   if (service === undefined || branch === undefined) return undefined;
   const project = Object.values(state.projects).find((each) => slug(each.name) === name);

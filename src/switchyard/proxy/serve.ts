@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:net';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { asLoopback, connectHost } from '../config/loopback.ts';
-import { daemonLife, type DaemonLifeOptions } from '../daemon/life.ts';
+import { daemonLifetime, type DaemonLifetimeOptions } from '../daemon/lifetime.ts';
 import { openRegistry } from '../state/registry.ts';
 import { openRoutes } from './routes.ts';
 import { createProxyServer } from './server.ts';
 import { keepLogsShort } from './trim-logs.ts';
 
-export interface ServeProxyOptions extends DaemonLifeOptions {
+export interface ServeProxyOptions extends DaemonLifetimeOptions {
   readonly host: string;
   readonly port: number;
 }
@@ -21,7 +21,7 @@ export async function serveProxy(options: ServeProxyOptions): Promise<void> {
       hint: 'Use 127.0.0.1, localhost or ::1.',
     });
   }
-  const { log, end } = daemonLife(options);
+  const { log, end } = daemonLifetime(options);
   const proxy = createProxyServer(openRoutes(openRegistry(home)), home.root);
   const address = connectHost(loopback);
   await listen(proxy.http, address, port);

@@ -16,7 +16,7 @@ import { passUpgrade } from './pass-upgrade.ts';
 import {
   badRequest,
   failed,
-  noAnswer,
+  backendFailed,
   noRoute,
   notLoopback,
   render,
@@ -66,7 +66,7 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
       const found = routeOf(request, routes);
       if ('status' in found) refuse(found);
       else {
-        const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
+        const onFailure = (error: unknown): void => refuse(backendFailed(found.route, error));
         passRequest({ request, response, ...found, agents, onFailure });
       }
     });
@@ -82,7 +82,7 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
       const found = routeOf(request, routes);
       if ('status' in found) refuse(found);
       else {
-        const onFailure = (error: unknown): void => refuse(noAnswer(found.route, error));
+        const onFailure = (error: unknown): void => refuse(backendFailed(found.route, error));
         passUpgrade({ request, client, head, ...found, onFailure });
       }
     });

@@ -1,4 +1,4 @@
-import { peerFacts, type Peer } from './peers.ts';
+import { peerFacts, type PeerService } from './peers.ts';
 
 export interface ServiceEnvironment {
   /** Of the command that starts it. */
@@ -8,7 +8,7 @@ export interface ServiceEnvironment {
   readonly service: Readonly<Record<string, string>>;
   /** What we say about the service. Nothing overrides it. */
   readonly own: Readonly<Record<string, string>>;
-  readonly peers: readonly Peer[];
+  readonly peers: readonly PeerService[];
 }
 
 /** The environment of a service; what stands later counts. */

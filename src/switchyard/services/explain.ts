@@ -1,5 +1,5 @@
 import { heldBy, readExit, type DetachedEnd } from '../../process/index.ts';
-import { listenersOn, reachedByLocalhost, tellListener } from '../ports/listeners.ts';
+import { listenersOn, reachedByLocalhost, describeListener } from '../ports/listeners.ts';
 import { tailLog } from '../logs/tail.ts';
 import { insideLogs, type Home } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
@@ -8,7 +8,7 @@ import { observeServices, type Observed } from './observe.ts';
 import { missingPackages } from './missing-packages.ts';
 import { factsOf, notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Readiness } from './ready.ts';
-import { tellEnd } from './tell-end.ts';
+import { describeExit } from './describe-exit.ts';
 
 /** How much of its log is shown for a service that has ended, in lines. */
 const SHOWN_LINES = 20;
@@ -42,7 +42,7 @@ function explainExit(home: Home, record: ServiceRecord, how: DetachedEnd | undef
   return {
     ...factsOf(record),
     result: 'exited',
-    message: `${service} ${tellEnd(code, how?.signal)} before it was ready${because}; see ${log_file}`,
+    message: `${service} ${describeExit(code, how?.signal)} before it was ready${because}; see ${log_file}`,
     // The record may have been tampered with.
     details: [
       ...(insideLogs(home, log_file)
@@ -88,5 +88,5 @@ function othersOn(port: number, pids: readonly number[]): string | undefined {
   const others = (listenersOn([port]).get(port) ?? []).filter(
     ({ pid }) => pid === null || !pids.includes(pid),
   );
-  return others.length === 0 ? undefined : [...new Set(others.map(tellListener))].join(' and ');
+  return others.length === 0 ? undefined : [...new Set(others.map(describeListener))].join(' and ');
 }

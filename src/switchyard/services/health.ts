@@ -1,13 +1,13 @@
 import { get } from 'node:http';
 import { urlOf } from '../names.ts';
 
-export interface HealthAnswer {
+export interface ServiceHealthResult {
   readonly healthy: boolean;
   /** What was asked and what came back, for people. */
   readonly text: string;
 }
 
-export interface HealthQuestion {
+export interface ServiceHealthCheck {
   /** The `health` of the service: a path is asked on its own port, a URL as it is. */
   readonly health: string;
   readonly host: string;
@@ -17,7 +17,12 @@ export interface HealthQuestion {
 }
 
 /** Asks a service how it is. A status below 400 is healthy. */
-export function askHealth({ health, host, port, timeout }: HealthQuestion): Promise<HealthAnswer> {
+export function checkServiceHealth({
+  health,
+  host,
+  port,
+  timeout,
+}: ServiceHealthCheck): Promise<ServiceHealthResult> {
   const url = health.startsWith('/') ? `${urlOf(host, port)}${health}` : health;
   return new Promise((resolve) => {
     const finish = (healthy: boolean, outcome: string): void => {

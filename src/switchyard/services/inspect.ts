@@ -5,14 +5,14 @@ import { slug } from '../names.ts';
 import { insideLogs } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { exitFileOf } from './exit-file.ts';
-import type { HealthAnswer } from './health.ts';
-import { lookAt, type Seen } from './look.ts';
+import type { ServiceHealthResult } from './health.ts';
+import { snapshotServices, type ServiceSnapshot } from './snapshot.ts';
 import { hostOfListener, stateOf, type Verdict } from './state.ts';
 
 /** All there is to say about how a service is doing. */
-export interface Inspected extends Seen, Verdict {
+export interface Inspected extends ServiceSnapshot, Verdict {
   /** What its health address answered, where it has one and listens. */
-  readonly health: HealthAnswer | undefined;
+  readonly health: ServiceHealthResult | undefined;
   /** How it ended, where that was noted. */
   readonly exit: RecordedExit | undefined;
 }
@@ -31,7 +31,7 @@ export function inspectServices(
   // One that is not in the file any more is not known to need a port.
   const needsPort = (record: ServiceRecord): boolean => (definitionOf(record)?.readyTimeout ?? 0) !== 0;
   return Promise.all(
-    lookAt(records, needsPort).map(async (seen) => {
+    snapshotServices(records, needsPort).map(async (seen) => {
       const { record, status } = seen;
       const exit =
         status === 'stale' && insideLogs(home, record.log_file)
@@ -44,12 +44,17 @@ export function inspectServices(
 }
 
 async function healthOf(
-  seen: Seen,
+  seen: ServiceSnapshot,
   definition: ServiceDefinition | undefined,
-): Promise<HealthAnswer | undefined> {
+): Promise<ServiceHealthResult | undefined> {
   const host = hostOfListener(seen);
   if (definition?.health === undefined || host === undefined) return undefined;
   // Few services have a health address, and HTTP takes its time to load.
-  const { askHealth } = await import('./health.ts');
-  return askHealth({ health: definition.health, host, port: seen.record.port, timeout: HEALTH_TIMEOUT });
+  const { checkServiceHealth } = await import('./health.ts');
+  return checkServiceHealth({
+    health: definition.health,
+    host,
+    port: seen.record.port,
+    timeout: HEALTH_TIMEOUT,
+  });
 }

@@ -9,20 +9,20 @@ import { releaseLease } from '../ports/lease.ts';
 import { ensureProject } from '../state/project.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { exitFileOf } from './exit-file.ts';
-import type { Started } from './life.ts';
+import type { StartedService } from './liveness.ts';
 import { notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Prepared } from './prepare.ts';
 import { identityOf } from './reconcile.ts';
 
 export type Launched = { readonly prepared: Prepared } & (
-  ({ readonly kind: 'started' } & Started) | { readonly kind: 'failed'; readonly error: unknown }
+  ({ readonly kind: 'started' } & StartedService) | { readonly kind: 'failed'; readonly error: unknown }
 );
 
 /**
  * Starts these together, in three steps: what is going to be started is written down, then it is started, then the pids
  * are written down. Whenever we are killed, the cookie of everybody who lives stands in the file.
  */
-export async function launch(
+export async function launchServices(
   context: YardContext,
   prepared: readonly Prepared[],
 ): Promise<readonly Launched[]> {

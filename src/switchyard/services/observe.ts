@@ -21,11 +21,11 @@ import { COOKIE } from './cookie.ts';
  * - `unverified`: the recorded process may live, but nothing proves that it is this one, or it is in a container that we
  *   cannot look into. It is never signalled.
  */
-export type ServiceLife = 'running' | 'stale' | 'unverified';
+export type ServiceLiveness = 'running' | 'stale' | 'unverified';
 
 export interface Observed {
   readonly record: ServiceRecord;
-  readonly status: ServiceLife;
+  readonly status: ServiceLiveness;
   /** Everybody who is proven to belong to it, oldest first. */
   readonly pids: readonly number[];
   /** The process that leads the others; also known when whoever started it could not write it down. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
-import type { BranchPlace, YardContext } from '../context.ts';
+import type { BranchLocation, YardContext } from '../context.ts';
 import { hostName, urlOf } from '../names.ts';
 import { logFileOf } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
@@ -10,9 +10,9 @@ import { composeEnvironment } from './environment.ts';
 import { withInterpreter } from './interpreter.ts';
 import { ourPlace } from './reconcile.ts';
 import type { Reservation } from './reserve.ts';
-import type { Peer } from './peers.ts';
+import type { PeerService } from './peers.ts';
 import { placeholders, renderCommand } from './template.ts';
-import { joinWords } from '../words.ts';
+import { joinWords } from '../shell-words.ts';
 
 /** A start as it is written down before anything is started. */
 export interface StartRecord extends ServiceRecord {
@@ -34,13 +34,13 @@ export interface Prepared {
 
 export interface Preparation {
   readonly context: YardContext;
-  readonly place: BranchPlace;
+  readonly place: BranchLocation;
   readonly profile: ProfileDefinition | undefined;
   readonly reservation: Reservation;
   /** The environment of the command, as plain members: in that of the process each look at one is a call of its own. */
   readonly inherited: NodeJS.ProcessEnv;
   /** Services of the branch that run or are about to, this one among them. */
-  readonly peers: readonly Peer[];
+  readonly peers: readonly PeerService[];
 }
 
 /** Fills in the command of a service, composes its environment and writes its record. Touches nothing. */
@@ -90,7 +90,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       [COOKIE]: cookie,
     },
   });
-  const cwd = directoryOf(definition, place);
+  const cwd = serviceDirectory(definition, place);
   const argv = withInterpreter(rendered.argv, { cwd, path: env['PATH'] });
   const record = {
     project: config.name,
@@ -120,7 +120,10 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
 }
 
 /** Where a service of this branch runs. */
-export function directoryOf({ cwd }: ServiceDefinition, { worktree }: Pick<BranchPlace, 'worktree'>): string {
+export function serviceDirectory(
+  { cwd }: ServiceDefinition,
+  { worktree }: Pick<BranchLocation, 'worktree'>,
+): string {
   return join(worktree, cwd);
 }
 

@@ -1,11 +1,11 @@
 import type { DetachedEnd, PortHolder } from '../../process/index.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
 import { now } from './clock.ts';
-import type { HealthAnswer, HealthQuestion } from './health.ts';
-import { watchLife, type Started } from './life.ts';
-import type { Lookout, Waiting } from './lookout.ts';
-import type { OwnershipJudge } from './ownership.ts';
-import { addressesOf, firstToAccept, type Address } from './reach.ts';
+import type { ServiceHealthResult, ServiceHealthCheck } from './health.ts';
+import { watchLiveness, type StartedService } from './liveness.ts';
+import type { PortWatch, PortWait } from './port-watch.ts';
+import type { OwnerBatch } from './port-owners.ts';
+import { addressesOf, firstToAccept, type LoopbackAddress } from './loopback-address.ts';
 
 export type Readiness =
   | { readonly kind: 'ready' }
@@ -22,9 +22,9 @@ export type Readiness =
 
 export interface ReadyOptions {
   readonly definition: ServiceDefinition;
-  readonly judge: OwnershipJudge;
+  readonly ownerBatch: OwnerBatch;
   /** Opened with the same signal. */
-  readonly lookout: Lookout;
+  readonly portWatch: PortWatch;
   /** Stops the waiting, never the service. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -47,49 +47,49 @@ const HEALTH_TIMEOUT = 2000;
  * Waits until somebody listens on the port of a service, the listener is a process of that service, and its health is
  * good where it has one. Whoever else may answer on the port does not count.
  */
-export async function awaitReady(started: Started, options: ReadyOptions): Promise<Readiness> {
-  const { judge, lookout } = options;
-  const waiting = lookout.enter(started.record.port, started.exited !== undefined);
-  judge.enter();
+export async function awaitReady(started: StartedService, options: ReadyOptions): Promise<Readiness> {
+  const { ownerBatch, portWatch } = options;
+  const portWait = portWatch.add(started.record.port, started.exited !== undefined);
+  ownerBatch.enter();
   try {
-    return await waitFor(started, options, waiting);
+    return await waitFor(started, options, portWait);
   } finally {
-    judge.leave();
-    waiting.leave();
+    ownerBatch.leave();
+    portWait.close();
   }
 }
 
 async function waitFor(
-  started: Started,
-  { definition, judge, lookout, signal }: ReadyOptions,
-  waiting: Waiting,
+  started: StartedService,
+  { definition, ownerBatch, portWatch, signal }: ReadyOptions,
+  portWait: PortWait,
 ): Promise<Readiness> {
   const { port } = started.record;
   const [usual, other] = addressesOf(definition.host);
-  const life = watchLife(started);
-  void life.news()?.then(() => waiting.wake());
+  const liveness = watchLiveness(started);
+  void liveness.changed()?.then(() => portWait.wake());
   const began = now();
   const deadline = began + definition.readyTimeout * 1000;
   // Both when somebody listens and when it ends. The end of one that somebody else has started has to be looked for.
-  const isTold = (): boolean => lookout.tells && life.news() !== undefined;
+  const isTold = (): boolean => portWatch.isSupported && liveness.changed() !== undefined;
   const untilListening = (): Promise<string | undefined> => {
-    const least = pollAfter(now() - began, judge.present);
+    const least = pollAfter(now() - began, ownerBatch.present);
     const most = isTold() ? Math.max(least, TOLD_POLL) : least;
     const left = deadline - now();
-    return waiting.untilListening(Math.min(least, left), Math.min(most, left));
+    return portWait.untilListening(Math.min(least, left), Math.min(most, left));
   };
   // Nobody listens as soon as it is started.
   let listening = started.exited === undefined ? undefined : await untilListening();
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted === true) return { kind: 'aborted' };
-    const end = await life.over();
+    const end = await liveness.ended();
     if (end !== undefined) return { kind: 'exited', ...end };
 
     const both = isTold() || (attempt % OTHER_FAMILY === 0 && now() - began > OTHER_FAMILY_AFTER);
     // Where it is asked for its health, that is at the usual address if it listens there too.
     const seen = accepting(listening);
     const host = seen === usual ? seen : await firstToAccept(port, both ? [usual, other] : [usual]);
-    const owner = host === undefined ? undefined : await judge.ask(started.record);
+    const owner = host === undefined ? undefined : await ownerBatch.ownerOf(started.record);
     const answer =
       owner?.kind === 'own' && definition.health !== undefined
         ? await health({ health: definition.health, host: host!, port, timeout: HEALTH_TIMEOUT })
@@ -100,7 +100,7 @@ async function waitFor(
     const left = deadline - now();
     if (left <= 0) return { kind: 'late', stranger, health: answer?.text };
     // An answer that is not good yet, from whomever, seldom changes soon, and is dear to get.
-    if (owner !== undefined) await waiting.rest(Math.min(SLOW_POLL, left));
+    if (owner !== undefined) await portWait.sleep(Math.min(SLOW_POLL, left));
     listening = owner === undefined ? await untilListening() : undefined;
   }
 }
@@ -117,13 +117,13 @@ function pollAfter(elapsed: number, present: number): number {
  * Where one who listens on this address accepts a connection, which the kernel does for it. Undefined where that has to
  * be tried: one that listens for both families may also listen for IPv6 alone.
  */
-function accepting(address: string | undefined): Address | undefined {
+function accepting(address: string | undefined): LoopbackAddress | undefined {
   if (address === '127.0.0.1' || address === '0.0.0.0') return '127.0.0.1';
   return address === '::1' ? '::1' : undefined;
 }
 
 /** Few services say how to ask them, and HTTP takes its time to load. */
-async function health(question: HealthQuestion): Promise<HealthAnswer> {
-  const { askHealth } = await import('./health.ts');
-  return askHealth(question);
+async function health(question: ServiceHealthCheck): Promise<ServiceHealthResult> {
+  const { checkServiceHealth } = await import('./health.ts');
+  return checkServiceHealth(question);
 }

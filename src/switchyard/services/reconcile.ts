@@ -5,7 +5,7 @@ import { serviceKey } from '../names.ts';
 import { releaseLease } from '../ports/lease.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { observeServices, type Observed } from './observe.ts';
-import { inOrder } from './order.ts';
+import { sortRecords } from './sort-records.ts';
 
 /**
  * Until it `exec`s, a process shows the environment of its starter, and during that none: a look that finds nobody proves
@@ -55,5 +55,5 @@ export function ourPlace() {
 }
 
 function recordsOf(context: YardContext): readonly ServiceRecord[] {
-  return inOrder(context.config, Object.values(projectRecord(context)?.services ?? {}));
+  return sortRecords(context.config, Object.values(projectRecord(context)?.services ?? {}));
 }

@@ -33,7 +33,7 @@ export async function reserve(
 }
 
 /** Gives back what was not needed. */
-export function giveBack({ home }: YardContext, { port, cookie }: Reservation): void {
+export function releaseReservation({ home }: YardContext, { port, cookie }: Reservation): void {
   releaseLease(home, port, cookie);
 }
 

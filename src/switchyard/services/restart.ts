@@ -1,5 +1,5 @@
 import { SwitchboardError } from '../../shared/errors.ts';
-import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
+import { projectRecord, resolveBranch, type BranchLocation, type YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import type { StartRecord } from './prepare.ts';
@@ -39,7 +39,7 @@ export async function restart(context: YardContext, options: RestartOptions): Pr
 
 async function nothingToDo(
   context: YardContext,
-  { branch, worktree }: BranchPlace,
+  { branch, worktree }: BranchLocation,
   asked: string | undefined,
 ): Promise<UpResult> {
   const { unknownNames } = await import('../unknown-names.ts');

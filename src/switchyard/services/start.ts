@@ -1,26 +1,26 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
-import { claimName, type BranchPlace, type YardContext } from '../context.ts';
+import { claimName, type BranchLocation, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { OnEvent, YardEvent } from './events.ts';
 import { explainTrouble, explainUnverified } from './explain.ts';
-import { explainFailure, launch, type Launched } from './launch.ts';
-import type { Started } from './life.ts';
-import { openLookout, type Lookout } from './lookout.ts';
+import { explainFailure, launchServices, type Launched } from './launch.ts';
+import type { StartedService } from './liveness.ts';
+import { openPortWatch, type PortWatch } from './port-watch.ts';
 import type { Observed } from './observe.ts';
 import { factsOf, isGood, notStarted, type ServiceOutcome } from './outcome.ts';
-import { createOwnershipJudge, type OwnershipJudge } from './ownership.ts';
-import { runningPeer, type Peer } from './peers.ts';
+import { createOwnerBatch, type OwnerBatch } from './port-owners.ts';
+import { runningPeer, type PeerService } from './peers.ts';
 import { prepareService, serviceUrl } from './prepare.ts';
 import { awaitReady } from './ready.ts';
 import { reconcile } from './reconcile.ts';
-import { giveBack, reserve, type Reservation } from './reserve.ts';
+import { releaseReservation, reserve, type Reservation } from './reserve.ts';
 
 export interface StartPlan {
   readonly context: YardContext;
-  readonly place: BranchPlace;
+  readonly place: BranchLocation;
   /** As `levelsOf` gives them. */
   readonly levels: readonly (readonly ServiceDefinition[])[];
   readonly profileOf: (service: string) => ProfileDefinition | undefined;
@@ -36,17 +36,17 @@ export interface StartPlan {
   readonly proxy: Promise<unknown>;
 }
 
-/** Where a start stands. */
-interface Course extends StartPlan {
+/** The progress of one start. */
+interface StartState extends StartPlan {
   readonly outcomes: Map<string, ServiceOutcome>;
   /** By key; what has a process by now is not among them. */
   readonly reserved: Map<string, Reservation>;
-  readonly judge: OwnershipJudge;
-  readonly lookout: Lookout;
+  readonly ownerBatch: OwnerBatch;
+  readonly portWatch: PortWatch;
 }
 
 /** A service that runs, and may have to be waited for. */
-interface Running extends Started {
+interface Running extends StartedService {
   readonly definition: ServiceDefinition;
   readonly notes: readonly string[];
 }
@@ -61,47 +61,47 @@ interface Running extends Started {
  * it depends on, we have seen that end.
  */
 export async function startServices(plan: StartPlan): Promise<readonly ServiceOutcome[]> {
-  const course: Course = {
+  const state: StartState = {
     ...plan,
     outcomes: new Map(),
     reserved: new Map(),
-    judge: createOwnershipJudge(),
-    lookout: openLookout(plan.signal),
+    ownerBatch: createOwnerBatch(),
+    portWatch: openPortWatch(plan.signal),
   };
   try {
-    for (const level of plan.levels) await startLevel(course, level);
+    for (const level of plan.levels) await startLevel(state, level);
   } finally {
-    course.lookout.close();
-    for (const reservation of course.reserved.values()) giveBack(plan.context, reservation);
+    state.portWatch.close();
+    for (const reservation of state.reserved.values()) releaseReservation(plan.context, reservation);
   }
   const order = plan.context.config.services.map(({ name }) => name);
-  return [...course.outcomes.values()].sort((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
+  return [...state.outcomes.values()].sort((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
 }
 
-async function startLevel(course: Course, level: readonly ServiceDefinition[]): Promise<void> {
+async function startLevel(state: StartState, level: readonly ServiceDefinition[]): Promise<void> {
   const due = level.filter((definition) => {
-    const obstacle = obstacleOf(course, definition);
-    if (obstacle !== undefined) note(course, obstacle);
+    const obstacle = obstacleOf(state, definition);
+    if (obstacle !== undefined) note(state, obstacle);
     return obstacle === undefined;
   });
   if (due.length === 0) return;
-  const { context, what, signal, onEvent } = course;
+  const { context, what, signal, onEvent } = state;
   const onWait = (text: string): void => onEvent?.({ kind: 'waiting', text });
-  const start = (): Promise<readonly Running[]> => startUnderLock(course, due);
+  const start = (): Promise<readonly Running[]> => startUnderLock(state, due);
   try {
     const running = await withProjectLock(context.home, context.config.root, what, start, { onWait, signal });
-    await Promise.all(running.map(async (each) => note(course, await settle(course, each))));
+    await Promise.all(running.map(async (each) => note(state, await awaitOutcome(state, each))));
   } catch (error) {
     // What earlier levels have come to is worth more than the news that we were stopped.
-    if (signal?.aborted !== true || course.outcomes.size === 0) throw error;
+    if (signal?.aborted !== true || state.outcomes.size === 0) throw error;
     for (const { name } of due)
-      note(course, notStarted(name, `${name} was not started: the command was stopped`));
+      note(state, notStarted(name, `${name} was not started: the command was stopped`));
   }
 }
 
 /** Why a service cannot be started now; undefined when it can. */
 function obstacleOf(
-  { outcomes, signal }: Course,
+  { outcomes, signal }: StartState,
   { name, dependsOn }: ServiceDefinition,
 ): ServiceOutcome | undefined {
   const missing = dependsOn.filter((dependency) => !isGood(outcomes.get(dependency)!));
@@ -118,17 +118,17 @@ function obstacleOf(
 }
 
 async function startUnderLock(
-  course: Course,
+  state: StartState,
   due: readonly ServiceDefinition[],
 ): Promise<readonly Running[]> {
-  const { place, levels, reserved } = course;
+  const { place, levels, reserved } = state;
   const isFirst = due.some((definition) => levels[0]!.includes(definition));
-  if (isFirst && course.before !== undefined) {
+  if (isFirst && state.before !== undefined) {
     // What is stopped for a restart shall not stay stopped because of the proxy.
-    await course.proxy;
-    await course.before();
+    await state.proxy;
+    await state.before();
   }
-  const context = await claimName(course.context);
+  const context = await claimName(state.context);
   const observed = (await reconcile(context)).filter(({ record }) => record.branch_slug === place.slug);
   if (isFirst) refuseCollision(observed, place);
   const alive = new Map(
@@ -142,55 +142,55 @@ async function startUnderLock(
   for (const [each, reservation] of await reserve(context, missing)) reserved.set(each, reservation);
 
   const starting = due.filter(({ name }) => !alive.has(name));
-  const peers = starting.length === 0 ? [] : await peersOf({ ...course, context }, [...alive.values()]);
+  const peers = starting.length === 0 ? [] : await peersOf({ ...state, context }, [...alive.values()]);
   const inherited = { ...context.env };
   const prepared = starting.map((definition) =>
     prepareService(definition, {
       context,
       place,
-      profile: course.profileOf(definition.name),
+      profile: state.profileOf(definition.name),
       reservation: reserved.get(key(definition))!,
       inherited,
       peers,
     }),
   );
   // Not before: it has been asked whether it is there, and its answer takes as long as all of this.
-  await course.proxy;
+  await state.proxy;
   for (const { record } of prepared) {
-    tell(course, 'starting', record.service, `starting ${record.service} on :${record.port}`);
+    tell(state, 'starting', record.service, `starting ${record.service} on :${record.port}`);
   }
-  course.lookout.begin();
-  const launched = await launch(context, prepared);
+  state.portWatch.reset();
+  const launched = await launchServices(context, prepared);
   for (const { definition } of prepared) reserved.delete(key(definition));
   return [
-    ...due.flatMap((definition) => whatRuns(course, definition, alive.get(definition.name))),
-    ...launched.flatMap((each) => whatStarted(course, each)),
+    ...due.flatMap((definition) => alreadyRunning(state, definition, alive.get(definition.name))),
+    ...launched.flatMap((each) => newlyStarted(state, each)),
   ];
 }
 
-function whatRuns(
-  course: Course,
+function alreadyRunning(
+  state: StartState,
   definition: ServiceDefinition,
   found: Observed | undefined,
 ): readonly Running[] {
   if (found?.status === 'running')
     return [{ definition, record: found.record, exited: undefined, notes: [] }];
-  if (found !== undefined) note(course, explainUnverified(found));
+  if (found !== undefined) note(state, explainUnverified(found));
   return [];
 }
 
-function whatStarted(course: Course, launched: Launched): readonly Running[] {
+function newlyStarted(state: StartState, launched: Launched): readonly Running[] {
   const { definition, unknown } = launched.prepared;
   if (launched.kind === 'started') return [{ definition, ...launched, notes: notesOf(unknown) }];
-  note(course, explainFailure(launched));
+  note(state, explainFailure(launched));
   return [];
 }
 
 /** Before it is said that a service is waited for that ran before, in milliseconds. Most are ready at once. */
 const SILENCE = 300;
 
-/** One that runs by the time we can say something final about it. */
-async function settle(course: Course, running: Running): Promise<ServiceOutcome> {
+/** Waits until the outcome of a running service is final. */
+async function awaitOutcome(state: StartState, running: Running): Promise<ServiceOutcome> {
   const { definition, record, exited, notes } = running;
   const ours = exited !== undefined;
   const good: ServiceOutcome = {
@@ -201,16 +201,16 @@ async function settle(course: Course, running: Running): Promise<ServiceOutcome>
       : `${record.service} already running at ${record.url}`,
     details: notes,
   };
-  if (!isWaitedFor(course, definition)) return good;
+  if (!isWaitedFor(state, definition)) return good;
   // Of one that we have started the person knows; of one that runs and is not ready nothing was said yet.
   const say = (): void =>
-    tell(course, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
+    tell(state, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
   const pause = ours ? undefined : setTimeout(say, SILENCE);
   const readiness = await awaitReady(running, {
     definition,
-    judge: course.judge,
-    lookout: course.lookout,
-    signal: course.signal,
+    ownerBatch: state.ownerBatch,
+    portWatch: state.portWatch,
+    signal: state.signal,
   }).finally(() => clearTimeout(pause));
   if (readiness.kind === 'aborted') {
     return {
@@ -219,21 +219,21 @@ async function settle(course: Course, running: Running): Promise<ServiceOutcome>
     };
   }
   if (readiness.kind === 'ready') return ours ? { ...good, result: 'ready' } : good;
-  return explainTrouble(course.context.home, record, readiness, definition.readyTimeout);
+  return explainTrouble(state.context.home, record, readiness, definition.readyTimeout);
 }
 
 /** What others need is waited for in any case. */
-function isWaitedFor({ wait, levels }: Course, { name, readyTimeout }: ServiceDefinition): boolean {
+function isWaitedFor({ wait, levels }: StartState, { name, readyTimeout }: ServiceDefinition): boolean {
   if (readyTimeout === 0) return false;
   return wait || levels.flat().some(({ dependsOn }) => dependsOn.includes(name));
 }
 
-async function peersOf(course: Course, alive: readonly Observed[]): Promise<readonly Peer[]> {
+async function peersOf(state: StartState, alive: readonly Observed[]): Promise<readonly PeerService[]> {
   const running = await Promise.all(alive.map(({ record }) => runningPeer(record)));
-  const coming = course.levels.flat().flatMap(({ name, host }): Peer[] => {
-    const reservation = course.reserved.get(serviceKey(course.place.branch, name));
+  const coming = state.levels.flat().flatMap(({ name, host }): PeerService[] => {
+    const reservation = state.reserved.get(serviceKey(state.place.branch, name));
     if (reservation === undefined || running.some(({ service }) => service === name)) return [];
-    return [{ service: name, host, port: reservation.port, publicUrl: serviceUrl(course, name) }];
+    return [{ service: name, host, port: reservation.port, publicUrl: serviceUrl(state, name) }];
   });
   return [...running, ...coming];
 }
@@ -243,7 +243,7 @@ function notesOf(unknown: readonly string[]): readonly string[] {
 }
 
 /** Both would have the same key and the same address. */
-function refuseCollision(observed: readonly Observed[], { branch }: BranchPlace): void {
+function refuseCollision(observed: readonly Observed[], { branch }: BranchLocation): void {
   const other = observed.find(({ record, status }) => record.branch !== branch && status !== 'stale');
   if (other === undefined) return;
   throw new SwitchboardError(
@@ -253,14 +253,14 @@ function refuseCollision(observed: readonly Observed[], { branch }: BranchPlace)
   );
 }
 
-function note(course: Course, outcome: ServiceOutcome): void {
-  course.outcomes.set(outcome.service, outcome);
+function note(state: StartState, outcome: ServiceOutcome): void {
+  state.outcomes.set(outcome.service, outcome);
   const kind = !isGood(outcome) ? 'failed' : outcome.result === 'ready' ? 'ready' : 'running';
-  tell(course, kind, outcome.service, outcome.message);
+  tell(state, kind, outcome.service, outcome.message);
 }
 
 type ServiceEventKind = Exclude<YardEvent['kind'], 'waiting' | 'proxy'>;
 
-function tell({ onEvent, place }: Course, kind: ServiceEventKind, service: string, text: string): void {
+function tell({ onEvent, place }: StartState, kind: ServiceEventKind, service: string, text: string): void {
   onEvent?.({ kind, service, branch: place.branch, text });
 }

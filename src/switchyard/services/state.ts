@@ -1,8 +1,8 @@
 import type { RecordedExit } from '../../process/index.ts';
 import { reachedByLocalhost } from '../ports/listeners.ts';
-import type { HealthAnswer } from './health.ts';
-import type { Seen } from './look.ts';
-import { tellEnd } from './tell-end.ts';
+import type { ServiceHealthResult } from './health.ts';
+import type { ServiceSnapshot } from './snapshot.ts';
+import { describeExit } from './describe-exit.ts';
 
 /**
  * - `healthy`: it listens on its port, and its health address answers well.
@@ -42,18 +42,18 @@ export interface Further {
   /** Whether it should listen on its port. */
   readonly needsPort: boolean;
   /** What its health address answered, where it was asked. */
-  readonly health?: HealthAnswer | undefined;
+  readonly health?: ServiceHealthResult | undefined;
   /** How it ended, where that was noted. */
   readonly exit?: RecordedExit | undefined;
 }
 
-export function stateOf(seen: Seen, { needsPort, health, exit }: Further): Verdict {
+export function stateOf(seen: ServiceSnapshot, { needsPort, health, exit }: Further): Verdict {
   const { record, status, pid } = seen;
   switch (status) {
     case 'unverified':
       return { state: 'unverified', note: `nothing proves that pid ${pid ?? 'unknown'} is this service` };
     case 'stale':
-      return { state: 'exited', note: record.pid === null ? 'was never started' : tellEnd(exit?.code) };
+      return { state: 'exited', note: record.pid === null ? 'was never started' : describeExit(exit?.code) };
     case 'running':
       if (hostOfListener(seen) === undefined) return needsPort ? deaf(seen) : { state: 'running' };
       if (health === undefined) return { state: 'ready' };
@@ -62,13 +62,13 @@ export function stateOf(seen: Seen, { needsPort, health, exit }: Further): Verdi
 }
 
 /** The loopback address on which it listens; undefined where it does not, or where nobody looks for it. */
-export function hostOfListener({ owner }: Pick<Seen, 'owner'>): '127.0.0.1' | '::1' | undefined {
+export function hostOfListener({ owner }: Pick<ServiceSnapshot, 'owner'>): '127.0.0.1' | '::1' | undefined {
   if (owner.kind !== 'own' || !reachedByLocalhost(owner.holder.address)) return undefined;
   // One that was told 127.0.0.1 may listen on ::1 all the same.
   return owner.holder.address === '::1' ? '::1' : '127.0.0.1';
 }
 
-function deaf({ owner, elsewhere }: Seen): Verdict {
+function deaf({ owner, elsewhere }: ServiceSnapshot): Verdict {
   const instead = elsewhere.map((each) => `:${each}`).join(' and ');
   if (owner.kind === 'own') {
     const note = `listens on ${owner.holder.address} only; let it listen on 127.0.0.1`;

@@ -7,8 +7,8 @@ import { observeProxy, type ProxyStatus } from '../proxy/observe.ts';
 import { insideLogs } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { inspectServices, type Inspected } from './inspect.ts';
-import type { ServiceLife } from './observe.ts';
-import { inOrder } from './order.ts';
+import type { ServiceLiveness } from './observe.ts';
+import { sortRecords } from './sort-records.ts';
 import { hostOfListener, type ServiceState } from './state.ts';
 
 export interface YardStatus {
@@ -20,7 +20,7 @@ export interface YardStatus {
 
 export interface ServiceStatus extends ServiceRecord {
   /** Whether its process lives. */
-  readonly status: ServiceLife;
+  readonly status: ServiceLiveness;
   /** How it is doing, in one word. */
   readonly state: ServiceState;
   /** What the state alone does not say. */
@@ -64,7 +64,7 @@ export async function status(context: YardContext, { branch: wanted }: StatusOpt
   const records = Object.entries(projectRecord(context)?.services ?? {})
     .filter(([key, record]) => inScope(record) || leading.has(key))
     .map(([, record]) => record);
-  const inspected = await inspectServices(context, inOrder(context.config, records));
+  const inspected = await inspectServices(context, sortRecords(context.config, records));
   const states = new Map(
     inspected.map(({ record, state }) => [serviceKey(record.branch, record.service), state]),
   );

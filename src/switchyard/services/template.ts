@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../../shared/errors.ts';
-import { peerFacts, type Peer } from './peers.ts';
-import { splitWords } from '../words.ts';
+import { peerFacts, type PeerService } from './peers.ts';
+import { splitWords } from '../shell-words.ts';
 
 export interface Rendered {
   /** At least one word, and the first is not empty. */
@@ -58,7 +58,7 @@ export interface PlaceholderSources {
   readonly base: Readonly<Record<string, string>>;
   /** The environment of the profile; `POSTGRES_PORT` is written `{postgres_port}`. */
   readonly profile: Readonly<Record<string, string>>;
-  readonly peers: readonly Peer[];
+  readonly peers: readonly PeerService[];
 }
 
 /** All placeholders of a command. Of two with one name, a peer counts before the profile, and that before the rest. */

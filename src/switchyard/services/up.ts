@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
-import { projectRecord, resolveBranch, type BranchPlace, type YardContext } from '../context.ts';
+import { projectRecord, resolveBranch, type BranchLocation, type YardContext } from '../context.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
 import { ensureProxy } from '../proxy/ensure.ts';
 import { localNameIn, whyNamed } from '../state/project-name.ts';
 import { isInside, realPath } from '../state/real-path.ts';
 import type { OnEvent } from './events.ts';
-import { levelsOf } from './levels.ts';
+import { levelsOf } from './dependency-levels.ts';
 import { isGood, tellOutcomes, type ServiceOutcome } from './outcome.ts';
 import { selectServices, type Selection } from './selection.ts';
-import { directoryOf } from './prepare.ts';
+import { serviceDirectory } from './prepare.ts';
 import { startServices, type StartPlan } from './start.ts';
 import { renderCommand } from './template.ts';
 import { startWarnings } from './warnings.ts';
@@ -62,7 +62,7 @@ export async function up(context: YardContext, options: UpOptions): Promise<UpRe
 interface Bringing {
   readonly options: Omit<UpOptions, 'services' | 'branch' | 'profile'>;
   readonly selection: Selection;
-  readonly place: BranchPlace;
+  readonly place: BranchLocation;
   readonly action: UpResult['action'];
   readonly profileOf: StartPlan['profileOf'];
   readonly before?: StartPlan['before'];
@@ -119,7 +119,7 @@ function tellName({ registry, config }: YardContext): readonly string[] {
 /** Lets canonical ports lead to what was started, if that is asked for; else they lead where they did before. */
 async function takePorts(
   context: YardContext,
-  { branch }: BranchPlace,
+  { branch }: BranchLocation,
   outcomes: readonly ServiceOutcome[],
   { checkout: asked = false, signal, onEvent, program }: Bringing['options'],
 ): Promise<{ readonly ok: boolean; readonly messages: readonly string[] }> {
@@ -143,7 +143,7 @@ async function takePorts(
 }
 
 /** The command of every service can be read, and there is a place where they can run. */
-function refuseEarly(services: readonly ServiceDefinition[], place: BranchPlace): void {
+function refuseEarly(services: readonly ServiceDefinition[], place: BranchLocation): void {
   for (const { name, command } of services) renderCommand(name, command, new Map());
   if (statSync(place.worktree, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${place.worktree}`, {
@@ -151,7 +151,7 @@ function refuseEarly(services: readonly ServiceDefinition[], place: BranchPlace)
     });
   }
   for (const service of services.filter(({ cwd }) => cwd !== '')) {
-    const directory = directoryOf(service, place);
+    const directory = serviceDirectory(service, place);
     if (isInside(realPath(place.worktree), realPath(directory))) continue;
     throw new SwitchboardError(
       'CWD_ESCAPES',

@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { ProjectConfig } from '../config/definition.ts';
-import type { BranchPlace } from '../context.ts';
+import type { BranchLocation } from '../context.ts';
 import { lackingEnv } from '../worktrees/env.ts';
 
 /** So many are told one by one. */
 const MOST_TOLD = 10;
 
 /** What will surprise somebody who starts the services of a branch, one line each. */
-export function startWarnings(config: ProjectConfig, place: BranchPlace): readonly string[] {
+export function startWarnings(config: ProjectConfig, place: BranchLocation): readonly string[] {
   const written = config.warnings
     .filter(({ kind }) => kind !== 'ports')
     .map(({ line, message }) => `warning: ${basename(config.file)}:${line}: ${message}`);
@@ -21,7 +21,7 @@ export function startWarnings(config: ProjectConfig, place: BranchPlace): readon
 }
 
 /** Files may have been added to `[env]` after the worktree was made. */
-function envWarning({ root, env }: ProjectConfig, { branch, worktree }: BranchPlace): readonly string[] {
+function envWarning({ root, env }: ProjectConfig, { branch, worktree }: BranchLocation): readonly string[] {
   const lacking = lackingEnv({ root, worktree, env });
   if (lacking.length === 0) return [];
   const add = `\`switchyard create ${shellWord(branch)}\` adds ${lacking.length === 1 ? 'it' : 'them'}`;

@@ -12,15 +12,15 @@ export interface CheckedState {
  * else stays as it is, known or not. Throws when it is no object at all.
  */
 export function checkState(value: unknown): CheckedState {
-  if (!isBag(value)) throw new Error('it is not a JSON object');
+  if (!isRecord(value)) throw new Error('it is not a JSON object');
   const warnings: string[] = [];
   const version = Number.isSafeInteger(value.version) ? Math.max(1, value.version as number) : 1;
-  const state: Bag = { ...value, version };
-  state.projects = sift(value.projects, 'projects', warnings, checkProject(warnings));
-  state.project_aliases = sift(value.project_aliases, 'project_aliases', warnings, (root) =>
+  const state: UnknownRecord = { ...value, version };
+  state.projects = filterRecords(value.projects, 'projects', warnings, checkProject(warnings));
+  state.project_aliases = filterRecords(value.project_aliases, 'project_aliases', warnings, (root) =>
     text(root) ? undefined : 'is not a path',
   );
-  state.proxies = sift(value.proxies, 'proxies', warnings, fieldsOf(DAEMON));
+  state.proxies = filterRecords(value.proxies, 'proxies', warnings, fieldsOf(DAEMON));
   const fault = value.forwarder === undefined ? undefined : fieldsOf(DAEMON)(value.forwarder);
   if (fault !== undefined) {
     warnings.push(`forwarder ${fault} and was left out.`);
@@ -29,16 +29,16 @@ export function checkState(value: unknown): CheckedState {
   return { state: state as unknown as State, warnings };
 }
 
-type Bag = Record<string, unknown>;
+type UnknownRecord = Record<string, unknown>;
 /** Says what is wrong with a record, or nothing. */
 type Check = (record: unknown, key: string) => string | undefined;
 
 /** The records of a map that pass. */
-function sift(map: unknown, where: string, warnings: string[], check: Check): Bag {
+function filterRecords(map: unknown, where: string, warnings: string[], check: Check): UnknownRecord {
   // Without a prototype, so that a branch called "constructor" finds nothing.
-  const kept = Object.create(null) as Bag;
-  if (map !== undefined && !isBag(map)) warnings.push(`${where} is not an object and was left out.`);
-  if (!isBag(map)) return kept;
+  const kept = Object.create(null) as UnknownRecord;
+  if (map !== undefined && !isRecord(map)) warnings.push(`${where} is not an object and was left out.`);
+  if (!isRecord(map)) return kept;
   for (const [key, record] of Object.entries(map)) {
     const fault = check(record, key);
     if (fault === undefined) kept[key] = record;
@@ -49,7 +49,7 @@ function sift(map: unknown, where: string, warnings: string[], check: Check): Ba
 
 function checkProject(warnings: string[]): Check {
   return (project, root) => {
-    if (isBag(project)) {
+    if (isRecord(project)) {
       const name = project.name;
       // What an older or a careless hand left out, and we know.
       Object.assign(
@@ -59,11 +59,11 @@ function checkProject(warnings: string[]): Check {
       );
     }
     const fault = fieldsOf(PROJECT)(project);
-    if (fault !== undefined || !isBag(project)) return fault;
+    if (fault !== undefined || !isRecord(project)) return fault;
     const where = `projects[${JSON.stringify(root)}]`;
-    project.worktrees = sift(project.worktrees, `${where}.worktrees`, warnings, fieldsOf(WORKTREE));
-    project.services = sift(project.services, `${where}.services`, warnings, fieldsOf(SERVICE));
-    project.checkouts = sift(project.checkouts, `${where}.checkouts`, warnings, fieldsOf(CHECKOUT));
+    project.worktrees = filterRecords(project.worktrees, `${where}.worktrees`, warnings, fieldsOf(WORKTREE));
+    project.services = filterRecords(project.services, `${where}.services`, warnings, fieldsOf(SERVICE));
+    project.checkouts = filterRecords(project.checkouts, `${where}.checkouts`, warnings, fieldsOf(CHECKOUT));
     return undefined;
   };
 }
@@ -72,13 +72,13 @@ type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
 
 function fieldsOf(fields: Fields): (record: unknown) => string | undefined {
   return (record) => {
-    if (!isBag(record)) return 'is not an object';
+    if (!isRecord(record)) return 'is not an object';
     const bad = Object.keys(fields).find((field) => !fields[field]!(record[field]));
     return bad === undefined ? undefined : `has a wrong or no "${bad}"`;
   };
 }
 
-const isBag = (value: unknown): value is Bag =>
+const isRecord = (value: unknown): value is UnknownRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (value: unknown): boolean => typeof value === 'string';
 const whole = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;

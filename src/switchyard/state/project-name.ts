@@ -47,7 +47,7 @@ export function othersCalled(state: State, name: string, root: string): readonly
 }
 
 /** Whether nothing is left of a project but its record. */
-export function isGone({ root, services, checkouts }: ProjectRecord): boolean {
+export function isProjectGone({ root, services, checkouts }: ProjectRecord): boolean {
   return Object.keys(services).length === 0 && Object.keys(checkouts).length === 0 && !existsSync(root);
 }
 
@@ -61,7 +61,9 @@ function rivalFor(state: State, root: string, written: string): ProjectRecord | 
 }
 
 function holders(state: State, label: string): readonly ProjectRecord[] {
-  return Object.values(state.projects).filter((each) => labelsOf(each).includes(label) && !isGone(each));
+  return Object.values(state.projects).filter(
+    (each) => labelsOf(each).includes(label) && !isProjectGone(each),
+  );
 }
 
 function labelsOf({ name, services }: ProjectRecord): readonly (string | undefined)[] {

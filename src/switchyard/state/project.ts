@@ -1,6 +1,6 @@
 import type { ProjectConfig } from '../config/definition.ts';
 import { slug } from '../names.ts';
-import { isGone, localNameIn } from './project-name.ts';
+import { isProjectGone, localNameIn } from './project-name.ts';
 import type { LocalName, ProjectRecord, State } from './records.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -36,7 +36,8 @@ function called(project: ProjectRecord, local: LocalName | undefined): ProjectRe
 /** Forgets projects of this name of which nothing is left, so that they do not claim it when they come back. */
 function forgetGone(state: State, name: string): void {
   for (const [root, project] of Object.entries(state.projects)) {
-    if (isGone(project) && slug(project.name) === slug(name)) Reflect.deleteProperty(state.projects, root);
+    if (isProjectGone(project) && slug(project.name) === slug(name))
+      Reflect.deleteProperty(state.projects, root);
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type RunningProcess,
 } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { CONFIG_FILE, configFileFor } from '../config/find.ts';
+import { CONFIG_FILE, findYardConfig } from '../config/find.ts';
 import { readConfig } from '../config/read.ts';
 import { gitIn, worktreeList } from '../git.ts';
 import { serviceKey, slug } from '../names.ts';
@@ -133,7 +133,7 @@ function rootsIn(home: Home, state: State): ReadonlySet<string> {
   const roots = new Set(Object.keys(state.projects));
   for (const project of entriesOf(home.worktrees)) {
     for (const worktree of entriesOf(project)) {
-      const file = configFileFor(state, worktree);
+      const file = findYardConfig(state, worktree);
       // What is in the worktree itself is a copy.
       if (file !== undefined && !isInside(home.worktrees, file)) roots.add(dirname(file));
     }

@@ -5,7 +5,7 @@ import { projectLock } from '../names.ts';
 import { makeHome, type Home } from './home.ts';
 import type { State } from './records.ts';
 import { loadState, type LoadedState } from './load.ts';
-import { keepAside, serialise, writeState } from './write.ts';
+import { quarantineState, serialise, writeState } from './write.ts';
 
 /** What this home knows: read by anybody at any time, changed by one at a time. */
 export interface Registry {
@@ -52,7 +52,7 @@ export function openRegistry(home: Home): Registry {
     let before = text ?? serialise(state);
     const lost = isLost(home, text);
     if (damaged || lost) {
-      const aside = lost ? [] : [`What could not be read is kept in ${keepAside(home)}.`];
+      const aside = lost ? [] : [`What could not be read is kept in ${quarantineState(home)}.`];
       // Rare, and it brings half of the program along.
       const { rebuild } = await import('./rebuild.ts');
       repairs.push(...found, ...aside, ...(await rebuild(home, state)));
@@ -102,7 +102,7 @@ export interface ProjectLockOptions {
 }
 
 /** How long one command waits for another, in milliseconds. A checkout of a large repository takes its time. */
-const PATIENCE = 60_000;
+const LOCK_TIMEOUT_MS = 60_000;
 
 /**
  * Does the work while no other process changes this project. `what` tells those who wait what we do, for example
@@ -118,7 +118,7 @@ export function withProjectLock<T>(
   const { onWait, signal } = options;
   return withKernelLock(home.lockName(projectLock(root)), work, {
     what,
-    patience: PATIENCE,
+    patience: LOCK_TIMEOUT_MS,
     ...(onWait === undefined
       ? {}
       : { onWait: (holder) => onWait(`waiting for "${holder.what}" (pid ${holder.pid})`) }),

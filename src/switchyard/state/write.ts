@@ -43,7 +43,7 @@ export function serialise(state: State): string {
 }
 
 /** Keeps a copy of a state that cannot be read, in a place that nobody had; gives the place. */
-export function keepAside({ stateFile, corruptFile }: Home): string {
+export function quarantineState({ stateFile, corruptFile }: Home): string {
   let place = corruptFile;
   for (let number = 2; existsSync(place); number++) {
     place = corruptFile.replace(/\.json$/, `.${number}.json`);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { realPath } from '../state/real-path.ts';
-import { headOf, isBare, textOf, type Checkout } from './repository.ts';
+import { headOf, isBare, readIfPresent, type Checkout } from './repository.ts';
 
 /** The bare repository that a directory is, or that its `.git` leads to. */
 export function bareRepositoryAt(directory: string, checkout: Checkout | undefined): string | undefined {
@@ -21,10 +21,10 @@ export function nameOfBare(repository: string): string {
 export function worktreesOfBare(
   repository: string,
 ): readonly { readonly top: string; readonly isHead: boolean }[] {
-  const head = textOf(join(repository, 'HEAD'))?.trim();
+  const head = readIfPresent(join(repository, 'HEAD'))?.trim();
   return namesIn(join(repository, 'worktrees')).flatMap((name) => {
     const gitDirectory = join(repository, 'worktrees', name);
-    const link = textOf(join(gitDirectory, 'gitdir'))?.trim();
+    const link = readIfPresent(join(gitDirectory, 'gitdir'))?.trim();
     const top = link === undefined ? undefined : dirname(realPath(resolve(gitDirectory, link)));
     if (top === undefined || !existsSync(join(top, '.git'))) return [];
     const branch = headOf({ gitDirectory })?.branch;

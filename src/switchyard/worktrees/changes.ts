@@ -6,14 +6,14 @@ import { realPath } from '../state/real-path.ts';
 import { prefixOf } from './repository.ts';
 
 /** What a worktree holds that git does not. Paths are relative to its top. */
-export interface Changes {
+export interface WorktreeChanges {
   /** As `git status --short` says it. */
   readonly changed: readonly string[];
   /** Env files that we put there, that git does not ignore, and that are still as in the project. */
   readonly ours: readonly string[];
 }
 
-export async function changesIn(context: YardContext, path: string): Promise<Changes> {
+export async function changesIn(context: YardContext, path: string): Promise<WorktreeChanges> {
   const git = gitIn(path, context.env);
   const text = await git(['status', '--porcelain', '--untracked-files=all', '-z']);
   const changed: string[] = [];

@@ -16,9 +16,9 @@ import { checkBranchName, checkCollision } from './branch-name.ts';
 import { checkEnvSources, syncEnv } from './env.ts';
 import { syncIncluded } from './include.ts';
 import { listWorktrees, type ListedWorktree } from './list.ts';
-import { defaultPlace } from './place.ts';
+import { defaultWorktreePath } from './default-path.ts';
 import { checkoutOf, prefixOf } from './repository.ts';
-import { branchOfCheckout } from './standing.ts';
+import { branchOfCheckout } from './current-worktree.ts';
 
 export interface CreateOptions {
   readonly branch: string;
@@ -85,8 +85,8 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   }
 
   refuseBusy(branch, worktrees);
-  const path = asked ?? defaultPlace(context, branch);
-  makePlace(context, path);
+  const path = asked ?? defaultWorktreePath(context, branch);
+  prepareDirectory(context, path);
   const message = await addWorktree(context, {
     branch,
     base,
@@ -94,11 +94,11 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
     replacesMissing: known !== undefined,
     signal,
   });
-  const env = await settle(context, { branch, path, forceEnv });
+  const env = await registerWorktree(context, { branch, path, forceEnv });
   return {
     ...result,
     created: true,
-    worktree: placeIn(context, path),
+    worktree: projectPathIn(context, path),
     env,
     ...(message === undefined ? {} : { message }),
   };
@@ -111,12 +111,12 @@ async function takeKnown(
   forceEnv: boolean,
 ): Promise<Pick<CreatedWorktree, 'worktree' | 'env' | 'message'>> {
   const { path, branch } = known;
-  const worktree = placeIn(context, path);
+  const worktree = projectPathIn(context, path);
   const records = Object.values(projectRecord(context)?.worktrees ?? {});
   if (!records.some((record) => record.path === path)) {
     // A command of ours that was killed leaves one like that too.
-    const adopted = path !== defaultPlace(context, branch);
-    const env = await settle(context, { branch, path, forceEnv, adopted });
+    const adopted = path !== defaultWorktreePath(context, branch);
+    const env = await registerWorktree(context, { branch, path, forceEnv, adopted });
     return { worktree, env, message: `worktree ${adopted ? 'of another tool ' : ''}registered` };
   }
   // Files may have been added to the configuration since; of those it has there is nothing to say.
@@ -125,7 +125,7 @@ async function takeKnown(
   return { worktree, env: done, message: 'worktree already registered' };
 }
 
-interface Settled {
+interface NewWorktree {
   readonly branch: string;
   readonly path: string;
   readonly forceEnv: boolean;
@@ -133,7 +133,10 @@ interface Settled {
 }
 
 /** Registers the worktree first: whatever goes wrong with its files, it is there and found. */
-async function settle(context: YardContext, { branch, path, forceEnv, adopted }: Settled): Promise<string[]> {
+async function registerWorktree(
+  context: YardContext,
+  { branch, path, forceEnv, adopted }: NewWorktree,
+): Promise<string[]> {
   await context.registry.change((state) => {
     const project = ensureProject(state, context.config);
     forgetWorktree(project, path);
@@ -155,7 +158,7 @@ async function fillIn(context: YardContext, path: string, force: boolean): Promi
   const { config, env } = context;
   const linked = await syncEnv({
     root: config.root,
-    worktree: placeIn(context, path),
+    worktree: projectPathIn(context, path),
     env: config.env,
     force,
   });
@@ -165,11 +168,11 @@ async function fillIn(context: YardContext, path: string, force: boolean): Promi
 }
 
 /** The project need not be the top of its repository. */
-function placeIn({ config }: YardContext, path: string): string {
+function projectPathIn({ config }: YardContext, path: string): string {
   return join(path, prefixOf(config.root));
 }
 
-function makePlace({ home }: YardContext, path: string): void {
+function prepareDirectory({ home }: YardContext, path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && (!found.isDirectory() || readdirSync(path).length > 0)) {
     throw new SwitchboardError('PATH_TAKEN', `worktree path already exists and is not empty: ${path}`, {

@@ -6,7 +6,7 @@ import { realPath } from '../state/real-path.ts';
 import type { WorktreeRecord } from '../state/records.ts';
 import { timestamp } from '../state/timestamp.ts';
 import { checkoutOf } from './repository.ts';
-import { branchOfCheckout, branchOfRecord } from './standing.ts';
+import { branchOfCheckout, branchOfRecord } from './current-worktree.ts';
 
 /** A worktree of the project, as our records and git together tell it. */
 export interface ListedWorktree {

@@ -33,7 +33,7 @@ export function mainCheckoutOf({ commonDirectory }: Checkout): string | undefine
 export function isBare(repository: string): boolean {
   // In the second file where each worktree has settings of its own.
   return ['config', 'config.worktree'].some((file) =>
-    /^\s*bare\s*=\s*(?:true|yes|on|1)\s*$/im.test(textOf(join(repository, file)) ?? ''),
+    /^\s*bare\s*=\s*(?:true|yes|on|1)\s*$/im.test(readIfPresent(join(repository, file)) ?? ''),
   );
 }
 
@@ -89,10 +89,10 @@ function branchIn(reference: string): string | undefined {
 }
 
 function firstLine(file: string): string | undefined {
-  return textOf(file)?.split('\n', 1)[0]!.trimEnd();
+  return readIfPresent(file)?.split('\n', 1)[0]!.trimEnd();
 }
 
-export function textOf(file: string): string | undefined {
+export function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -2,9 +2,9 @@ import { brief as look, changedFilesNow } from '../../../switchyard/index.ts';
 import { Exit } from '../../failure.ts';
 import { briefText } from '../brief-text.ts';
 import type { YardCommand } from '../command.ts';
-import { doubtful } from '../doubtful.ts';
+import { unknownBranch } from '../unknown-branch.ts';
 
-export const brief: YardCommand = {
+export const yardBriefCommand: YardCommand = {
   about: [
     'What is configured, what runs and where, which usual ports lead where, what has changed in git, which env files ' +
       'are missing, and the last errors in the logs. Starts nothing, writes nothing, and is quick: a good first ' +
@@ -16,14 +16,14 @@ export const brief: YardCommand = {
     ['$0 brief --json', 'for an agent'],
     ['$0 brief feature-x', 'about one branch'],
   ],
-  run: ({ words: [branch] }, place) =>
-    place.inYard(async (yard) => {
+  run: ({ words: [branch] }, invocation) =>
+    invocation.inYard(async (yard) => {
       const found = await look(yard, { branch, changed: changedFilesNow });
       return {
         exitCode: Exit.ok,
         data: found,
         text: (style) => briefText(found, style),
-        ...(found.services.length === 0 ? await doubtful(yard, branch) : {}),
+        ...(found.services.length === 0 ? await unknownBranch(yard, branch) : {}),
       };
     }),
 };

@@ -10,10 +10,10 @@ import { usage, type ParsedArguments } from '../../arguments.ts';
 import type { CommandOutcome } from '../../command.ts';
 import { Exit } from '../../failure.ts';
 import { actionOutcome } from '../action-outcome.ts';
-import type { Place, YardCommand } from '../command.ts';
+import type { YardInvocation, YardCommand } from '../command.ts';
 import { showProgress } from '../progress.ts';
 
-export const checkout: YardCommand = {
+export const yardCheckoutCommand: YardCommand = {
   about: [
     'The ports in switchyard.toml are where your bookmarks, mobile apps and other programs look for a service. This ' +
       'lets them lead to the running services of one branch, as plain TCP, so WebSockets and databases work as well. ' +
@@ -35,12 +35,12 @@ export const checkout: YardCommand = {
     ['$0 checkout feature-x --verify', 'switch, and prove it'],
     ['$0 uncheckout', 'give the ports back'],
   ],
-  run: (given, place) => place.inYard((yard) => run(given, place, yard)),
+  run: (given, invocation) => invocation.inYard((yard) => run(given, invocation, yard)),
 };
 
 async function run(
   { words, flags }: ParsedArguments,
-  place: Place,
+  invocation: YardInvocation,
   yard: YardContext,
 ): Promise<CommandOutcome> {
   const [branch, ...services] = words;
@@ -52,7 +52,7 @@ async function run(
       await verify(yard, { services: [], browse: true }),
     );
   }
-  const progress = showProgress(place);
+  const progress = showProgress(invocation);
   let done: CheckoutResult;
   try {
     done = await lead(yard, { branch, services, onEvent: progress.onEvent });

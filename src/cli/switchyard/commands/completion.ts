@@ -3,7 +3,7 @@ import { completionScript } from '../../completion/scripts.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 
-export const completion: YardCommand = {
+export const yardCompletionCommand: YardCommand = {
   about: [
     'Prints a script for your shell. It completes commands, flags, branches, services and profiles, both for ' +
       'switchyard and for sy, by asking the program itself; nothing is kept anywhere.',

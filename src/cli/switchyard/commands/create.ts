@@ -6,7 +6,7 @@ import type { YardCommand } from '../command.ts';
 import { catchInterrupt } from '../interrupt.ts';
 import { showProgress } from '../progress.ts';
 
-export const create: YardCommand = {
+export const yardCreateCommand: YardCommand = {
   about: [
     'A branch that exists is checked out there; one that exists only at origin is made to follow it; any other is made ' +
       'from --base, or from where you are. The files under [env] in switchyard.toml, and those that .worktreeinclude ' +
@@ -28,11 +28,11 @@ export const create: YardCommand = {
     ['$0 create demo --path ../demo', 'beside this directory'],
     ['cd "$($0 create feature-x --json | jq -r .worktree)"', 'and go there'],
   ],
-  run({ words: [branch], flags }, place) {
+  run({ words: [branch], flags }, invocation) {
     if (branch === undefined)
       throw usage('create needs a branch.', 'For example: switchyard create feature-x');
-    return place.inYard(async (yard) => {
-      const progress = showProgress(place);
+    return invocation.inYard(async (yard) => {
+      const progress = showProgress(invocation);
       const interrupt = catchInterrupt();
       try {
         const made = await createWorktree(yard, {

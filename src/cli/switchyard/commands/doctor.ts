@@ -4,7 +4,7 @@ import { Exit } from '../../failure.ts';
 import type { Style } from '../../style.ts';
 import type { YardCommand } from '../command.ts';
 
-export const doctor: YardCommand = {
+export const yardDoctorCommand: YardCommand = {
   about: [
     'Looks at the file, the programs it names, git, the records, the ports, the processes and whether names resolve. Says what is wrong, what ' +
       'will surprise, and the next step for each. Only looks. The exit code is 1 where something is wrong.',

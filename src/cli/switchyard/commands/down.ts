@@ -1,10 +1,10 @@
 import { down as stop } from '../../../switchyard/index.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
-import { meantIn } from '../known-names.ts';
+import { resolveTarget } from '../resolve-target.ts';
 import { showProgress } from '../progress.ts';
 
-export const down: YardCommand = {
+export const yardDownCommand: YardCommand = {
   about: [
     'Without words, in a worktree: the services of its branch; from the root of the repository: those of all branches. ' +
       'The first word may be a branch or a service; --branch says which where a name is both.',
@@ -29,13 +29,13 @@ export const down: YardCommand = {
     ['$0 down feature-x web', 'one service of another branch'],
     ['$0 down --project shop', 'everything of another project'],
   ],
-  run: (given, place) =>
-    place.inRecordedYard(async (yard) => {
-      const meant = await meantIn(yard, 'down', given);
-      const progress = showProgress(place);
+  run: (given, invocation) =>
+    invocation.inRecordedYard(async (yard) => {
+      const target = await resolveTarget(yard, 'down', given);
+      const progress = showProgress(invocation);
       try {
         const done = await stop(yard, {
-          ...meant,
+          ...target,
           force: given.flags.has('force'),
           onEvent: progress.onEvent,
         });

@@ -3,7 +3,7 @@ import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 
-export const forward: YardCommand = {
+export const yardForwardCommand: YardCommand = {
   about: [
     'Serves the usual ports that `checkout` has given to branches. It is started by `checkout` itself.',
   ],

@@ -3,7 +3,7 @@ import { printable, printableLine } from '../../../shared/printable.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 
-export const init: YardCommand = {
+export const yardInitCommand: YardCommand = {
   about: [
     'Looks at the repository (scripts in package.json, Vite, Next, Astro, Django, FastAPI, Rails, Go), writes a ' +
       'switchyard.toml with the service it found, and has git ignore .switchyard/. Read it over: a port is a wish, and ' +

@@ -4,7 +4,7 @@ import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 import { yardTable } from '../yard-table.ts';
 
-export const list: YardCommand = {
+export const yardListCommand: YardCommand = {
   about: [
     'Git is asked, so worktrees that other tools have made are there too. One whose directory is gone is marked; ' +
       '`switchyard prune` forgets it.',
@@ -14,8 +14,8 @@ export const list: YardCommand = {
     ['$0 list', 'branches and where they are'],
     ["$0 list --json | jq -r '.worktrees[].path'", 'the directories alone'],
   ],
-  run: (_given, place) =>
-    place.inYard(async (yard) => {
+  run: (_given, invocation) =>
+    invocation.inYard(async (yard) => {
       const worktrees = await listWorktrees(yard);
       return {
         exitCode: Exit.ok,

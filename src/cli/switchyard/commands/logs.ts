@@ -9,9 +9,9 @@ import { printable, printableLine } from '../../../shared/printable.ts';
 import { usage, type ParsedArguments } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { meantIn } from '../known-names.ts';
+import { resolveTarget } from '../resolve-target.ts';
 
-export const logs: YardCommand = {
+export const yardLogsCommand: YardCommand = {
   about: [
     'The end of what services wrote since they were last started, stdout and stderr together, without colours. Earlier ' +
       'runs are kept too: --run 1 is the one before.',
@@ -41,12 +41,12 @@ export const logs: YardCommand = {
     ['$0 logs api --grep error --since 10m', 'what went wrong just now'],
     ['$0 logs api --run 1 -n 20', 'how the run before ended'],
   ],
-  run(given, place) {
+  run(given, invocation) {
     const limits = limitsOf(given);
     if (!given.flags.has('follow'))
-      return place.inRecordedYard(async (yard) => {
+      return invocation.inRecordedYard(async (yard) => {
         const options = { ...(await meantLogs(yard, given)), ...limits };
-        const found = await read(yard, place.json ? { maxBytes: AGENT_BYTES, ...options } : options);
+        const found = await read(yard, invocation.json ? { maxBytes: AGENT_BYTES, ...options } : options);
         return {
           exitCode: Exit.ok,
           data: found,
@@ -54,12 +54,12 @@ export const logs: YardCommand = {
           complaint: remarksOn(found, options),
         };
       });
-    if (place.json)
+    if (invocation.json)
       throw usage('--json cannot be used with --follow.', 'Ask again and again instead, with --since.');
     for (const flag of ['run', 'max-bytes'])
       if (given.flags.has(flag))
         throw usage(`--${flag} cannot be used with --follow.`, 'Leave one of them out.');
-    return place.inRecordedYard(async (yard) => {
+    return invocation.inRecordedYard(async (yard) => {
       const { follow } = await import('../follow.ts');
       await follow(yard, { ...(await meantLogs(yard, given)), ...limits });
       return { exitCode: Exit.ok, data: undefined, text: () => '' };
@@ -71,7 +71,7 @@ async function meantLogs(
   yard: YardContext,
   given: ParsedArguments,
 ): Promise<Pick<LogsOptions, 'branch' | 'service'>> {
-  const { branch, services } = await meantIn(yard, 'logs', given);
+  const { branch, services } = await resolveTarget(yard, 'logs', given);
   const [service, another] = services;
   if (another !== undefined)
     throw usage(

@@ -1,28 +1,35 @@
 import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
 import type { YardCommand } from '../command.ts';
-import { CLIENT, CWD, FORCE, NAME, targetData, targetOf } from '../setup/target.ts';
+import {
+  CLIENT_FLAG,
+  CWD_FLAG,
+  FORCE_FLAG,
+  SERVER_NAME_FLAG,
+  installTargetData,
+  installTarget,
+} from '../setup/install-target.ts';
 
-export const mcpConfig: YardCommand = {
+export const yardMcpConfigCommand: YardCommand = {
   about: [
     'Registers the project under a name, and prints the entry by which an agent starts the MCP server for it. The entry ' +
       'holds no path of the project, so it works wherever the agent is started. Nothing of the agent is changed: paste ' +
       'the entry, or let `switchyard mcp install` do it.',
   ],
-  flags: [NAME, CLIENT, FORCE, CWD],
+  flags: [SERVER_NAME_FLAG, CLIENT_FLAG, FORCE_FLAG, CWD_FLAG],
   examples: [
     ['$0 mcp config', 'for Codex'],
     ['$0 mcp config --name shop', 'a second project beside the first'],
     ['$0 mcp config --client cursor', 'for another client'],
   ],
-  async run(given, place) {
-    const target = targetOf(given, place);
+  async run(given, invocation) {
+    const target = installTarget(given, invocation);
     const { name: alias, root, homeEnv: env } = target;
     const registration = { alias, root, env, force: given.flags.has('force') };
     await checkAlias(registration);
     await registerAlias(registration);
     return {
       exitCode: 0,
-      data: { ok: true, registered: true, ...targetData(target) },
+      data: { ok: true, registered: true, ...installTargetData(target) },
       text: () =>
         [
           `# registered this project as '${alias}'`,

@@ -5,9 +5,18 @@ import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import type { CommandOutcome } from '../../command.ts';
 import type { YardCommand } from '../command.ts';
-import { CLIENT, clientPlace, CWD, FORCE, NAME, targetData, targetOf, type Target } from '../setup/target.ts';
+import {
+  CLIENT_FLAG,
+  clientLocation,
+  CWD_FLAG,
+  FORCE_FLAG,
+  SERVER_NAME_FLAG,
+  installTargetData,
+  installTarget,
+  type InstallTarget,
+} from '../setup/install-target.ts';
 
-export const mcpInstall: YardCommand = {
+export const yardMcpInstallCommand: YardCommand = {
   about: [
     'Registers the project under a name, and writes the entry by which an agent starts the MCP server for it into the ' +
       'file of the agent: of Codex, or of the one that --client names. All else in that file stays as it is, to the byte, ' +
@@ -15,22 +24,22 @@ export const mcpInstall: YardCommand = {
     'A dry run prints the update of the config without writing it, and registers nothing.',
   ],
   flags: [
-    NAME,
-    CLIENT,
+    SERVER_NAME_FLAG,
+    CLIENT_FLAG,
     { name: 'dry-run', summary: 'print the Codex config update, or that of another client, without writing' },
-    FORCE,
-    CWD,
+    FORCE_FLAG,
+    CWD_FLAG,
   ],
   examples: [
     ['$0 mcp install', 'let Codex use this project'],
     ['$0 mcp install --client claude-code', 'let Claude Code use it'],
     ['$0 mcp install --name shop --dry-run', 'look first'],
   ],
-  async run(given, place) {
+  async run(given, invocation) {
     const dryRun = given.flags.has('dry-run');
     const force = given.flags.has('force');
     // A file that cannot be parsed is found out about before anything is registered.
-    const target = targetOf(given, place, textOf(clientPlace(given, place).file));
+    const target = installTarget(given, invocation, textOf(clientLocation(given, invocation).file));
     const { name, root, at, entry, launch, homeEnv: env } = target;
     const registration = { alias: name, root, env, force };
     const would = await checkAlias(registration);
@@ -41,7 +50,7 @@ export const mcpInstall: YardCommand = {
       notes: at.format === 'toml' ? launch.comments : undefined,
       // The name is the name of the project: whatever stands under it is about this server.
       isOurs: () => true,
-      stateDirectory: stateDirectory(place.env),
+      stateDirectory: stateDirectory(invocation.env),
       dryRun,
     });
     if (change.kind === 'taken') throw new Error('An entry of ours was taken for somebody else’s.');
@@ -56,7 +65,7 @@ export const mcpInstall: YardCommand = {
         registered: true,
         action: change.action,
         server_project: name,
-        ...targetData(target),
+        ...installTargetData(target),
       },
       text: () =>
         [
@@ -71,7 +80,7 @@ export const mcpInstall: YardCommand = {
 };
 
 function dryOutcome(
-  target: Target,
+  target: InstallTarget,
   { replaces, force }: { replaces: boolean; force: boolean },
 ): CommandOutcome {
   const { name, at, text } = target;
@@ -84,7 +93,7 @@ function dryOutcome(
       would_register: name,
       would_replace: replaces,
       would_update: at.file,
-      ...targetData(target),
+      ...installTargetData(target),
     },
     text: () =>
       [

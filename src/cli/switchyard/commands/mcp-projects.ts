@@ -3,7 +3,7 @@ import { printableLine } from '../../../shared/printable.ts';
 import type { YardCommand } from '../command.ts';
 import { yardTable } from '../yard-table.ts';
 
-export const mcpProjects: YardCommand = {
+export const yardMcpProjectsCommand: YardCommand = {
   about: ['The projects that were registered for agents, from wherever you ask. It writes nothing.'],
   flags: [],
   examples: [['$0 mcp projects', 'names, and where they lead']],

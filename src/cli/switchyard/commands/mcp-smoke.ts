@@ -5,7 +5,7 @@ import { usage } from '../../arguments.ts';
 import { withoutNpx } from '../../own-launch.ts';
 import type { YardCommand } from '../command.ts';
 
-export const mcpSmoke: YardCommand = {
+export const yardMcpSmokeCommand: YardCommand = {
   about: [
     'Tries once, with the real program, what lets an agent use a project: registers it, installs it into a Codex file, ' +
       'starts what stands there from another directory and reads the brief. All in directories of its own, which are ' +

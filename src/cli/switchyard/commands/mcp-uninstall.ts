@@ -1,27 +1,31 @@
 import { plainEntry, uninstallEntry } from '../../../hosts/index.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import type { YardCommand } from '../command.ts';
-import { CLIENT, clientPlace, NAME } from '../setup/target.ts';
+import { CLIENT_FLAG, clientLocation, SERVER_NAME_FLAG } from '../setup/install-target.ts';
 
-export const mcpUninstall: YardCommand = {
+export const yardMcpUninstallCommand: YardCommand = {
   about: [
     'Takes the entry that `switchyard mcp install` has written out of the file of an agent again. Where nobody else has ' +
       'changed the file since, it is as it was before, to the byte. The name stays registered for the project.',
   ],
-  flags: [NAME, CLIENT, { name: 'dry-run', summary: 'say what would be done, and do nothing' }],
+  flags: [
+    SERVER_NAME_FLAG,
+    CLIENT_FLAG,
+    { name: 'dry-run', summary: 'say what would be done, and do nothing' },
+  ],
   examples: [
     ['$0 mcp uninstall', 'out of Codex'],
     ['$0 mcp uninstall --client cursor --name shop', 'out of another client'],
   ],
-  async run(given, place) {
+  async run(given, invocation) {
     const name = given.flags.get('name') ?? 'switchyard';
-    const at = clientPlace(given, place);
+    const at = clientLocation(given, invocation);
     const dryRun = given.flags.has('dry-run');
     const change = await uninstallEntry({
       location: at,
       name,
       isOurs: startsUs,
-      stateDirectory: stateDirectory(place.env),
+      stateDirectory: stateDirectory(invocation.env),
       dryRun,
     });
     const action = change.kind === 'taken' ? 'kept' : change.action;

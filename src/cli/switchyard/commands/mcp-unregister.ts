@@ -3,7 +3,7 @@ import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../arguments.ts';
 import type { YardCommand } from '../command.ts';
 
-export const mcpUnregister: YardCommand = {
+export const yardMcpUnregisterCommand: YardCommand = {
   about: [
     'Removes a name from the projects that are registered for agents, from wherever you ask. The project and its services ' +
       'stay as they are. An agent whose entry has this name cannot start the server any more: `switchyard mcp uninstall ' +

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { pinProject } from '../../../switchyard/index.ts';
+import { bindProject } from '../../../switchyard/index.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { openYardServer, type YardServerOptions } from '../../../yard.ts';
 import { usage } from '../../arguments.ts';
@@ -7,7 +7,7 @@ import { writeLogLine, writeStderr } from '../../stderr.ts';
 import { onStop } from '../../stop.ts';
 import type { YardCommand } from '../command.ts';
 
-export const mcp: YardCommand = {
+export const yardMcpCommand: YardCommand = {
   about: [
     'Gives agents what this program knows and can do, as MCP tools, resources and prompts. It speaks on stdin and ' +
       'stdout, for the agent that started it, and opens no port.',
@@ -33,15 +33,15 @@ export const mcp: YardCommand = {
     const start = flags.get('cwd');
     if (alias !== undefined && start !== undefined) throw usage('use either --cwd or --project, not both');
     if (json) throw usage('mcp answers in JSON to requests only.', 'Leave out --json.');
-    const place = {
+    const project = {
       directory: start === undefined ? cwd : resolve(cwd, start),
       alias,
       onlyRegistered: alias === undefined && env.SWITCHBOARD_ALLOW_PROJECT !== '1',
     };
     // What is wrong with it is known now, and not with the first call.
-    const pin = pinProject(place, env);
-    process.chdir(pin.cwd);
-    const exitCode = await serve({ place, env });
+    const bound = bindProject(project, env);
+    process.chdir(bound.cwd);
+    const exitCode = await serve({ project, env });
     return { exitCode, data: undefined, text: () => '' };
   },
 };
@@ -49,7 +49,7 @@ export const mcp: YardCommand = {
 /** What was received before the end of the input is answered; services may take their time to become ready. */
 const DRAIN_MS = 10 * 60_000;
 
-async function serve({ place, env }: Pick<YardServerOptions, 'place' | 'env'>): Promise<number> {
+async function serve({ project, env }: Pick<YardServerOptions, 'project' | 'env'>): Promise<number> {
   const { stdin, stdout } = process;
   if (stdin.isTTY)
     writeStderr('switchyard: an agent speaks MCP here; Ctrl-D ends it. See: switchyard mcp --help\n');
@@ -58,7 +58,7 @@ async function serve({ place, env }: Pick<YardServerOptions, 'place' | 'env'>): 
     program: 'switchyard',
     write: (line) => writeLogLine(line, false),
   });
-  const { door, close } = openYardServer({ place, env, input: stdin, output: stdout, log });
+  const { door, close } = openYardServer({ project, env, input: stdin, output: stdout, log });
   const stopped = onStop(() => undefined, log);
   const why = await Promise.race([door.ended, stopped]);
   if (why === 'end') await Promise.race([door.drain(DRAIN_MS), stopped]);

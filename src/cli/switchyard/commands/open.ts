@@ -6,7 +6,7 @@ import { canShowPages } from '../../browser.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 
-export const open: YardCommand = {
+export const yardOpenCommand: YardCommand = {
   about: [
     'Prints the address of a service and opens it. While the proxy does not answer, that is the port of the service ' +
       'itself. Where nothing answers, it opens nothing and says why.',
@@ -17,13 +17,13 @@ export const open: YardCommand = {
     ['$0 open web feature-x', 'another branch'],
     ['curl "$($0 open api --print-only)/health"', 'the address for another program'],
   ],
-  run({ words: [name, branch], flags }, place) {
+  run({ words: [name, branch], flags }, invocation) {
     if (name === undefined) throw usage('open needs a service.', 'For example: switchyard open web');
-    return place.inYard(async (yard) => {
+    return invocation.inYard(async (yard) => {
       const { address, warnings } = await where(yard, { service: name, branch });
       if (address === null) throw new SwitchboardError('NOT_LISTENING', warnings.join(' '));
       const wanted = !flags.has('print-only');
-      const opened = wanted && canShowPages(place) && (await openBrowser(address, place.env));
+      const opened = wanted && canShowPages(invocation) && (await openBrowser(address, invocation.env));
       const complaints = [
         ...warnings.map((warning) => `warning: ${warning}`),
         ...(wanted && !opened ? ['No browser can be opened here.'] : []),

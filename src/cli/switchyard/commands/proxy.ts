@@ -3,9 +3,9 @@ import { usage, type ParsedArguments } from '../../arguments.ts';
 import type { CommandOutcome } from '../../command.ts';
 import { Exit } from '../../failure.ts';
 import { actionOutcome } from '../action-outcome.ts';
-import type { Place, YardCommand } from '../command.ts';
+import type { YardInvocation, YardCommand } from '../command.ts';
 
-export const proxy: YardCommand = {
+export const yardProxyCommand: YardCommand = {
   about: [
     'One process takes requests for http://SERVICE.BRANCH.PROJECT.localhost:7331 to the service, on this machine only. ' +
       '`up` starts it when it is not there, and `down` leaves it running. stop ends it; the services run on, without ' +
@@ -24,12 +24,12 @@ export const proxy: YardCommand = {
     ['$0 proxy stop', 'end it'],
     ['$0 proxy serve --port 8080', 'in the foreground, on another port'],
   ],
-  run(given, place) {
+  run(given, invocation) {
     switch (given.words[0]) {
       case 'serve':
-        return serve(given, place);
+        return serve(given, invocation);
       case 'stop':
-        return place.inYard(async (yard) => {
+        return invocation.inYard(async (yard) => {
           const { text } = await stopProxy(yard);
           const data = { ok: true, action: 'proxy stop', messages: [text] };
           return actionOutcome(data);
@@ -43,7 +43,7 @@ export const proxy: YardCommand = {
   },
 };
 
-async function serve({ flags }: ParsedArguments, { env }: Place): Promise<CommandOutcome> {
+async function serve({ flags }: ParsedArguments, { env }: YardInvocation): Promise<CommandOutcome> {
   const home = flags.get('home');
   await serveProxy({
     host: flags.get('host') ?? '127.0.0.1',

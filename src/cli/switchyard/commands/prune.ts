@@ -3,7 +3,7 @@ import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
 import { showProgress } from '../progress.ts';
 
-export const prune: YardCommand = {
+export const yardPruneCommand: YardCommand = {
   about: [
     'For worktrees whose directory was deleted by hand: lets git and Switchyard forget them. Nothing that exists is ' +
       'deleted and nothing is stopped; services that still run there are named.',
@@ -15,12 +15,12 @@ export const prune: YardCommand = {
     ['$0 prune', 'and away with them'],
     ['$0 prune --all', 'projects that were deleted'],
   ],
-  async run({ flags }, place) {
-    const progress = showProgress(place);
+  async run({ flags }, invocation) {
+    const progress = showProgress(invocation);
     const { onWait } = progress;
     try {
-      if (flags.has('all')) return actionOutcome(await pruneProjects(place.env, { onWait }));
-      return await place.inYard(async (yard) => actionOutcome(await pruneWorktrees(yard, { onWait })));
+      if (flags.has('all')) return actionOutcome(await pruneProjects(invocation.env, { onWait }));
+      return await invocation.inYard(async (yard) => actionOutcome(await pruneWorktrees(yard, { onWait })));
     } finally {
       progress.end();
     }

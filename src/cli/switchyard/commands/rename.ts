@@ -4,7 +4,7 @@ import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
 import { showProgress } from '../progress.ts';
 
-export const rename: YardCommand = {
+export const yardRenameCommand: YardCommand = {
   about: [
     'The name of a project is part of its addresses, so no two projects on one machine have the same. A second clone of a ' +
       'repository gets one by itself: `shop-work` in the directory `work`, or `shop-2`. This command chooses another. It ' +
@@ -17,11 +17,11 @@ export const rename: YardCommand = {
     ['$0 restart', 'for what runs, too'],
     ['$0 rename --reset', 'as switchyard.toml says'],
   ],
-  run({ words: [name], flags }, place) {
+  run({ words: [name], flags }, invocation) {
     if ((name === undefined) !== flags.has('reset'))
       throw usage('rename needs a name, or --reset.', 'For example: switchyard rename shop-work');
-    return place.inYard(async (yard) => {
-      const progress = showProgress(place);
+    return invocation.inYard(async (yard) => {
+      const progress = showProgress(invocation);
       try {
         return actionOutcome(await renameProject(yard, { name, onWait: progress.onWait }));
       } finally {

@@ -1,9 +1,9 @@
 import { restart as startAnew } from '../../../switchyard/index.ts';
-import { bringUp } from '../bring-up.ts';
+import { startWithProgress } from '../start-with-progress.ts';
 import type { YardCommand } from '../command.ts';
-import { meantIn } from '../known-names.ts';
+import { resolveTarget } from '../resolve-target.ts';
 
-export const restart: YardCommand = {
+export const yardRestartCommand: YardCommand = {
   about: [
     'Stops services of one branch and starts them again, on the ports they had. Without services: all that were ' +
       'started for it, whether they still run or not. Usual ports that lead to them go on doing so. The first word may be ' +
@@ -24,13 +24,13 @@ export const restart: YardCommand = {
     ['$0 restart feature-x', 'everything of another branch'],
     ['$0 restart feature-x api', 'one service of another branch'],
   ],
-  run: (given, place) =>
-    place.inYard(async (yard) => {
-      const meant = await meantIn(yard, 'restart', given);
+  run: (given, invocation) =>
+    invocation.inYard(async (yard) => {
+      const target = await resolveTarget(yard, 'restart', given);
       const { flags } = given;
-      return bringUp(place, (hooks) =>
+      return startWithProgress(invocation, (hooks) =>
         startAnew(yard, {
-          ...meant,
+          ...target,
           ...hooks,
           profile: flags.get('profile'),
           wait: !flags.has('no-wait'),

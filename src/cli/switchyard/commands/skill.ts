@@ -4,7 +4,7 @@ import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 
-export const skill: YardCommand = {
+export const yardSkillCommand: YardCommand = {
   about: [
     'A skill is a page that agents read when they need it: this one says when and how to use Switchyard. show prints ' +
       'it; install puts it where your agent looks for skills.',

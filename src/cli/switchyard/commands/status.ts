@@ -2,11 +2,11 @@ import { status as look } from '../../../switchyard/index.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
-import { doubtful } from '../doubtful.ts';
+import { unknownBranch } from '../unknown-branch.ts';
 import { statusLines } from '../status-view.ts';
 import { statusAll } from '../status-all.ts';
 
-export const status: YardCommand = {
+export const yardStatusCommand: YardCommand = {
   about: [
     'In a worktree: the services of its branch. From the root of the repository: those of all branches.',
     'healthy: it listens on its port, and its health address answers. ready: it listens, and has no health address. ' +
@@ -32,16 +32,16 @@ export const status: YardCommand = {
       'logs of what has ended',
     ],
   ],
-  run({ flags }, place) {
+  run({ flags }, invocation) {
     const branch = flags.get('branch');
-    if (flags.has('watch') && place.json)
+    if (flags.has('watch') && invocation.json)
       throw usage('--watch draws on a terminal, and --json is for programs.', 'Leave one of them out.');
     if (flags.has('all')) {
       if (branch !== undefined || flags.has('watch'))
         throw usage('--all shows all branches of all projects, once.', 'Leave out --branch and --watch.');
-      return statusAll(place);
+      return statusAll(invocation);
     }
-    return place.inRecordedYard(async (yard) => {
+    return invocation.inRecordedYard(async (yard) => {
       if (!flags.has('watch')) {
         const found = await look(yard, { branch });
         return {
@@ -51,7 +51,7 @@ export const status: YardCommand = {
             statusLines(found, style)
               .map((line) => `${line}\n`)
               .join(''),
-          ...(found.services.length === 0 ? await doubtful(yard, branch) : {}),
+          ...(found.services.length === 0 ? await unknownBranch(yard, branch) : {}),
         };
       }
       const { watchStatus } = await import('../watch-status.ts');

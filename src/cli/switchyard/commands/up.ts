@@ -1,11 +1,11 @@
 import { up as start, type YardContext } from '../../../switchyard/index.ts';
 import type { ParsedArguments } from '../../arguments.ts';
 import type { CommandOutcome } from '../../command.ts';
-import { bringUp } from '../bring-up.ts';
-import type { Place, YardCommand } from '../command.ts';
-import { meantIn } from '../known-names.ts';
+import { startWithProgress } from '../start-with-progress.ts';
+import type { YardInvocation, YardCommand } from '../command.ts';
+import { resolveTarget } from '../resolve-target.ts';
 
-export const up: YardCommand = {
+export const yardUpCommand: YardCommand = {
   about: [
     'Without words: all services of the branch you stand in. The first word may be a branch or a service; where there ' +
       'are both of that name, --branch says which is meant.',
@@ -30,18 +30,22 @@ export const up: YardCommand = {
     ['$0 up feature-x web api', 'two services of another branch'],
     ['$0 up --checkout', 'and on the usual ports'],
   ],
-  run: (given, place) => {
+  run: (given, invocation) => {
     start.soon();
-    return place.inYard((yard) => run(given, place, yard));
+    return invocation.inYard((yard) => run(given, invocation, yard));
   },
 };
 
-async function run(given: ParsedArguments, place: Place, yard: YardContext): Promise<CommandOutcome> {
-  const meant = await meantIn(yard, 'up', given);
+async function run(
+  given: ParsedArguments,
+  invocation: YardInvocation,
+  yard: YardContext,
+): Promise<CommandOutcome> {
+  const target = await resolveTarget(yard, 'up', given);
   const { flags } = given;
-  return bringUp(place, (hooks) =>
+  return startWithProgress(invocation, (hooks) =>
     start(yard, {
-      ...meant,
+      ...target,
       ...hooks,
       profile: flags.get('profile'),
       wait: !flags.has('no-wait'),

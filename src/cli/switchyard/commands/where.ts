@@ -4,7 +4,7 @@ import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 
-export const where: YardCommand = {
+export const yardWhereCommand: YardCommand = {
   about: [
     'The address that answers, the port and the log of a service, and the proof: which process of which branch listens ' +
       'on its port, and on the usual one, as the system says and not our records. While the proxy does not answer, the ' +
@@ -17,9 +17,9 @@ export const where: YardCommand = {
     ['curl "$($0 where web --json | jq -r .address)"', 'the address that answers now'],
     ['psql -p "$($0 where db --json | jq .port)"', 'the port for another program'],
   ],
-  run({ words: [service, branch] }, place) {
+  run({ words: [service, branch] }, invocation) {
     if (service === undefined) throw usage('where needs a service.', 'For example: switchyard where web');
-    return place.inYard(async (yard) => {
+    return invocation.inYard(async (yard) => {
       const found = await look(yard, { service, branch });
       const lines = [
         found.address ?? found.url,

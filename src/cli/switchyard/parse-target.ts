@@ -1,0 +1,67 @@
+import { shellWord } from '../../shared/shell-word.ts';
+import { didYouMean, nearest } from '../../shared/nearest.ts';
+import { slug } from '../../switchyard/index.ts';
+import { usage } from '../arguments.ts';
+
+export interface KnownNames {
+  readonly services: readonly string[];
+  /** Whether a branch has a worktree or something on record; it may be given as a slug. */
+  hasBranch(name: string): Promise<boolean>;
+  /** All such branches, for a suggestion. */
+  branches(): Promise<readonly string[]>;
+}
+
+export interface CommandTarget {
+  readonly branch: string | undefined;
+  readonly services: readonly string[];
+}
+
+export interface TypedWords {
+  /** The name of the command, for its errors. */
+  readonly command: string;
+  readonly words: readonly string[];
+  /** The value of --branch. With it, every word is a service. */
+  readonly branch: string | undefined;
+}
+
+/**
+ * The branch and the services that a command was asked for. The first word may be either: `up api` in a worktree nearly
+ * always means the service. A name that is both needs --branch.
+ */
+export async function parseTarget(
+  { command, words, branch }: TypedWords,
+  known: KnownNames,
+): Promise<CommandTarget> {
+  const [first, ...rest] = words;
+  if (branch !== undefined || first === undefined) return { branch, services: words };
+  const isService = known.services.includes(slug(first));
+  const isBranch = await known.hasBranch(first);
+  if (isService && isBranch)
+    throw usage(
+      `${JSON.stringify(first)} is a branch and a service.`,
+      `Write ${command} --branch ${shellWord(first)} for the branch, or ` +
+        `${command} --branch BRANCH ${words.map(shellWord).join(' ')} for the service.`,
+    );
+  if (isService) return { branch: undefined, services: words };
+  if (!isBranch) await refuseUnknown(command, first, known);
+  return { branch: first, services: rest };
+}
+
+async function refuseUnknown(command: string, word: string, known: KnownNames): Promise<void> {
+  const branches = await known.branches();
+  const names = new Set([...known.services, ...branches]);
+  // `up` itself refuses a branch without a worktree, or one whose worktree was deleted, and says how to make one.
+  if (command === 'up') {
+    const [guess] = nearest(word, names);
+    if (guess === undefined || slug(guess) === slug(word)) return;
+  }
+  const guess = didYouMean(word, names);
+  const next =
+    command === 'up'
+      ? `To make a worktree for a branch: switchyard create ${shellWord(word)}`
+      : `Services: ${known.services.join(', ')}. Branches: ${branches.join(', ')}.`;
+  throw usage(
+    `There is neither a service nor a worktree called ${JSON.stringify(word)}.`,
+    guess === undefined ? next : `${guess} ${next}`,
+  );
+}

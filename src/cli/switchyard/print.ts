@@ -1,0 +1,63 @@
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { printable } from '../../shared/printable.ts';
+import type { CommandOutcome } from '../command.ts';
+import { Exit } from '../failure.ts';
+import { writeOutcome } from '../output.ts';
+import { writeStderr } from '../stderr.ts';
+import { createStyle } from '../style.ts';
+
+/** Prints what a command found: text for a person, or JSON with its keys in order. */
+export async function printYardOutcome(outcome: CommandOutcome, json: boolean): Promise<void> {
+  await writeOutcome(json ? { ...outcome, data: sortKeys(outcome.data) } : outcome, json);
+}
+
+/** Says what went wrong, and returns the exit code. Where JSON was asked for, stderr stays empty. */
+export async function printYardFailure(thrown: unknown, json: boolean): Promise<number> {
+  const error = explained(thrown);
+  const exitCode = exitCodeOf(error);
+  if (json) await printYardOutcome({ exitCode, data: failureOf(error), text: () => '' }, true);
+  else writeStderr(failureText(error));
+  return exitCode;
+}
+
+/** What the system refuses (no room, no right) is no bug of ours. */
+function explained(error: unknown): unknown {
+  const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof SwitchboardError || code === undefined || syscall === undefined) return error;
+  const where = path === undefined ? '' : ` ${path}`;
+  return new SwitchboardError('SYSTEM', `The system refused ${syscall}${where}: ${code}.`, {
+    hint: 'Look at the room on the disk and the rights of that place, then try again.',
+    cause: error,
+  });
+}
+
+/** 2 for what was typed wrongly, 1 for what went wrong. */
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof SwitchboardError)) return Exit.bug;
+  return error.code === 'USAGE' ? Exit.usage : Exit.failed;
+}
+
+function failureOf(error: unknown): object {
+  if (!(error instanceof SwitchboardError)) return { ok: false, error: messageOf(error) };
+  const { message, hint } = error;
+  return { ok: false, error: message, ...(hint === undefined ? {} : { hint }) };
+}
+
+function failureText(error: unknown): string {
+  const style = createStyle(process.stderr, process.env);
+  const title = style.bad('error:');
+  if (!(error instanceof SwitchboardError)) {
+    const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `${title} this is a bug in Switchyard: ${printable(trace)}\n`;
+  }
+  const hint = error.hint === undefined ? '' : `${style.dim('hint:')} ${printable(error.hint)}\n`;
+  return `${title} ${printable(error.message)}\n${hint}`;
+}
+
+/** The same value with the keys of every object in alphabetical order, so that two answers can be compared. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, sortKeys(each)] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,14 @@
+import { unknownNames, type YardContext } from '../../switchyard/index.ts';
+import { printableLine } from '../../shared/printable.ts';
+import type { CommandOutcome } from '../command.ts';
+
+/** For an answer that has nothing in it: what is to be said on stderr when the branch it is about does not exist. */
+export async function unknownBranch(
+  yard: YardContext,
+  branch: string | undefined,
+): Promise<Pick<CommandOutcome, 'complaint'>> {
+  const unknown = branch === undefined ? [] : await unknownNames(yard, { branch });
+  return unknown.length === 0
+    ? {}
+    : { complaint: unknown.map((text) => `${printableLine(text)}\n`).join('') };
+}

@@ -1,0 +1,144 @@
+import { shellWord } from '../../shared/shell-word.ts';
+import { createServer, type Server, type Socket } from 'node:net';
+import { dial } from '../sockets/dial.ts';
+import { sameMapping, type Mapping } from './mapping.ts';
+import { openForwardedConnection, type ForwardedConnection } from './forwarded-connection.ts';
+import { refuse } from './refuse.ts';
+
+/** An open canonical port. */
+export interface ForwardedPort {
+  readonly addresses: readonly string[];
+  readonly mapping: Mapping;
+  /** Connections that are open now. */
+  readonly connections: number;
+  /** Those among them that still go to a previous target. */
+  readonly elsewhere: number;
+  /** From now on new connections go there. Connections to the previous target end as soon as their pending response is complete. */
+  retarget(mapping: Mapping): Promise<RetargetResult>;
+  /** Ends the port and every connection through it; resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+/** The connections to the previous target of a port. */
+export interface RetargetResult {
+  readonly ended: number;
+  /** Still waiting for a response. */
+  readonly finishing: number;
+}
+
+/** Connections the kernel keeps for us while we are busy; the system's own limit may be lower. */
+const BACKLOG = 4096;
+
+/** A client, and what it is connected to once it is. */
+interface Connection {
+  readonly client: Socket;
+  forwarded?: ForwardedConnection;
+  to: Mapping;
+}
+
+/** Takes the port on both loopback addresses, or on none. Rejects with the error of the address that was refused. */
+export async function openForwardedPort(
+  first: Mapping,
+  onTrouble: (text: string) => void,
+): Promise<ForwardedPort> {
+  let mapping = first;
+  const port = first.listen_port;
+  const all = new Set<Connection>();
+  const open = (): Connection[] => [...all].filter(({ forwarded }) => forwarded?.ended !== true);
+  const elsewhere = (): Connection[] =>
+    open().filter(({ forwarded, to }) => forwarded !== undefined && !sameMapping(to, mapping));
+
+  const accept = (client: Socket): void => {
+    const connection: Connection = { client, to: mapping };
+    all.add(connection);
+    client.on('close', () => all.delete(connection));
+    // Until it is joined, a client that goes away is only gone.
+    client.on('error', () => undefined);
+    void forward(connection);
+  };
+
+  const forward = async (connection: Connection): Promise<void> => {
+    const { client } = connection;
+    const { target_host, target_port, service, branch } = (connection.to = mapping);
+    const backend = await dial(target_host, target_port).catch(() => undefined);
+    if (client.destroyed) backend?.destroy();
+    else if (connection.to !== mapping) {
+      // The port was switched meanwhile, and nothing of the client was read yet.
+      backend?.destroy();
+      await forward(connection);
+    } else if (backend !== undefined) connection.forwarded = openForwardedConnection(client, backend);
+    else
+      refuse(
+        client,
+        `${service} of ${branch} does not answer on ${target_host}:${target_port}. Run: sy status --branch ${shellWord(branch)}`,
+      );
+  };
+
+  const servers: Server[] = [];
+  const close = async (): Promise<void> => {
+    for (const { client } of all) client.destroy();
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  };
+  const addresses: string[] = [];
+  for (const host of ['127.0.0.1', '::1']) {
+    try {
+      servers.push(await listen(host, port, accept, onTrouble));
+      addresses.push(host);
+    } catch (error) {
+      if (host === '::1' && isMissing(error)) continue;
+      await close();
+      throw error;
+    }
+  }
+
+  return {
+    addresses,
+    close,
+    get mapping() {
+      return mapping;
+    },
+    get connections() {
+      return open().length;
+    },
+    get elsewhere() {
+      return elsewhere().length;
+    },
+    async retarget(next) {
+      mapping = next;
+      // Requests that have arrived by now are in flight: the second turn begins after all of them were read.
+      for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+      const left = elsewhere();
+      for (const connection of left) {
+        connection.forwarded?.retire(() => {
+          delete connection.forwarded;
+          void forward(connection);
+        });
+      }
+      const finishing = elsewhere().length;
+      return { ended: left.length - finishing, finishing };
+    },
+  };
+}
+
+function listen(
+  host: string,
+  port: number,
+  accept: (client: Socket) => void,
+  onTrouble: (text: string) => void,
+): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, accept);
+    server.once('error', reject);
+    server.listen({ host, port, backlog: BACKLOG, ipv6Only: host === '::1' }, () => {
+      server.off('error', reject);
+      // Too many open files, for example: the port stays open, and the next connection may do better.
+      server.on('error', (error) => onTrouble(`${host}:${port} could not accept: ${error.message}`));
+      resolve(server);
+    });
+  });
+}
+
+/** This machine has no IPv6. */
+function isMissing(error: unknown): boolean {
+  return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '');
+}

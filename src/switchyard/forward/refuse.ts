@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net';
+
+/** How long a client may take to show whether it speaks HTTP, in milliseconds. */
+const TIMEOUT_MS = 2000;
+/** In the `Server` header of what we say ourselves. */
+export const REFUSED_BY = 'switchyard-forwarder';
+const HTTP_REQUEST = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \S/;
+
+/**
+ * The end of a connection whose service does not answer: whoever speaks HTTP is told why, the others are cut off, which
+ * is as near as an open port can come to refusing.
+ */
+export function refuse(client: Socket, why: string): void {
+  const timer = setTimeout(() => client.resetAndDestroy(), TIMEOUT_MS);
+  client.on('close', () => clearTimeout(timer));
+  client.on('error', () => client.destroy());
+  client.once('end', () => client.end());
+  client.once('data', (chunk: Buffer) => {
+    if (!HTTP_REQUEST.test(chunk.toString('latin1', 0, 16))) {
+      client.resetAndDestroy();
+      return;
+    }
+    const body = Buffer.from(`${why}\n`);
+    client.end(
+      'HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n' +
+        `Server: ${REFUSED_BY}\r\n` +
+        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.toString('latin1')}`,
+      'latin1',
+    );
+  });
+  // What else it sends is read away: closing over unread bytes would reset the connection, and the answer with it.
+  client.resume();
+}

@@ -1,0 +1,54 @@
+import { watch, type FSWatcher } from 'node:fs';
+import { dirname } from 'node:path';
+
+export interface FileChanges {
+  /** Resolves when something changed, when it is time to look anyway, or at the abort. Tells whether all was quiet. */
+  next(): Promise<boolean>;
+  close(): void;
+}
+
+/** Directories are watched, not files: a watch on a file stays with it when it is renamed. */
+export function watchFiles(files: readonly string[], poll: number, signal: AbortSignal): FileChanges {
+  let changed = false;
+  let wake: (() => void) | undefined;
+  const tell = (): void => {
+    changed = true;
+    wake?.();
+  };
+  const watchers = [...new Set(files.map((file) => dirname(file)))].map((directory) =>
+    tryWatch(directory, tell),
+  );
+  signal.addEventListener('abort', tell);
+  return {
+    async next() {
+      if (!changed && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, poll);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        wake = undefined;
+      }
+      const quiet = !changed;
+      changed = false;
+      return quiet;
+    },
+    close() {
+      signal.removeEventListener('abort', tell);
+      for (const watcher of watchers) watcher?.close();
+    },
+  };
+}
+
+/** The poll does its work where there is no watch: no such directory yet, or no more watches to be had. */
+function tryWatch(directory: string, tell: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, tell);
+    watcher.on('error', () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}

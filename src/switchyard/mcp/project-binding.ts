@@ -1,0 +1,188 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { expandHome } from '../config/expand-home.ts';
+import { CONFIG_FILE, findYardConfig } from '../config/find.ts';
+import { readConfig } from '../config/read.ts';
+import { recordedConfig } from '../config/recorded.ts';
+import type { YardContext } from '../context.ts';
+import { homeOf } from '../state/home.ts';
+import { namedHere } from '../state/project-name.ts';
+import { isInside, realPath } from '../state/real-path.ts';
+import type { State } from '../state/records.ts';
+import { openRegistry } from '../state/registry.ts';
+import { checkoutOf, prefixOf } from '../worktrees/repository.ts';
+import { innermost, currentWorktree, worktreesWith } from '../worktrees/current-worktree.ts';
+import { isAlias, rootOfAlias } from './alias.ts';
+
+/** The project that a server is for, as long as it runs. Paths are absolute and without symbolic links. */
+export interface BoundProject {
+  /** Nothing outside of it and its worktrees can be reached. */
+  readonly root: string;
+  /** Where calls are made that do not say where. */
+  readonly cwd: string;
+  /** Whether there is a `switchyard.toml`. Where there is none yet, there may be one later. */
+  readonly found: boolean;
+}
+
+/** Which project a server is for. At most one of `alias` and `project` is given. */
+export interface ProjectSelector {
+  /** Where the server was started, or is configured: its project, where none is named. */
+  readonly directory: string;
+  /** The name of a project that was registered. */
+  readonly alias?: string | undefined;
+  /** A path, relative to the directory, or such a name. What is there in the file system comes first. */
+  readonly project?: string | undefined;
+  /**
+   * Whether commands of the project's file are run only where somebody has registered the project. A host may have started
+   * us in a repository that was only just cloned. Default false.
+   */
+  readonly onlyRegistered?: boolean | undefined;
+}
+
+/** Throws where commands of a project must not be run for an agent: nobody has registered the project. */
+export function refuseUnregistered(
+  { onlyRegistered }: ProjectSelector,
+  { root }: BoundProject,
+  env: NodeJS.ProcessEnv,
+): void {
+  if (onlyRegistered !== true) return;
+  const { project_aliases: aliases } = openRegistry(homeOf(env)).read();
+  if (Object.values(aliases).some((registered) => realPath(registered) === root)) return;
+  throw new SwitchboardError(
+    'PROJECT_NOT_INSTALLED',
+    `No service of ${root} is started: this MCP server was not installed for that project.`,
+    {
+      hint: 'If its owner trusts it, they run `switchyard mcp install` there, or start the services themselves in a terminal.',
+    },
+  );
+}
+
+/**
+ * Finds the project of a server. Started in a worktree, it is for the project that the worktree belongs to, and calls
+ * are made in the worktree.
+ */
+export function bindProject(
+  { directory, alias, project }: ProjectSelector,
+  env: NodeJS.ProcessEnv,
+): BoundProject {
+  const state = openRegistry(homeOf(env)).read();
+  if (alias !== undefined) return bindAlias(state, alias, directory);
+  if (project === undefined) return bindDirectory(state, directory);
+  const path = resolve(directory, expandHome(project));
+  if (existsSync(path)) return bindDirectory(state, path);
+  if (isAlias(project)) return bindAlias(state, project, directory);
+  throw new SwitchboardError('NO_PROJECT', `There is no directory ${path}.`, {
+    hint: 'Correct "project", or leave it out to use the directory of the configuration.',
+  });
+}
+
+function bindAlias(state: State, alias: string, directory: string): BoundProject {
+  const root = realPath(rootOfAlias(state, alias));
+  const start = realPath(directory);
+  return { root, cwd: isInWorktree(state, root, start) ? start : root, found: true };
+}
+
+function bindDirectory(state: State, directory: string): BoundProject {
+  const start = realPath(directory);
+  const file = findYardConfig(state, start);
+  refuseOrphan(state, start, file);
+  if (file === undefined) return { root: start, cwd: start, found: false };
+  const root = dirname(file);
+  return { root, cwd: isInWorktree(state, root, start) ? start : root, found: true };
+}
+
+export interface BoundCall {
+  /** Where the call is made; relative to where calls are made that do not say it, which is the default. */
+  readonly cwd?: string | undefined;
+  /** Whether what the records know of the project will do, where its file is broken or gone. Default false. */
+  readonly orRecorded?: boolean | undefined;
+}
+
+/** The project for one call. Reads the file anew: whoever edits it need not start the server again. */
+export function openBoundProject(
+  bound: BoundProject,
+  env: NodeJS.ProcessEnv,
+  call: BoundCall = {},
+): YardContext {
+  const home = homeOf(env);
+  const registry = openRegistry(home);
+  const state = registry.read();
+  const cwd = confine(bound, state, call.cwd);
+  const base = { home, registry, cwd, env };
+  try {
+    const file = join(bound.root, CONFIG_FILE);
+    if (!existsSync(file)) throw noProject(bound.root);
+    return { ...base, config: namedHere(state, readConfig(file)) };
+  } catch (problem) {
+    const record = call.orRecorded === true ? state.projects[bound.root] : undefined;
+    if (record === undefined || !(problem instanceof SwitchboardError)) throw problem;
+    return { ...base, config: recordedConfig(record), problem };
+  }
+}
+
+/** The directory of a call, if it is one of the project or of its worktrees. */
+function confine({ root, cwd }: BoundProject, state: State, given: string | undefined): string {
+  const wanted = given === undefined ? cwd : realPath(resolve(cwd, expandHome(given)));
+  if (!isInside(root, wanted) && !isInWorktree(state, root, wanted)) {
+    throw new SwitchboardError(
+      'CWD_OUTSIDE',
+      `cwd must stay under MCP server root or a registered worktree: ${root}`,
+      {
+        hint:
+          given === undefined
+            ? `${wanted}, where the server was started, is no worktree any more.`
+            : undefined,
+      },
+    );
+  }
+  if (statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true) return wanted;
+  throw new SwitchboardError('CWD_MISSING', `cwd is not a directory: ${wanted}`);
+}
+
+function noProject(root: string): SwitchboardError {
+  return new SwitchboardError('NO_PROJECT', `could not find ${CONFIG_FILE} from ${root}`, {
+    hint: 'Run `switchyard init` there first.',
+  });
+}
+
+/** A worktree of the very project: one of our own, or one that git itself lists for the same repository. */
+function isInWorktree(state: State, root: string, directory: string): boolean {
+  const current = currentWorktree({ cwd: directory, config: { root } }, state.projects[root]);
+  return current !== undefined && (current.registered || isKnownToGit(current.path));
+}
+
+/** Anybody can write a `.git` that names this repository. Git believes it only where the repository names it, too. */
+function isKnownToGit(top: string): boolean {
+  const checkout = checkoutOf(top);
+  if (checkout === undefined) return false;
+  try {
+    const back = readFileSync(join(checkout.gitDirectory, 'gitdir'), 'utf8').trim();
+    return realPath(resolve(checkout.gitDirectory, back)) === join(top, '.git');
+  } catch {
+    return false;
+  }
+}
+
+/** A worktree whose project is gone would otherwise count as a project of its own: git has put a copy of the file there. */
+function refuseOrphan(state: State, start: string, file: string | undefined): void {
+  const worktrees = worktreesWith(state, start);
+  // Projects of one repository share their worktrees: it is an orphan for those that had the file.
+  const folders = worktrees.map((each) => ({
+    ...each,
+    path: join(each.path, prefixOf(each.root)),
+  }));
+  const worktree = innermost(folders, start) ?? innermost(worktrees, start);
+  if (worktree === undefined || (file !== undefined && !isInside(worktree.path, file))) return;
+  const { path, root, config } = worktree;
+  if (config !== join(root, CONFIG_FILE))
+    throw new SwitchboardError('WORKTREE_ORPHAN', `The worktree ${path} is recorded for no project.`, {
+      hint: 'Create it again from the directory of its project.',
+    });
+  if (existsSync(config)) return;
+  throw new SwitchboardError(
+    'WORKTREE_ORPHAN',
+    `The project of the worktree ${path} no longer has ${CONFIG_FILE}: ${root}`,
+    { hint: `Restore ${config}, or create the worktree again from the directory of its project.` },
+  );
+}

@@ -1,0 +1,77 @@
+import { basename } from 'node:path';
+import type { YardContext } from '../context.ts';
+import { isInside } from '../state/real-path.ts';
+import type { ProjectRecord, State, WorktreeRecord } from '../state/records.ts';
+import { checkoutOf, headOf } from './repository.ts';
+
+/** The worktree a command was called in. */
+export interface CurrentWorktree {
+  readonly branch: string;
+  /** The top of the worktree. */
+  readonly path: string;
+  readonly registered: boolean;
+}
+
+/**
+ * The worktree of the project that `cwd` is in; undefined in the project itself. A worktree made by another tool counts
+ * without a record.
+ */
+export function currentWorktree(
+  context: Pick<YardContext, 'cwd'> & { readonly config: Pick<YardContext['config'], 'root'> },
+  project: ProjectRecord | undefined,
+): CurrentWorktree | undefined {
+  const { cwd, config } = context;
+  const record = innermost(Object.values(project?.worktrees ?? {}), cwd);
+  if (record !== undefined) {
+    return { branch: branchOfRecord(record, project!), path: record.path, registered: true };
+  }
+  const checkout = checkoutOf(cwd);
+  const own = checkoutOf(config.root);
+  if (checkout?.linked !== true || checkout.commonDirectory !== own?.commonDirectory) return undefined;
+  if (checkout.top === own.top) return undefined;
+  return { branch: branchOfCheckout(checkout.top), path: checkout.top, registered: false };
+}
+
+/** The recorded worktrees of all projects that hold a directory. Projects of one repository share theirs. */
+export function worktreesWith(
+  state: State,
+  directory: string,
+): readonly { readonly path: string; readonly root: string; readonly config: string }[] {
+  return Object.values(state.projects).flatMap(({ root, config, worktrees }) =>
+    Object.values(worktrees)
+      .filter(({ path }) => isInside(path, directory))
+      .map(({ path }) => ({ path, root, config })),
+  );
+}
+
+/** A worktree may lie in another one. */
+export function innermost<T extends { readonly path: string }>(
+  worktrees: readonly T[],
+  directory: string,
+): T | undefined {
+  return worktrees
+    .filter((worktree) => isInside(worktree.path, directory))
+    .sort((a, b) => b.path.length - a.path.length)[0];
+}
+
+/**
+ * The branch of a worktree that is recorded for one. When another is checked out in it by now, git is right; but while
+ * anything is recorded for the old one, its services are found under the name they were started with.
+ */
+export function branchOfRecord(record: WorktreeRecord, project: ProjectRecord): string {
+  const entries = [...Object.values(project.services), ...Object.values(project.checkouts)];
+  if (entries.some((entry) => entry.branch_slug === record.slug)) return record.branch;
+  return headAt(record.path)?.branch ?? record.branch;
+}
+
+/** The branch of a worktree without a record. On no branch, the name that git gave it: a commit changes too often. */
+export function branchOfCheckout(top: string): string {
+  const checkout = checkoutOf(top);
+  const head = headAt(top);
+  return head?.branch ?? basename(checkout?.gitDirectory ?? top);
+}
+
+function headAt(top: string): ReturnType<typeof headOf> {
+  const checkout = checkoutOf(top);
+  return checkout?.top === top ? headOf(checkout) : undefined;
+}
