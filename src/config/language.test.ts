@@ -15,7 +15,7 @@ function own(language: unknown, env: Env = {}, rest: object = {}): ReturnType<ty
   return load({ 'switchboard.config.json': { mcpServers: { s: entry } } }, env);
 }
 
-function said({ warnings }: LoadedConfig): string {
+function warningText({ warnings }: LoadedConfig): string {
   return warnings.map(describeWarning).join('\n');
 }
 
@@ -72,14 +72,14 @@ describe('language', () => {
   test('costs the server where a variable is not set, and says which', async () => {
     const config = await own({ apiKey: '${NOT_SET}' });
     expect(config.servers).toEqual([]);
-    expect(said(config)).toMatch(/language\.apiKey.*NOT_SET/);
+    expect(warningText(config)).toMatch(/language\.apiKey.*NOT_SET/);
   });
 
   test('wants an address that is one once it is filled in', async () => {
     const config = await own({ baseUrl: '${URL}' }, { URL: 'localhost without a scheme' });
     expect(config.servers).toEqual([]);
-    expect(said(config)).toMatch(/language\.baseUrl.*is not an address that can be used/);
-    expect(said(config)).not.toContain('without a scheme');
+    expect(warningText(config)).toMatch(/language\.baseUrl.*is not an address that can be used/);
+    expect(warningText(config)).not.toContain('without a scheme');
   });
 
   test.each<[string, unknown, RegExp]>([
@@ -92,14 +92,14 @@ describe('language', () => {
   ])('is refused with %s', async (_, language, message) => {
     const config = await own(language);
     expect(config.servers).toEqual([]);
-    expect(said(config)).toMatch(message);
+    expect(warningText(config)).toMatch(message);
   });
 
   test('is for a server that is started or reached, not for a part of this program', async () => {
     const config = await load({
       'switchboard.config.json': { mcpServers: { s: { builtin: 'switchyard', language: true } } },
     });
-    expect(said(config)).toMatch(/language: has no effect on a server with "builtin"/);
+    expect(warningText(config)).toMatch(/language: has no effect on a server with "builtin"/);
   });
 
   test.each<[string, Record<string, object>]>([
@@ -112,7 +112,7 @@ describe('language', () => {
     ['one about a remote one', { 'mcps/s/.mcp.json': { name: 's', url: 'http://x.test', language: true } }],
   ])('may stand in the definition of %s', async (_, files) => {
     const config = await load(files);
-    expect(said(config)).toBe('');
+    expect(warningText(config)).toBe('');
     expect(config.servers[0]!.language).toEqual(DEFAULT);
   });
 

@@ -25,7 +25,7 @@ function origins({ servers }: LoadedConfig): Record<string, string> {
   return Object.fromEntries(servers.map(({ name, origin }) => [name, origin.file]));
 }
 
-function said({ warnings }: LoadedConfig, level: 'warn' | 'info' = 'warn'): string {
+function warningText({ warnings }: LoadedConfig, level: 'warn' | 'info' = 'warn'): string {
   return warnings
     .filter((warning) => warning.level === level)
     .map(describeWarning)
@@ -51,8 +51,8 @@ test("the servers of both files are there; of one name, the project's", async ()
     ],
   });
   // Meant that way, so nobody is warned.
-  expect(said(loaded)).toBe('');
-  expect(said(loaded, 'info')).toContain(`${userFile}: mcpServers.both`);
+  expect(warningText(loaded)).toBe('');
+  expect(warningText(loaded, 'info')).toContain(`${userFile}: mcpServers.both`);
 });
 
 test("outside of a project, the user's file is all there is", async () => {
@@ -73,13 +73,13 @@ test('"extends": false leaves out the file of the user, even a broken one', asyn
   expect(loaded.settings.exposure).toBe('suite');
   expect(loaded.search).toEqual({ cwd: place.path('app/src'), userDirectory: undefined });
   place.write(`user/${NAME}`, '{');
-  expect(said(await load({ strict: true }))).toBe('');
+  expect(warningText(await load({ strict: true }))).toBe('');
 });
 
 test('"extends" means nothing in the file of a user', async () => {
   const { load, userFile } = person({ extends: false, mcpServers: { mine: server('a') } }, {});
   const loaded = await load();
-  expect(said(loaded)).toContain(`${userFile}: extends: is ignored here`);
+  expect(warningText(loaded)).toContain(`${userFile}: extends: is ignored here`);
   expect(origins(loaded)).toEqual({ mine: userFile });
 });
 
@@ -184,7 +184,7 @@ test('discovered servers belong to the directory of their file, and a .mcp.json 
   const loaded = await load();
   expect(origins(loaded)).toEqual({ t: place.path('app/tools/t.json'), root: place.path('app/.mcp.json') });
   expect(loaded.servers.map(({ origin }) => origin.scope)).toEqual(['project', 'project']);
-  expect(said(loaded, 'info')).toContain(`${userFile}: mcpServers.root`);
+  expect(warningText(loaded, 'info')).toContain(`${userFile}: mcpServers.root`);
 });
 
 test.each([
@@ -197,8 +197,8 @@ test.each([
   const broken = place.path(which, NAME);
   const loaded = await load();
   expect(loaded.servers.map(({ name }) => name)).toEqual(['ok']);
-  expect(said(loaded)).toContain(`${broken}:`);
-  expect(said(loaded)).toContain(`${broken}: is left out until it is corrected`);
+  expect(warningText(loaded)).toContain(`${broken}:`);
+  expect(warningText(loaded)).toContain(`${broken}: is left out until it is corrected`);
   expect(loaded.files.filter(({ leftOut }) => leftOut).map(({ path }) => path)).toEqual([broken]);
   await expect(load({ strict: true })).rejects.toThrow(broken);
 });
@@ -212,7 +212,7 @@ test('where no file can be used, it is an error', async () => {
 test("what is said about a server of another project is no typo in the user's file", async () => {
   const { load, projectFile } = person({ suites: { elsewhere: {} } }, { suites: { typo: {} } });
   const loaded = await load();
-  expect(said(loaded)).toBe(`${projectFile}: suites.typo: there is no server of this name.`);
+  expect(warningText(loaded)).toBe(`${projectFile}: suites.typo: there is no server of this name.`);
 });
 
 test('descriptions of both are read', async () => {

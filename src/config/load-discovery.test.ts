@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { echo, load, names, project, said } from './load.cases.ts';
+import { echo, load, names, project, warningText } from './load.cases.ts';
 
 describe('discovery', () => {
   test('without files there are no servers, with files they are known by name (A-25, A-57)', async () => {
@@ -105,7 +105,7 @@ describe('discovery', () => {
     });
     const loaded = await load(directory);
     expect(names(loaded)).toEqual(['f', 'z']);
-    const text = said(loaded, 'warn');
+    const text = warningText(loaded, 'warn');
     expect(text).toContain(
       'mcps/a/.mcp.json:1:1: this "{" is never closed, in: {"name": "…",; the file is skipped',
     );
@@ -154,31 +154,33 @@ describe('discovery', () => {
       timeouts: { rpcMs: 5000 },
       tools: { deny: [{ pattern: 'y' }] },
     });
-    expect(said(loaded, 'info')).toContain(
+    expect(warningText(loaded, 'info')).toContain(
       'mcpServers.a.alwaysAllow: is a setting of another host and has no effect here',
     );
-    expect(said(loaded, 'info')).toContain('mcpServers.a.disabledTools: is read as "hiddenTools"');
-    expect(said(loaded, 'warn')).toContain(
+    expect(warningText(loaded, 'info')).toContain('mcpServers.a.disabledTools: is read as "hiddenTools"');
+    expect(warningText(loaded, 'warn')).toContain(
       'mcpServers.a.comand: is not a known key and is ignored. Did you mean "command"?',
     );
-    expect(said(loaded, 'warn')).toContain('.mcp.json: mcpServers.b.command: must be the program to start');
-    expect(said(loaded)).not.toContain('mcpServers.c');
-    expect(said(loaded, 'info')).toContain('mcpServers.d.trust: is a setting of another host');
-    expect(said(loaded, 'info')).toContain('mcpServers.d.env: has no effect on a server with "url"');
-    expect(said(loaded, 'warn')).toContain(
+    expect(warningText(loaded, 'warn')).toContain(
+      '.mcp.json: mcpServers.b.command: must be the program to start',
+    );
+    expect(warningText(loaded)).not.toContain('mcpServers.c');
+    expect(warningText(loaded, 'info')).toContain('mcpServers.d.trust: is a setting of another host');
+    expect(warningText(loaded, 'info')).toContain('mcpServers.d.env: has no effect on a server with "url"');
+    expect(warningText(loaded, 'warn')).toContain(
       'mcpServers.w.type: servers reached by WebSocket are not supported; the server cannot be used',
     );
-    expect(said(loaded, 'warn')).toContain(
+    expect(warningText(loaded, 'warn')).toContain(
       'mcpServers.e: must be an object, not null; the server cannot be used',
     );
   });
 
   test('a root .mcp.json without a map, or broken, stops nothing', async () => {
-    expect(said(await load(project({ '.mcp.json': { name: 'x' } })), 'info')).toContain(
+    expect(warningText(await load(project({ '.mcp.json': { name: 'x' } })), 'info')).toContain(
       'has no "mcpServers"',
     );
-    expect(said(await load(project({ '.mcp.json': '{' })), 'warn')).toContain('the file is skipped');
-    expect(said(await load(project({ '.mcp.json': { mcpServers: [] } })), 'warn')).toContain(
+    expect(warningText(await load(project({ '.mcp.json': '{' })), 'warn')).toContain('the file is skipped');
+    expect(warningText(await load(project({ '.mcp.json': { mcpServers: [] } })), 'warn')).toContain(
       'must be an object',
     );
   });
@@ -192,8 +194,10 @@ describe('discovery', () => {
       }),
     );
     expect(names(loaded)).toEqual(['a']);
-    expect(said(loaded, 'info')).toContain('mcpServers.switchboard: "switchboard" starts Switchboard itself');
-    expect(said(loaded, 'warn')).toBe('');
+    expect(warningText(loaded, 'info')).toContain(
+      'mcpServers.switchboard: "switchboard" starts Switchboard itself',
+    );
+    expect(warningText(loaded, 'warn')).toBe('');
   });
 
   test('of several definitions of a name the first wins: config, then patterns in order, then the root file', async () => {
@@ -206,9 +210,9 @@ describe('discovery', () => {
     };
     const all = await load(project(files));
     expect(all.servers).toMatchObject([{ command: 'config' }, { command: 'echo' }]);
-    expect(said(all, 'warn').split('\n')).toHaveLength(3);
-    expect(said(all)).toContain('.mcp.json: mcpServers.x: "x" is already defined in');
-    expect(said(all)).toContain('switchboard.config.json (mcpServers.x); this one is ignored');
+    expect(warningText(all, 'warn').split('\n')).toHaveLength(3);
+    expect(warningText(all)).toContain('.mcp.json: mcpServers.x: "x" is already defined in');
+    expect(warningText(all)).toContain('switchboard.config.json (mcpServers.x); this one is ignored');
     const without = (...names: string[]): string =>
       project(Object.fromEntries(Object.entries(files).filter(([name]) => !names.includes(name))));
     const second = await load(without('switchboard.config.json'));
@@ -225,7 +229,7 @@ describe('discovery', () => {
       }),
     );
     expect(loaded.servers).toEqual([]);
-    expect(said(loaded, 'warn')).toBe('');
+    expect(warningText(loaded, 'warn')).toBe('');
   });
 
   test('a root file that a pattern finds too is read once', async () => {

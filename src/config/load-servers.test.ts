@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { echo, load, names, project, said } from './load.cases.ts';
+import { echo, load, names, project, warningText } from './load.cases.ts';
 
 describe('mcpServers', () => {
   test('an entry becomes a definition with everything filled in', async () => {
@@ -201,11 +201,11 @@ describe('mcpServers', () => {
       project({ 'switchboard.config.json': { mcpServers: { a: echo, bad, z: echo } } }),
     );
     expect(names(loaded)).toEqual(['a', 'z']);
-    expect(said(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
-    expect(said(loaded)).toMatch(/the server cannot be used/i);
-    expect(said(loaded)).not.toMatch(/[.?!];/);
+    expect(warningText(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
+    expect(warningText(loaded)).toMatch(/the server cannot be used/i);
+    expect(warningText(loaded)).not.toMatch(/[.?!];/);
     expect(loaded.warnings.map(({ server }) => server)).toContain('bad');
-    expect(said(loaded)).not.toContain('s3cret');
+    expect(warningText(loaded)).not.toContain('s3cret');
   });
 
   test.each([
@@ -236,7 +236,7 @@ describe('mcpServers', () => {
   ])('%j works without the key nobody knows, with a warning', async (entry, expected) => {
     const loaded = await load(project({ 'switchboard.config.json': { mcpServers: { a: entry } } }));
     expect(names(loaded)).toEqual(['a']);
-    expect(said(loaded, 'warn')).toContain(`switchboard.config.json: mcpServers.a.${expected}`);
+    expect(warningText(loaded, 'warn')).toContain(`switchboard.config.json: mcpServers.a.${expected}`);
   });
 
   test('names that cannot be are skipped, names of object members are names like any other', async () => {
@@ -250,7 +250,7 @@ describe('mcpServers', () => {
       instructionsMaxChars: 2000,
       mode: 'summary',
     });
-    expect(said(loaded)).toContain('a server name has 1 to 64 characters');
+    expect(warningText(loaded)).toContain('a server name has 1 to 64 characters');
     expect(({} as { command?: string }).command).toBeUndefined();
   });
 
@@ -271,7 +271,7 @@ describe('mcpServers', () => {
     });
     const loaded = await load(directory, { SECRET: 's3cret', EMPTY: '' });
     expect(names(loaded)).toEqual(['z']);
-    const text = said(loaded, 'warn');
+    const text = warningText(loaded, 'warn');
     expect(text).toContain(
       'switchboard.config.json: mcpServers.a.env.T: the environment variable MISSING is not set; the server cannot be used',
     );
@@ -310,7 +310,7 @@ describe('mcpServers', () => {
       ['b', 'remote'],
       ['c', 'stdio'],
     ]);
-    expect(said(loaded)).toBe('');
+    expect(warningText(loaded)).toBe('');
   });
 });
 
@@ -364,7 +364,7 @@ describe('suites', () => {
         'switchboard.config.json': { suites: { playwrigth: {} }, mcpServers: { playwright: echo } },
       }),
     );
-    expect(said(loaded)).toContain(
+    expect(warningText(loaded)).toContain(
       'suites.playwrigth: there is no server of this name. Did you mean "playwright"?',
     );
   });

@@ -26,7 +26,7 @@ export function names(loaded: LoadedConfig): string[] {
   return loaded.servers.map((server) => server.name);
 }
 
-export function said(loaded: LoadedConfig, level?: 'warn' | 'info'): string {
+export function warningText(loaded: LoadedConfig, level?: 'warn' | 'info'): string {
   return loaded.warnings
     .filter((warning) => level === undefined || warning.level === level)
     .map(describeWarning)

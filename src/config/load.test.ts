@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
 import { userConfigDirectory } from '../shared/paths.ts';
 import { loadConfig } from './index.ts';
-import { echo, load, names, project, said } from './load.cases.ts';
+import { echo, load, names, project, warningText } from './load.cases.ts';
 
 async function failure(promise: Promise<unknown>): Promise<SwitchboardError> {
   const error: unknown = await promise.then(
@@ -150,7 +150,7 @@ describe('settings', () => {
     [{ ['__proto__x']: {} }, '__proto__x: is not a known key and is ignored.'],
   ])('%j is a warning with a suggestion; the servers work', async (config, expected) => {
     const loaded = await load(project({ 'switchboard.config.json': { mcpServers: { a: echo }, ...config } }));
-    expect(said(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
+    expect(warningText(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
     expect(names(loaded)).toEqual(['a']);
   });
 
@@ -255,7 +255,7 @@ describe('settings', () => {
     expect(loaded.logDirectory).toBeUndefined();
     const optional = project({ 'switchboard.config.json': { logDirectory: '${LOGS:-}' } });
     expect(await load(optional)).toMatchObject({ logDirectory: undefined, warnings: [] });
-    expect(said(loaded, 'warn')).toContain(
+    expect(warningText(loaded, 'warn')).toContain(
       'switchboard.config.json: logDirectory: the environment variable LOGS is not set; no log file is written',
     );
   });
@@ -350,7 +350,7 @@ describe('files', () => {
     });
     const loaded = await load(directory);
     expect(loaded.settings.logLevel).toBe('error');
-    expect(said(loaded)).toContain('switchboard.config.mjs: is not used');
+    expect(warningText(loaded)).toContain('switchboard.config.mjs: is not used');
   });
 
   test('a file asked for by name is used from anywhere, and relative paths follow it', async () => {

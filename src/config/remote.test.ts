@@ -24,7 +24,7 @@ function only({ servers, warnings }: LoadedConfig): RemoteDefinition {
   return server;
 }
 
-function said({ warnings }: LoadedConfig): string {
+function warningText({ warnings }: LoadedConfig): string {
   return warnings.map(describeWarning).join('\n');
 }
 
@@ -87,8 +87,8 @@ describe('an entry of our own', () => {
     const loaded = await own(entry, { BAD: 'file:///s3cret', LINES: 's3cret\nX: y' });
     expect(loaded.servers).toEqual([]);
     expect(loaded.unusable.map(({ name }) => name)).toEqual(['r']);
-    expect(said(loaded)).toContain(`${expected}; the server cannot be used`);
-    expect(said(loaded)).not.toContain('s3cret');
+    expect(warningText(loaded)).toContain(`${expected}; the server cannot be used`);
+    expect(warningText(loaded)).not.toContain('s3cret');
   });
 
   test('that is turned off is not looked into', async () => {
@@ -118,7 +118,9 @@ describe('an entry of our own', () => {
       headers: { 'Content-Type': 'text/plain', Accept: '*/*', A: 'b' },
     });
     expect(only(loaded).headers).toEqual({ A: 'b' });
-    expect(said(loaded)).toContain('mcpServers.r.headers.Content-Type: is a header that Switchboard sets');
+    expect(warningText(loaded)).toContain(
+      'mcpServers.r.headers.Content-Type: is a header that Switchboard sets',
+    );
     expect(loaded.warnings.map(({ level }) => level)).toEqual(['info', 'info']);
   });
 });
@@ -149,13 +151,15 @@ describe("another program's entry", () => {
     };
     const server = only(await foreign(entry, { TOKEN: 't', B: 'b' }));
     expect(server.headers).toEqual({ 'X-A': 'a', 'X-B': 'b', Authorization: 'Bearer t' });
-    expect(said(await foreign(entry, { B: 'b' }))).toContain(
+    expect(warningText(await foreign(entry, { B: 'b' }))).toContain(
       'mcpServers.r.headers.Authorization: the environment variable TOKEN is not set; the server cannot be used',
     );
     const twice = { ...entry, headers: { authorization: 's3cret' } };
     const loaded = await foreign(twice, { TOKEN: 't', B: 'b' });
-    expect(said(loaded)).toContain('mcpServers.r.headers.authorization: is the same header as one before it');
-    expect(said(loaded)).not.toContain('s3cret');
+    expect(warningText(loaded)).toContain(
+      'mcpServers.r.headers.authorization: is the same header as one before it',
+    );
+    expect(warningText(loaded)).not.toContain('s3cret');
   });
 
   test('is a program where the address is left empty', async () => {
@@ -190,7 +194,7 @@ describe("another program's entry", () => {
   ])('%j cannot be used, with a warning', async (entry, expected) => {
     const loaded = await foreign(entry);
     expect(loaded.unusable.map(({ name }) => name)).toEqual(['r']);
-    expect(said(loaded)).toContain(expected);
+    expect(warningText(loaded)).toContain(expected);
   });
 
   test('that is turned off needs nothing else', async () => {
@@ -230,6 +234,6 @@ describe('a file about one server', () => {
   ])('%j cannot be used, with a warning', async (file, expected) => {
     const loaded = await load({ 'mcps/far/.mcp.json': file });
     expect(loaded.servers).toEqual([]);
-    expect(said(loaded)).toContain(expected);
+    expect(warningText(loaded)).toContain(expected);
   });
 });

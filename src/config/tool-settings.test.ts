@@ -24,7 +24,7 @@ async function only(config: object, env?: Record<string, string>): Promise<Serve
   return servers[0]!;
 }
 
-function said({ warnings }: LoadedConfig): string[] {
+function warningTexts({ warnings }: LoadedConfig): string[] {
   return warnings.map(({ level, key = '', message }) => `${level} ${describeWarning({ key, message })}`);
 }
 
@@ -131,7 +131,7 @@ describe('how a tool looks', () => {
         },
       },
     });
-    expect(said(loaded)).toEqual([
+    expect(warningTexts(loaded)).toEqual([
       'warn mcpServers.a.exposedTools[0].exposed: "t" is already renamed to "two" in mcpServers.a.tools.t, which holds',
       'warn mcpServers.a.exposedTools[3].exposed: "v" is already renamed to "first" in mcpServers.a.exposedTools[2], which holds',
     ]);
@@ -155,7 +155,7 @@ describe('how a tool looks', () => {
     const loaded = await loadOwn({
       mcpServers: { a: { ...echo, tools: { t: { name: 'x' }, u: { name: 'x' } } } },
     });
-    expect(said(loaded)).toEqual([
+    expect(warningTexts(loaded)).toEqual([
       'warn mcpServers.a.tools.u: "x" is the new name of "t" already; give "u" another one',
     ]);
   });
@@ -225,7 +225,7 @@ describe('presets', () => {
     const loaded = await loadOwn(
       '{"mcpServers": {"a": {"command": "x", "tools": {"t": {"presets": {"n": 1e999}}}}}}',
     );
-    expect(said(loaded)).toEqual([
+    expect(warningTexts(loaded)).toEqual([
       'warn mcpServers.a.tools.t.presets.n: must be a value that can be written in JSON; the server cannot be used',
     ]);
   });
@@ -299,7 +299,7 @@ describe('a map that other programs read too', () => {
       { name: 'b' },
     ]);
     expect(loaded.servers[1]?.tools.shapes.get('t')?.exposed).toBe('u');
-    expect(said(loaded)).toEqual([
+    expect(warningTexts(loaded)).toEqual([
       'info mcpServers.b.trust: is a setting of another host and has no effect here',
       'warn mcpServers.c.exposedTools[0]: must be the name or pattern of a tool, or {"original", "exposed"}; the server cannot be used',
       'warn mcpServers.d.offer: must name at least one of "tools", "resources", "prompts"; the server cannot be used',
@@ -314,6 +314,6 @@ describe('a map that other programs read too', () => {
       undefined,
       ['x'],
     ]);
-    expect(said(loaded)).toEqual(['info mcpServers.b.tools: is read as "exposedTools"']);
+    expect(warningTexts(loaded)).toEqual(['info mcpServers.b.tools: is read as "exposedTools"']);
   });
 });

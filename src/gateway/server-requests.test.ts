@@ -18,17 +18,17 @@ function asking(
   sessions: readonly Session[],
   params: object = {},
 ): (ClientLink | [code: number, message: string])[] {
-  const became: (ClientLink | [number, string])[] = [];
+  const outcomes: (ClientLink | [number, string])[] = [];
   const method = 'elicitation/create';
   const question: ServerRequest = {
     method,
     request: Message.from({ jsonrpc: '2.0', id: 1, method, params }, SERVER_SHAPE),
     callers: () => new Set(callers),
-    relayTo: (client) => void became.push(client),
-    refuse: (code, message) => void became.push([code, message]),
+    relayTo: (client) => void outcomes.push(client),
+    refuse: (code, message) => void outcomes.push([code, message]),
   };
   relayServerRequest(question, new Set(sessions));
-  return became;
+  return outcomes;
 }
 
 test('the client that is meant is the one whose call runs, or the only one there is, and never a guess', () => {

@@ -11,12 +11,12 @@ import { readServers } from './read-servers.ts';
 import { undoTakeover, takeOver, type TakeoverResult, type TakeoverPart } from './takeover.ts';
 import { storedRecords } from './takeover-record.ts';
 
-interface World {
+interface TestHome {
   readonly where: HostEnvironment;
   readonly state: string;
 }
 
-function world(): World {
+function createTestHome(): TestHome {
   const made = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'switchboard-hosts-'));
   onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
   return {
@@ -26,15 +26,15 @@ function world(): World {
 }
 const isOurs = (entry: unknown): boolean => isTable(entry) && entry.command === '/sb';
 const ours = { command: '/sb', args: ['--config', '/c'] };
-const userFile = (host: Host, { where }: World): string => host.files.user(where)[0]!;
-const put = (host: Host, at: World, text: string): void => {
+const userFile = (host: Host, { where }: TestHome): string => host.files.user(where)[0]!;
+const put = (host: Host, at: TestHome, text: string): void => {
   fs.mkdirSync(dirname(userFile(host, at)), { recursive: true });
   fs.writeFileSync(userFile(host, at), text);
 };
-const read = (host: Host, at: World): string => fs.readFileSync(userFile(host, at), 'utf8');
+const read = (host: Host, at: TestHome): string => fs.readFileSync(userFile(host, at), 'utf8');
 
 /** Takes over all servers that the host has, with an entry at the place of the first. */
-function takeAll(host: Host, at: World): Promise<TakeoverResult> {
+function takeAll(host: Host, at: TestHome): Promise<TakeoverResult> {
   const parts = new Map<string, TakeoverPart & { servers: Map<string, unknown> }>();
   for (const { location, name, value } of readServers(host, at.where)) {
     const key = JSON.stringify(location.keyPath);
@@ -49,7 +49,7 @@ function takeAll(host: Host, at: World): Promise<TakeoverResult> {
   const [first, ...rest] = [...parts.values()];
   return takeOver({ parts: [first!, ...rest], name: 'switchboard', isOurs, stateDirectory: at.state });
 }
-const ejectAll = async (at: World) => {
+const ejectAll = async (at: TestHome) => {
   const results = [];
   for (const record of storedRecords(at.state))
     results.push(await undoTakeover(record, { isOurs, stateDirectory: at.state }));
@@ -75,7 +75,7 @@ describe.each(HOSTS)('$title', (host) => {
   );
 
   test.each(texts)('what was taken over comes back to the byte: %j', async (text) => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     const names = [...entriesOf(text, host).keys()];
     const taken = await takeAll(host, at);
@@ -89,7 +89,7 @@ describe.each(HOSTS)('$title', (host) => {
   });
 
   test.each(texts)('and in meaning, where the file was changed meanwhile: %j', async (text) => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
     fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'new', { command: 'n' }).text);
@@ -108,7 +108,7 @@ describe('a takeover', () => {
 
   test('of several places in one file is one record', async () => {
     const claude = findHost('claude-code');
-    const at = world();
+    const at = createTestHome();
     const before = JSON.stringify(
       {
         mcpServers: { a: { command: 'a' } },
@@ -129,7 +129,7 @@ describe('a takeover', () => {
   });
 
   test('twice is undone in the other order', async () => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
     fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'c', { command: 'c' }).text);
@@ -150,7 +150,7 @@ describe('a takeover', () => {
   });
 
   test('leaves what is different from what was read', async () => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     const [first] = readServers(host, at.where);
     const servers = new Map<string, unknown>([
@@ -169,7 +169,7 @@ describe('a takeover', () => {
   });
 
   test('does not push a stranger out of our name', async () => {
-    const at = world();
+    const at = createTestHome();
     const theirs = upsertEntry(text, host, 'switchboard', { command: 'theirs' }).text;
     put(host, at, theirs);
     const [first] = readServers(host, at.where);
@@ -185,7 +185,7 @@ describe('a takeover', () => {
   });
 
   test('that is only tried writes nothing', async () => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     const [first] = readServers(host, at.where);
     const part: TakeoverPart = {
@@ -206,7 +206,7 @@ describe('a takeover', () => {
   });
 
   test('that was interrupted has lost nothing, whatever came later', async () => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
     // As if the power had gone between the record and the file.
@@ -223,7 +223,7 @@ describe('a takeover', () => {
   });
 
   test('gives a server back only where its name is free, and keeps the record until then', async () => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
     const other = upsertEntry(read(host, at), host, 'a', { command: 'another' }).text;
@@ -240,7 +240,7 @@ describe('a takeover', () => {
   });
 
   test('of a file that is gone gives it back', async () => {
-    const at = world();
+    const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
     fs.rmSync(userFile(host, at));
@@ -249,7 +249,7 @@ describe('a takeover', () => {
   });
 
   test('leaves an entry of ours alone that was there before it', async () => {
-    const at = world();
+    const at = createTestHome();
     const installed = upsertEntry(text, host, 'switchboard', ours).text;
     put(host, at, installed);
     const servers = new Map<string, unknown>([['a', { command: 'a' }]]);
@@ -267,7 +267,7 @@ describe('a takeover', () => {
   });
 
   test('whose record somebody has spoilt is passed over', () => {
-    const at = world();
+    const at = createTestHome();
     fs.mkdirSync(join(at.state, 'takeover'), { recursive: true });
     for (const [name, content] of Object.entries({
       'a.json': '{',
@@ -293,7 +293,7 @@ test('for any servers, a takeover and its end give the same text', async () => {
       servers,
       fc.constantFrom('', '\n'),
       async (host, list, end) => {
-        const at = world();
+        const at = createTestHome();
         const start = host.format === 'toml' ? `k = 1${end}` : `{"k": 1}${end}`;
         const text = list.reduce(
           (rest, [each, command]) => upsertEntry(rest, host, each, { command: `x${command}` }).text,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ConfiguredServer } from '../config/index.ts';
-import type { ToySource } from './server-manager.cases.ts';
-import { define, refusal, settled, World } from './server-manager.cases.ts';
+import type { TestSource } from './server-manager.cases.ts';
+import { define, refusal, settled, ManagerHarness } from './server-manager.cases.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
 const someName = fc.constantFrom(...NAMES);
@@ -29,14 +29,14 @@ const somePlan = fc.array(
 async function carryOut(
   scheduler: fc.Scheduler,
   plan: typeof somePlan extends fc.Arbitrary<infer Plan> ? Plan : never,
-): Promise<World> {
-  const world = new World();
-  const { manager } = world;
+): Promise<ManagerHarness> {
+  const harness = new ManagerHarness();
+  const { manager } = harness;
   let configured: ConfiguredServer[] = [];
   const work: Promise<unknown>[] = [];
   for (const { what, goOn, fails } of plan) {
     for (const name of NAMES) {
-      world.behave(name, {
+      harness.setBehavior(name, {
         start: scheduler.schedule(Promise.resolve(), `start of ${name}`),
         stop: scheduler.schedule(Promise.resolve(), `end of ${name}`),
         ...(fails ? { fails: new Error(`${name} would not start`) } : {}),
@@ -65,24 +65,24 @@ async function carryOut(
   });
   await Promise.race([Promise.all(work), timeout]);
   await settled();
-  return world;
+  return harness;
 }
 
 test('whatever is asked for in whatever order: everything comes to an end, and what is listed is what runs', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), somePlan, async (scheduler, plan) => {
-      const world = await carryOut(scheduler, plan);
-      const listed = world.gateway.catalog.entries.map(({ source }) => source as ToySource);
+      const harness = await carryOut(scheduler, plan);
+      const listed = harness.gateway.catalog.entries.map(({ source }) => source as TestSource);
       expect(new Set(listed.map((source) => source.name)).size).toBe(listed.length);
       for (const source of listed) expect(source.state.kind).not.toBe('stopped');
-      for (const source of world.sources) {
+      for (const source of harness.sources) {
         if (!listed.includes(source)) expect(source.alive, `${source.life} runs`).toBe(false);
       }
-      for (const { definition, state, tools } of world.manager.list()) {
-        expect(world.manager.definition(definition.name)).toBe(definition);
+      for (const { definition, state, tools } of harness.manager.list()) {
+        expect(harness.manager.definition(definition.name)).toBe(definition);
         if (state.kind === 'running') expect(tools).toEqual([`${definition.name}__tool`]);
       }
-      await world.gateway.close();
+      await harness.gateway.close();
     }),
     { numRuns: 300 },
   );
@@ -91,9 +91,9 @@ test('whatever is asked for in whatever order: everything comes to an end, and w
 test('whatever is asked for in whatever order: no server runs twice at the same time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), somePlan, async (scheduler, plan) => {
-      const world = await carryOut(scheduler, plan);
-      expect(world.doubles).toEqual([]);
-      await world.gateway.close();
+      const harness = await carryOut(scheduler, plan);
+      expect(harness.doubles).toEqual([]);
+      await harness.gateway.close();
     }),
     { numRuns: 300 },
   );

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import type { ConfiguredServer } from '../config/index.ts';
-import { define, hold, refusal, running, settled } from './server-manager.cases.ts';
+import { define, hold, refusal, startManager, settled } from './server-manager.cases.ts';
 
 test('a configuration read again: what is the same stays, the rest is shown anew, restarted, added or removed, in its order', async () => {
   const before = ['same', 'shown', 'process', 'gone'].map((name) => define(name));
-  const world = await running(...before);
-  await world.manager.add(define('by-hand'));
-  world.news();
+  const harness = await startManager(...before);
+  await harness.manager.add(define('by-hand'));
+  harness.takeEvents();
   const stop = hold();
-  world.behave('process', { stop: stop.passed });
+  harness.setBehavior('process', { stop: stop.passed });
   const next = [
     define('new'),
     define('process', { args: ['--other'] }),
     define('shown', { description: 'other' }),
     define('same'),
   ];
-  const applied = await world.manager.apply(next, []);
+  const applied = await harness.manager.apply(next, []);
   expect(applied).toEqual({
     added: ['new'],
     removed: ['gone'],
@@ -24,21 +24,21 @@ test('a configuration read again: what is the same stays, the rest is shown anew
     kept: ['same'],
   });
   await settled();
-  expect(world.lives()).toEqual(['new1', 'process2', 'shown1', 'same1', 'by-hand1']);
-  expect(world.tools()).toEqual(['new__tool', 'shown__tool-other', 'same__tool', 'by-hand__tool']);
-  expect(world.news().sort()).toEqual(
+  expect(harness.lives()).toEqual(['new1', 'process2', 'shown1', 'same1', 'by-hand1']);
+  expect(harness.tools()).toEqual(['new__tool', 'shown__tool-other', 'same__tool', 'by-hand__tool']);
+  expect(harness.takeEvents().sort()).toEqual(
     ['gone1 is gone', 'gone1 stops', 'new1 starts', 'process1 stops'].sort(),
   );
   // The new process waits for the old one.
   stop.release();
   await settled();
-  expect(world.news()).toEqual(['process1 is gone', 'process2 starts']);
-  expect(world.tools()).toContain('process__tool');
-  expect(world.manager.list().map(({ definition }) => definition)).toEqual([
+  expect(harness.takeEvents()).toEqual(['process1 is gone', 'process2 starts']);
+  expect(harness.tools()).toContain('process__tool');
+  expect(harness.manager.list().map(({ definition }) => definition)).toEqual([
     ...next,
     expect.objectContaining({ name: 'by-hand' }),
   ]);
-  const ending = (life: string) => world.sources.find((each) => each.life === life)!.ending;
+  const ending = (life: string) => harness.sources.find((each) => each.life === life)!.ending;
   expect(ending('gone1')).toEqual({
     reason: `Server 'gone' was removed from the configuration.`,
     drainMs: 1234,
@@ -48,71 +48,71 @@ test('a configuration read again: what is the same stays, the rest is shown anew
 
 test('the same configuration again changes nothing', async () => {
   const before = [define('a'), define('b')];
-  const world = await running(...before);
-  const applied = await world.manager.apply([define('a'), define('b')], []);
+  const harness = await startManager(...before);
+  const applied = await harness.manager.apply([define('a'), define('b')], []);
   expect(applied).toMatchObject({ added: [], removed: [], restarted: [], reshown: [], kept: ['a', 'b'] });
   await settled();
-  expect(world.lives()).toEqual(['a1', 'b1']);
-  expect(world.news()).toEqual([]);
+  expect(harness.lives()).toEqual(['a1', 'b1']);
+  expect(harness.takeEvents()).toEqual([]);
 });
 
 test('a configuration that takes over a server added by hand keeps it, and may take it away later', async () => {
-  const world = await running(define('a'));
-  await world.manager.add(define('hand'));
+  const harness = await startManager(define('a'));
+  await harness.manager.add(define('hand'));
   const both = [define('hand'), define('a')];
-  expect(await world.manager.apply(both, [])).toMatchObject({
+  expect(await harness.manager.apply(both, [])).toMatchObject({
     kept: ['hand', 'a'],
   });
-  expect(world.lives()).toEqual(['hand1', 'a1']);
-  expect(await world.manager.apply([define('a')], [])).toMatchObject({
+  expect(harness.lives()).toEqual(['hand1', 'a1']);
+  expect(await harness.manager.apply([define('a')], [])).toMatchObject({
     removed: ['hand'],
   });
-  expect(world.lives()).toEqual(['a1']);
+  expect(harness.lives()).toEqual(['a1']);
 });
 
 test('a configuration that cannot be shown changes nothing, and the next one can', async () => {
   const before = [define('a'), define('b')];
-  const world = await running(...before);
+  const harness = await startManager(...before);
   const breaks = new Error('a bug');
-  world.behave('new', { breaks });
+  harness.setBehavior('new', { breaks });
   const next = [define('new'), define('b', { args: ['--other'] })];
-  expect(await refusal(() => world.manager.apply(next, []))).toBe(breaks);
+  expect(await refusal(() => harness.manager.apply(next, []))).toBe(breaks);
   await settled();
-  expect(world.lives()).toEqual(['a1', 'b1']);
-  expect(world.manager.list().map(({ definition }) => definition)).toEqual(before);
-  expect(world.news()).toEqual([]);
-  world.behave('new', {});
-  await world.manager.apply(next, []);
+  expect(harness.lives()).toEqual(['a1', 'b1']);
+  expect(harness.manager.list().map(({ definition }) => definition)).toEqual(before);
+  expect(harness.takeEvents()).toEqual([]);
+  harness.setBehavior('new', {});
+  await harness.manager.apply(next, []);
   await settled();
-  expect(world.names()).toEqual(['new', 'b']);
+  expect(harness.names()).toEqual(['new', 'b']);
 });
 
 test('a server that one configuration takes out and the next puts back starts when the old one is gone', async () => {
   const before = [define('a')];
-  const world = await running(...before);
+  const harness = await startManager(...before);
   const stop = hold();
-  world.behave('a', { stop: stop.passed });
-  await world.manager.apply([], []);
-  await world.manager.apply(before, []);
+  harness.setBehavior('a', { stop: stop.passed });
+  await harness.manager.apply([], []);
+  await harness.manager.apply(before, []);
   await settled();
-  expect(world.news()).toEqual(['a1 stops']);
+  expect(harness.takeEvents()).toEqual(['a1 stops']);
   stop.release();
   await settled();
-  expect(world.news()).toEqual(['a1 is gone', 'a2 starts']);
+  expect(harness.takeEvents()).toEqual(['a1 is gone', 'a2 starts']);
 });
 
 test('a server that is added by hand after a configuration took it out starts when the old one is gone', async () => {
   const before = [define('a')];
-  const world = await running(...before);
+  const harness = await startManager(...before);
   const stop = hold();
-  world.behave('a', { stop: stop.passed });
-  await world.manager.apply([], []);
-  const adding = world.manager.add(define('a'));
+  harness.setBehavior('a', { stop: stop.passed });
+  await harness.manager.apply([], []);
+  const adding = harness.manager.add(define('a'));
   await settled();
-  expect(world.news()).toEqual(['a1 stops']);
+  expect(harness.takeEvents()).toEqual(['a1 stops']);
   stop.release();
   await adding;
-  expect(world.news()).toEqual(['a1 is gone', 'a2 starts']);
+  expect(harness.takeEvents()).toEqual(['a1 is gone', 'a2 starts']);
 });
 
 test.each(['flat', 'suite'] as const)(
@@ -120,52 +120,52 @@ test.each(['flat', 'suite'] as const)(
   async (exposure) => {
     const versions = ['1', '2', '3'].map((version) => [define('a', { exposure, args: [version] })]);
     const [first, second, third] = versions as [ConfiguredServer[], ConfiguredServer[], ConfiguredServer[]];
-    const world = await running(...first);
-    await world.sources[0]!.start();
+    const harness = await startManager(...first);
+    await harness.sources[0]!.start();
     const stop = hold();
-    world.behave('a', { stop: stop.passed });
-    world.news();
-    await world.manager.apply(second, []);
-    await world.manager.apply(third, []);
+    harness.setBehavior('a', { stop: stop.passed });
+    harness.takeEvents();
+    await harness.manager.apply(second, []);
+    await harness.manager.apply(third, []);
     // Somebody calls it.
-    const started = world.sources.at(-1)!.start();
+    const started = harness.sources.at(-1)!.start();
     await settled();
-    expect(world.news().filter((event) => event.endsWith('starts'))).toEqual([]);
+    expect(harness.takeEvents().filter((event) => event.endsWith('starts'))).toEqual([]);
     stop.release();
     await started;
-    expect(world.news().filter((event) => event.endsWith('starts'))).toEqual(['a3 starts']);
+    expect(harness.takeEvents().filter((event) => event.endsWith('starts'))).toEqual(['a3 starts']);
   },
 );
 
 test('a configuration waits for what is being done to its servers', async () => {
   const before = [define('a'), define('b')];
-  const world = await running(...before);
+  const harness = await startManager(...before);
   const start = hold();
-  world.behave('a', { start: start.passed });
-  const reloading = world.manager.reload('a');
+  harness.setBehavior('a', { start: start.passed });
+  const reloading = harness.manager.reload('a');
   await settled();
-  const applying = world.manager.apply([define('a'), define('c')], []);
+  const applying = harness.manager.apply([define('a'), define('c')], []);
   await settled();
-  expect(world.names()).toEqual(['a', 'b']);
+  expect(harness.names()).toEqual(['a', 'b']);
   start.release();
   await Promise.all([reloading, applying]);
   await settled();
-  expect(world.lives()).toEqual(['a2', 'c1']);
+  expect(harness.lives()).toEqual(['a2', 'c1']);
 });
 
 test('a configuration does not wait for a server that is being added by hand, which is there when it has started', async () => {
   const before = [define('a')];
-  const world = await running(...before);
+  const harness = await startManager(...before);
   const start = hold();
-  world.behave('x', { start: start.passed });
-  const adding = world.manager.add(define('x'));
+  harness.setBehavior('x', { start: start.passed });
+  const adding = harness.manager.add(define('x'));
   await settled();
-  const applying = world.manager.apply([define('a'), define('c')], []);
+  const applying = harness.manager.apply([define('a'), define('c')], []);
   await settled();
-  const meanwhile = world.names();
+  const meanwhile = harness.names();
   start.release();
   await Promise.all([adding, applying]);
   await settled();
-  expect(world.tools()).toEqual(['a__tool', 'c__tool', 'x__tool']);
+  expect(harness.tools()).toEqual(['a__tool', 'c__tool', 'x__tool']);
   expect(meanwhile).toEqual(['a', 'c', 'x']);
 });

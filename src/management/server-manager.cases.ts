@@ -51,7 +51,7 @@ export function hold(): Hold {
 }
 
 /** How the sources of a name behave that start from now on. */
-interface Manner {
+interface SourceBehavior {
   /** Its start waits for this. */
   readonly start?: Promise<void>;
   /** Its start fails with this. */
@@ -63,24 +63,29 @@ interface Manner {
 }
 
 /** A server inside this process: it starts when it is listed, in its own time, and ends in its own time. */
-export class ToySource implements Source {
+export class TestSource implements Source {
   readonly name: string;
   /** The name and which life it is: `a1`. */
   readonly life: string;
   state: SourceState = { kind: 'idle' };
   ending: CloseOptions | undefined;
   readonly definition: ConfiguredServer;
-  readonly #world: World;
+  readonly #harness: ManagerHarness;
   readonly #after: Promise<unknown> | undefined;
   #listener: SourceListener | undefined;
   #started: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(definition: ConfiguredServer, life: number, world: World, after: Promise<unknown> | undefined) {
+  constructor(
+    definition: ConfiguredServer,
+    life: number,
+    harness: ManagerHarness,
+    after: Promise<unknown> | undefined,
+  ) {
     this.name = definition.name;
     this.life = `${definition.name}${life}`;
     this.definition = definition;
-    this.#world = world;
+    this.#harness = harness;
     this.#after = after;
   }
 
@@ -143,10 +148,11 @@ export class ToySource implements Source {
   async #start(): Promise<void> {
     await this.#after;
     if (this.state.kind === 'stopped') throw new Error(`${this.life} was stopped`);
-    const { start, fails } = this.#world.manner(this.name);
+    const { start, fails } = this.#harness.behaviorOf(this.name);
     this.#note('starts');
-    for (const other of this.#world.sources) {
-      if (other.name === this.name && other.alive) this.#world.doubles.push(`${other.life} and ${this.life}`);
+    for (const other of this.#harness.sources) {
+      if (other.name === this.name && other.alive)
+        this.#harness.doubles.push(`${other.life} and ${this.life}`);
     }
     this.#alive = true;
     this.state = { kind: 'starting', attempt: 1 };
@@ -167,14 +173,14 @@ export class ToySource implements Source {
     // As the real one: a start that is under way, or waits to be, comes to its end first.
     await this.#started?.catch(() => undefined);
     if (!this.#alive) return;
-    await this.#world.manner(this.name).stop;
+    await this.#harness.behaviorOf(this.name).stop;
     this.#alive = false;
     this.#note('is gone');
     this.#listener?.stopped();
   }
 
   #note(what: string): void {
-    this.#world.events.push(`${this.life} ${what}`);
+    this.#harness.events.push(`${this.life} ${what}`);
   }
 }
 
@@ -187,14 +193,14 @@ const TOOLS = listing(['tool']);
 const NOTHING = listing([]);
 
 /** A gateway with one client, the control over it, and everything its sources did. */
-export class World {
+export class ManagerHarness {
   readonly events: string[] = [];
-  readonly sources: ToySource[] = [];
+  readonly sources: TestSource[] = [];
   /** Servers of one name that ran at the same time. */
   readonly doubles: string[] = [];
   readonly gateway: Gateway;
   readonly manager: ServerManager;
-  readonly #manners = new Map<string, Manner>();
+  readonly #behaviors = new Map<string, SourceBehavior>();
 
   constructor(...definitions: ConfiguredServer[]) {
     const build = (definition: ConfiguredServer, after?: Promise<unknown>): CatalogEntry =>
@@ -208,15 +214,15 @@ export class World {
       definitions,
       drainMs: 1234,
     });
-    this.gateway.join(quietSession());
+    this.gateway.join(silentSession());
   }
 
-  manner(name: string): Manner {
-    return this.#manners.get(name) ?? {};
+  behaviorOf(name: string): SourceBehavior {
+    return this.#behaviors.get(name) ?? {};
   }
 
-  behave(name: string, manner: Manner): void {
-    this.#manners.set(name, manner);
+  setBehavior(name: string, behavior: SourceBehavior): void {
+    this.#behaviors.set(name, behavior);
   }
 
   /** The names in the catalog, in order. */
@@ -226,7 +232,7 @@ export class World {
 
   /** The lives in the catalog, in order. */
   lives(): string[] {
-    return this.gateway.catalog.entries.map(({ source }) => (source as ToySource).life);
+    return this.gateway.catalog.entries.map(({ source }) => (source as TestSource).life);
   }
 
   tools(): string[] {
@@ -234,13 +240,13 @@ export class World {
   }
 
   /** Everything that was done since this was asked last. */
-  news(): string[] {
+  takeEvents(): string[] {
     return this.events.splice(0);
   }
 
   #build(definition: ConfiguredServer, after: Promise<unknown> | undefined): CatalogEntry {
     const life = this.sources.filter(({ name }) => name === definition.name).length + 1;
-    const source = new ToySource(definition, life, this, after);
+    const source = new TestSource(definition, life, this, after);
     this.sources.push(source);
     return {
       source,
@@ -256,7 +262,7 @@ export class World {
       // One that is shown as a suite sleeps until it is called.
       needsTools: exposure === 'flat',
       present: (_entry, filtered) => {
-        const { breaks } = this.manner(name);
+        const { breaks } = this.behaviorOf(name);
         if (breaks) throw breaks;
         return (filtered?.tools ?? []).map((tool) => ({
           names: [`${name}__${tool.name}${description === undefined ? '' : `-${description}`}`],
@@ -268,7 +274,7 @@ export class World {
   }
 }
 
-function quietSession(): Session {
+function silentSession(): Session {
   return new Session({
     congested: false,
     capabilities: {},
@@ -298,9 +304,9 @@ export async function refusal(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 /** Servers that run already. */
-export async function running(...definitions: ConfiguredServer[]): Promise<World> {
-  const world = new World(...definitions);
+export async function startManager(...definitions: ConfiguredServer[]): Promise<ManagerHarness> {
+  const harness = new ManagerHarness(...definitions);
   await settled();
-  world.news();
-  return world;
+  harness.takeEvents();
+  return harness;
 }

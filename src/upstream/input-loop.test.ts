@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../test/helpers/until.ts';
-import { overHttp, overStdio, said, served, TestClient, type Rig, type RigOptions } from './modern.cases.ts';
+import {
+  overHttp,
+  overStdio,
+  parsedText,
+  startModernServer,
+  TestClient,
+  type UpstreamHarness,
+  type UpstreamHarnessOptions,
+} from './modern.cases.ts';
 
 const ALL = { elicitation: {}, sampling: {}, roots: {} };
 const accepted = (name: string): object => ({ action: 'accept', content: { name } });
 
-const ways: [string, (options?: RigOptions) => Promise<Rig>][] = [
+const ways: [string, (options?: UpstreamHarnessOptions) => Promise<UpstreamHarness>][] = [
   ['stdio', (options) => Promise.resolve(overStdio([], options))],
-  ['HTTP', async (options) => overHttp((await served()).url, options)],
+  ['HTTP', async (options) => overHttp((await startModernServer()).url, options)],
 ];
 
 describe.each(ways)('a modern server over %s that needs something of an older client', (_, rig) => {
@@ -19,7 +27,7 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
     expect(client.asked[0]).toMatchObject({ method: 'elicitation/create', params: { message: 'Whose 1?' } });
     client.asked[0]!.answer(accepted('mine'));
     const result = await answer;
-    expect(said(result)).toEqual([{ 'in put "1"': accepted('mine') }]);
+    expect(parsedText(result)).toEqual([{ 'in put "1"': accepted('mine') }]);
     expect(result.result).not.toHaveProperty('resultType');
   });
 
@@ -33,7 +41,7 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
     roots!.answer({ roots: [{ uri: 'file:///a' }] });
     form!.answer({ action: 'decline' });
     sample!.answer({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Hi' } });
-    expect(said(await answer)).toEqual([
+    expect(parsedText(await answer)).toEqual([
       {
         'in put "1"': { action: 'decline' },
         'in put "2"': { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hi' } },
@@ -50,7 +58,7 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
       await until(() => client.asked.length === loop);
       client.asked[loop - 1]!.answer(accepted(String(loop)));
     }
-    expect(said(await ten.answer)).toHaveLength(10);
+    expect(parsedText(await ten.answer)).toHaveLength(10);
     const more = client.tool(source, 'ask', { rounds: 11 });
     for (let loop = 11; loop <= 20; loop++) {
       await until(() => client.asked.length === loop);
@@ -66,7 +74,7 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
     const { answer } = client.tool(source, 'ask');
     await until(() => client.asked.length === 1);
     client.asked[0]!.fail('No screen.');
-    expect(said(await answer)).toEqual([{ 'in put "1"': { action: 'cancel' } }]);
+    expect(parsedText(await answer)).toEqual([{ 'in put "1"': { action: 'cancel' } }]);
   });
 
   test('is not asked again where the client refuses to sample; other questions are taken back', async () => {
@@ -106,7 +114,7 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
   test('goes on when it only wanted to be called again', async () => {
     const { source } = await rig();
     const { answer } = new TestClient().tool(source, 'again', { times: 3 });
-    expect(said(await answer)).toBe('called 4 times');
+    expect(parsedText(await answer)).toBe('called 4 times');
     const { failed } = await new TestClient().tool(source, 'again', { times: 99 }).answer;
     expect(failed.message).toMatch(/more than 10 times/);
   });
@@ -119,7 +127,7 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
     call.cancel('Enough.');
     expect(client.withdrawn).toEqual([1, 2]);
     client.asked[0]!.answer(accepted('late'));
-    expect(said(await client.tool(source, 'params').answer)).not.toHaveProperty('requestState');
+    expect(parsedText(await client.tool(source, 'params').answer)).not.toHaveProperty('requestState');
     expect(client.session.running).toBe(0);
   });
 
@@ -146,7 +154,7 @@ test('a page to go to has a name for older clients, which want one', async () =>
     elicitationId: expect.stringMatching(/^[\w-]{36}$/),
   });
   client.asked[0]!.answer({ action: 'accept' });
-  expect(said(await answer)).toEqual([{ 'in put "1"': { action: 'accept' } }]);
+  expect(parsedText(await answer)).toEqual([{ 'in put "1"': { action: 'accept' } }]);
 });
 
 test('a person may take longer than the server may', async () => {
@@ -158,7 +166,7 @@ test('a person may take longer than the server may', async () => {
   const asked = performance.now();
   await until(() => performance.now() - asked > 2000);
   client.asked[0]!.answer(accepted('late'));
-  expect(said(await answer)).toHaveLength(1);
+  expect(parsedText(await answer)).toHaveLength(1);
 });
 
 test('a call goes on where its server has begun another life meanwhile', async () => {
@@ -168,7 +176,7 @@ test('a call goes on where its server has begun another life meanwhile', async (
   await until(() => client.asked.length === 1);
   await source.fail(new Error('for the test'));
   client.asked[0]!.answer(accepted('again'));
-  expect(said(await answer)).toEqual([{ 'in put "1"': accepted('again') }]);
+  expect(parsedText(await answer)).toEqual([{ 'in put "1"': accepted('again') }]);
   expect(starts()).toBe(2);
 });
 
@@ -214,5 +222,5 @@ test('a modern client gets what the server asks for as it came, and repeats its 
   const params = { name: 'ask', arguments: {}, inputResponses, requestState, _meta };
   const second = await client.send(source, 'tools/call', params).answer;
   expect(second.result.resultType).toBe('complete');
-  expect(said(second)).toEqual([{ 'in put "1"': accepted('me') }]);
+  expect(parsedText(second)).toEqual([{ 'in put "1"': accepted('me') }]);
 });

@@ -19,7 +19,7 @@ import {
 } from '../wire/index.ts';
 import type { CallTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
-import { NO_MEMORY, quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
+import { NO_CACHE, testUpstreamContext } from '../../test/helpers/upstream-context.ts';
 
 export interface Asked {
   readonly id: number;
@@ -121,12 +121,12 @@ export interface Sent {
 }
 
 /** The text of a tool's result, parsed. */
-export function said(answer: any): any {
+export function parsedText(answer: any): any {
   const text = answer.result.content[0].text as string;
   return /^[[{]/.test(text) ? JSON.parse(text) : text;
 }
 
-export interface Rig {
+export interface UpstreamHarness {
   readonly source: Source;
   /** Lines of the log. */
   readonly log: string[];
@@ -136,7 +136,7 @@ export interface Rig {
   readonly starts: () => number;
 }
 
-export interface RigOptions {
+export interface UpstreamHarnessOptions {
   readonly timeouts?: Partial<CallTimeouts>;
   readonly capabilities?: JsonObject;
   readonly recalled?: SourceInfo;
@@ -145,7 +145,10 @@ export interface RigOptions {
 }
 
 /** A source over the test server as a program of its own. */
-export function overStdio(args: readonly string[] = [], options: RigOptions = {}): Rig {
+export function overStdio(
+  args: readonly string[] = [],
+  options: UpstreamHarnessOptions = {},
+): UpstreamHarness {
   const target = {
     kind: 'process',
     command: process.execPath,
@@ -155,16 +158,16 @@ export function overStdio(args: readonly string[] = [], options: RigOptions = {}
     shown: { command: 'node', cwd: '.' },
     framing: 'newline',
   } as const;
-  return rig(target, options);
+  return createHarness(target, options);
 }
 
 /** A source over whatever serves at this address. */
-export function overHttp(url: string, options: RigOptions = {}): Rig {
+export function overHttp(url: string, options: UpstreamHarnessOptions = {}): UpstreamHarness {
   const { transport = 'http' } = options;
-  return rig({ kind: 'remote', transport, url, shown: { url }, headers: {} }, options);
+  return createHarness({ kind: 'remote', transport, url, shown: { url }, headers: {} }, options);
 }
 
-function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
+function createHarness(target: UpstreamServer['target'], options: UpstreamHarnessOptions): UpstreamHarness {
   const children = createChildProcesses({
     log: createLogger({ level: 'error', program: 't', write: () => undefined }),
   });
@@ -186,13 +189,13 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
   };
   const source = createServerSource(
     server,
-    quietSurroundings(children, {
+    testUpstreamContext(children, {
       log: createLogger({ level: 'debug', program: 't', write: (line) => lines.push(line) }),
       identity: () => ({
         clientInfo: { name: 'switch', version: '9' },
         capabilities: options.capabilities ?? {},
       }),
-      cache: { ...NO_MEMORY, about: options.recalled },
+      cache: { ...NO_CACHE, about: options.recalled },
     }),
     new Deadlines(),
   );
@@ -218,7 +221,7 @@ function rig(target: UpstreamServer['target'], options: RigOptions): Rig {
 }
 
 /** The test server over HTTP; ends with the test. */
-export async function served(options?: Parameters<typeof listen>[0]) {
+export async function startModernServer(options?: Parameters<typeof listen>[0]) {
   const endpoint = await listen(options);
   onTestFinished(() => endpoint.close());
   return endpoint;

@@ -4,17 +4,17 @@ import { until } from '../../test/helpers/until.ts';
 import {
   overHttp,
   overStdio,
-  said,
+  parsedText,
   scratchFile,
-  served,
+  startModernServer,
   TestClient,
-  type Rig,
-  type RigOptions,
+  type UpstreamHarness,
+  type UpstreamHarnessOptions,
 } from './modern.cases.ts';
 
-const ways: [string, (options?: RigOptions) => Promise<Rig>][] = [
+const ways: [string, (options?: UpstreamHarnessOptions) => Promise<UpstreamHarness>][] = [
   ['stdio', (options) => Promise.resolve(overStdio([], options))],
-  ['HTTP', async (options) => overHttp((await served()).url, options)],
+  ['HTTP', async (options) => overHttp((await startModernServer()).url, options)],
 ];
 const META = 'io.modelcontextprotocol/';
 const info = { name: 'switch', version: '9' };
@@ -24,7 +24,7 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
     const { source } = await rig({ capabilities: { roots: {} } });
     const client = new TestClient({ sampling: {} });
     client.session.logLevel = 'warning';
-    expect(said(await client.tool(source, 'params', { a: 1 }).answer)).toEqual({
+    expect(parsedText(await client.tool(source, 'params', { a: 1 }).answer)).toEqual({
       name: 'params',
       arguments: { a: 1 },
       _meta: {
@@ -56,7 +56,7 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
     for (let round = 0; round < 4; round++) {
       // The first ones several times on end, then one after the other.
       for (const each of round < 2 ? metas.flatMap((one) => [one, one, one]) : metas) {
-        const seen = said(await client.tool(source, 'params', { round }, each).answer);
+        const seen = parsedText(await client.tool(source, 'params', { round }, each).answer);
         expect(seen.arguments).toEqual({ round });
         const token = 'progressToken' in each ? { progressToken: expect.any(Number) } : {};
         expect(seen._meta).toEqual({ ...each, [`${META}clientInfo`]: info, ...token });
@@ -152,9 +152,9 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
   test('logs to the call that wanted it', async () => {
     const { source } = await rig();
     const client = new TestClient();
-    expect(said(await client.tool(source, 'log').answer)).toBe('no level');
+    expect(parsedText(await client.tool(source, 'log').answer)).toBe('no level');
     client.session.logLevel = 'info';
-    expect(said(await client.tool(source, 'log').answer)).toBe('info');
+    expect(parsedText(await client.tool(source, 'log').answer)).toBe('info');
     expect(client.notifications).toEqual([
       { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'logged' } },
     ]);
@@ -166,7 +166,7 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
     const { call } = client.tool(source, 'wait', { report: true }, { progressToken: 1 });
     await until(() => client.notifications.length === 1);
     call.cancel('Enough.');
-    await until(async () => said(await client.tool(source, 'cancelled').answer).length === 1);
+    await until(async () => parsedText(await client.tool(source, 'cancelled').answer).length === 1);
   });
 
   test('gives a task to a modern client only', async () => {
@@ -189,13 +189,13 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
 });
 
 test('a stream that breaks off is opened again', async () => {
-  const endpoint = await served();
+  const endpoint = await startModernServer();
   await listensAgain(overHttp(endpoint.url), 'cut');
   expect(endpoint.seen.filter(({ headers }) => 'last-event-id' in headers)).toEqual([]);
 });
 
 test('a server that is away for a while is listened to again, and is not lost for that', async () => {
-  const endpoint = await served();
+  const endpoint = await startModernServer();
   const { source, changed, starts } = overHttp(endpoint.url);
   await source.ask('resources/subscribe', { uri: 'mem://one' });
   await endpoint.close();
@@ -207,7 +207,7 @@ test('a server that is away for a while is listened to again, and is not lost fo
 });
 
 /** Ends the stream in some way, and waits until the server is heard again. */
-async function listensAgain({ source, changed, updated }: Rig, how: string): Promise<void> {
+async function listensAgain({ source, changed, updated }: UpstreamHarness, how: string): Promise<void> {
   const client = new TestClient();
   await source.ask('resources/subscribe', { uri: 'mem://one' });
   await client.tool(source, 'hang_up', { how }).answer;
@@ -221,13 +221,13 @@ test('requests of a modern program are refused, and told of once', async () => {
   const { source, log } = overStdio();
   const client = new TestClient({ roots: {} });
   for (let at = 0; at < 2; at++)
-    expect(said(await client.tool(source, 'demand').answer)).toMatchObject({ code: -32601 });
+    expect(parsedText(await client.tool(source, 'demand').answer)).toMatchObject({ code: -32601 });
   expect(client.asked).toEqual([]);
   expect(log.filter((line) => line.includes('which its version of the protocol forbids'))).toHaveLength(1);
 });
 
 test('over HTTP nothing is posted but requests, and there is no session and no other stream', async () => {
-  const endpoint = await served();
+  const endpoint = await startModernServer();
   const { source } = overHttp(endpoint.url);
   const client = new TestClient({ roots: {} });
   await client.tool(source, 'demand').answer;
@@ -253,7 +253,7 @@ test('a call that we answer ourselves can be cancelled, and others go on', async
   const { call } = client.send(source, 'resources/subscribe', { uri: 'mem://one' });
   await until(() => starts() === 1);
   call.cancel('Enough.');
-  expect(said(await client.tool(source, 'params').answer)).toHaveProperty('_meta');
+  expect(parsedText(await client.tool(source, 'params').answer)).toHaveProperty('_meta');
   // One that is not confirmed in time is answered all the same: the server may be slow.
   expect(await client.send(source, 'resources/subscribe', { uri: 'mem://two' }).answer).toEqual({
     result: {},
@@ -286,7 +286,7 @@ test('a stream that listens is replaced by the next before it is given up', asyn
 });
 
 test('over HTTP a log goes to the call on whose stream it came, however many want any', async () => {
-  const { source } = overHttp((await served()).url);
+  const { source } = overHttp((await startModernServer()).url);
   const clients = [new TestClient(), new TestClient(), new TestClient()];
   for (const client of clients) client.session.logLevel = 'info';
   const waits = clients.map((client) => client.tool(source, 'wait', { report: true }, { progressToken: 1 }));

@@ -1,6 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { overHttp, overStdio, said, scratchFile, served, TestClient } from './modern.cases.ts';
+import {
+  overHttp,
+  overStdio,
+  parsedText,
+  scratchFile,
+  startModernServer,
+  TestClient,
+} from './modern.cases.ts';
 import { serve } from './http/remote-transport.cases.ts';
 import { erasOf } from './negotiate.ts';
 import type { UpstreamServer } from './server.ts';
@@ -109,7 +116,7 @@ test('a program that is remembered as modern and starts slowly is found to be mo
 
 describe('a remote server', () => {
   test.each(['http', 'auto'] as const)('is asked the modern way first (%s)', async (transport) => {
-    const endpoint = await served();
+    const endpoint = await startModernServer();
     const { source } = overHttp(endpoint.url, { transport });
     await source.start();
     expect(source.about()?.protocolVersion).toBe(MODERN);
@@ -122,7 +129,7 @@ describe('a remote server', () => {
   });
 
   test('of both eras is spoken to in the modern one', async () => {
-    const endpoint = await served({ initialize: 'accept' });
+    const endpoint = await startModernServer({ initialize: 'accept' });
     const { source } = overHttp(endpoint.url);
     await source.start();
     expect(source.about()?.protocolVersion).toBe(MODERN);
@@ -164,7 +171,7 @@ describe('a remote server', () => {
   });
 
   test('that is silent gets the handshake after a part of its time', async () => {
-    const endpoint = await served({
+    const endpoint = await startModernServer({
       initialize: 'accept',
       silent: (message) => message.method === 'server/discover',
     });
@@ -199,7 +206,7 @@ describe('a remote server', () => {
   });
 
   test('that cannot be reached is tried once', async () => {
-    const endpoint = await served();
+    const endpoint = await startModernServer();
     await endpoint.close();
     const { source } = overHttp(endpoint.url);
     await expect(source.start()).rejects.toMatchObject({ code: 'START_FAILED' });
@@ -207,7 +214,7 @@ describe('a remote server', () => {
   });
 
   test('that is remembered as older and is modern now is found out', async () => {
-    const endpoint = await served();
+    const endpoint = await startModernServer();
     const recalled = {
       protocolVersion: '2025-11-25',
       serverInfo: {},
@@ -219,7 +226,7 @@ describe('a remote server', () => {
     expect(endpoint.seen[0]?.message.method).toBe('initialize');
     expect(source.about()?.protocolVersion).toBe(MODERN);
     expect(log.join('')).toContain('speaks another era now');
-    expect(said(await new TestClient().tool(source, 'params').answer)).toHaveProperty('_meta');
+    expect(parsedText(await new TestClient().tool(source, 'params').answer)).toHaveProperty('_meta');
   });
 });
 

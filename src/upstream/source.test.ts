@@ -4,7 +4,7 @@ import { createChildProcesses } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { silentLogger } from '../shared/log.ts';
 import { createServerSource } from './source.ts';
-import { quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
+import { testUpstreamContext } from '../../test/helpers/upstream-context.ts';
 import type { ProcessTarget, UpstreamServer } from './server.ts';
 
 const children = createChildProcesses({ log: silentLogger });
@@ -27,7 +27,7 @@ function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial
     limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     ...more,
   };
-  return createServerSource(server, quietSurroundings(children), new Deadlines());
+  return createServerSource(server, testUpstreamContext(children), new Deadlines());
 }
 
 test('goes from idle to running to stopped, and knows what the server said of itself', async () => {

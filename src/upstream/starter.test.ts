@@ -3,7 +3,7 @@ import { LocalClient } from '../gateway/index.ts';
 import { createChildProcesses } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { createLogger, silentLogger } from '../shared/log.ts';
-import { NO_MEMORY, quietSurroundings } from '../../test/helpers/quiet-surroundings.ts';
+import { NO_CACHE, testUpstreamContext } from '../../test/helpers/upstream-context.ts';
 import type { Framing } from '../wire/index.ts';
 import { createServerSource } from './source.ts';
 
@@ -36,10 +36,10 @@ function started(server: string, args: readonly string[], options: Options = {})
       timeouts: { childSpawnMs: options.limit ?? 20_000, rpcMs: 20_000, callMaxMs: 60_000, idleMs: 'never' },
       limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     },
-    quietSurroundings(children, {
+    testUpstreamContext(children, {
       log: createLogger({ level: 'info', program: 't', write: (line) => log.push(line) }),
       cache: {
-        ...NO_MEMORY,
+        ...NO_CACHE,
         framing: options.remembered,
         learn: (facts) => void learned.push(facts),
       },

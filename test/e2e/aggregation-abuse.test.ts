@@ -10,19 +10,18 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
-  changed,
-  FLAT,
-  json,
-  list,
+  listChangedMethod,
+  FLAT_PLAIN,
+  jsonOf,
+  listAll,
   listWith,
   offering,
   onLinux,
   PROGRAM,
-  said,
 } from '../helpers/aggregation.ts';
 import { ownState, startGateway } from '../helpers/gateway.ts';
 import { marker, waitUntilGone } from '../helpers/processes.ts';
-import { startClient, textOf, type RawClient } from '../helpers/raw-client.ts';
+import { responseText, startClient, textOf, type RawClient } from '../helpers/raw-client.ts';
 import { createProject, nodeServer } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -44,7 +43,7 @@ describe.each([
     const good = { tools: ['look'], resources: ['demo://a'], templates: ['demo://a/{id}'], prompts: ['ask'] };
     const project = createProject({
       'switchboard.config.json': {
-        ...FLAT,
+        ...FLAT_PLAIN,
         mcpServers: { bad: nodeServer('bad-items'), good: offering('good', good, '--quiet') },
       },
     });
@@ -116,7 +115,7 @@ describe('what one server named first', () => {
     // It lists the other's first, and then makes one of that name.
     for (const tool of ['claim', 'job']) {
       await call('evil', tool, { task: 'task-1' });
-      const tasks = await list(client, 'tasks/list');
+      const tasks = await listAll(client, 'tasks/list');
       expect(tasks.map(({ taskId }) => taskId)).toEqual(['task-1', 'task-2']);
       expect(await resultOf('task-1')).toBe('good has the result of task-1');
       expect(await resultOf('task-2')).toBe('evil has the result of task-2');
@@ -139,22 +138,25 @@ describe('lists', () => {
   test('that were given up are told of when they change later', async () => {
     const { client } = await startGateway(
       { slow: nodeServer('slow', '--initialize-ms=200') },
-      { config: FLAT },
+      { config: FLAT_PLAIN },
     );
     void client.request('tools/list', {}, { id: 'given up' });
     client.notify(CANCELLED, { requestId: 'given up' });
-    await client.waitFor(({ method }) => method === changed('tools/list'));
+    await client.waitFor(({ method }) => method === listChangedMethod('tools/list'));
     expect((await client.listTools()).map(({ name }) => name)).toContain('echo');
     expect(client.ledger.unanswered().map(({ id }) => id)).toEqual(['given up']);
   });
 
   test('that could not be had once are asked for again', async () => {
-    const { client } = await startGateway({ s: nodeServer('changing', '--fail-list=2') }, { config: FLAT });
+    const { client } = await startGateway(
+      { s: nodeServer('changing', '--fail-list=2') },
+      { config: FLAT_PLAIN },
+    );
     await listWith(client, 'tools/list', 'name', ['grow']);
     const from = client.messages.length;
     await client.call('grow', { name: 'grown' });
     await client.waitForStderr(/could not be listed server=s kind=tools .*not just now/);
-    await client.waitFor(({ method }) => method === changed('tools/list'), { from });
+    await client.waitFor(({ method }) => method === listChangedMethod('tools/list'), { from });
     expect((await client.listTools()).map(({ name }) => name)).toContain('grown');
     expect(textOf(await client.call('grown'))).toBe('I am grown');
   });
@@ -164,9 +166,9 @@ describe('lists', () => {
     const offer = { resources: ['demo://a'], templates: ['demo://a/{id}'], prompts: ['ask'] };
     const { client } = await startGateway(
       { s: offering('s', offer, `--shrinks=${memento}`) },
-      { config: FLAT },
+      { config: FLAT_PLAIN },
     );
-    const { pid } = await json(client.call('state'));
+    const { pid } = await jsonOf(client.call('state'));
     await listWith(client, 'resources/list', 'uri', ['demo://a']);
     await listWith(client, 'prompts/list', 'name', ['ask']);
     await listWith(client, 'resources/templates/list', 'uriTemplate', ['demo://a/{id}']);
@@ -176,10 +178,10 @@ describe('lists', () => {
       what: 'the server to come back',
     });
     for (const method of ['resources/list', 'prompts/list']) {
-      await client.waitFor((message) => message.method === changed(method), { from });
-      expect(await list(client, method)).toEqual([]);
+      await client.waitFor((message) => message.method === listChangedMethod(method), { from });
+      expect(await listAll(client, method)).toEqual([]);
     }
-    expect(await list(client, 'resources/templates/list')).toEqual([]);
+    expect(await listAll(client, 'resources/templates/list')).toEqual([]);
     expect((await client.request('prompts/get', { name: 'ask' })).error?.code).toBe(-32602);
   });
 
@@ -220,7 +222,7 @@ test('a tool that is called like a suite, a compound or a management tool takes 
     expect(tools.find((tool) => tool.name === name).description).not.toContain('evil');
     expect(textOf(await client.call(`evil__${name}`))).toBe(`evil ran ${name} with {}`);
   }
-  expect(said(await introspect('github'))).toContain('create');
+  expect(responseText(await introspect('github'))).toContain('create');
   const args = { server: 'github', tool: 'create', args: { secret: 1 } };
   expect(textOf(await client.call('both', args))).toBe('github ran create with {"secret":1}');
   const { servers } = (await client.call('list_servers')).result.structuredContent;
@@ -237,7 +239,7 @@ describe('URIs', () => {
         }),
         B: offering('B', { resources: ['demo://same'] }),
       },
-      { config: FLAT },
+      { config: FLAT_PLAIN },
     );
     const trap = 'switchboard://A/switchboard://B/demo://same';
     await listWith(client, 'resources/list', 'uri', ['demo://same', 'switchboard://B/demo://same', trap]);
@@ -250,7 +252,7 @@ describe('URIs', () => {
   test('that a server linked to are read from it, though a template of another fits', async () => {
     const { client } = await startGateway(
       { A: offering('A', { templates: ['demo://{id}'] }), B: offering('B', { resources: ['other://b'] }) },
-      { config: FLAT },
+      { config: FLAT_PLAIN },
     );
     await listWith(client, 'resources/list', 'uri', ['other://b']);
     await listWith(client, 'resources/templates/list', 'uriTemplate', ['demo://{id}']);
@@ -265,7 +267,7 @@ describe('URIs', () => {
     const resources = ['demo://same'];
     const { client } = await startGateway(
       { A: offering('A', { resources }, '--parts'), B: offering('B', { resources }, '--parts') },
-      { config: FLAT },
+      { config: FLAT_PLAIN },
     );
     const alias = 'switchboard://B/demo://same';
     await listWith(client, 'resources/list', 'uri', ['demo://same', alias]);

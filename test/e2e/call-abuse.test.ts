@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FLAT, heard, listWith, offering, onLinux, PROGRAM } from '../helpers/aggregation.ts';
+import { FLAT_PLAIN, notificationsOf, listWith, offering, onLinux, PROGRAM } from '../helpers/aggregation.ts';
 import { ownState, startGateway } from '../helpers/gateway.ts';
 import { readJournal } from '../helpers/journal.ts';
 import { alive, killAll, marker } from '../helpers/processes.ts';
@@ -100,7 +100,7 @@ describe('a client that stops reading', () => {
     client.resumeReading();
     expect(textOf(await pouring)).toBe(`poured ${COUNT}`);
     const method = kind === 'log' ? 'notifications/message' : UPDATED;
-    const numbers = heard(client, method).map(({ params }) => params.n);
+    const numbers = notificationsOf(client, method).map(({ params }) => params.n);
     expect(numbers).toEqual(Array.from({ length: COUNT }, (_, at) => at + 1));
   });
 });
@@ -133,7 +133,7 @@ test('a call without an id reaches no server', async () => {
   const server = offering('s', { tools: ['safe', 'danger'] }, '--quiet', `--journal=${journal}`);
   const { client } = await startGateway(
     { s: { ...server, hiddenTools: ['danger'], tools: { safe: { presets: { owner: 'acme' } } } } },
-    { config: FLAT },
+    { config: FLAT_PLAIN },
   );
   await listWith(client, 'tools/list', 'name', ['safe']);
   for (const name of ['danger', 'safe']) client.notify('tools/call', { name, arguments: { owner: 'evil' } });
@@ -208,13 +208,13 @@ describe('what is told', () => {
 });
 
 test('a client that wants to hear of errors only is told nothing less', async () => {
-  const { client } = await startGateway({ s: nodeServer('asking') }, { config: FLAT });
+  const { client } = await startGateway({ s: nodeServer('asking') }, { config: FLAT_PLAIN });
   await listWith(client, 'tools/list', 'name', ['log']);
   const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical'];
   expect((await client.request('logging/setLevel', { level: 'error' })).result).toEqual({});
   // This server has never heard of levels.
   for (const level of levels) await client.call('log', { level });
-  expect(heard(client, 'notifications/message').map(({ params }) => params.level)).toEqual([
+  expect(notificationsOf(client, 'notifications/message').map(({ params }) => params.level)).toEqual([
     'error',
     'critical',
   ]);

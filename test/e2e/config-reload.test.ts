@@ -6,17 +6,16 @@ import {
   changesBy,
   CONFIG,
   failed,
-  FLAT,
+  FLAT_PREFIXED,
   manage,
-  MANAGEMENT,
-  openManaged,
-  quiet,
-  readAgain,
-  said,
-  spawned,
+  MANAGEMENT_TOOLS,
+  startManagedClient,
+  waitForNotifications,
+  reloadConfig,
+  spawnedServers,
 } from '../helpers/management.ts';
 import { alive, processesWith } from '../helpers/processes.ts';
-import { textOf } from '../helpers/raw-client.ts';
+import { responseText, textOf } from '../helpers/raw-client.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -25,7 +24,7 @@ describe('SIGHUP', () => {
 
   /** A gateway over these servers, and a way to write them anew. */
   async function open(servers: Entries, config: object = {}, options: GatewayOptions = {}) {
-    const all = { ...FLAT, management: { approval: 'auto' }, ...config };
+    const all = { ...FLAT_PREFIXED, management: { approval: 'auto' }, ...config };
     const gateway = await startGateway(servers as never, { ...options, config: all });
     const write = (next: Entries, changed: object = {}): void => {
       gateway.project.write('switchboard.config.json', { mcpServers: next, ...all, ...changed });
@@ -36,7 +35,7 @@ describe('SIGHUP', () => {
       write,
       reconfigure: (next: Entries, changed?: object): Promise<string> => {
         write(next, changed);
-        return readAgain(gateway.client);
+        return reloadConfig(gateway.client);
       },
     };
   }
@@ -54,7 +53,7 @@ describe('SIGHUP', () => {
     return Object.fromEntries(found.map(({ name, pid }) => [name, pid]));
   };
   const ownTools = async (gateway: Open): Promise<string[]> =>
-    (await gateway.tools()).filter((name) => !MANAGEMENT.includes(name));
+    (await gateway.tools()).filter((name) => !MANAGEMENT_TOOLS.includes(name));
   const echo = (...tools: string[]) => nodeServer('echo', `--tools=${tools.join(',')}`);
 
   test('without a change keeps every process and every call, and tells nobody anything', async () => {
@@ -62,11 +61,11 @@ describe('SIGHUP', () => {
     const gateway = await open(servers);
     const { client } = gateway;
     const pids = await running(gateway, 'a', 'b');
-    await quiet(gateway);
+    await waitForNotifications(gateway);
     const call = client.call('a__slow_echo', { text: 'through it all', ms: 1500 });
     await client.call('a__canary');
     const changes = await changesBy(gateway, async () => {
-      expect(await readAgain(client)).toMatch(/was read again kept=2/);
+      expect(await reloadConfig(client)).toMatch(/was read again kept=2/);
       expect(await gateway.reconfigure(servers)).toMatch(/was read again kept=2/);
     });
     expect(changes).toBe(0);
@@ -131,7 +130,7 @@ describe('SIGHUP', () => {
     const hanging = client.call('it__hang');
     await client.call('it__canary');
     await gateway.reconfigure({ it: nodeServer('slow', '--extra=1') });
-    expect(said(await hanging)).toMatch(
+    expect(responseText(await hanging)).toMatch(
       /'hang' of server 'it' was not answered: Server 'it' was changed in the configuration/,
     );
     expect(textOf(await client.call('it__echo', { text: 'on' }))).toBe('on');
@@ -149,11 +148,11 @@ describe('SIGHUP', () => {
     await gateway.changed(before + 1);
     expect((await ownTools(gateway)).filter((name) => name.startsWith('b__'))).toEqual([]);
     expect((await gateway.servers()).map(({ name }) => name)).toEqual(['a']);
-    expect(said(await client.call('b__echo', { text: 'x' }))).toMatch(
+    expect(responseText(await client.call('b__echo', { text: 'x' }))).toMatch(
       /"b__echo" is gone, its server 'b' was removed/,
     );
     expect(textOf(await short)).toBe('short');
-    expect(said(await long)).toMatch(
+    expect(responseText(await long)).toMatch(
       /'hang' of server 'b' was not answered: Server 'b' was removed from the configuration/,
     );
     await until(() => !alive(pids.b!), { what: 'its process to be gone' });
@@ -206,7 +205,9 @@ describe('SIGHUP', () => {
     const [first] = (await client.listTools()).filter(({ name }) => name === 'a__echo');
     expect(first.description).toBe('Another description.');
     expect(textOf(await client.call('a__number'))).toBe(String(pids.a));
-    expect(said(await client.call('a__pid'))).toMatch(/"a__pid" is gone, its server 'a' has it no more/);
+    expect(responseText(await client.call('a__pid'))).toMatch(
+      /"a__pid" is gone, its server 'a' has it no more/,
+    );
     expect(textOf(await call)).toBe('through');
     expect(await running(gateway, 'a')).toEqual(pids);
   });
@@ -225,7 +226,7 @@ describe('SIGHUP', () => {
     await until(async () => (await ownTools(gateway)).length > 0, { what: 'its tools to be listed' });
     expect(await ownTools(gateway)).toEqual(['a__echo', 'a__pid']);
     expect(textOf(await client.call('a__pid'))).toBe(String(pids.a));
-    expect(spawned(client)).toEqual(['a']);
+    expect(spawnedServers(client)).toEqual(['a']);
   });
 
   test('another exposure of all servers keeps the processes', async () => {
@@ -244,7 +245,7 @@ describe('SIGHUP', () => {
     const suite = { a: { ...echo('echo'), exposure: 'suite' }, b: { ...echo('pid'), exposure: 'suite' } };
     const gateway = await open(suite);
     const described = { ...suite, a: { ...suite.a, switchboardDescription: 'Says it again.' } };
-    await quiet(gateway);
+    await waitForNotifications(gateway);
     const changes = (next: Entries) => changesBy(gateway, () => gateway.reconfigure(next));
     expect(await changes(suite)).toBe(0);
     expect(await changes(described)).toBe(1);
@@ -259,7 +260,7 @@ describe('SIGHUP', () => {
     const { client, project } = gateway;
     const pids = await running(gateway, 'a', 'b');
     const tools = await ownTools(gateway);
-    await quiet(gateway);
+    await waitForNotifications(gateway);
     const file = project.path('switchboard.config.json');
     const wrong: [string | object, RegExp][] = [
       ['{ "mcpServers": { "a": ', /switchboard\.config\.json:1:\d+: /],
@@ -271,7 +272,7 @@ describe('SIGHUP', () => {
       for (const [text, why] of wrong) {
         const before = client.stderr.length;
         project.write('switchboard.config.json', text);
-        expect(await readAgain(client)).toContain('was not read again, nothing has changed');
+        expect(await reloadConfig(client)).toContain('was not read again, nothing has changed');
         const told = client.stderr.slice(before);
         expect(told).toContain(file);
         expect(told).toMatch(why);
@@ -347,9 +348,9 @@ describe('SIGHUP', () => {
     expect((await client.call('list_servers')).error?.code).toBe(-32602);
     await gateway.reconfigure({ a: echo('echo') }, { management: true });
     await gateway.changed(before + 2);
-    expect(await gateway.tools()).toEqual([...MANAGEMENT, 'a__echo']);
+    expect(await gateway.tools()).toEqual([...MANAGEMENT_TOOLS, 'a__echo']);
     // Now a person is asked, and this client cannot.
-    expect(said(await gateway.add('x', nodeServer('echo')))).toContain(`needs a person's approval`);
+    expect(responseText(await gateway.add('x', nodeServer('echo')))).toContain(`needs a person's approval`);
   });
 
   test('several in a row, and while servers are added, removed and called, come to what stands in the file last', async () => {
@@ -366,7 +367,7 @@ describe('SIGHUP', () => {
     ];
     for (let n = 0; n < 5; n++) {
       write({ a: nodeServer('echo'), [`c${n}`]: echo('pid') });
-      await readAgain(client);
+      await reloadConfig(client);
     }
     expect((await Promise.all(work)).filter(failed)).toEqual([]);
     expect((await Promise.all(calls)).map(textOf)).toEqual(calls.map((_, n) => `number ${n}`));
@@ -389,7 +390,7 @@ test('a name that was seen stays with its server while that is away, and is its 
       '--prompts=ask',
     );
   const both = { A: offering('A'), B: offering('B') };
-  const gateway = await openManaged(both, { config: { naming: 'plain' } });
+  const gateway = await startManagedClient(both, { config: { naming: 'plain' } });
   const { client } = gateway;
   const names = async (method: string): Promise<string[]> => {
     const [items] = Object.values((await client.request(method)).result).filter(Array.isArray);
@@ -429,7 +430,7 @@ test('a name that was seen stays with its server while that is away, and is its 
   expect(await gateway.reconfigure({ B: both.B })).toMatch(/removed=A kept=1/);
   const refused = await client.call('look');
   expect(failed(refused)).toBe(true);
-  expect(said(refused)).toMatch(/"look" is gone, its server 'A' was removed/);
+  expect(responseText(refused)).toMatch(/"look" is gone, its server 'A' was removed/);
   for (const answer of [await read('demo://same'), await read('demo://item/7'), await get('ask')]) {
     expect(answer.error?.code).toBeLessThan(0);
   }
@@ -447,7 +448,7 @@ test('a name that was seen stays with its server while that is away, and is its 
 
 test('a slip in the entry of a server that runs costs it nothing: it goes on as it was, and stderr says so', async () => {
   const servers = { it: nodeServer('echo'), other: nodeServer('echo') };
-  const gateway = await openManaged(servers);
+  const gateway = await startManagedClient(servers);
   const { client, project } = gateway;
   const { pid } = await gateway.serverOnce('it', 'running');
   await until(async () => (await gateway.tools()).includes('it__slow_echo'), { what: 'its tools' });

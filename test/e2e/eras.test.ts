@@ -5,24 +5,24 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  ABLE,
+  ALL_CAPABILITIES,
   CHILDREN,
   LOG_LEVEL,
   MODERN,
-  startWorld,
+  startEraHarness,
   usualAnswer,
   type ChildName,
   type Era,
   type EraCallOptions,
   type EraQuestion,
-  type EraWorld,
+  type EraHarness,
   type Wire,
 } from '../helpers/eras.ts';
 import { until } from '../helpers/until.ts';
 
 /** One client before one child. */
 interface Pair {
-  readonly world: EraWorld;
+  readonly harness: EraHarness;
   readonly client: Era;
   readonly clientWire: Wire;
   readonly child: ChildName;
@@ -44,33 +44,33 @@ interface Case {
 
 /** What is told of changes, where the client has asked for it as its era does. */
 async function listening(
-  { world, client }: Pair,
+  { harness, client }: Pair,
   uris: readonly string[],
   work: () => Promise<void>,
 ): Promise<void> {
   if (client === 'legacy') {
-    for (const uri of uris) await world.client.subscribeResource({ uri });
+    for (const uri of uris) await harness.client.subscribeResource({ uri });
     await work();
-    for (const uri of uris) await world.client.unsubscribeResource({ uri });
+    for (const uri of uris) await harness.client.unsubscribeResource({ uri });
     return;
   }
   const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-  const subscription = await world.client.listen(
+  const subscription = await harness.client.listen(
     uris.length > 0 ? { resourceSubscriptions: [...uris] } : lists,
   );
   await work();
   await subscription.close();
 }
 
-const heardOf = (world: EraWorld, method: string): any[] =>
-  world.heard.filter((each) => each.method === method).map(({ params }) => params);
+const heardOf = (harness: EraHarness, method: string): any[] =>
+  harness.heard.filter((each) => each.method === method).map(({ params }) => params);
 
 const CASES: readonly Case[] = [
   {
     title: 'each end speaks its own era, and the child knows what the client can do',
     run: async ({ call, childEra }) => {
       const about = JSON.parse(await call('about'));
-      expect(about).toMatchObject({ era: childEra, capabilities: ABLE });
+      expect(about).toMatchObject({ era: childEra, capabilities: ALL_CAPABILITIES });
       if (childEra === 'modern') expect(about.version).toBe(MODERN);
       else expect(about.version).not.toBe(MODERN);
     },
@@ -92,9 +92,9 @@ const CASES: readonly Case[] = [
   },
   {
     title: 'a form is declined, and another one dismissed',
-    run: async ({ ask, world }) => {
+    run: async ({ ask, harness }) => {
       for (const action of ['decline', 'cancel']) {
-        world.answer = () => ({ action });
+        harness.answer = () => ({ action });
         expect((await ask(['form'])).answers).toEqual([{ form: { action } }]);
       }
     },
@@ -174,26 +174,27 @@ const CASES: readonly Case[] = [
   },
   {
     title: 'a call is cancelled',
-    run: async ({ call, world }) => {
+    run: async ({ call, harness }) => {
       const tag = randomUUID();
       const giving = new AbortController();
       const running = call('wait', { tag }, { signal: giving.signal }).catch((error: unknown) => error);
-      await until(() => world.journal().includes(`waiting ${tag}`), { what: 'the call to arrive' });
+      await until(() => harness.journal().includes(`waiting ${tag}`), { what: 'the call to arrive' });
       giving.abort(new Error('no longer wanted'));
       expect(await running).toBeInstanceOf(Error);
-      await until(() => world.journal().includes(`aborted ${tag}`), { what: 'the child to hear of it' });
+      await until(() => harness.journal().includes(`aborted ${tag}`), { what: 'the child to hear of it' });
       expect(JSON.parse(await call('about'))).toBeTypeOf('object');
     },
   },
   {
     title: 'a line is logged, at the level that was asked for',
-    run: async ({ call, world, client, child }) => {
+    run: async ({ call, harness, client, child }) => {
       const said = randomUUID();
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- the older era has nothing else
-      if (client === 'legacy') await world.client.setLoggingLevel('info');
+      if (client === 'legacy') await harness.client.setLoggingLevel('info');
       const _meta = { [LOG_LEVEL]: 'info' };
       await call('log', { text: said }, client === 'legacy' ? {} : { _meta });
-      const lines = (): any[] => heardOf(world, 'notifications/message').filter(({ data }) => data === said);
+      const lines = (): any[] =>
+        heardOf(harness, 'notifications/message').filter(({ data }) => data === said);
       await until(() => lines().length > 0, { what: 'the line' });
       expect(lines()).toEqual([{ level: 'info', logger: child, data: said }]);
       if (client === 'legacy') return;
@@ -202,29 +203,31 @@ const CASES: readonly Case[] = [
       await call('log', { text: unwanted });
       await call('log', { text: said }, { _meta });
       await until(() => lines().length > 1, { what: 'the next line' });
-      expect(JSON.stringify(world.heard)).not.toContain(unwanted);
+      expect(JSON.stringify(harness.heard)).not.toContain(unwanted);
     },
   },
   {
     title: 'lists change',
     run: async (pair) => {
-      const { world, child, call } = pair;
+      const { harness, child, call } = pair;
       const name = `grown_${randomUUID().slice(0, 8)}`;
       await listening(pair, [], async () => {
-        const before = world.heard.length;
+        const before = harness.heard.length;
         await call('grow', { name });
         for (const kind of ['tools', 'prompts', 'resources'])
           await until(
             () =>
-              world.heard.slice(before).some(({ method }) => method === `notifications/${kind}/list_changed`),
+              harness.heard
+                .slice(before)
+                .some(({ method }) => method === `notifications/${kind}/list_changed`),
             { what: `word of other ${kind}` },
           );
       });
-      const { tools } = await world.client.listTools(undefined, { cacheMode: 'refresh' });
+      const { tools } = await harness.client.listTools(undefined, { cacheMode: 'refresh' });
       expect(tools.map((tool) => tool.name)).toContain(`${child}__${name}`);
-      const { prompts } = await world.client.listPrompts(undefined, { cacheMode: 'refresh' });
+      const { prompts } = await harness.client.listPrompts(undefined, { cacheMode: 'refresh' });
       expect(prompts.map((prompt) => prompt.name)).toContain(`${child}__${name}`);
-      const { resources } = await world.client.listResources(undefined, { cacheMode: 'refresh' });
+      const { resources } = await harness.client.listResources(undefined, { cacheMode: 'refresh' });
       expect(resources.map(({ uri }) => uri)).toContain(`mem://${child}/${name}`);
       expect(await call(name)).toBe(name);
     },
@@ -232,9 +235,10 @@ const CASES: readonly Case[] = [
   {
     title: 'a resource is updated',
     run: async (pair) => {
-      const { world, child, call } = pair;
+      const { harness, child, call } = pair;
       const [one, two] = [`mem://${child}/one`, `mem://${child}/two`];
-      const updated = (): string[] => heardOf(world, 'notifications/resources/updated').map(({ uri }) => uri);
+      const updated = (): string[] =>
+        heardOf(harness, 'notifications/resources/updated').map(({ uri }) => uri);
       const before = updated().length;
       await listening(pair, [one], async () => {
         await call('touch', { uri: two });
@@ -249,10 +253,10 @@ const CASES: readonly Case[] = [
     // stays with a server of the older era until its time is over. Over HTTP the next may be somebody else's, and what
     // that server asks meanwhile may be about either of them.
     title: 'a call is given up while its question is open',
-    run: async ({ call, ask, world, client, clientWire, childEra }) => {
+    run: async ({ call, ask, harness, client, clientWire, childEra }) => {
       const giving = new AbortController();
       let withdrawn = false;
-      world.answer = async ({ signal }) => {
+      harness.answer = async ({ signal }) => {
         giving.abort(new Error('no longer wanted'));
         await until(() => signal.aborted, { what: 'the question to be withdrawn' });
         withdrawn = true;
@@ -263,7 +267,7 @@ const CASES: readonly Case[] = [
       );
       expect(await running).toBeInstanceOf(Error);
       await until(() => withdrawn, { what: 'the question to be withdrawn' });
-      world.answer = undefined;
+      harness.answer = undefined;
       const { answers } = await ask(['form']);
       const stays = client === 'modern' && clientWire === 'http' && childEra === 'legacy';
       expect(answers).toEqual([
@@ -282,27 +286,27 @@ const CLIENTS: readonly { readonly era: Era; readonly wire: Wire }[] = [
 
 for (const { era, wire } of CLIENTS)
   describe(`a ${era} client over ${wire}`, () => {
-    let world: EraWorld;
+    let harness: EraHarness;
     beforeAll(async () => {
-      world = await startWorld(era, wire);
-      return () => world.close();
+      harness = await startEraHarness(era, wire);
+      return () => harness.close();
     });
 
     for (const { name, era: childEra, wire: childWire } of CHILDREN)
       describe(`and a ${childEra} child over ${childWire}`, () => {
         const pair: Pair = {
-          get world() {
-            return world;
+          get harness() {
+            return harness;
           },
           client: era,
           clientWire: wire,
           child: name,
           childEra,
-          call: (...asked) => world.call(name, ...asked),
+          call: (...asked) => harness.call(name, ...asked),
           ask: async (kinds, rounds = 1) => {
-            const before = world.questions.length;
-            const answers = JSON.parse(await world.call(name, 'ask', { kinds, rounds })) as any[];
-            return { answers, asked: world.questions.slice(before) };
+            const before = harness.questions.length;
+            const answers = JSON.parse(await harness.call(name, 'ask', { kinds, rounds })) as any[];
+            return { answers, asked: harness.questions.slice(before) };
           },
         };
         for (const { title, run, without } of CASES) {
@@ -310,7 +314,7 @@ for (const { era, wire } of CLIENTS)
           if (reason !== undefined) test.skip(`${title}: ${reason}`);
           else
             test(title, async () => {
-              world.answer = undefined;
+              harness.answer = undefined;
               await run(pair);
             });
         }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { processesWith, waitUntilGone } from '../helpers/processes.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
-import { startEveryShape } from '../helpers/shapes.ts';
+import { startEveryProcessShape } from '../helpers/process-shapes.ts';
 
 test('SIGKILL of the gateway leaves no process of any shape after 2 s', async () => {
-  const { client } = await startEveryShape();
+  const { client } = await startEveryProcessShape();
   await client.kill('SIGKILL');
   await waitUntilGone(client.marker, 2000);
 });
@@ -13,7 +13,7 @@ test('SIGKILL of the gateway leaves no process of any shape after 2 s', async ()
 test.each(['SIGTERM', 'SIGINT', 'end of input'] as const)(
   '%s leaves no process of any shape after 6 s',
   async (how) => {
-    const { client } = await startEveryShape();
+    const { client } = await startEveryProcessShape();
     const exit = how === 'end of input' ? await client.close() : await client.kill(how);
     expect(exit.code).toBe(0);
     expect(exit.ms).toBeLessThan(6500);

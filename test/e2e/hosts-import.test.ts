@@ -1,7 +1,7 @@
 /** `switchboard import`: servers of hosts become servers of the configuration. */
 import { existsSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createHostHome, echo, FILES, OWN, startAsHost } from '../helpers/host-home.ts';
+import { createHostHome, ECHO_SERVER, FILES, USER_CONFIG, startAsHost } from '../helpers/host-home.ts';
 import { textOf, type Json } from '../helpers/raw-client.ts';
 
 const CONFIG = 'work/switchboard.config.json';
@@ -12,7 +12,7 @@ describe('import', () => {
     [FILES.cursor]: `{
   // cursor
   "mcpServers": {
-    "echo": ${JSON.stringify(echo)},
+    "echo": ${JSON.stringify(ECHO_SERVER)},
     "github": { "command": "npx", "args": ["-y", "gh"], "env": { "GITHUB_TOKEN": "${SECRET}", "LEVEL": "debug" } }
   }
 }
@@ -48,14 +48,14 @@ describe('import', () => {
     const written = await at.run(['import', '--yes']);
     expect(written).toMatchObject({ code: 0, stderr: '' });
     expect(written.stdout).not.toContain(SECRET);
-    expect(JSON.parse(at.read(OWN)).mcpServers).toEqual({
-      echo,
+    expect(JSON.parse(at.read(USER_CONFIG)).mcpServers).toEqual({
+      ECHO_SERVER,
       github: { command: 'npx', args: ['-y', 'gh'], env: { GITHUB_TOKEN: SECRET, LEVEL: 'debug' } },
       docs: { type: 'http', url: 'https://docs.example.com/mcp', headers: { 'X-API-Key': '${DOCS_KEY}' } },
       'github-codex': { command: 'npx', args: ['-y', 'other'] },
     });
     // It holds a secret.
-    expect(statSync(at.home.path(OWN)).mode & 0o777).toBe(0o600);
+    expect(statSync(at.home.path(USER_CONFIG)).mode & 0o777).toBe(0o600);
     const again = await at.run(['import', '--yes', '--json']);
     expect(again.json.servers.map(({ state }: Json) => state)).toEqual(['same', 'same', 'same', 'same']);
     expect(again.json.configs).toMatchObject([{ level: 'user', changed: false }]);
@@ -66,7 +66,7 @@ describe('import', () => {
   });
 
   test('puts secrets into variables where that is wanted, and never prints them', async () => {
-    const at = createHostHome({ ...hosts(), [OWN]: '{\n  // mine\n  "logLevel": "warn"\n}\n' });
+    const at = createHostHome({ ...hosts(), [USER_CONFIG]: '{\n  // mine\n  "logLevel": "warn"\n}\n' });
     const { json, stdout, stderr } = await at.run(['import', '--secrets', 'env', '--yes', '--json'], {
       env: { DOCS_KEY: 'set' },
     });
@@ -76,9 +76,9 @@ describe('import', () => {
       { name: 'GITHUB_TOKEN', servers: ['github'], secret: true, state: 'unset' },
     ]);
     expect(stdout + stderr).not.toContain(SECRET);
-    expect(at.read(OWN)).toContain('// mine');
-    expect(at.read(OWN)).toContain('"GITHUB_TOKEN": "${GITHUB_TOKEN}"');
-    expect(at.read(OWN)).not.toContain(SECRET);
+    expect(at.read(USER_CONFIG)).toContain('// mine');
+    expect(at.read(USER_CONFIG)).toContain('"GITHUB_TOKEN": "${GITHUB_TOKEN}"');
+    expect(at.read(USER_CONFIG)).not.toContain(SECRET);
     expect((await at.run(['import', '--secrets', 'hide'])).code).toBe(2);
   });
 
@@ -100,12 +100,12 @@ describe('import', () => {
   });
 
   test('reads a .mcp.json beside the configuration only once', async () => {
-    const at = createHostHome({ [CONFIG]: {}, 'work/.mcp.json': { mcpServers: { echo } } });
+    const at = createHostHome({ [CONFIG]: {}, 'work/.mcp.json': { mcpServers: { ECHO_SERVER } } });
     const { json } = await at.run(['import', '--yes', '--json']);
     expect(json.servers).toMatchObject([{ name: 'echo', state: 'same', notes: ['read from there already'] }]);
     expect(JSON.parse(at.read(CONFIG))).toEqual({});
     // Also where it cannot be used now, because a variable is not set.
-    const unset = { ...echo, env: { A: '${NOBODY_SETS_THIS}' } };
+    const unset = { ...ECHO_SERVER, env: { A: '${NOBODY_SETS_THIS}' } };
     at.home.write('work/.mcp.json', { mcpServers: { echo: unset } });
     const again = await at.run(['import', '--yes', '--json']);
     expect(again.json.servers).toMatchObject([{ name: 'echo', as: 'echo', state: 'same' }]);
@@ -121,23 +121,27 @@ describe('import', () => {
     const { code, json } = await at.run(['import', '--yes', '--json']);
     expect(code).toBe(0);
     expect(json.configs).toMatchObject([
-      { level: 'user', file: at.home.path(OWN), changed: true },
+      { level: 'user', file: at.home.path(USER_CONFIG), changed: true },
       { level: 'project', file: at.home.path(CONFIG), changed: true },
     ]);
     expect(JSON.parse(at.read(CONFIG)).mcpServers).toEqual({
       shop: { command: 's', env: { SHOP_TOKEN: '${SHOP_TOKEN}' } },
     });
-    expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).not.toContain('shop');
+    expect(Object.keys(JSON.parse(at.read(USER_CONFIG)).mcpServers)).not.toContain('shop');
     expect((await at.run(['import', '--user', '--project'])).code).toBe(2);
   });
 
   test('a dotenv file comes along, and its variables reach the server and no log', async () => {
     const at = createHostHome({
-      'work/.vscode/mcp.json': { servers: { echo: { ...echo, envFile: '${workspaceFolder}/conf/.env' } } },
+      'work/.vscode/mcp.json': {
+        servers: { echo: { ...ECHO_SERVER, envFile: '${workspaceFolder}/conf/.env' } },
+      },
       'work/conf/.env': 'SHOP_TOKEN=canary-7171\n',
     });
     await at.run(['import', 'vscode', '--yes']);
-    expect(JSON.parse(at.read(CONFIG)).mcpServers).toEqual({ echo: { ...echo, envFile: 'conf/.env' } });
+    expect(JSON.parse(at.read(CONFIG)).mcpServers).toEqual({
+      echo: { ...ECHO_SERVER, envFile: 'conf/.env' },
+    });
     const { json } = await at.run(['install', 'claude-code', '--json']);
     const entry = { ...json.hosts[0].entry, args: [...json.hosts[0].entry.args, '--log-level', 'debug'] };
     const client = await startAsHost(at, entry, at.project);
@@ -161,7 +165,7 @@ describe('import', () => {
     expect(all.code).toBe(1);
     expect(all.stderr).toContain(at.home.path(FILES.gemini));
     expect(all.stdout).toMatch(/windsurf\s+odd\s+unusable/);
-    expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).toHaveLength(4);
+    expect(Object.keys(JSON.parse(at.read(USER_CONFIG)).mcpServers)).toHaveLength(4);
   });
 
   describe.runIf(existsSync('/usr/bin/script'))('in a terminal', () => {
@@ -171,10 +175,10 @@ describe('import', () => {
       expect(no.stdout).toContain('Write this? [y/N]');
       expect(no.stdout).toContain('Nothing was written.');
       expect(no.stdout).not.toContain(SECRET);
-      expect(existsSync(at.home.path(OWN))).toBe(false);
+      expect(existsSync(at.home.path(USER_CONFIG))).toBe(false);
       const yes = await at.type(['import', 'cursor'], ['y']);
       expect(yes.stdout).toContain('Wrote 2 servers into');
-      expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).toEqual(['echo', 'github']);
+      expect(Object.keys(JSON.parse(at.read(USER_CONFIG)).mcpServers)).toEqual(['echo', 'github']);
     });
   });
 });

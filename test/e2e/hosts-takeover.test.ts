@@ -3,11 +3,11 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
-  config,
+  ECHO_CONFIG,
   createHostHome,
-  echo,
+  ECHO_SERVER,
   FILES,
-  OWN,
+  USER_CONFIG,
   serversOf,
   useAsHost,
   type HostHome,
@@ -22,7 +22,7 @@ describe('a takeover', () => {
     [FILES['claude-code']]: JSON.stringify(
       {
         numStartups: 7,
-        mcpServers: { echo },
+        mcpServers: { ECHO_SERVER },
         projects: {
           '/somewhere': { mcpServers: { local: { type: 'stdio', command: 'local' } }, history: ['x'] },
         },
@@ -30,7 +30,7 @@ describe('a takeover', () => {
       undefined,
       2,
     ),
-    [FILES.cursor]: `{\n  // mine\n  "mcpServers": {\n    "echo": ${JSON.stringify(echo)}, // e\n  },\n}\n`,
+    [FILES.cursor]: `{\n  // mine\n  "mcpServers": {\n    "echo": ${JSON.stringify(ECHO_SERVER)}, // e\n  },\n}\n`,
     [FILES.codex]:
       '# mine\n[mcp_servers.files]\ncommand = "npx" # c\n\n[mcp_servers.files.env]\nA = "1"\n\n[tui]\nx = 1',
     ...extra,
@@ -53,8 +53,8 @@ describe('a takeover', () => {
       mcpServers: {},
       history: ['x'],
     });
-    expect(JSON.parse(at.read(OWN)).mcpServers).toMatchObject({
-      echo,
+    expect(JSON.parse(at.read(USER_CONFIG)).mcpServers).toMatchObject({
+      ECHO_SERVER,
       local: { cwd: '/somewhere' },
       files: { env: { A: '1' } },
     });
@@ -70,7 +70,7 @@ describe('a takeover', () => {
     const rest = await at.run(['eject']);
     expect(rest).toMatchObject({ code: 0, stderr: '' });
     expect(hostFiles(at)).toEqual(before);
-    expect(existsSync(at.home.path(OWN))).toBe(true);
+    expect(existsSync(at.home.path(USER_CONFIG))).toBe(true);
     expect((await at.run(['eject'])).stdout).toContain('nothing to put back');
   });
 
@@ -101,7 +101,7 @@ describe('a takeover', () => {
     expect(JSON.parse(at.read(FILES['claude-code']))).toEqual({
       numStartups: 8,
       fresh: true,
-      mcpServers: { echo },
+      mcpServers: { ECHO_SERVER },
       projects: {
         '/somewhere': { mcpServers: { local: { type: 'stdio', command: 'local' } }, history: ['x'] },
       },
@@ -144,7 +144,7 @@ describe('a takeover', () => {
         .filter(({ state }: Json) => state !== 'unusable')
         .map(({ name }: Json) => name);
       expect(moved).not.toEqual([]);
-      expect(Object.keys(JSON.parse(at.read(OWN)).mcpServers)).toEqual(moved);
+      expect(Object.keys(JSON.parse(at.read(USER_CONFIG)).mcpServers)).toEqual(moved);
       expect(json.takeover).toMatchObject([{ host, removed: moved }]);
       expect(at.read(FILES[host])).toContain('"switchboard"');
       for (const name of moved) expect(at.read(FILES[host])).not.toContain(`"${name}": {\n`);
@@ -184,7 +184,9 @@ describe('a takeover', () => {
     for (let round = 0; round < 12; round++) {
       const at = createHostHome(servers());
       await at.kill(['import', '--takeover', '--yes'], 40 + round * 30);
-      const inConfig = existsSync(at.home.path(OWN)) ? Object.keys(JSON.parse(at.read(OWN)).mcpServers) : [];
+      const inConfig = existsSync(at.home.path(USER_CONFIG))
+        ? Object.keys(JSON.parse(at.read(USER_CONFIG)).mcpServers)
+        : [];
       const inCodex = Object.keys(serversOf(at, 'codex'));
       // Always in the host, or in the configuration with our entry in the host.
       expect(
@@ -198,12 +200,12 @@ describe('a takeover', () => {
   /** Without our own; and a kill may leave a file behind that was being written aside. */
   function hostFiles(at: HostHome): Record<string, string> {
     const entries = Object.entries(at.files());
-    return Object.fromEntries(entries.filter(([file]) => file !== OWN && !file.endsWith('.tmp')));
+    return Object.fromEntries(entries.filter(([file]) => file !== USER_CONFIG && !file.endsWith('.tmp')));
   }
 });
 
 describe('what is kept', () => {
-  const cursor = { mcpServers: { echo, other: { command: 'o' } } };
+  const cursor = { mcpServers: { ECHO_SERVER, other: { command: 'o' } } };
 
   test('is listed, and a takeover that nobody wants back is forgotten', async () => {
     const at = createHostHome({ [FILES.cursor]: cursor });
@@ -227,7 +229,7 @@ describe('what is kept', () => {
 
   test('uninstall --all removes every entry of ours, and no other', async () => {
     const at = createHostHome({
-      [CONFIG]: config,
+      [CONFIG]: ECHO_CONFIG,
       [FILES.cursor]: cursor,
       [FILES.gemini]: '{',
       [FILES.zed]: '// mine\n{}\n',

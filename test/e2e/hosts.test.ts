@@ -3,11 +3,11 @@ import { chmodSync, existsSync, readdirSync, statSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
-  config,
+  ECHO_CONFIG,
   createHostHome,
-  echo,
+  ECHO_SERVER,
   FILES,
-  OWN,
+  USER_CONFIG,
   serversOf,
   startAsHost,
   useAsHost,
@@ -20,7 +20,7 @@ const ALL = Object.keys(FILES) as (keyof typeof FILES)[];
 
 describe('install', () => {
   test('lets every host start the program, from anywhere and without a PATH; uninstall leaves no trace', async () => {
-    const at = createHostHome({ [OWN]: config });
+    const at = createHostHome({ [USER_CONFIG]: ECHO_CONFIG });
     const before = at.files();
     const installed = await at.run(['install', ...ALL]);
     expect(installed).toMatchObject({ code: 0, stderr: '' });
@@ -41,9 +41,9 @@ describe('install', () => {
   });
 
   test('from two projects: neither changes what the other sees, nor what the user has everywhere', async () => {
-    const named = (name: string) => ({ mcpServers: { [name]: echo } });
+    const named = (name: string) => ({ mcpServers: { [name]: ECHO_SERVER } });
     const at = createHostHome({
-      [OWN]: named('common'),
+      [USER_CONFIG]: named('common'),
       'a/switchboard.config.json': named('a'),
       'b/switchboard.config.json': named('b'),
     });
@@ -67,8 +67,8 @@ describe('install', () => {
 
   test('into a project: the entry works on the machine of a colleague', async () => {
     const at = createHostHome({
-      [CONFIG]: config,
-      [OWN]: { mcpServers: { mine: { ...echo, args: ['${MINE}'] } } },
+      [CONFIG]: ECHO_CONFIG,
+      [USER_CONFIG]: { mcpServers: { mine: { ...ECHO_SERVER, args: ['${MINE}'] } } },
     });
     const scope = ['--scope', 'project'];
     const { json } = await at.run(['install', 'claude-code', 'codex', 'opencode', ...scope, '--json']);
@@ -86,10 +86,10 @@ describe('install', () => {
     expect(await useAsHost(at, entry, at.project, { PATH: `${bin}:/usr/bin:/bin` })).toContain('hello');
 
     // A file that is named on purpose is named as everybody can.
-    at.home.write('work/mcp/team.json', config);
+    at.home.write('work/mcp/team.json', ECHO_CONFIG);
     const pinned = await at.run(['install', 'cursor', ...scope, '--config', 'mcp/team.json', '--json']);
     expect(pinned.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', 'mcp/team.json']);
-    const outside = await at.run(['install', 'cursor', ...scope, '--config', at.home.path(OWN)]);
+    const outside = await at.run(['install', 'cursor', ...scope, '--config', at.home.path(USER_CONFIG)]);
     expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('is not in this project') });
     const own = await at.run(['install', 'cursor', '--config', 'mcp/team.json', '--json']);
     expect(own.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', at.home.path('work/mcp/team.json')]);
@@ -97,7 +97,7 @@ describe('install', () => {
 
   test('into the files of a project, and into files with other content, to the byte and back', async () => {
     const at = createHostHome({
-      [CONFIG]: config,
+      [CONFIG]: ECHO_CONFIG,
       [FILES.cursor]: '{\n  // mine\n  "mcpServers": {\n    "a": { "command": "a" }, // a\n  },\n}\n',
       [FILES.codex]: '# mine\nmodel = "x"\n\n[mcp_servers.a]\ncommand = "a"',
       [FILES['claude-code']]: '{"numStartups":3,"projects":{}}',
@@ -121,7 +121,7 @@ describe('install', () => {
 
   test('a dry run shows the change without secrets, and changes nothing', async () => {
     const at = createHostHome({
-      [CONFIG]: config,
+      [CONFIG]: ECHO_CONFIG,
       [FILES.cursor]:
         '{\n  "mcpServers": {\n    "a": { "command": "a", "env": { "KEY": "very-secret" } }\n  }\n}\n',
     });
@@ -143,7 +143,7 @@ describe('install', () => {
 
   test('a broken file is not touched, nor is any other then, and its place is named', async () => {
     const at = createHostHome({
-      [CONFIG]: config,
+      [CONFIG]: ECHO_CONFIG,
       [FILES.cursor]: '{ "mcpServers": {} }',
       [FILES.gemini]: '{\n  "mcpServers": {},\n}\n',
     });
@@ -165,7 +165,7 @@ describe('install', () => {
     const theirs = {
       mcpServers: { switchboard: { command: 'npx', args: ['-y', 'other', '--token', 'hidden-token'] } },
     };
-    const at = createHostHome({ [CONFIG]: config, [FILES.windsurf]: theirs });
+    const at = createHostHome({ [CONFIG]: ECHO_CONFIG, [FILES.windsurf]: theirs });
     const refused = await at.run(['install', 'windsurf']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('that is not ours');
@@ -181,8 +181,8 @@ describe('install', () => {
 
   test('variables of the configuration reach it where the host passes on only what is named', async () => {
     const at = createHostHome({
-      [CONFIG]: { mcpServers: { echo: { ...echo, env: { A: '${ECHO_TOKEN}', B: '${PLAIN:-x}' } } } },
-      [OWN]: { mcpServers: { mine: { ...echo, env: { C: '${MY_CERT}' } } } },
+      [CONFIG]: { mcpServers: { echo: { ...ECHO_SERVER, env: { A: '${ECHO_TOKEN}', B: '${PLAIN:-x}' } } } },
+      [USER_CONFIG]: { mcpServers: { mine: { ...ECHO_SERVER, env: { C: '${MY_CERT}' } } } },
     });
     const { stdout } = await at.run(['install', 'codex', 'gemini', 'copilot', 'cline', 'claude-desktop'], {
       env: { ECHO_TOKEN: 't' },
@@ -222,7 +222,7 @@ describe('install', () => {
 
   test('without a host it tells what there is, and what is wrong is told plainly', async () => {
     const at = createHostHome({
-      [CONFIG]: config,
+      [CONFIG]: ECHO_CONFIG,
       [FILES.cursor]: { mcpServers: { a: { command: 'a' } } },
       [FILES.gemini]: '{',
     });
@@ -247,7 +247,7 @@ describe('install', () => {
   });
 
   test('a link stays a link', async () => {
-    const at = createHostHome({ [CONFIG]: config, 'dotfiles/cursor.json': '{}', '.cursor/x': '' });
+    const at = createHostHome({ [CONFIG]: ECHO_CONFIG, 'dotfiles/cursor.json': '{}', '.cursor/x': '' });
     symlinkSync(at.home.path('dotfiles/cursor.json'), at.home.path(FILES.cursor));
     await at.run(['install', 'cursor']);
     expect(JSON.parse(at.read('dotfiles/cursor.json')).mcpServers.switchboard).toBeDefined();
@@ -256,7 +256,7 @@ describe('install', () => {
 });
 
 test('the help has these commands, and only that of this program', async () => {
-  const at = createHostHome({ [CONFIG]: config });
+  const at = createHostHome({ [CONFIG]: ECHO_CONFIG });
   const commands = ['install [host…]', 'uninstall [host…]', 'import [host…]', 'eject [host…]'];
   const { stdout } = await at.run(['--help']);
   for (const command of commands) expect(stdout).toContain(command);

@@ -6,10 +6,15 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import {
   builtProgram,
   cleanEnv,
-  openLanguageWorld,
-  type LanguageWorldOptions,
-} from '../helpers/language-world.ts';
-import { talkers, type Place, type SayOptions, type Talker } from '../helpers/talker.ts';
+  startLanguageHarness,
+  type LanguageHarnessOptions,
+} from '../helpers/language-harness.ts';
+import {
+  samplingClients,
+  type ClientTarget,
+  type SamplingCallOptions,
+  type SamplingClient,
+} from '../helpers/sampling-client.ts';
 import { createProject, npmServer } from '../helpers/temp-project.ts';
 import { Brain, type Thought } from '../models/brain.ts';
 import { sample } from '../models/host-model.ts';
@@ -22,18 +27,18 @@ import {
   remembers,
   tell,
   type Person,
-  type SpokenWorld,
+  type ScriptedHarness,
 } from './language.cases.ts';
 
 const SAMPLING = { sampling: { tools: {} } };
 const ASKABLE = { ...SAMPLING, elicitation: { form: {} } };
 
-function host(options: Pick<LanguageWorldOptions, 'client' | 'wire' | 'settings' | 'capabilities'>) {
+function host(options: Pick<LanguageHarnessOptions, 'client' | 'wire' | 'settings' | 'capabilities'>) {
   const brain = new Brain();
   const person: Person = { answer: () => ({}), asked: [] };
-  const open = async (): Promise<SpokenWorld> => ({
+  const open = async (): Promise<ScriptedHarness> => ({
     brain,
-    world: await openLanguageWorld({
+    harness: await startLanguageHarness({
       ...options,
       answer: (method, params, signal) => {
         if (method === 'sampling/createMessage') return sample(brain, params, signal);
@@ -42,15 +47,15 @@ function host(options: Pick<LanguageWorldOptions, 'client' | 'wire' | 'settings'
       },
     }),
   });
-  let spoken: SpokenWorld;
+  let spoken: ScriptedHarness;
   beforeAll(async () => {
     spoken = await open();
   });
-  afterAll(() => spoken.world.close());
+  afterAll(() => spoken.harness.close());
   return { get: () => spoken, open, person };
 }
 
-const clients = Object.keys(talkers) as (keyof typeof talkers)[];
+const clients = Object.keys(samplingClients) as (keyof typeof samplingClients)[];
 
 describe.each(clients)('with the model of %s', (client) => {
   const { get, open, person } = host({ client, settings: { model: 'host' }, capabilities: ASKABLE });
@@ -77,13 +82,13 @@ describe.each(['SDK v1', 'SDK v2, 2026-07-28'] as const)('with the model of %s o
     expect(told.structuredContent).toMatchObject({ provider: 'host', answer: 'Kept: user.' });
     const asked = await tell(get(), 'memory', 'what do I like?', recalls);
     expect(asked.content[0].text).toBe('You like the editor vim.');
-    expect(get().world.memory()).toContain('favourite editor: vim');
+    expect(get().harness.memory()).toContain('favourite editor: vim');
   });
 
   test('each of two clients is asked with its own words', async () => {
     const other = new Brain();
-    const second = await talkers['SDK v2, 2025-11-25']({
-      place: get().world.place,
+    const second = await samplingClients['SDK v2, 2025-11-25']({
+      target: get().harness.target,
       capabilities: SAMPLING,
       answer: (_method, params, signal) => sample(other, params, signal),
     });
@@ -116,10 +121,10 @@ describe('a client that can be asked less', () => {
         { tool: 'delete_entities', outcome: 'not allowed' },
       ]);
       expect(refused.content[0].text).toContain('"allowDestructive": true');
-      expect(get().world.memory()).toContain('vim');
+      expect(get().harness.memory()).toContain('vim');
       const allowed = await tell(get(), 'bold', 'forget me', forget);
       expect(allowed.structuredContent.calls).toMatchObject([{ tool: 'delete_entities', outcome: 'ok' }]);
-      expect(get().world.memory()).not.toContain('vim');
+      expect(get().harness.memory()).not.toContain('vim');
     });
   });
 
@@ -153,9 +158,12 @@ describe('a wrapped server', () => {
       env: gateway.env,
     });
     const brain = new Brain();
-    const connect = async (kind: keyof typeof talkers, place: Place): Promise<Talker> => {
-      const client = await talkers[kind]({
-        place,
+    const connect = async (
+      kind: keyof typeof samplingClients,
+      place: ClientTarget,
+    ): Promise<SamplingClient> => {
+      const client = await samplingClients[kind]({
+        target: place,
         capabilities: SAMPLING,
         answer: (_method, params, signal) => sample(brain, params, signal),
       });
@@ -180,7 +188,7 @@ describe('a wrapped server', () => {
 
     const behind = await connect('SDK v1', gateway);
     expect((await behind.listTools()).map(({ name }) => name)).toEqual(['memory_suite']);
-    const ask = (query: string, thought: Thought, options?: SayOptions): Promise<any> => {
+    const ask = (query: string, thought: Thought, options?: SamplingCallOptions): Promise<any> => {
       brain.learn(query, thought);
       const suite = { action: 'call', subtool: 'natural_language', args: { query } };
       return behind.call('memory_suite', suite, options);

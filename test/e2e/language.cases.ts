@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { KEY, type LanguageWorld, type ServerName } from '../helpers/language-world.ts';
-import type { SayOptions } from '../helpers/talker.ts';
+import { KEY, type LanguageHarness, type ServerName } from '../helpers/language-harness.ts';
+import type { SamplingCallOptions } from '../helpers/sampling-client.ts';
 import { until } from '../helpers/until.ts';
 import type { Brain, Heard, Thought } from '../models/brain.ts';
 import type { ScriptedSpeech } from '../models/script.ts';
 
-/** A world in which a scripted model answers. */
-export interface SpokenWorld {
-  readonly world: LanguageWorld;
+/** A harness with a scripted model. */
+export interface ScriptedHarness {
+  readonly harness: LanguageHarness;
   readonly brain: Brain;
 }
 
@@ -24,14 +24,14 @@ const SECRET = 'kestrel';
 
 /** Teaches the model what to say to these words, says them to a server, and gives the result. */
 export async function tell(
-  { world, brain }: SpokenWorld,
+  { harness, brain }: ScriptedHarness,
   server: ServerName,
   query: string,
   thought: Thought,
-  options?: SayOptions,
+  options?: SamplingCallOptions,
 ): Promise<any> {
   brain.learn(query, thought);
-  return world.say(server, query, options);
+  return harness.say(server, query, options);
 }
 
 export const call = (name: string, input: object = {}): ScriptedSpeech => ({ calls: [{ name, input }] });
@@ -67,12 +67,16 @@ const outcomes = (result: any): string[] =>
   result.structuredContent.calls.map(({ tool, outcome }: any) => `${tool} ${outcome}`);
 
 /** Stories that end well, and how they end otherwise, whatever the model is and however it is asked. */
-export function languageCases(get: () => SpokenWorld): void {
-  const say = (server: ServerName, query: string, thought: Thought, options?: SayOptions): Promise<any> =>
-    tell(get(), server, query, thought, options);
+export function languageCases(get: () => ScriptedHarness): void {
+  const say = (
+    server: ServerName,
+    query: string,
+    thought: Thought,
+    options?: SamplingCallOptions,
+  ): Promise<any> => tell(get(), server, query, thought, options);
 
   test('the server remembers what it is told, and knows it when it is asked', async () => {
-    const { name, outputSchema } = (await get().world.client.listTools())[0];
+    const { name, outputSchema } = (await get().harness.client.listTools())[0];
     // The client holds what it gets against that.
     expect([name, outputSchema.required]).toEqual([
       'memory__natural_language',
@@ -84,7 +88,7 @@ export function languageCases(get: () => SpokenWorld): void {
     });
     expect(told.isError).toBeUndefined();
     expect(told.content).toEqual([{ type: 'text', text: 'Kept: user.' }]);
-    expect(get().world.memory()).toContain('favourite editor: vim');
+    expect(get().harness.memory()).toContain('favourite editor: vim');
     const { calls, ...rest } = told.structuredContent;
     expect(rest).toMatchObject({ answer: 'Kept: user.', steps: 2 });
     expect(calls).toMatchObject([{ tool: 'create_entities', outcome: 'ok', ms: expect.any(Number) }]);
@@ -127,7 +131,7 @@ export function languageCases(get: () => SpokenWorld): void {
       'create_relations ok',
       'open_nodes ok',
     ]);
-    expect(get().world.memory()).toContain('"relationType":"works with"');
+    expect(get().harness.memory()).toContain('"relationType":"works with"');
   });
 
   test('tools that are called together run together, and their results come in order', async () => {
@@ -232,31 +236,31 @@ export function languageCases(get: () => SpokenWorld): void {
   });
 
   test('the log tells the steps, and nothing of what was said', async () => {
-    const { world } = get();
+    const { harness } = get();
     const query = `is ${SECRET} the word?`;
     await say('brief', query, ({ turn, results }) =>
       turn === 0 ? call('echo', { text: SECRET }) : `It said ${results[0]!}.`,
     );
     const lines = (what: string): string[] =>
-      world
+      harness
         .log()
         .split('\n')
         .filter((line) => line.includes(what) && line.includes('brief'));
-    await until(() => lines('stop=done').length > 0, { what: 'the log', seen: world.log });
+    await until(() => lines('stop=done').length > 0, { what: 'the log', seen: harness.log });
     expect(lines('language step').at(-1)).toMatch(/model=\S+ step=2 ms=\d+ input=\d+ output=\d+ calls=0/);
     expect(lines('language call').at(-1)).toMatch(/tool=echo ms=\d+ outcome=ok/);
-    expect(world.log()).not.toMatch(new RegExp(`${SECRET}|vim|Grace|dance|${KEY}`));
+    expect(harness.log()).not.toMatch(new RegExp(`${SECRET}|vim|Grace|dance|${KEY}`));
   });
 }
 
 /**
- * The client goes away while a model talks. `open` gives it a world of its own. `apart`: what the model is asked by is a
+ * The client goes away while a model talks. `open` starts a harness of its own. `apart`: what the model is asked by is a
  * part of the client, and goes on without the connection.
  */
-export function leavingCases(open: () => Promise<SpokenWorld>, { apart = false } = {}): void {
+export function leavingCases(open: () => Promise<ScriptedHarness>, { apart = false } = {}): void {
   test('nothing is left when the client leaves in the middle', async () => {
     const spoken = await open();
-    const { world, brain } = spoken;
+    const { harness, brain } = spoken;
     const query = 'talk to me while I go';
     const said = tell(spoken, 'memory', query, ({ turn }) =>
       turn === 0 ? call('read_graph') : { text: 'Once upon', midway: 'hang' },
@@ -264,15 +268,15 @@ export function leavingCases(open: () => Promise<SpokenWorld>, { apart = false }
     // It may still hear that it is over.
     const settled = Promise.allSettled([said]);
     const { abandoned } = await brain.asked(query, 1);
-    await world.close();
+    await harness.close();
     if (!apart) await Promise.all([settled, abandoned]);
   });
 }
 
 /** A tool that may destroy something, before a person who can be asked. */
-export function consentCases(get: () => SpokenWorld, person: Person): void {
+export function consentCases(get: () => ScriptedHarness, person: Person): void {
   test('what may destroy something runs only when the person agrees', async () => {
-    const { world } = get();
+    const { harness } = get();
     const forget: Thought = ({ turn, query, results }) =>
       turn === 0 ? call('delete_entities', { entityNames: [query.split(' ').at(-1)] }) : results[0]!;
     await tell(get(), 'memory', 'keep the falcon', ({ turn }) => {
@@ -285,14 +289,14 @@ export function consentCases(get: () => SpokenWorld, person: Person): void {
       const refused = await tell(get(), 'memory', 'forget the falcon', forget);
       expect(refused.content[0].text).toContain('The person did not allow it.');
       expect(outcomes(refused)).toEqual(['delete_entities declined']);
-      expect(world.memory()).toContain('falcon');
+      expect(harness.memory()).toContain('falcon');
     }
     expect(person.asked).toHaveLength(3);
     expect(person.asked[0]).toMatch(/^May 'delete_entities' of server 'memory' run\?.*falcon/);
     person.answer = () => ({ action: 'accept', content: { allow: true } });
     const done = await tell(get(), 'memory', 'forget the falcon', forget);
     expect(done.content[0].text).toContain('deleted successfully');
-    expect(world.memory()).not.toContain('falcon');
+    expect(harness.memory()).not.toContain('falcon');
   });
   test('a question is taken back when the call is cancelled', async () => {
     const controller = new AbortController();

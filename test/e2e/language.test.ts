@@ -1,6 +1,6 @@
 /** Servers that are asked in plain words, with the models of two APIs: the built program, real servers, official clients. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { KEY, openLanguageWorld } from '../helpers/language-world.ts';
+import { KEY, startLanguageHarness } from '../helpers/language-harness.ts';
 import { startAnthropicServer } from '../models/anthropic-server.ts';
 import { Brain, heardByAnthropic, heardByOpenai } from '../models/brain.ts';
 import type { ModelServer } from '../models/model-server.ts';
@@ -12,7 +12,7 @@ import {
   leavingCases,
   tell,
   type Person,
-  type SpokenWorld,
+  type ScriptedHarness,
 } from './language.cases.ts';
 
 const apis = {
@@ -32,10 +32,10 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
   const brain = new Brain();
   const person: Person = { answer: () => ({}), asked: [] };
   let model: ModelServer;
-  let spoken: SpokenWorld;
-  const open = async (): Promise<SpokenWorld> => ({
+  let spoken: ScriptedHarness;
+  const open = async (): Promise<ScriptedHarness> => ({
     brain,
-    world: await openLanguageWorld({
+    harness: await startLanguageHarness({
       client,
       settings: { ...settings(model.url), apiKey: KEY },
       capabilities: { elicitation: { form: {} } },
@@ -51,7 +51,7 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
     spoken = await open();
   });
   afterAll(async () => {
-    await spoken.world.close();
+    await spoken.harness.close();
     await model.close();
   });
 

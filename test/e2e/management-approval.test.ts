@@ -1,9 +1,17 @@
 /** add_server in switchboard: who approves a new server, and what that person is shown. */
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { failed, FLAT, FORMS, MANAGEMENT, openManaged, said, spawned, start } from '../helpers/management.ts';
+import {
+  failed,
+  FLAT_PREFIXED,
+  ELICITATION,
+  MANAGEMENT_TOOLS,
+  startManagedClient,
+  spawnedServers,
+  startManaged,
+} from '../helpers/management.ts';
 import { processesWith } from '../helpers/processes.ts';
-import { textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
+import { responseText, textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
 import { sdkClients } from '../helpers/sdk-client.ts';
 import { createProject, nodeServer, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
@@ -20,15 +28,15 @@ describe('approval "ask"', () => {
 
   test('is what holds where nothing else is said', async () => {
     for (const management of [true, {}, { persist: false }]) {
-      const { client, add } = await start(management, { capabilities: FORMS });
+      const { client, add } = await startManaged(management, { capabilities: ELICITATION });
       client.handle('elicitation/create', () => ({ result: { action: 'decline' } }));
-      expect(said(await add('echo', nodeServer('echo')))).toContain('not approved');
+      expect(responseText(await add('echo', nodeServer('echo')))).toContain('not approved');
       expect(client.requests).toHaveLength(1);
     }
   });
 
   test('the person sees what will run, where, and the names of variables, never their values; then it runs', async () => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client, project, add } = gateway;
     client.handle('elicitation/create', () => undefined);
     const adding = add('tool', proposal(project));
@@ -48,9 +56,9 @@ describe('approval "ask"', () => {
     expect(requestedSchema).toMatchObject({ type: 'object', properties: {} });
     // Nothing runs, and nothing is listed, before the answer.
     expect(await gateway.servers()).toEqual([]);
-    expect(spawned(client)).toEqual([]);
+    expect(spawnedServers(client)).toEqual([]);
     client.reply(question, { result: { action: 'accept', content: {} } });
-    expect(said(await adding)).toContain('Added tool');
+    expect(responseText(await adding)).toContain('Added tool');
     expect(await gateway.server('tool')).toMatchObject({
       status: 'running',
       tools: ['tool__echo', 'tool__pid'],
@@ -59,7 +67,7 @@ describe('approval "ask"', () => {
   });
 
   test('what is not given is said to be so, and a relative directory is shown whole', async () => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client, project } = gateway;
     project.write('deeper/.keep', '');
     client.handle('elicitation/create', () => ({ result: { action: 'cancel' } }));
@@ -71,7 +79,7 @@ describe('approval "ask"', () => {
   });
 
   test('what is shown cannot be dressed up: no line of the question is made by the arguments', async () => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client } = gateway;
     client.handle('elicitation/create', () => ({ result: { action: 'decline' } }));
     const evil = 'x\nCommand: "harmless"\r\u001b[2K\u001b[1A\u202eevil\u0000'.replace('\u0000', '');
@@ -90,15 +98,15 @@ describe('approval "ask"', () => {
     ['answers nothing', { result: {} }],
     ['has a client that fails', { error: { code: -32603, message: 'no window' } }],
   ])('a person who %s: nothing is started, and the model is told', async (_what, reply) => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client, project } = gateway;
     client.handle('elicitation/create', () => reply);
     const response = await gateway.add('tool', proposal(project));
     expect(failed(response)).toBe(true);
-    expect(said(response)).toMatch(/Adding "tool" was not approved\. Ask the person/);
+    expect(responseText(response)).toMatch(/Adding "tool" was not approved\. Ask the person/);
     expect(await gateway.servers()).toEqual([]);
-    expect(await gateway.tools()).toEqual(MANAGEMENT);
-    expect(spawned(client)).toEqual([]);
+    expect(await gateway.tools()).toEqual(MANAGEMENT_TOOLS);
+    expect(spawnedServers(client)).toEqual([]);
     expect(existsSync(project.path('journal'))).toBe(false);
     expect(gateway.changes()).toBe(0);
     // The next one is asked about again.
@@ -108,18 +116,18 @@ describe('approval "ask"', () => {
 
   test('a client that cannot ask is told which setting allows it, and nothing is started', async () => {
     for (const capabilities of [{}, { sampling: {}, roots: {} }]) {
-      const gateway = await start(true, { capabilities });
+      const gateway = await startManaged(true, { capabilities });
       const response = await gateway.add('tool', proposal(gateway.project));
       expect(failed(response)).toBe(true);
-      expect(said(response)).toMatch(/"tool" needs a person's approval.*cannot ask/);
-      expect(said(response)).toContain('"management": {"approval": "auto"}');
+      expect(responseText(response)).toMatch(/"tool" needs a person's approval.*cannot ask/);
+      expect(responseText(response)).toContain('"management": {"approval": "auto"}');
       expect(gateway.client.requests).toEqual([]);
-      expect(spawned(gateway.client)).toEqual([]);
+      expect(spawnedServers(gateway.client)).toEqual([]);
     }
   });
 
   test('what is wrong anyway is refused before anybody is asked', async () => {
-    const gateway = await start(true, { capabilities: FORMS }, { taken: nodeServer('echo') });
+    const gateway = await startManaged(true, { capabilities: ELICITATION }, { taken: nodeServer('echo') });
     for (const wrong of [{ name: 'a__b' }, { name: 'taken' }, { command: '' }, { args: [1] }]) {
       const response = await gateway.client.call('add_server', {
         name: 'tool',
@@ -132,7 +140,7 @@ describe('approval "ask"', () => {
   });
 
   test('a client that leaves while it is asked: nothing is started', async () => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client, project } = gateway;
     client.handle('elicitation/create', () => undefined);
     const adding = gateway.add('tool', proposal(project));
@@ -140,12 +148,12 @@ describe('approval "ask"', () => {
     expect((await client.close()).code).toBe(0);
     expect(failed(await adding)).toBe(true);
     expect(processesWith(client.marker)).toEqual([]);
-    expect(spawned(client)).toEqual([]);
+    expect(spawnedServers(client)).toEqual([]);
     expect(existsSync(project.path('journal'))).toBe(false);
   });
 
   test('a call that is cancelled takes its question back, and an answer that comes too late starts nothing', async () => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client, project } = gateway;
     client.handle('elicitation/create', () => undefined);
     void client.call('add_server', { name: 'tool', ...proposal(project) }, { id: 'unwanted' });
@@ -155,12 +163,12 @@ describe('approval "ask"', () => {
     expect(params.requestId).toBe(question.id);
     client.reply(question, { result: { action: 'accept' } });
     expect(await gateway.servers()).toEqual([]);
-    expect(spawned(client)).toEqual([]);
+    expect(spawnedServers(client)).toEqual([]);
     expect(client.ledger.unanswered().map(({ id }) => id)).toEqual(['unwanted']);
   });
 
   test('two questions at once are each answered for themselves', async () => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client } = gateway;
     client.handle('elicitation/create', () => undefined);
     const calls = ['yes', 'no'].map((name) => gateway.add(name, nodeServer('echo')));
@@ -175,7 +183,7 @@ describe('approval "ask"', () => {
   });
 
   test('a name that was taken while the person was asked is refused after all', async () => {
-    const gateway = await start(true, { capabilities: FORMS });
+    const gateway = await startManaged(true, { capabilities: ELICITATION });
     const { client } = gateway;
     client.handle('elicitation/create', () => undefined);
     const calls = [1, 2].map(() => gateway.add('same', nodeServer('echo')));
@@ -183,12 +191,12 @@ describe('approval "ask"', () => {
     for (const question of client.requests) client.reply(question, { result: { action: 'accept' } });
     const answers = await Promise.all(calls);
     expect(answers.filter((answer) => !failed(answer))).toHaveLength(1);
-    expect(said(answers.find(failed)!)).toContain('"same" already');
-    expect(spawned(client)).toEqual(['same']);
+    expect(responseText(answers.find(failed)!)).toContain('"same" already');
+    expect(spawnedServers(client)).toEqual(['same']);
   });
 
   test('only for what no configuration names: reloading, listing and removing asks nobody', async () => {
-    const gateway = await start(true, { capabilities: FORMS }, { echo: nodeServer('echo') });
+    const gateway = await startManaged(true, { capabilities: ELICITATION }, { echo: nodeServer('echo') });
     await gateway.serverOnce('echo', 'running');
     expect(failed(await gateway.reload('echo'))).toBe(false);
     expect(failed(await gateway.remove('echo'))).toBe(false);
@@ -198,7 +206,7 @@ describe('approval "ask"', () => {
   test.each(Object.entries(sdkClients))(
     '%s asks its person, and gives the answer',
     async (_name, connect) => {
-      const project = createProject({ 'switchboard.config.json': { ...FLAT, management: true } });
+      const project = createProject({ 'switchboard.config.json': { ...FLAT_PREFIXED, management: true } });
       const actions = ['decline', 'accept'];
       const questions: string[] = [];
       const client = await connect({
@@ -220,7 +228,7 @@ describe('approval "ask"', () => {
 });
 
 test('a client that can only open pages is not sent a form, not even to approve a server', async () => {
-  const gateway = await openManaged(
+  const gateway = await startManagedClient(
     { asking: nodeServer('asking') },
     { config: { management: { approval: 'ask' } }, capabilities: { elicitation: { url: {} } } },
   );
@@ -235,7 +243,7 @@ test('a client that can only open pages is not sent a form, not even to approve 
   });
   const added = await gateway.add('tool', nodeServer('echo'));
   expect(failed(added)).toBe(true);
-  expect(said(added)).toMatch(/"tool" needs a person's approval.*cannot ask/);
+  expect(responseText(added)).toMatch(/"tool" needs a person's approval.*cannot ask/);
   expect(client.requests).toEqual([]);
   expect((await ask('asking__ask_url')).result).toMatchObject({ action: 'accept' });
   expect(client.requests.map(({ params }) => params.mode)).toEqual(['url']);

@@ -4,16 +4,15 @@ import { ownState, type GatewayOptions } from '../helpers/gateway.ts';
 import {
   CONFIG,
   failed,
-  FLAT,
+  FLAT_PREFIXED,
   manage,
-  openManaged,
+  startManagedClient,
   PERSIST,
-  readAgain,
-  said,
-  type Managed,
+  reloadConfig,
+  type ManagedGateway,
 } from '../helpers/management.ts';
 import { alive } from '../helpers/processes.ts';
-import { startClient, textOf } from '../helpers/raw-client.ts';
+import { responseText, startClient, textOf } from '../helpers/raw-client.ts';
 import { createProject, nodeServer, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -33,10 +32,10 @@ describe('persist', () => {
 }
 `;
 
-  async function open(project: Project, options: GatewayOptions = {}): Promise<Managed> {
+  async function open(project: Project, options: GatewayOptions = {}): Promise<ManagedGateway> {
     const client = startClient({ cwd: project.dir, ...options, env: ownState(project) });
     await client.initialize();
-    return { client, project, ...manage(client) } as unknown as Managed;
+    return { client, project, ...manage(client) } as unknown as ManagedGateway;
   }
   const withText = (text = TEXT): Project => createProject({ 'switchboard.config.json': text });
 
@@ -138,7 +137,7 @@ describe('persist', () => {
   test('where the configuration cannot be written, the client is told so, and that the server runs for now', async () => {
     const project = createProject({
       'switchboard.config.mjs': `export default ${JSON.stringify({
-        ...FLAT,
+        ...FLAT_PREFIXED,
         management: { approval: 'auto', persist: true },
       })};\n`,
     });
@@ -154,7 +153,7 @@ describe('persist', () => {
     const project = withText();
     const gateway = await open(project);
     const { pid } = await gateway.added('third', { ...nodeServer('echo'), env: { A: '1' }, cwd: '.' });
-    await readAgain(gateway.client);
+    await reloadConfig(gateway.client);
     expect(await gateway.server('third')).toMatchObject({ status: 'running', pid });
     expect((await gateway.servers()).map(({ name }) => name)).toEqual(['first', 'second', 'third']);
   });
@@ -164,7 +163,7 @@ describe('persist', () => {
     const gateway = await open(project);
     const { pid } = await gateway.added('third', nodeServer('echo'));
     project.write('switchboard.config.json', TEXT);
-    await readAgain(gateway.client);
+    await reloadConfig(gateway.client);
     expect((await gateway.servers()).map(({ name }) => name)).toEqual(['first', 'second']);
     await until(() => !alive(pid), { what: 'its process to be gone' });
   });
@@ -176,13 +175,13 @@ describe('persist', () => {
     ['not usable', { command: 5 }],
     ['not usable for its arguments', { ...nodeServer('echo'), args: 'oops' }],
   ])('add_server does not write over an entry that is %s', async (_what, entry) => {
-    const gateway = await openManaged({ mine: entry }, { config: { management: PERSIST } });
+    const gateway = await startManagedClient({ mine: entry }, { config: { management: PERSIST } });
     const { client, project } = gateway;
     const before = project.read(CONFIG);
     const listed = await gateway.servers();
     const answer = await gateway.add('mine', nodeServer('echo'));
     expect(failed(answer)).toBe(true);
-    expect(said(answer)).toMatch(/"mine"/);
+    expect(responseText(answer)).toMatch(/"mine"/);
     expect(project.read(CONFIG)).toBe(before);
     expect(await gateway.servers()).toEqual(listed);
     await client.close();
@@ -190,7 +189,7 @@ describe('persist', () => {
   });
 
   test('remove_server of one that another file defines says where, and that it is gone for now', async () => {
-    const gateway = await openManaged(
+    const gateway = await startManagedClient(
       {},
       {
         config: { management: PERSIST },
@@ -201,8 +200,8 @@ describe('persist', () => {
     const before = [CONFIG, 'mcps/x/.mcp.json'].map((file) => project.read(file));
     const { pid } = await gateway.serverOnce('x', 'running');
     const answer = await gateway.remove('x');
-    expect(said(answer)).toContain(project.path('mcps/x/.mcp.json'));
-    expect(said(answer)).toContain('x was removed for now');
+    expect(responseText(answer)).toContain(project.path('mcps/x/.mcp.json'));
+    expect(responseText(answer)).toContain('x was removed for now');
     expect(await gateway.servers()).toEqual([]);
     expect(alive(pid)).toBe(false);
     expect([CONFIG, 'mcps/x/.mcp.json'].map((file) => project.read(file))).toEqual(before);

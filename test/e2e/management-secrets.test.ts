@@ -1,7 +1,7 @@
 /** No log and no answer shows the environment of a server or redacted arguments. */
 import { describe, expect, test } from 'vitest';
-import { failed, openManaged, said } from '../helpers/management.ts';
-import { textOf, type RawClient } from '../helpers/raw-client.ts';
+import { failed, startManagedClient } from '../helpers/management.ts';
+import { responseText, textOf, type RawClient } from '../helpers/raw-client.ts';
 import { nodeServer, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -16,7 +16,10 @@ async function everythingTold(client: RawClient): Promise<string> {
 
 describe('secrets', () => {
   test('what add_server is given as environment is in no log, not even where arguments are logged', async () => {
-    const { client, added, add } = await openManaged({}, { config: { logArguments: true }, env: DEBUG });
+    const { client, added, add } = await startManagedClient(
+      {},
+      { config: { logArguments: true }, env: DEBUG },
+    );
     await added('one', { ...nodeServer('echo'), env: { TOKEN: SECRET } });
     // Refused and failed ones are calls as well.
     await add('one', { ...nodeServer('echo'), env: { TOKEN: SECRET } });
@@ -30,7 +33,7 @@ describe('secrets', () => {
 
   test('which arguments are logged, and whether any are, follows the configuration that was read last', async () => {
     const server = nodeServer('echo', '--tools=echo,pid');
-    const gateway = await openManaged({ a: server }, { config: { logArguments: true }, env: DEBUG });
+    const gateway = await startManagedClient({ a: server }, { config: { logArguments: true }, env: DEBUG });
     const { client } = gateway;
     await gateway.serverOnce('a', 'running');
     const echo = async (text: string): Promise<void> => {
@@ -65,14 +68,14 @@ process.exitCode = 3;
 `;
 
   test('a server that dies saying its environment is quoted without the values', async () => {
-    const gateway = await openManaged(
+    const gateway = await startManagedClient(
       {},
       { env: { ...DEBUG, X_TOKEN: INHERITED }, files: { 'leaky.mjs': LEAKY } },
     );
     const { client, project } = gateway;
     const answer = await gateway.add('added', leaky(project));
     expect(failed(answer)).toBe(true);
-    expect(said(answer)).toContain('refused *** and *** here');
+    expect(responseText(answer)).toContain('refused *** and *** here');
     await gateway.reconfigure({
       flat: leaky(project),
       boxed: { ...leaky(project), exposure: 'suite' },
@@ -80,9 +83,9 @@ process.exitCode = 3;
     const { error } = await gateway.serverOnce('flat', 'crashed');
     expect(error).toContain('refused *** and *** here');
     const called = await client.call('boxed_suite', { action: 'call', subtool: 'x', args: {} });
-    expect(said(called)).toContain('refused *** and *** here');
+    expect(responseText(called)).toContain('refused *** and *** here');
     expect((await gateway.serverOnce('boxed', 'crashed')).error).toContain('***');
-    expect(said(await gateway.reload('flat'))).toContain('refused *** and *** here');
+    expect(responseText(await gateway.reload('flat'))).toContain('refused *** and *** here');
     const told = await everythingTold(client);
     expect(client.stderr).toContain('refused *** and *** here');
     expect(told).not.toContain(OWN);

@@ -5,15 +5,15 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ownState } from '../helpers/gateway.ts';
 import {
-  AUTO,
+  AUTO_APPROVAL,
   CONFIG,
   failed,
-  FORMS,
-  MANAGEMENT,
-  openManaged,
+  ELICITATION,
+  MANAGEMENT_TOOLS,
+  startManagedClient,
   PERSIST,
-  spawned,
-  start,
+  spawnedServers,
+  startManaged,
 } from '../helpers/management.ts';
 import { alive } from '../helpers/processes.ts';
 import { textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
@@ -24,27 +24,27 @@ describe('by default', () => {
   test.each([undefined, false, { enabled: false }, { enabled: false, approval: 'auto', persist: true }])(
     'with management %j there is no tool to manage servers',
     async (management) => {
-      const { client } = await start(management, {}, { echo: nodeServer('echo', '--tools=echo') });
+      const { client } = await startManaged(management, {}, { echo: nodeServer('echo', '--tools=echo') });
       await client.waitForStderr(/running server=echo/);
       expect((await client.listTools()).map(({ name }) => name)).toEqual(['echo__echo']);
-      for (const name of MANAGEMENT) {
+      for (const name of MANAGEMENT_TOOLS) {
         const { error } = await client.call(name, { name: 'x', ...nodeServer('echo') });
         expect(error?.code).toBe(-32602);
       }
-      expect(spawned(client)).toEqual(['echo']);
+      expect(spawnedServers(client)).toEqual(['echo']);
     },
   );
 });
 
 test('turned on, the four tools stand first in the list; configured servers are listed, also those that sleep', async () => {
-  const { client, tools, servers, call } = await start(
+  const { client, tools, servers, call } = await startManaged(
     true,
     { config: { exposure: 'suite' } },
     {
       echo: nodeServer('echo'),
     },
   );
-  expect(await tools()).toEqual([...MANAGEMENT, 'echo_suite']);
+  expect(await tools()).toEqual([...MANAGEMENT_TOOLS, 'echo_suite']);
   expect(await servers()).toEqual([
     {
       name: 'echo',
@@ -55,37 +55,37 @@ test('turned on, the four tools stand first in the list; configured servers are 
       uptime_seconds: 0,
     },
   ]);
-  expect(spawned(client)).toEqual([]);
+  expect(spawnedServers(client)).toEqual([]);
   const pid = Number(textOf(await call('echo', 'pid')));
   expect(await servers()).toMatchObject([{ status: 'running', pid }]);
 });
 
 test('their names cannot be taken by a tool that is shown under its own name', async () => {
-  const { client, tools } = await start(
+  const { client, tools } = await startManaged(
     true,
     { config: { naming: 'plain' } },
-    { evil: nodeServer('offering', `--tools=${MANAGEMENT.join(',')}`, '--name=evil', '--quiet') },
+    { evil: nodeServer('offering', `--tools=${MANAGEMENT_TOOLS.join(',')}`, '--name=evil', '--quiet') },
   );
   await client.waitForStderr(/running server=evil/);
-  expect(await tools()).toEqual([...MANAGEMENT, ...MANAGEMENT.map((name) => `evil__${name}`)]);
+  expect(await tools()).toEqual([...MANAGEMENT_TOOLS, ...MANAGEMENT_TOOLS.map((name) => `evil__${name}`)]);
   expect((await client.call('list_servers')).result.structuredContent.servers).toHaveLength(1);
   expect(textOf(await client.call('evil__list_servers'))).toBe('evil ran list_servers with {}');
 });
 
 test('approval "auto": nobody is asked', async () => {
-  const gateway = await start({ approval: 'auto' }, { capabilities: FORMS });
+  const gateway = await startManaged({ approval: 'auto' }, { capabilities: ELICITATION });
   expect(failed(await gateway.add('echo', nodeServer('echo')))).toBe(false);
   expect(textOf(await gateway.client.call('echo__echo', { text: 'there' }))).toBe('there');
   expect(gateway.client.requests).toEqual([]);
 });
 
 test('a server that was added is shown as the configuration wants, and comes back after a crash like any other', async () => {
-  const gateway = await start(
+  const gateway = await startManaged(
     { approval: 'auto' },
     { config: { exposure: 'suite', suites: { boxed: { suiteName: 'box', hiddenTools: ['pid'] } } } },
   );
   await gateway.added('boxed', nodeServer('crash'));
-  expect(await gateway.tools()).toEqual([...MANAGEMENT, 'box']);
+  expect(await gateway.tools()).toEqual([...MANAGEMENT_TOOLS, 'box']);
   const call = (subtool: string, args = {}) => gateway.client.call('box', { action: 'call', subtool, args });
   expect(textOf(await call('echo', { text: 'in a box' }))).toBe('in a box');
   expect(failed(await call('pid'))).toBe(true);
@@ -100,7 +100,7 @@ async function spawnedPid(client: RawClient, server: string): Promise<number> {
 }
 
 test('a server that runs and cannot be listed is shown as running, with the reason', async () => {
-  const gateway = await openManaged({ bad: nodeServer('bad-list') });
+  const gateway = await startManagedClient({ bad: nodeServer('bad-list') });
   const { project } = gateway;
   const { pid } = await gateway.serverOnce('bad', 'running');
   const list = async (...flags: string[]): Promise<string> => {
@@ -126,7 +126,7 @@ test('a server that runs and cannot be listed is shown as running, with the reas
 test('reload_server keeps what clients have subscribed to', async () => {
   const UPDATED = 'notifications/resources/updated';
   const [uri, other] = ['demo://watched', 'demo://not-watched'];
-  const gateway = await openManaged({ it: nodeServer('offering', `--resources=${uri},${other}`) });
+  const gateway = await startManagedClient({ it: nodeServer('offering', `--resources=${uri},${other}`) });
   const { client } = gateway;
   const state = async () => JSON.parse(textOf(await client.call('it__state')));
   await gateway.serverOnce('it', 'running');
@@ -159,7 +159,7 @@ test('reload_server keeps what clients have subscribed to', async () => {
 });
 
 test('the log says that the process of a removed server has exited', async () => {
-  const gateway = await openManaged({});
+  const gateway = await startManagedClient({});
   const { pid } = await gateway.added('gone', nodeServer('echo'));
   expect(failed(await gateway.remove('gone'))).toBe(false);
   const [line] = await gateway.client.waitForStderr(/ exited .*server=gone.*\n/);
@@ -182,7 +182,7 @@ describe('an add_server that is cancelled', () => {
   });
 
   test('while the server does not say hello adds nothing and ends its process', async () => {
-    const gateway = await openManaged({}, { config });
+    const gateway = await startManagedClient({}, { config });
     const { client, project } = gateway;
     const before = project.read(CONFIG);
     client.send(call('unwanted', nodeServer('never-initialize')));
@@ -197,16 +197,19 @@ describe('an add_server that is cancelled', () => {
     expect(await gateway.added('mute', nodeServer('echo'))).toMatchObject({ status: 'running' });
   });
 
-  test.each([AUTO, PERSIST])('in the same breath adds nothing either, with %j', async (management) => {
-    const gateway = await openManaged({}, { config: { ...config, management } });
-    const { client, project } = gateway;
-    const before = project.read(CONFIG);
-    const both = [call('unwanted', nodeServer('echo')), cancel('unwanted')];
-    client.sendRaw(both.map((message) => `${JSON.stringify(message)}\n`).join(''));
-    // Added behind it: what the cancelled one still does is done, or under way and listed, by then.
-    await gateway.added('next', nodeServer('echo'));
-    await gateway.remove('next');
-    expect((await gateway.servers()).map(({ name }) => name)).toEqual([]);
-    expect(project.read(CONFIG)).toBe(before);
-  });
+  test.each([AUTO_APPROVAL, PERSIST])(
+    'in the same breath adds nothing either, with %j',
+    async (management) => {
+      const gateway = await startManagedClient({}, { config: { ...config, management } });
+      const { client, project } = gateway;
+      const before = project.read(CONFIG);
+      const both = [call('unwanted', nodeServer('echo')), cancel('unwanted')];
+      client.sendRaw(both.map((message) => `${JSON.stringify(message)}\n`).join(''));
+      // Added behind it: what the cancelled one still does is done, or under way and listed, by then.
+      await gateway.added('next', nodeServer('echo'));
+      await gateway.remove('next');
+      expect((await gateway.servers()).map(({ name }) => name)).toEqual([]);
+      expect(project.read(CONFIG)).toBe(before);
+    },
+  );
 });

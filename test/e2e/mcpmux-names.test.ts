@@ -1,8 +1,8 @@
 /** What mcpmux is called, what it calls the tools of servers, and when something happened. */
 import { expect, test } from 'vitest';
 import { envelope } from '../helpers/eras.ts';
-import { failed, MUX, said, startMux, type Mux } from '../helpers/management.ts';
-import { startClient, textOf } from '../helpers/raw-client.ts';
+import { failed, MUX, startMux, type Mux } from '../helpers/management.ts';
+import { responseText, startClient, textOf } from '../helpers/raw-client.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
 
 const NAMES = ['日本語', '天気', 'Погода', 'Погода2', '😀', '🚀', 'größe', 'with space', 'a.b/c'];
@@ -53,7 +53,7 @@ test('the tools of such a server are known as its tools after it has crashed, to
   await mux.serverOnce('日本語', 'crashed');
   const lost = await mux.client.call(echo, { text: 'b' });
   expect(failed(lost)).toBe(true);
-  expect(said(lost)).toMatch(/'日本語' has crashed.*reload_server/);
+  expect(responseText(lost)).toMatch(/'日本語' has crashed.*reload_server/);
 });
 
 test('it has a name and a title of its own, in both eras', async () => {

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { envelope } from '../helpers/eras.ts';
 import { ownState } from '../helpers/gateway.ts';
-import { failed, MUX, said, startMux, TOOLS_CHANGED, type ListedServer } from '../helpers/management.ts';
-import { startClient, textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
+import { failed, MUX, startMux, TOOLS_CHANGED, type ListedServer } from '../helpers/management.ts';
+import { responseText, startClient, textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
 import { nodeServer, type ServerCommand } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -77,8 +77,8 @@ async function addSlowly(client: RawClient, meta: object): Promise<void> {
   // Hosts give a call up after a minute.
   expect(performance.now() - begin).toBeLessThan(60_000);
   for (const answer of answers) {
-    expect(failed(answer), said(answer)).toBe(false);
-    expect(said(answer)).toContain('still starting');
+    expect(failed(answer), responseText(answer)).toBe(false);
+    expect(responseText(answer)).toContain('still starting');
     expect(answer.result.structuredContent.server).toMatchObject({ status: 'starting', tools: [] });
   }
   const echo = call('late__echo', { text: 'waited' });

@@ -8,18 +8,17 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readJournal } from '../helpers/journal.ts';
 import {
-  BARE,
+  SERVER_WITHOUT_TOOLS,
   changesBy,
   failed,
   MUX,
-  quiet,
-  said,
+  waitForNotifications,
   startMux,
   type ListedServer,
   type Mux,
 } from '../helpers/management.ts';
 import { alive, processesWith, waitUntilGone } from '../helpers/processes.ts';
-import { startClient, textOf, type Json } from '../helpers/raw-client.ts';
+import { responseText, startClient, textOf, type Json } from '../helpers/raw-client.ts';
 import { sdkClients } from '../helpers/sdk-client.ts';
 import { createProject, nodeServer, serverPath, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
@@ -60,7 +59,7 @@ const hosts: Record<string, () => Promise<Host>> = {
       call: async (name, args) => {
         const response = await mux.client.call(name, args);
         return {
-          text: said(response),
+          text: responseText(response),
           isError: failed(response),
           structured: response.result?.structuredContent,
         };
@@ -292,7 +291,7 @@ describe('at the start', () => {
     };
     expect(await call('list_servers')).toEqual({ servers: [] });
     await call('add_server', { name: 'frail', ...nodeServer('crash') });
-    await call('add_server', { name: 'bare', ...BARE });
+    await call('add_server', { name: 'bare', ...SERVER_WITHOUT_TOOLS });
     const starting = call('add_server', { name: 'late', ...nodeServer('slow', '--initialize-ms=400') });
     await mux.serverOnce('late', 'starting');
     const { servers } = await call('list_servers');
@@ -351,7 +350,7 @@ describe('add_server', () => {
   test('is a success without any tools, and is told of too', async () => {
     const mux = await startMux();
     const changes = await changesBy(mux, async () => {
-      expect(said(await mux.add('bare', BARE))).toContain('no tools');
+      expect(responseText(await mux.add('bare', SERVER_WITHOUT_TOOLS))).toContain('no tools');
     });
     expect(changes).toBe(1);
     expect(await mux.server('bare')).toMatchObject({ status: 'running', tools: [] });
@@ -430,7 +429,7 @@ describe('add_server', () => {
     const mux = await startMux();
     const response = await mux.client.call('add_server', { name: 'fine', ...nodeServer('echo'), ...wrong });
     expect(failed(response)).toBe(true);
-    expect(said(response)).toMatch(expected);
+    expect(responseText(response)).toMatch(expected);
     expect(await mux.servers()).toEqual([]);
     expect(mux.client.stderr).not.toContain('spawned');
   });
@@ -440,10 +439,12 @@ describe('add_server', () => {
     const { pid } = await mux.added('taken', nodeServer('echo'));
     await mux.changed(1);
     const changes = await changesBy(mux, async () => {
-      expect(said(await mux.add('taken', nodeServer('echo')))).toMatch(
+      expect(responseText(await mux.add('taken', nodeServer('echo')))).toMatch(
         /"taken" already.*remove_server.*reload_server.*another name/,
       );
-      expect(said(await mux.add('taken', { command: 'nowhere-at-all' }))).toContain('"taken" already');
+      expect(responseText(await mux.add('taken', { command: 'nowhere-at-all' }))).toContain(
+        '"taken" already',
+      );
     });
     expect(changes).toBe(0);
     expect(await mux.server('taken')).toMatchObject({ status: 'running', pid });
@@ -497,14 +498,16 @@ describe('add_server', () => {
     const changes = await changesBy(mux, async () => {
       const response = await mux.add('bad', server);
       expect(failed(response)).toBe(true);
-      expect(said(response)).toMatch(expected);
+      expect(responseText(response)).toMatch(expected);
       expect(response.result).not.toHaveProperty('structuredContent');
       expect(await mux.servers()).toEqual([]);
     });
     expect(changes).toBe(0);
     expect(await mux.tools()).toEqual(MANAGEMENT);
-    expect(said(await mux.reload('bad'))).toContain('No server named "bad"');
-    expect(said(await mux.client.call('bad__echo'))).toMatch(/Unknown tool: "bad__echo"\. tools\/list/);
+    expect(responseText(await mux.reload('bad'))).toContain('No server named "bad"');
+    expect(responseText(await mux.client.call('bad__echo'))).toMatch(
+      /Unknown tool: "bad__echo"\. tools\/list/,
+    );
     await until(() => processesWith(mux.client.marker).length === 2, { what: 'nothing of it to be left' });
   });
 
@@ -547,8 +550,8 @@ describe('remove_server', () => {
     expect(performance.now() - begin).toBeLessThan(1000);
     expect((await mux.servers()).map(({ name }) => name)).toEqual(['other']);
     expect(await ownTools(mux)).toEqual(['other__echo']);
-    expect(said(await mux.client.call('tough__echo'))).toContain(`'tough' was removed`);
-    expect(said(await mux.reload('tough'))).toContain('No server named "tough"');
+    expect(responseText(await mux.client.call('tough__echo'))).toContain(`'tough' was removed`);
+    expect(responseText(await mux.reload('tough'))).toContain('No server named "tough"');
     expect(alive(pid)).toBe(true);
     // Its name is free; the new one starts when the old one is gone.
     const again = mux.add('tough', { ...nodeServer('echo'), env: { TEST_SERVER_JOURNAL: journal } });
@@ -579,7 +582,9 @@ describe('remove_server', () => {
     expect(textOf(await mux.client.call('slow__running_count'))).toBe('2');
     const removing = mux.remove('slow');
     expect(textOf(await short)).toBe('short');
-    expect(said(await long)).toMatch(/'hang' of server 'slow' was not answered: Server 'slow' was removed/);
+    expect(responseText(await long)).toMatch(
+      /'hang' of server 'slow' was not answered: Server 'slow' was removed/,
+    );
     expect(failed(await removing)).toBe(false);
     await until(() => processesWith(mux.client.marker).length === 1, { what: 'only the gateway to be left' });
   });
@@ -590,7 +595,8 @@ describe('remove_server', () => {
     await mux.added('idle', nodeServer('echo'));
     await mux.client.call('dead__crash');
     await mux.serverOnce('dead', 'crashed');
-    for (const name of ['dead', 'idle']) expect(said(await mux.remove(name))).toContain(`Removed ${name}`);
+    for (const name of ['dead', 'idle'])
+      expect(responseText(await mux.remove(name))).toContain(`Removed ${name}`);
     expect(await mux.servers()).toEqual([]);
     expect(processesWith(mux.client.marker)).toHaveLength(1);
   });
@@ -601,11 +607,11 @@ test.each(['remove_server', 'reload_server'])('%s of an unknown name says which 
   const refused = async (args: object): Promise<string> => {
     const response = await mux.client.call(tool, args);
     expect(failed(response)).toBe(true);
-    return said(response);
+    return responseText(response);
   };
   expect(await refused({ name: 'alpha' })).toMatch(/No server named "alpha"\. There are none/);
-  await mux.added('alpha', BARE);
-  await mux.added('omega', BARE);
+  await mux.added('alpha', SERVER_WITHOUT_TOOLS);
+  await mux.added('omega', SERVER_WITHOUT_TOOLS);
   expect(await refused({ name: 'alhpa' })).toMatch(/No server named "alhpa"\. Did you mean "alpha"\?/);
   expect(await refused({ name: 'quite another' })).toContain('There are: alpha, omega.');
   expect(await refused({})).toMatch(/name must be given/);
@@ -641,7 +647,7 @@ describe('reload_server', () => {
     const mux = await startMux();
     await mux.added('echo', nodeServer('echo'));
     // Not in the moment after another change, with which it would be told.
-    await quiet(mux);
+    await waitForNotifications(mux);
     expect(await changesBy(mux, () => mux.reload('echo'))).toBe(1);
     expect(await changesBy(mux, () => mux.reload('echo'))).toBe(1);
   });
@@ -660,7 +666,7 @@ describe('reload_server', () => {
       'dev__pid',
       'dev__canary',
     ]);
-    expect(said(await mux.client.call('dev__reverse', { text: 'abc' }))).toMatch(
+    expect(responseText(await mux.client.call('dev__reverse', { text: 'abc' }))).toMatch(
       /"dev__reverse" is gone, its server 'dev' has it no more\. tools\/list/,
     );
     become('progress');
@@ -682,7 +688,9 @@ describe('reload_server', () => {
     for (let round = 1; round <= 2; round++) {
       const response = await mux.reload('dev');
       expect(failed(response)).toBe(true);
-      expect(said(response)).toMatch(/'dev' exited with code 0\. It wrote: "close-early: missing API key/);
+      expect(responseText(response)).toMatch(
+        /'dev' exited with code 0\. It wrote: "close-early: missing API key/,
+      );
       expect(await mux.server('dev')).toEqual({
         name: 'dev',
         ...server,
@@ -692,11 +700,11 @@ describe('reload_server', () => {
         uptime_seconds: 0,
         error: expect.stringContaining('missing API key'),
       });
-      expect(said(await mux.client.call('dev__echo', { text: 'x' }))).toMatch(
+      expect(responseText(await mux.client.call('dev__echo', { text: 'x' }))).toMatch(
         /'dev' has crashed.*missing API key.*reload_server \{"name":"dev"\}/,
       );
     }
-    expect(said(await mux.add('dev', server))).toContain('"dev" already');
+    expect(responseText(await mux.add('dev', server))).toContain('"dev" already');
     become('echo');
     expect(failed(await mux.reload('dev'))).toBe(false);
     expect(JSON.parse(textOf(await mux.client.call('dev__env', { name: 'OWN' }))).value).toBe('kept');
@@ -707,7 +715,7 @@ describe('reload_server', () => {
     const { become, server } = swappable(mux.project, 'echo');
     await mux.added('dev', server);
     become('bad-list');
-    expect(said(await mux.reload('dev'))).toContain('the catalogue is on fire');
+    expect(responseText(await mux.reload('dev'))).toContain('the catalogue is on fire');
     expect(await mux.server('dev')).toMatchObject({
       status: 'crashed',
       tools: [],
@@ -723,7 +731,7 @@ describe('reload_server', () => {
     const mux = await startMux();
     const { become, server } = swappable(mux.project, 'echo');
     await mux.added('dev', server);
-    await quiet(mux);
+    await waitForNotifications(mux);
     become('close-early');
     expect(await changesBy(mux, () => mux.reload('dev'))).toBe(1);
     expect(await mux.tools()).toEqual(MANAGEMENT);
@@ -747,7 +755,7 @@ describe('reload_server', () => {
 describe('list_servers', () => {
   test('gives whole numbers and lists, and how long each has been running', async () => {
     const mux = await startMux();
-    await mux.added('bare', { command: process.execPath, args: BARE.args });
+    await mux.added('bare', { command: process.execPath, args: SERVER_WITHOUT_TOOLS.args });
     const listed = await until(
       async () => {
         const server = await mux.server('bare');
@@ -764,13 +772,13 @@ describe('list_servers', () => {
       'pid',
       'uptime_seconds',
     ]);
-    expect(listed).toMatchObject({ args: BARE.args, tools: [], uptime_seconds: 1 });
+    expect(listed).toMatchObject({ args: SERVER_WITHOUT_TOOLS.args, tools: [], uptime_seconds: 1 });
     await mux.added('plain', { command: serverLauncher(mux.project) });
     expect(await mux.server('plain')).toMatchObject({ args: [], uptime_seconds: 0 });
     process.kill(listed.pid, 'SIGKILL');
     expect(await mux.serverOnce('bare', 'crashed')).toEqual({
       name: 'bare',
-      ...BARE,
+      ...SERVER_WITHOUT_TOOLS,
       status: 'crashed',
       tools: [],
       pid: 0,
@@ -843,9 +851,9 @@ describe('a crash', () => {
       const { pid } = await mux.added('frail', server);
       const response = await mux.client.call(`frail__${tool}`, args);
       expect(failed(response)).toBe(true);
-      expect(said(response)).toMatch(new RegExp(`'${tool}' of server 'frail' was not answered: `));
-      expect(said(response)).toMatch(why);
-      expect(said(response)).toContain('reload_server {"name":"frail"} brings it back');
+      expect(responseText(response)).toMatch(new RegExp(`'${tool}' of server 'frail' was not answered: `));
+      expect(responseText(response)).toMatch(why);
+      expect(responseText(response)).toContain('reload_server {"name":"frail"} brings it back');
       expect(await mux.serverOnce('frail', 'crashed')).toMatchObject({ error: expect.stringMatching(why) });
       await until(() => !alive(pid), { what: 'its process to be gone' });
     },
@@ -857,7 +865,8 @@ describe('a crash', () => {
     const calls = Array.from({ length: 20 }, () => mux.client.call('slow__hang'));
     expect(textOf(await mux.client.call('slow__running_count'))).toBe('20');
     process.kill(pid, 'SIGKILL');
-    for (const response of await Promise.all(calls)) expect(said(response)).toMatch(/'slow'.*SIGKILL/);
+    for (const response of await Promise.all(calls))
+      expect(responseText(response)).toMatch(/'slow'.*SIGKILL/);
   });
 
   test('is also that nobody can write to a server any more', async () => {
@@ -867,7 +876,7 @@ describe('a crash', () => {
     await until(() => !existsSync(`/proc/${pid}/fd/0`), { what: 'the pipe to be closed' });
     const response = await mux.client.call('deaf__echo', { text: 'x' });
     expect(failed(response)).toBe(true);
-    expect(said(response)).toMatch(
+    expect(responseText(response)).toMatch(
       /server 'deaf' was not answered: Server 'deaf' closed its stdin.*reload_server/,
     );
     await mux.serverOnce('deaf', 'crashed');
@@ -897,10 +906,10 @@ describe('a crash', () => {
     await mux.added('gone', nodeServer('echo'));
     expect(textOf(await mux.client.call('gone__echo', { text: 'back' }))).toBe('back');
     // And what never was there is only unknown.
-    expect(said(await mux.client.call('gone__ecko'))).toMatch(
+    expect(responseText(await mux.client.call('gone__ecko'))).toMatch(
       /Unknown tool: "gone__ecko"\. Did you mean "gone__echo"/,
     );
-    expect(said(await mux.client.call('list_server'))).toMatch(/Unknown tool.*"list_servers"/);
+    expect(responseText(await mux.client.call('list_server'))).toMatch(/Unknown tool.*"list_servers"/);
   });
 });
 
@@ -992,7 +1001,7 @@ describe('at the same time', () => {
     for (let round = 1; round <= 3; round++) {
       const answers = await Promise.all(Array.from({ length: 4 }, () => mux.add('same', server)));
       expect(answers.filter((answer) => !failed(answer))).toHaveLength(1);
-      for (const answer of answers.filter(failed)) expect(said(answer)).toContain('"same" already');
+      for (const answer of answers.filter(failed)) expect(responseText(answer)).toContain('"same" already');
       expect(readJournal(journal).filter(({ event }) => event === 'start')).toHaveLength(round);
       expect(failed(await mux.remove('same'))).toBe(false);
     }
@@ -1010,7 +1019,7 @@ describe('at the same time', () => {
         ...(round % 3 === 0 ? [mux.remove('it')] : []),
       ]);
       for (const answer of answers.filter(failed))
-        expect(said(answer)).toMatch(/"it" already|No server named "it"/);
+        expect(responseText(answer)).toMatch(/"it" already|No server named "it"/);
       const servers = await mux.servers();
       const running = processesWith(mux.client.marker).filter(({ pid }) => pid !== mux.client.pid);
       expect(servers.map(({ pid }) => pid)).toEqual(running.map(({ pid }) => pid));

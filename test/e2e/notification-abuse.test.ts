@@ -1,6 +1,7 @@
 /** Hostile servers and clients: server requests, subscriptions and progress. */
 import { describe, expect, test } from 'vitest';
-import { FLAT, heard, json, listWith, offering, said } from '../helpers/aggregation.ts';
+import { responseText } from '../helpers/raw-client.ts';
+import { FLAT_PLAIN, notificationsOf, jsonOf, listWith, offering } from '../helpers/aggregation.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { readJournal } from '../helpers/journal.ts';
 import type { RawClient, RpcMessage } from '../helpers/raw-client.ts';
@@ -32,14 +33,14 @@ describe('a question', () => {
     const question = await client.waitFor(isForm);
     process.kill(readJournal(journal)[0]!.pid, 'SIGKILL');
     await withdrawn(client, question);
-    expect(said(await first)).toContain('SIGKILL');
+    expect(responseText(await first)).toContain('SIGKILL');
     // The next life begins to count its questions anew.
-    expect((await json(call('s', 'ask_form', { tag: 'two' }))).result).toEqual(ACCEPTED.result);
+    expect((await jsonOf(call('s', 'ask_form', { tag: 'two' }))).result).toEqual(ACCEPTED.result);
     expect(client.requests.map(({ params }) => params.message.split(' ')[0])).toEqual([
       'asking:first',
       'asking:two',
     ]);
-    expect(said(await call('s', 'hang'))).toContain('did not answer within 1000 ms');
+    expect(responseText(await call('s', 'hang'))).toContain('did not answer within 1000 ms');
   });
 
   test('of a cancelled call is withdrawn, and does not keep other calls from timing out', async () => {
@@ -52,7 +53,7 @@ describe('a question', () => {
     const question = await client.waitFor(isForm);
     client.notify(CANCELLED, { requestId: 'unwanted' });
     await withdrawn(client, question);
-    expect(said(await call('s', 'hang'))).toContain('did not answer within 1000 ms');
+    expect(responseText(await call('s', 'hang'))).toContain('did not answer within 1000 ms');
   });
 
   test('takes as long as the person needs, and the server has its own time after it', async () => {
@@ -64,7 +65,7 @@ describe('a question', () => {
       'elicitation/create',
       () => new Promise((resolve) => setTimeout(() => resolve(ACCEPTED), 1800)),
     );
-    const answer = await json(call('s', 'ask_form', { tag: 'slow', workMs: 400 }));
+    const answer = await jsonOf(call('s', 'ask_form', { tag: 'slow', workMs: 400 }));
     expect(answer.result).toEqual(ACCEPTED.result);
   });
 
@@ -72,7 +73,7 @@ describe('a question', () => {
     const journal = createProject().path('journal');
     const { client } = await startGateway(
       { s: nodeServer('asking', '--asks-first', `--journal=${journal}`) },
-      { config: FLAT, raw: true },
+      { config: FLAT_PLAIN, raw: true },
     );
     client.handle('elicitation/create', () => ACCEPTED);
     await client.request('initialize', {
@@ -88,7 +89,7 @@ describe('a question', () => {
     expect(client.requests).toEqual([]);
     client.notify('notifications/initialized');
     await client.waitFor(isForm);
-    await until(async () => (await json(client.call('tally'))).result === 1, {
+    await until(async () => (await jsonOf(client.call('tally'))).result === 1, {
       what: 'the answer to reach the server',
     });
   });
@@ -109,7 +110,7 @@ describe('subscriptions', () => {
           `--ignore-subscribe=${ignored},${givenUp}`,
         ),
       },
-      { config: { ...FLAT, timeouts: { rpcMs: 700 } } },
+      { config: { ...FLAT_PLAIN, timeouts: { rpcMs: 700 } } },
     );
     await listWith(client, 'resources/list', 'uri', resources);
     void client.request('resources/subscribe', { uri: givenUp }, { id: 'given up' });
@@ -121,24 +122,24 @@ describe('subscriptions', () => {
     expect((await client.request('resources/subscribe', { uri: watched })).result).toEqual({});
     for (const uri of [refused, ignored, givenUp, watched]) await client.call('touch', { uri });
     // What a server sends before it answers has come when the answer has.
-    expect(heard(client, UPDATED).map(({ params }) => params.uri)).toEqual([watched]);
+    expect(notificationsOf(client, UPDATED).map(({ params }) => params.uri)).toEqual([watched]);
   });
 
   test('bring a crashed server back by themselves, and its updates with it', async () => {
     const uri = 'demo://watched';
     const { client } = await startGateway(
       { s: offering('s', { resources: [uri] }, '--touch-subscribed') },
-      { config: FLAT },
+      { config: FLAT_PLAIN },
     );
     await listWith(client, 'resources/list', 'uri', [uri]);
-    const { pid } = await json(client.call('state'));
+    const { pid } = await jsonOf(client.call('state'));
     expect((await client.request('resources/subscribe', { uri })).result).toEqual({});
     await client.waitFor(({ method }) => method === UPDATED);
     const from = client.messages.length;
     process.kill(pid, 'SIGKILL');
     const { params } = await client.waitFor(({ method }) => method === UPDATED, { from });
     expect(params.uri).toBe(uri);
-    const state = await json(client.call('state'));
+    const state = await jsonOf(client.call('state'));
     expect(state.pid).not.toBe(pid);
     expect(state.subscribed).toEqual([uri]);
   });
@@ -164,10 +165,10 @@ describe('progress', () => {
     const { client, call } = await startGateway({ s: nodeServer('progress'), echo: nodeServer('echo') });
     await call('s', 'pid');
     const dying = call('s', 'burst', { ...BURST, die: true }, { id: 'burst', progressToken: 't' });
-    expect(said(await dying)).toContain('exited with code 1');
+    expect(responseText(await dying)).toContain('exited with code 1');
     await call('echo', 'slow_echo', { text: 'x', ms: 200 });
     const answered = client.messages.findIndex(({ id }) => id === 'burst');
-    expect(heard(client, PROGRESS).length).toBeGreaterThan(99);
+    expect(notificationsOf(client, PROGRESS).length).toBeGreaterThan(99);
     expect(client.messages.slice(answered).filter(({ method }) => method === PROGRESS)).toEqual([]);
   });
 });

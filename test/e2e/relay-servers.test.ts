@@ -14,7 +14,7 @@ async function ready(name: string, args: string[] = [], capabilities: object = {
   return client;
 }
 
-const said = async (answer: Promise<RpcMessage>): Promise<any> => JSON.parse(textOf(await answer));
+const parsedText = async (answer: Promise<RpcMessage>): Promise<any> => JSON.parse(textOf(await answer));
 
 describe('odd-fields', () => {
   test('writes what JSON.stringify would write otherwise, and legal JSON nevertheless', async () => {
@@ -83,9 +83,9 @@ describe('asking', () => {
   test('asks what the client cannot do, and tells what it was answered', async () => {
     const client = await ready('asking', ['--name=me']);
     for (const kind of ['ask_form', 'ask_url', 'ask_model', 'ask_roots', 'ask_unknown']) {
-      expect((await said(client.call(kind, { tag: 't' }))).error.code).toBe(-32601);
+      expect((await parsedText(client.call(kind, { tag: 't' }))).error.code).toBe(-32601);
     }
-    expect(await said(client.call('ask_ping', { tag: 't' }))).toEqual({ result: {} });
+    expect(await parsedText(client.call('ask_ping', { tag: 't' }))).toEqual({ result: {} });
     expect(client.requests.map(({ id, method }) => [id, method])).toEqual([
       [1, 'elicitation/create'],
       [2, 'elicitation/create'],
@@ -95,7 +95,7 @@ describe('asking', () => {
       [6, 'ping'],
     ]);
     for (const { params } of client.requests.slice(0, 5)) expect(JSON.stringify(params)).toContain('me:t');
-    expect(await said(client.call('tally'))).toEqual({ asked: 6, open: 0, result: 1, '-32601': 5 });
+    expect(await parsedText(client.call('tally'))).toEqual({ asked: 6, open: 0, result: 1, '-32601': 5 });
   });
 
   test('withdraws its question by itself and when its call is cancelled', async () => {
@@ -122,10 +122,10 @@ describe('asking', () => {
         ? { error: { code: -32000, message: 'busy' } }
         : { result: { action: 'decline' } };
     });
-    const summary = await said(client.call('ask_many', { tag: 'm', n: 1000, summary: true }));
+    const summary = await parsedText(client.call('ask_many', { tag: 'm', n: 1000, summary: true }));
     expect(summary).toEqual({ result: 500, '-32000': 500 });
     expect(client.requests[999]?.params.message).toContain('me:m-1000 ');
-    const { progress } = await said(client.call('ask_form', { tag: 'p', progress: true }));
+    const { progress } = await parsedText(client.call('ask_form', { tag: 'p', progress: true }));
     expect(progress).toEqual([{ progressToken: 1001, progress: 1 }]);
   });
 
@@ -203,7 +203,7 @@ describe('offering', () => {
     ]);
     expect((await client.listTools()).map(({ name }) => name).slice(0, 3)).toEqual(['look', 'x', 'y']);
     await client.request('resources/subscribe', { uri: 'demo://a' });
-    expect(await said(client.call('state'))).toMatchObject({
+    expect(await parsedText(client.call('state'))).toMatchObject({
       lists: { 'tools/list': 1 },
       subscribed: ['demo://a'],
     });

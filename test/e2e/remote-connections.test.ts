@@ -4,7 +4,7 @@ import { atTestEnd } from '../helpers/cleanup.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { alive } from '../helpers/processes.ts';
 import { textOf } from '../helpers/raw-client.ts';
-import { freePort, odd, remoteEntry } from '../helpers/remote-server.ts';
+import { freePort, startOddServer, remoteEntry } from '../helpers/remote-server.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
@@ -15,7 +15,7 @@ describe('headers and addresses', () => {
   const SECRET = 'value-of-the-variable-5353';
 
   test('headers with ${NAME} arrive with every request, and are told to nobody', async () => {
-    const server = await odd({ listening: 'open' });
+    const server = await startOddServer({ listening: 'open' });
     const { client, call, project } = await startGateway(
       {
         odd: remoteEntry(`${server.origin}/mcp?key=\${MY_KEY}`, {
@@ -62,7 +62,7 @@ describe('headers and addresses', () => {
   });
 
   test('a user name and a password in the address are sent as such, and shown nowhere', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     const url = server.url.replace('://', `://me:${SECRET}@`);
     const { client, call, project } = await startGateway({ odd: remoteEntry(url) }, { env: DEBUG });
     expect(textOf(await call('odd', 'ok', { tag: 'a' }))).toBe('ran a');
@@ -80,7 +80,7 @@ describe('headers and addresses', () => {
 
   test('an address on IPv6 works', async (context) => {
     const { createServer } = await import('node:http');
-    const server = await odd();
+    const server = await startOddServer();
     const bridge = createServer((request, response) => {
       void fetch(server.url, {
         method: 'POST',
@@ -114,7 +114,7 @@ describe('headers and addresses', () => {
 });
 
 test("a remote server and a program side by side: one's trouble does not touch the other", async () => {
-  const server = await odd();
+  const server = await startOddServer();
   const { client, call } = await startGateway({
     far: remoteEntry(server.url, { type: 'http' }),
     near: nodeServer('echo'),
@@ -141,7 +141,7 @@ test("a remote server and a program side by side: one's trouble does not touch t
 
 describe('the life of a connection', () => {
   test('two hundred calls at once: each gets its own answer, and each is carried out once', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     const { call } = await startGateway({ far: remoteEntry(server.url, { type: 'http' }) });
     const tags = Array.from({ length: 200 }, (_, n) => `many-${n}`);
     const answers = await Promise.all(
@@ -153,7 +153,7 @@ describe('the life of a connection', () => {
   });
 
   test('an unused server is taken leave of, and greeted again when it is needed', async () => {
-    const server = await odd({ listening: 'open' });
+    const server = await startOddServer({ listening: 'open' });
     const { call } = await startGateway(
       { far: remoteEntry(server.url, { type: 'http' }) },
       { config: { timeouts: { idleMs: 300 } } },
@@ -165,7 +165,7 @@ describe('the life of a connection', () => {
   });
 
   test('a server without sessions is used without, also after a restart', async () => {
-    const server = await odd({ sessions: false, port: await freePort() });
+    const server = await startOddServer({ sessions: false, port: await freePort() });
     const { client, call } = await startGateway({ far: remoteEntry(server.url) });
     expect(textOf(await call('far', 'ok', { tag: 'a' }))).toBe('ran a');
     await server.stop();
@@ -180,7 +180,7 @@ describe('the life of a connection', () => {
   });
 
   test('a changed entry is used from the next call on, and the old session is ended', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     const entry = (key: string): object => ({
       mcpServers: { far: remoteEntry(server.url, { type: 'http', headers: { 'X-Key': key } }) },
     });
@@ -197,7 +197,7 @@ describe('the life of a connection', () => {
   });
 
   test('one that does not take leave of us holds up no exit', async () => {
-    const server = await odd({
+    const server = await startOddServer({
       listening: 'open',
       before: ({ method }) => method === 'DELETE',
     });
@@ -210,7 +210,7 @@ describe('the life of a connection', () => {
   });
 
   test('calls in flight at the end of input are answered before it leaves', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     const { client, call } = await startGateway({ far: remoteEntry(server.url, { type: 'http' }) });
     const held = ['a', 'b', 'c'].map((tag) => call('far', 'held', { tag }));
     await until(() => server.waiting() === 3, { what: 'three to wait' });

@@ -8,7 +8,7 @@ import { ownState, startGateway } from '../helpers/gateway.ts';
 import { startHttpGateway } from '../helpers/http-gateway.ts';
 import { officialClients } from '../helpers/http-official-clients.ts';
 import { startClient, textOf, type RawClient } from '../helpers/raw-client.ts';
-import { odd, remoteEntry, startRemote, type RemoteServer } from '../helpers/remote-server.ts';
+import { startOddServer, remoteEntry, startRemote, type RemoteServer } from '../helpers/remote-server.ts';
 import { runProgram } from '../helpers/run-program.ts';
 import { createProject, npmServer, type Project } from '../helpers/temp-project.ts';
 import { record, type Heard, type Traffic, type Transcript } from '../helpers/traffic.ts';
@@ -228,7 +228,7 @@ describe('bytes', () => {
   };
 
   test.each(['json', 'events'])('what a server answers as %s comes out unchanged', async (how) => {
-    const server = await odd();
+    const server = await startOddServer();
     const { client } = await startGateway(
       { odd: remoteEntry(server.url, { type: 'http' }) },
       { config: { exposure: 'flat', naming: 'plain' } },
@@ -243,7 +243,7 @@ describe('bytes', () => {
   });
 
   test.each(['json', 'spread'])('line ends in %s become spaces, and nothing else changes', async (how) => {
-    const server = await odd();
+    const server = await startOddServer();
     const { client } = await startGateway(
       { odd: remoteEntry(server.url, { type: 'http' }) },
       { config: { exposure: 'flat', naming: 'plain' } },
@@ -257,7 +257,7 @@ describe('bytes', () => {
   });
 
   test('what a client says arrives unchanged', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     const { client } = await startGateway(
       { odd: remoteEntry(server.url, { type: 'http' }) },
       { config: { exposure: 'flat', naming: 'plain' } },
@@ -278,7 +278,7 @@ describe('bytes', () => {
   });
 
   test('ten megabytes each way', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     const { client } = await startGateway(
       { odd: remoteEntry(server.url, { type: 'http' }) },
       { config: { exposure: 'flat', naming: 'plain' } },
@@ -325,7 +325,7 @@ describe('commands', () => {
   });
 
   test('add --url writes an entry that works at once, and keeps references as written', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     const project = createProject({ 'switchboard.config.json': { mcpServers: {} } });
     const client = startClient({ cwd: project.dir, env: { ...ownState(project), MY_KEY: 'k-5353' } });
     await client.initialize();
@@ -354,7 +354,7 @@ describe('commands', () => {
   });
 
   test('a server that is not there: the exit code and the sentence say so', async () => {
-    const server = await odd();
+    const server = await startOddServer();
     await server.stop();
     const project = createProject({
       'switchboard.config.json': { mcpServers: { far: remoteEntry(server.url) } },

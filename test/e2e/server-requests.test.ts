@@ -21,7 +21,7 @@ const twoServers = () =>
 const startTwo = (capabilities: object = EVERYTHING): Promise<TestGateway> =>
   startGateway(twoServers(), { config: FLAT, capabilities, version: '2025-11-25' });
 
-const said = async (answer: Promise<RpcMessage>): Promise<any> => JSON.parse(textOf(await answer));
+const parsedText = async (answer: Promise<RpcMessage>): Promise<any> => JSON.parse(textOf(await answer));
 
 /** Who asks: "left:7". */
 function askerOf({ method, params }: Pick<Question, 'method' | 'params'>): string {
@@ -202,7 +202,7 @@ describe('what the client did not say that it can do', () => {
       let answered = 0;
       for (const kind of KINDS) {
         for (const server of SERVERS) {
-          const answer = await said(client.call(`${server}__${kind}`, { tag: kind }));
+          const answer = await parsedText(client.call(`${server}__${kind}`, { tag: kind }));
           const code = refused[kind];
           if (code === undefined) {
             expect(receiverOf(kind, answer)).toBe(`${server}:${kind}`);
@@ -221,7 +221,7 @@ describe('what the client did not say that it can do', () => {
     const capabilities = { ...EVERYTHING, experimental: { x: { y: [1, null] } }, telepathy: { range: 3 } };
     const { client } = await startTwo(capabilities);
     for (const server of SERVERS) {
-      expect(await said(client.call(`${server}__capabilities`))).toEqual(capabilities);
+      expect(await parsedText(client.call(`${server}__capabilities`))).toEqual(capabilities);
     }
   });
 
@@ -229,8 +229,8 @@ describe('what the client did not say that it can do', () => {
     const { client } = await startTwo({});
     expect((await client.request('ping')).result).toEqual({});
     for (const server of SERVERS) {
-      expect(await said(client.call(`${server}__ask_ping`, { tag: 'p' }))).toEqual({ result: {} });
-      expect(await said(client.call(`${server}__received`))).not.toContain('ping');
+      expect(await parsedText(client.call(`${server}__ask_ping`, { tag: 'p' }))).toEqual({ result: {} });
+      expect(await parsedText(client.call(`${server}__received`))).not.toContain('ping');
     }
     expect(client.requests).toEqual([]);
   });
@@ -240,7 +240,7 @@ describe('what the client tells its servers', () => {
   test('a change of the roots reaches every running server, once', async () => {
     const { client } = await startTwo();
     const heard = async (server: string): Promise<number> =>
-      (await said(client.call(`${server}__received`))).filter(
+      (await parsedText(client.call(`${server}__received`))).filter(
         (method: string) => method === 'notifications/roots/list_changed',
       ).length;
     for (const server of SERVERS) expect(await heard(server)).toBe(0);
@@ -256,18 +256,18 @@ describe('what the client tells its servers', () => {
       { config: FLAT, capabilities: {} },
     );
     // Both are running: the level is set while they are.
-    for (const server of SERVERS) expect(await said(client.call(`${server}__level`))).toBe(null);
+    for (const server of SERVERS) expect(await parsedText(client.call(`${server}__level`))).toBe(null);
     expect((await client.request('logging/setLevel', { level: 'error' })).result).toEqual({});
     for (const server of SERVERS) {
-      await until(async () => (await said(client.call(`${server}__level`))) === 'error', {
+      await until(async () => (await parsedText(client.call(`${server}__level`))) === 'error', {
         what: `${server} to hear of the level`,
       });
     }
-    await until(async () => (await said(call('later', 'level'))) === 'error', {
+    await until(async () => (await parsedText(call('later', 'level'))) === 'error', {
       what: 'the server that started later to hear of the level',
     });
     await client.request('logging/setLevel', { level: 'debug' });
-    await until(async () => (await said(call('later', 'level'))) === 'debug', {
+    await until(async () => (await parsedText(call('later', 'level'))) === 'debug', {
       what: 'all servers to hear of the next level',
     });
     await Promise.all(
@@ -291,7 +291,7 @@ describe('questions that come to nothing', () => {
     client.notify('notifications/cancelled', { requestId: 'call-1', reason: 'no longer wanted' });
     const { params } = await client.waitFor(({ method }) => method === 'notifications/cancelled');
     expect(params.requestId).toBe(question.id);
-    expect(await said(client.call('left__cancellations'))).toMatchObject([
+    expect(await parsedText(client.call('left__cancellations'))).toMatchObject([
       { known: true, reason: 'no longer wanted' },
     ]);
     // An answer that comes too late does no harm.
@@ -320,7 +320,7 @@ describe('questions that come to nothing', () => {
     expect(JSON.stringify(failed)).toContain('left');
     client.reply(open, { result: { action: 'decline' } });
     client.reply(other, { result: { action: 'accept', content: { answer: 'to right:living' } } });
-    expect((await said(living)).result.content.answer).toBe('to right:living');
+    expect((await parsedText(living)).result.content.answer).toBe('to right:living');
     expect(client.notifications.filter(({ method }) => method === 'notifications/cancelled')).toHaveLength(1);
     // It comes back, and has nothing of the answer to its former life.
     const again = await until(
@@ -337,7 +337,7 @@ describe('questions that come to nothing', () => {
     const { client } = await startTwo();
     const error = { code: -1, message: 'User rejected sampling request', data: { why: ['no', 1.5] } };
     client.handle('sampling/createMessage', () => ({ error }));
-    expect(await said(client.call('right__ask_model', { tag: 'x' }))).toEqual({ error });
+    expect(await parsedText(client.call('right__ask_model', { tag: 'x' }))).toEqual({ error });
   });
 });
 
@@ -349,7 +349,7 @@ test('progress of the client for a question goes back to the server that asked, 
     return undefined;
   });
   const calls = SERVERS.map((server) =>
-    said(client.call(`${server}__ask_form`, { tag: 'slowly', progress: true })),
+    parsedText(client.call(`${server}__ask_form`, { tag: 'slowly', progress: true })),
   );
   await client.waitUntil(() => (questions.length === 2 ? true : undefined), 'both questions');
   const tokens = questions.map(({ params }) => params._meta.progressToken);
@@ -384,10 +384,12 @@ test('a flood of questions is bounded: 64 wait for the client, the rest is told 
     questions.push(request);
     return undefined;
   });
-  const flood = said(client.call('left__ask_many', { tag: 'flood', n, summary: true }, { deadline: 60_000 }));
+  const flood = parsedText(
+    client.call('left__ask_many', { tag: 'flood', n, summary: true }, { deadline: 60_000 }),
+  );
   const tally = await until(
     async () => {
-      const now = await said(client.call('left__tally', {}, { deadline: 60_000 }));
+      const now = await parsedText(client.call('left__tally', {}, { deadline: 60_000 }));
       return now.open === 64 ? now : undefined;
     },
     { what: 'all but 64 questions to be refused', deadline: 60_000 },
@@ -401,7 +403,7 @@ test('a flood of questions is bounded: 64 wait for the client, the rest is told 
   client.handle('elicitation/create', (params) => ({
     result: answerTo({ method: 'elicitation/create', params }),
   }));
-  const next = await said(client.call('left__ask_form', { tag: 'next' }));
+  const next = await parsedText(client.call('left__ask_form', { tag: 'next' }));
   expect(next.result.content.answer).toBe('to left:next');
   expect(alive(client.pid!)).toBe(true);
 });
@@ -413,8 +415,8 @@ test('the refusal of a flood says that we are busy', async () => {
     questions.push(request);
     return undefined;
   });
-  const calls = said(client.call('left__ask_many', { tag: 'some', n: 70 }));
-  await until(async () => (await said(client.call('left__tally'))).open === 64, {
+  const calls = parsedText(client.call('left__ask_many', { tag: 'some', n: 70 }));
+  await until(async () => (await parsedText(client.call('left__tally'))).open === 64, {
     what: 'all but 64 questions to be refused',
   });
   for (const question of questions) client.reply(question, { result: { action: 'decline' } });

@@ -6,7 +6,7 @@ import { readJournal } from '../helpers/journal.ts';
 import { alive } from '../helpers/processes.ts';
 import { startClient, textOf, type RawClient } from '../helpers/raw-client.ts';
 import { createProject, ROOT } from '../helpers/temp-project.ts';
-import { echoes, ready, start } from '../helpers/test-servers.ts';
+import { expectEcho, startReadyServer, startTestServer } from '../helpers/test-servers.ts';
 import { until } from '../helpers/until.ts';
 
 /** The raw line of the answer to this id. */
@@ -18,27 +18,27 @@ function lineOf(client: RawClient, id: number): string {
 
 describe('crash', () => {
   test('exits with 1 before answering', async () => {
-    const client = await ready('crash', ['--stderr-lines=30']);
+    const client = await startReadyServer('crash', ['--stderr-lines=30']);
     await expect(client.call('crash')).rejects.toThrow(/exited \(code 1\).*crash line 30/s);
     expect(await client.exited).toMatchObject({ code: 1, signal: null });
   });
 
   test('answers first, then exits', async () => {
-    const client = await ready('crash', ['--code=7']);
+    const client = await startReadyServer('crash', ['--code=7']);
     expect(textOf(await client.call('crash_after', { ms: 1 }))).toBe('crashing in 1 ms');
     expect(await client.exited).toMatchObject({ code: 7 });
   });
 
   test('dies by a signal', async () => {
-    const killed = await ready('crash', ['--signal']);
-    const faulted = await ready('crash', ['--signal=SIGSEGV']);
+    const killed = await startReadyServer('crash', ['--signal']);
+    const faulted = await startReadyServer('crash', ['--signal=SIGSEGV']);
     await expect(killed.call('crash')).rejects.toThrow(/SIGKILL/);
     await expect(faulted.call('crash')).rejects.toThrow(/SIGSEGV/);
   });
 
   test('dies at start and at initialize', async () => {
-    expect(await start('crash', ['--at-start']).exited).toMatchObject({ code: 1 });
-    const client = start('crash', ['--at-initialize']);
+    expect(await startTestServer('crash', ['--at-start']).exited).toMatchObject({ code: 1 });
+    const client = startTestServer('crash', ['--at-initialize']);
     expect((await client.request('ping')).result).toEqual({});
     await expect(client.initialize()).rejects.toThrow(/exited \(code 1\)/);
   });
@@ -47,7 +47,7 @@ describe('crash', () => {
 describe('slow', () => {
   test('delays start, initialize and tools/list', async () => {
     const begin = performance.now();
-    const client = await ready('slow', ['--start-ms=100', '--initialize-ms=100'], {
+    const client = await startReadyServer('slow', ['--start-ms=100', '--initialize-ms=100'], {
       env: { TEST_SERVER_LIST_MS: '100' },
     });
     expect(performance.now() - begin).toBeGreaterThan(195);
@@ -57,7 +57,7 @@ describe('slow', () => {
   });
 
   test('hangs, and counts the cancellations it gets', async () => {
-    const client = await ready('slow');
+    const client = await startReadyServer('slow');
     void client.call('hang', {}, { id: 'h' });
     expect(textOf(await client.call('running_count'))).toBe('1');
     client.notify('notifications/cancelled', { requestId: 'h', reason: 'too slow' });
@@ -71,7 +71,7 @@ describe('slow', () => {
   });
 
   test('answers late even when cancelled', async () => {
-    const client = await ready('slow');
+    const client = await startReadyServer('slow');
     const late = client.call('late', { ms: 20 }, { id: 'l' });
     client.notify('notifications/cancelled', { requestId: 'l' });
     expect(textOf(await late)).toBe('late by 20 ms');
@@ -79,7 +79,7 @@ describe('slow', () => {
 });
 
 test('never-initialize lives, reads and stays silent', async () => {
-  const client = start('never-initialize');
+  const client = startTestServer('never-initialize');
   void client.initialize();
   await client.waitForStderr(/not answering/);
   expect(client.lines).toEqual([]);
@@ -89,7 +89,7 @@ test('never-initialize lives, reads and stays silent', async () => {
 });
 
 test('never-initialize can be stubborn too', async () => {
-  const client = start('never-initialize', ['--stubborn']);
+  const client = startTestServer('never-initialize', ['--stubborn']);
   void client.initialize();
   await client.waitForStderr(/not answering/);
   client.signal('SIGTERM');
@@ -101,10 +101,10 @@ test('never-initialize can be stubborn too', async () => {
 test('stubborn ignores signals and the end of stdin; only SIGKILL ends it', async () => {
   const project = createProject();
   const file = project.path('journal');
-  const client = await ready('stubborn', ['--chatty'], { env: { TEST_SERVER_JOURNAL: file } });
+  const client = await startReadyServer('stubborn', ['--chatty'], { env: { TEST_SERVER_JOURNAL: file } });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) client.signal(signal);
   await until(() => readJournal(file).filter(({ event }) => event === 'ignored').length === 3);
-  await echoes(client);
+  await expectEcho(client);
   const closing = client.close();
   await client.waitForStderr(/stdin ended, staying[^]*still here/);
   expect(alive(client.pid!)).toBe(true);
@@ -113,42 +113,42 @@ test('stubborn ignores signals and the end of stdin; only SIGKILL ends it', asyn
 });
 
 test('stubborn still ends of old age', async () => {
-  const client = await ready('stubborn', ['--lifetime-ms=1000']);
+  const client = await startReadyServer('stubborn', ['--lifetime-ms=1000']);
   expect(await client.close()).toMatchObject({ code: 0 });
 });
 
 describe('flood', () => {
   test('floods stderr when called, and answers', async () => {
-    const client = await ready('flood');
+    const client = await startReadyServer('flood');
     await client.call('flood', { stream: 'stderr', bytes: 3_000_000 });
     await until(() => client.stderr.length >= 3_000_000);
     expect(client.problems).toEqual([]);
   });
 
   test('floods stdout with lines that are no messages', async () => {
-    const client = await ready('flood');
+    const client = await startReadyServer('flood');
     await client.call('flood', { stream: 'stdout', bytes: 1_000_000 });
     expect(client.problems).toHaveLength(10_000);
     await client.call('flood', { stream: 'stdout', bytes: 1_000_000, style: 'no-newline' });
     expect(client.problems).toHaveLength(10_001);
-    await echoes(client);
+    await expectEcho(client);
   });
 
   test('floods at start, in every style, and for ever', async () => {
-    const ansi = await ready('flood', ['--stderr-bytes=1000', '--style=ansi']);
+    const ansi = await startReadyServer('flood', ['--stderr-bytes=1000', '--style=ansi']);
     await ansi.waitForStderr(/\]52;c;/);
     expect(ansi.stderr).toContain('\u001b]52;c;');
-    const binary = await ready('flood', ['--stdout-bytes=1000', '--style=binary']);
+    const binary = await startReadyServer('flood', ['--stdout-bytes=1000', '--style=binary']);
     expect(binary.problems).toHaveLength(100);
     expect(binary.lines[0]?.bytes.includes(0xff)).toBe(true);
-    const forever = await ready('flood', ['--forever']);
+    const forever = await startReadyServer('flood', ['--forever']);
     await until(() => forever.stderr.length > 2_000_000);
-    await echoes(forever);
+    await expectEcho(forever);
     expect((await forever.close()).code).toBe(0);
   });
 
   test('floods with notifications', async () => {
-    const client = await ready('flood');
+    const client = await startReadyServer('flood');
     await client.call('notify_flood', { count: 2500 });
     expect(client.notifications).toHaveLength(2500);
     expect(client.notifications[0]?.method).toBe('notifications/tools/list_changed');
@@ -157,8 +157,8 @@ describe('flood', () => {
 
 describe('noisy', () => {
   test('writes a banner first and a line of text before every message', async () => {
-    const client = await ready('noisy');
-    await echoes(client);
+    const client = await startReadyServer('noisy');
+    await expectEcho(client);
     expect(client.lines[0]?.text).toBe('*** Noisy server 1.0 ***');
     expect(client.lines.map(({ problem }) => problem === undefined)).toEqual([
       false,
@@ -171,7 +171,7 @@ describe('noisy', () => {
   });
 
   test('ends lines in \\r\\n, starts with a byte order mark', async () => {
-    const client = start('noisy', ['--crlf', '--bom', '--quiet']);
+    const client = startTestServer('noisy', ['--crlf', '--bom', '--quiet']);
     void client.initialize();
     await until(() => client.lines.length === 1);
     expect(client.lines[0]?.bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
@@ -181,14 +181,14 @@ describe('noisy', () => {
   });
 
   test('writes JSON that is no JSON-RPC', async () => {
-    const client = await ready('noisy', ['--json-noise']);
-    for (let turn = 0; turn < 9; turn++) await echoes(client);
+    const client = await startReadyServer('noisy', ['--json-noise']);
+    for (let turn = 0; turn < 9; turn++) await expectEcho(client);
     const noise = client.lines.filter(({ problem }) => problem !== undefined).map(({ text }) => text);
     expect(noise).toEqual(expect.arrayContaining(['null', '42', '[1,2,3]', '', '{"jsonrpc":"2.0"}']));
   });
 
   test('puts text behind or before a message on its line', async () => {
-    const client = await ready('noisy', ['--quiet']);
+    const client = await startReadyServer('noisy', ['--quiet']);
     void client.call('trailing', {}, { id: 50 });
     expect(textOf(await client.call('trailing', { clean_after: true }))).toBe('clean');
     expect(textOf(await client.call('leading'))).toBe('clean');
@@ -200,16 +200,16 @@ describe('noisy', () => {
 
 describe('half-line', () => {
   test('writes its messages in small pieces', async () => {
-    const client = start('half-line', ['--pause-ms=2']);
+    const client = startTestServer('half-line', ['--pause-ms=2']);
     await client.initialize();
     // More than 150 bytes in pieces of 4 on average, 2 ms apart: some may arrive together, by far not all.
     expect(client.chunkSizes.length).toBeGreaterThan(10);
-    await echoes(client);
+    await expectEcho(client);
     expect(client.problems).toEqual([]);
   });
 
   test('writes several messages at once', async () => {
-    const client = await ready('half-line', ['--whole']);
+    const client = await startReadyServer('half-line', ['--whole']);
     await client.call('burst', { count: 50 });
     expect(client.notifications).toHaveLength(50);
     const response = await client.call('progress_and_answer', {}, { progressToken: 't' });
@@ -218,13 +218,13 @@ describe('half-line', () => {
   });
 
   test('leaves half a message behind, with and without a newline after it', async () => {
-    const client = await ready('half-line', ['--whole']);
+    const client = await startReadyServer('half-line', ['--whole']);
     void client.call('half', {}, { id: 60 });
-    await echoes(client);
+    await expectEcho(client);
     expect(client.problems).toHaveLength(1);
     void client.call('half_joined', {}, { id: 61 });
     void client.call('echo', { text: 'lost' }, { id: 62 });
-    await echoes(client);
+    await expectEcho(client);
     expect(client.problems).toHaveLength(2);
     expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([60, 61, 62]);
   });
@@ -232,18 +232,18 @@ describe('half-line', () => {
 
 describe('huge', () => {
   test('answers with 64 MiB, the id first or last', async () => {
-    const client = await ready('huge');
+    const client = await startReadyServer('huge');
     await client.call('huge', {}, { id: 80 });
     await client.call('huge', { id: 'last', bytes: 1_000_000 }, { id: 81 });
     expect(lineOf(client, 80)).toMatch(/^\{"jsonrpc":"2.0","id":80,/);
     expect(lineOf(client, 80).length).toBeGreaterThan(64 * 1_048_576);
     expect(lineOf(client, 81).slice(0, 60)).not.toContain('"id"');
     expect(lineOf(client, 81)).toMatch(/"id":81\}$/);
-    await echoes(client);
+    await expectEcho(client);
   });
 
   test('answers very deep, with very many keys', async () => {
-    const client = await ready('huge');
+    const client = await startReadyServer('huge');
     void client.call('deep', {}, { id: 82 }); // Whether our own JSON.parse can take it is not the point.
     const { result } = await client.call('keys');
     expect(Object.keys(result.structuredContent)).toHaveLength(100_000);
@@ -252,7 +252,7 @@ describe('huge', () => {
   });
 
   test('writes bytes that never become a line', async () => {
-    const client = await ready('huge');
+    const client = await startReadyServer('huge');
     void client.call('no_newline', { bytes: 5_000_000 });
     await client.close();
     expect(client.lines.at(-1)?.text).toHaveLength(5_000_000);
@@ -264,8 +264,8 @@ describe('framed', () => {
   test.each([[[]], [['--split']], [['--lowercase', '--extra-headers']], [['--strict']]])(
     'speaks Content-Length %j',
     async (args) => {
-      const client = await ready('framed', args, { framing: 'content-length', strict: true });
-      await echoes(client);
+      const client = await startReadyServer('framed', args, { framing: 'content-length', strict: true });
+      await expectEcho(client);
       expect(textOf(await client.call('two_in_one'))).toBe('second');
       expect(client.notifications).toHaveLength(1);
       expect((await client.close()).code).toBe(0);
@@ -273,17 +273,17 @@ describe('framed', () => {
   );
 
   test('does not answer newline framing, and may exit over it', async () => {
-    const lenient = start('framed');
+    const lenient = startTestServer('framed');
     void lenient.initialize();
     expect(await lenient.close()).toMatchObject({ code: 0 });
     expect(lenient.lines).toEqual([]);
-    const strict = start('framed', ['--strict']);
+    const strict = startTestServer('framed', ['--strict']);
     strict.sendRaw('{"jsonrpc":"2.0","id":1,"method":"ping"}\n\r\n\r\n');
     expect(await strict.exited).toMatchObject({ code: 3 });
   });
 
   test('finds a frame behind a newline-framed message', async () => {
-    const client = start('framed', [], { framing: 'content-length' });
+    const client = startTestServer('framed', [], { framing: 'content-length' });
     client.sendRaw('{"jsonrpc":"2.0","id":1,"method":"initialize"}\n');
     expect((await client.request('ping', {}, { id: 2 })).result).toEqual({});
   });
@@ -291,7 +291,7 @@ describe('framed', () => {
 
 describe('stdout-closer', () => {
   test.each(['--at-start', '--after-initialize', 'tool'])('closes stdout and lives: %s', async (how) => {
-    const client = start('stdout-closer', how === 'tool' ? [] : [how]);
+    const client = startTestServer('stdout-closer', how === 'tool' ? [] : [how]);
     if (how !== '--at-start') await client.initialize();
     if (how === 'tool') void client.call('close');
     await client.stdoutEnded();
@@ -300,9 +300,9 @@ describe('stdout-closer', () => {
   });
 
   test('closes stderr and works on; closes stdin and hears nothing', async () => {
-    const client = await ready('stdout-closer');
+    const client = await startReadyServer('stdout-closer');
     expect(textOf(await client.call('close', { stream: 'stderr' }))).toBe('closed stderr');
-    await echoes(client);
+    await expectEcho(client);
     expect(textOf(await client.call('close', { stream: 'stdin' }))).toBe('closed stdin');
     const exiting = client.close();
     await nextTurn();
@@ -313,14 +313,14 @@ describe('stdout-closer', () => {
 });
 
 test('exit-on-third exits on its third call', async () => {
-  const client = await ready('exit-on-third', ['--code=4']);
-  await echoes(client);
-  await echoes(client);
+  const client = await startReadyServer('exit-on-third', ['--code=4']);
+  await expectEcho(client);
+  await expectEcho(client);
   await expect(client.call('canary')).rejects.toThrow(/exited \(code 4\)/);
 });
 
 test('close-early exits 0 at once and says why on stderr', async () => {
-  const client = start('close-early', ['--lines=30']);
+  const client = startTestServer('close-early', ['--lines=30']);
   expect(await client.exited).toMatchObject({ code: 0 });
   await client.waitForStderr(/missing API key, line 30/);
   await expect(client.initialize()).rejects.toThrow(/exited \(code 0\).*line 30/s);
@@ -332,7 +332,7 @@ test('a program that does not exist is reported, not waited for', async () => {
 });
 
 test('slow-reader leaves what it is sent in the pipe', async () => {
-  const client = await ready('slow-reader', ['--after-initialized', '--bytes=1', '--every-ms=5']);
+  const client = await startReadyServer('slow-reader', ['--after-initialized', '--bytes=1', '--every-ms=5']);
   const begin = performance.now();
   expect(textOf(await client.call('echo', { text: 'x' }))).toBe('x');
   expect(performance.now() - begin).toBeGreaterThan(300); // 97 bytes, 5 ms each, and the newline

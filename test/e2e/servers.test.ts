@@ -8,12 +8,12 @@ import { readJournal } from '../helpers/journal.ts';
 import { killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
 import { startClient, textOf } from '../helpers/raw-client.ts';
 import { createProject, npmServer, ROOT } from '../helpers/temp-project.ts';
-import { echoes, ready, start } from '../helpers/test-servers.ts';
+import { expectEcho, startReadyServer, startTestServer } from '../helpers/test-servers.ts';
 import { until } from '../helpers/until.ts';
 
 describe('echo', () => {
   test('answers with the version the client asked for, and pings', async () => {
-    const client = start('echo', [], { strict: true });
+    const client = startTestServer('echo', [], { strict: true });
     expect((await client.initialize('2024-11-05')).result.protocolVersion).toBe('2024-11-05');
     expect((await client.initialize('1999-01-01')).result.protocolVersion).toBe('2025-11-25');
     expect((await client.request('ping')).result).toEqual({});
@@ -23,12 +23,12 @@ describe('echo', () => {
 
   test('has every tool its header names', async () => {
     const project = createProject();
-    const client = await ready('echo', ['--name=me'], {
+    const client = await startReadyServer('echo', ['--name=me'], {
       strict: true,
       cwd: project.dir,
       env: { ECHO_SECRET: 's' },
     });
-    await echoes(client);
+    await expectEcho(client);
     expect(textOf(await client.call('add', { a: 2, b: 3 }))).toBe('5');
     expect((await client.call('fail', { message: 'no' })).result).toEqual({
       content: [{ type: 'text', text: 'no' }],
@@ -61,7 +61,7 @@ describe('echo', () => {
   });
 
   test('runs slow calls side by side and answers each', async () => {
-    const client = await ready('echo', [], { strict: true });
+    const client = await startReadyServer('echo', [], { strict: true });
     const calls = [60, 30, 1].map((ms) => client.call('slow_echo', { text: String(ms), ms }));
     expect((await Promise.all(calls)).map(textOf)).toEqual(['60', '30', '1']);
     const answers = client.messages.filter(({ result }) => result?.content).map(textOf);
@@ -69,17 +69,17 @@ describe('echo', () => {
   });
 
   test('stays silent about a cancelled call', async () => {
-    const client = await ready('echo');
+    const client = await startReadyServer('echo');
     const cancelled = client.call('slow_echo', { text: 'a', ms: 60_000 }, { id: 'slow' });
     client.notify('notifications/cancelled', { requestId: 'slow' });
-    await echoes(client);
+    await expectEcho(client);
     expect(client.ledger.unanswered().map(({ id }) => id)).toEqual(['slow']);
     await client.close();
     await expect(cancelled).rejects.toThrow(/tools\/call \(id "slow"\).*exited \(code 0\)/s);
   });
 
   test('lists only the tools it is told to', async () => {
-    const client = await ready('echo', [], { env: { TEST_SERVER_TOOLS: 'echo,slow_echo' } });
+    const client = await startReadyServer('echo', [], { env: { TEST_SERVER_TOOLS: 'echo,slow_echo' } });
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['echo', 'slow_echo']);
     expect((await client.call('add', { a: 1, b: 1 })).error?.code).toBe(-32602);
   });
@@ -87,7 +87,7 @@ describe('echo', () => {
   test('keeps a journal of its starts, its messages and its end', async () => {
     const project = createProject();
     const file = project.path('journal');
-    const client = await ready('echo', [], { env: { TEST_SERVER_JOURNAL: file } });
+    const client = await startReadyServer('echo', [], { env: { TEST_SERVER_JOURNAL: file } });
     await client.call('echo', { text: 'x' });
     await client.close();
     const journal = readJournal(file);
@@ -103,8 +103,8 @@ describe('echo', () => {
   });
 
   test('v2 adds reverse', async () => {
-    const client = await ready('echo-v2', [], { strict: true });
-    const v1 = (await (await ready('echo')).listTools()).map(({ name }) => name);
+    const client = await startReadyServer('echo-v2', [], { strict: true });
+    const v1 = (await (await startReadyServer('echo')).listTools()).map(({ name }) => name);
     const v2 = (await client.listTools()).map(({ name }) => name);
     expect(v2.filter((name) => !v1.includes(name))).toEqual(['reverse']);
     expect(textOf(await client.call('reverse', { text: 'abc😀' }))).toBe('😀cba');
@@ -115,7 +115,7 @@ describe('wrong-id', () => {
   test.each(['foreign_id', 'null_id', 'no_id', 'object_id', 'wrong_version', 'typed_id'])(
     '%s sends something wrong before the right answer',
     async (tool) => {
-      const client = await ready('wrong-id');
+      const client = await startReadyServer('wrong-id');
       const before = client.messages.length;
       const first = await client.call(tool);
       if (tool === 'wrong_version') {
@@ -139,22 +139,22 @@ describe('wrong-id', () => {
   );
 
   test('leaves the right answer out when asked', async () => {
-    const client = await ready('wrong-id');
+    const client = await startReadyServer('wrong-id');
     void client.call('foreign_id', { right: false, id: 77 }, { id: 70 });
-    await echoes(client);
+    await expectEcho(client);
     expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([70]);
     expect(client.ledger.strays.map(({ id }) => id)).toEqual([77]);
   });
 
   test('answers twice', async () => {
-    const client = await ready('wrong-id');
+    const client = await startReadyServer('wrong-id');
     expect(textOf(await client.call('twice'))).toBe('right');
     await until(() => client.ledger.doubled().length === 1);
     expect(() => client.check()).toThrow(/answered 2 times: tools\/call/);
   });
 
   test('answers in shapes that are not allowed', async () => {
-    const client = await ready('wrong-id');
+    const client = await startReadyServer('wrong-id');
     const shapes = {
       both: { result: expect.anything(), error: { code: -32000, message: 'both' } },
       result_not_object: { result: 'just text' },
@@ -176,7 +176,7 @@ describe('wrong-id', () => {
 
 describe('pages', () => {
   test('lists in pages and refuses foreign cursors', async () => {
-    const client = await ready('pages', ['--pages=3', '--per-page=4']);
+    const client = await startReadyServer('pages', ['--pages=3', '--per-page=4']);
     const sizes: number[] = [];
     let cursor: string | undefined;
     do {
@@ -192,10 +192,10 @@ describe('pages', () => {
   });
 
   test('never ends, or repeats its cursor', async () => {
-    const endless = await ready('pages', ['--endless']);
+    const endless = await startReadyServer('pages', ['--endless']);
     const far = await endless.request('tools/list', { cursor: 'after-5000' });
     expect(far.result).toMatchObject({ nextCursor: 'after-5001', tools: [{ name: 'page_5001_tool_1' }, {}] });
-    const repeat = await ready('pages', ['--repeat']);
+    const repeat = await startReadyServer('pages', ['--repeat']);
     const one = await repeat.request('tools/list');
     expect((await repeat.request('tools/list', { cursor: one.result.nextCursor })).result).toEqual(
       one.result,
@@ -205,7 +205,7 @@ describe('pages', () => {
 
 describe('asks', () => {
   test.each([[[]], [['--number-ids']]])('asks during a call and tells the answer %j', async (args) => {
-    const client = await ready('asks', args);
+    const client = await startReadyServer('asks', args);
     client.handle('roots/list', () => ({ result: { roots: [{ uri: 'file:///a' }] } }));
     client.handle('sampling/createMessage', (params) => ({
       error: { code: -1, message: params.messages[0].role },
@@ -231,7 +231,7 @@ describe('asks', () => {
   });
 
   test('tells when nobody answers', async () => {
-    const client = await ready('asks', ['--wait-ms=30']);
+    const client = await startReadyServer('asks', ['--wait-ms=30']);
     client.handle('ping', () => undefined);
     expect(JSON.parse(textOf(await client.call('ask_ping')))).toEqual({ unanswered: 30 });
   });
@@ -239,7 +239,7 @@ describe('asks', () => {
 
 describe('progress', () => {
   test.each([['text'], [0], [7]])('reports with the token it was given: %j', async (progressToken) => {
-    const client = await ready('progress');
+    const client = await startReadyServer('progress');
     const response = await client.call('steps', { n: 4 }, { progressToken });
     expect(JSON.parse(textOf(response))).toEqual({ token: progressToken, sent: 4 });
     const params = client.notifications.map((message) => message.params);
@@ -248,13 +248,13 @@ describe('progress', () => {
   });
 
   test('reports nothing without a token', async () => {
-    const client = await ready('progress');
+    const client = await startReadyServer('progress');
     await client.call('steps', { n: 4 });
     expect(client.notifications).toEqual([]);
   });
 
   test('floods, reports for nobody, after the answer, backwards', async () => {
-    const client = await ready('progress');
+    const client = await startReadyServer('progress');
     await client.call('flood', { n: 5000 }, { progressToken: 'f' });
     expect(client.notifications).toHaveLength(5000);
     await client.call('stray', {});
@@ -272,7 +272,7 @@ describe('progress', () => {
 
 describe('odd', () => {
   test('writes unusual JSON exactly as it says', async () => {
-    const client = await ready('odd');
+    const client = await startReadyServer('odd');
     const raw: Record<string, string> = {
       unknown_fields: '"future":{"a":[1,{"b":null}]}',
       unknown_content: '{"type":"hologram"',
@@ -321,7 +321,7 @@ describe('odd', () => {
     ['control_char', [0x01]],
     ['nul', [0x00]],
   ])('%s is no JSON', async (tool, bytes) => {
-    const client = await ready('odd');
+    const client = await startReadyServer('odd');
     expect(textOf(await client.call(tool, { clean_after: true }))).toBe('clean');
     const bad = client.lines.filter(({ problem }) => problem !== undefined);
     expect(bad).toHaveLength(1);
@@ -329,21 +329,27 @@ describe('odd', () => {
   });
 
   test('announces what nobody knows, or too little', async () => {
-    const { result } = await start('odd').initialize();
+    const { result } = await startTestServer('odd').initialize();
     expect(result).toMatchObject({
       weather: { today: 'fine' },
       serverInfo: { flavour: 'vanilla' },
       capabilities: { telepathy: { range: 'short' } },
     });
-    expect((await start('odd', ['--ansi-name']).initialize()).result.serverInfo.name).toContain('\u001b[31m');
-    expect((await start('odd', ['--long-name']).initialize()).result.serverInfo.name).toHaveLength(1_048_576);
-    expect((await start('odd', ['--no-server-info']).initialize()).result).not.toHaveProperty('serverInfo');
+    expect((await startTestServer('odd', ['--ansi-name']).initialize()).result.serverInfo.name).toContain(
+      '\u001b[31m',
+    );
+    expect((await startTestServer('odd', ['--long-name']).initialize()).result.serverInfo.name).toHaveLength(
+      1_048_576,
+    );
+    expect((await startTestServer('odd', ['--no-server-info']).initialize()).result).not.toHaveProperty(
+      'serverInfo',
+    );
   });
 });
 
 describe('many-tools', () => {
   test('has as many as it is told', async () => {
-    const client = await ready('many-tools', ['--count=10000', '--description-bytes=80']);
+    const client = await startReadyServer('many-tools', ['--count=10000', '--description-bytes=80']);
     const tools = await client.listTools();
     expect(tools).toHaveLength(10_000);
     expect(tools[0].description).toHaveLength(80);
@@ -360,7 +366,7 @@ describe('many-tools', () => {
     ['same', /^tool$/],
     ['reserved', /^add_server$/],
   ])('has names of the kind %s', async (kind, pattern) => {
-    const client = await ready('many-tools', ['--count=3', `--names=${kind}`]);
+    const client = await startReadyServer('many-tools', ['--count=3', `--names=${kind}`]);
     const tools = await client.listTools();
     expect(tools[0].name).toMatch(pattern);
     expect(new Set(tools.map(({ name }) => name)).size).toBe(kind === 'same' ? 1 : 3);
@@ -373,7 +379,7 @@ describe('many-tools', () => {
     ['redos', '(a+)+'],
     ['remote', 'http://127.0.0.1:9'],
   ])('has schemas of the kind %s', async (kind, part) => {
-    const client = await ready('many-tools', ['--count=1', `--schema=${kind}`]);
+    const client = await startReadyServer('many-tools', ['--count=1', `--schema=${kind}`]);
     const [tool] = await client.listTools();
     expect(JSON.stringify(tool.inputSchema)).toContain(part);
     expect(tool.outputSchema).toEqual(tool.inputSchema);
@@ -383,7 +389,7 @@ describe('many-tools', () => {
 describe('versions', () => {
   test('answers with the version it was told', async () => {
     const answered = async (...args: string[]): Promise<unknown> =>
-      (await start('versions', args).initialize()).result.protocolVersion;
+      (await startTestServer('versions', args).initialize()).result.protocolVersion;
     expect(await answered('--answer=2099-01-01')).toBe('2099-01-01');
     expect(await answered('--answer-json=3')).toBe(3);
     expect(await answered('--missing')).toBeUndefined();
@@ -391,7 +397,7 @@ describe('versions', () => {
   });
 
   test('refuses', async () => {
-    const { error } = await start('versions', ['--refuse']).initialize();
+    const { error } = await startTestServer('versions', ['--refuse']).initialize();
     expect(error).toMatchObject({
       code: -32022,
       data: { supported: ['2026-07-28'], requested: '2025-06-18' },
@@ -399,7 +405,7 @@ describe('versions', () => {
   });
 
   test('speaks only the modern dialect', async () => {
-    const client = start('versions', ['--modern-only'], { strict: true });
+    const client = startTestServer('versions', ['--modern-only'], { strict: true });
     expect((await client.initialize()).error?.code).toBe(-32022);
     expect((await client.request('tools/list')).error?.code).toBe(-32602);
     const _meta = {
@@ -416,7 +422,7 @@ describe('versions', () => {
 
 describe('changing', () => {
   test('changes its tools and says so', async () => {
-    const client = await ready('changing');
+    const client = await startReadyServer('changing');
     const has = async (tool: string): Promise<boolean> =>
       (await client.listTools()).some(({ name }) => name === tool);
     await client.call('grow', { name: 'extra' });
@@ -432,7 +438,7 @@ describe('changing', () => {
   });
 
   test('changes silently, and toggles', async () => {
-    const client = await ready('changing', ['--silent', '--toggle']);
+    const client = await startReadyServer('changing', ['--silent', '--toggle']);
     await client.call('grow');
     expect(client.notifications).toEqual([]);
     const described = async (): Promise<string> =>
@@ -486,7 +492,7 @@ describe('official servers', () => {
 
 describe('the client itself', () => {
   test('fails a wait at its deadline and shows stderr', async () => {
-    const client = start('never-initialize');
+    const client = startTestServer('never-initialize');
     void client.initialize();
     await client.waitForStderr(/not answering/);
     await expect(client.request('ping', {}, { deadline: 50 })).rejects.toThrow(
@@ -502,7 +508,10 @@ describe('the client itself', () => {
   test('fails a strict test over a line that is no message', async () => {
     // Checked at the end of the test too, so the strict client lives in a scope of its own here.
     const work: (() => Promise<void>)[] = [];
-    const client = start('noisy', [], { strict: true, scope: { onTestFinished: (one) => work.push(one) } });
+    const client = startTestServer('noisy', [], {
+      strict: true,
+      scope: { onTestFinished: (one) => work.push(one) },
+    });
     onTestFinished(() => killAll(client.marker));
     await client.initialize();
     await expect(client.close()).rejects.toThrow(/Bad output: not JSON .*Noisy server/);
@@ -512,8 +521,8 @@ describe('the client itself', () => {
 
   test('finds the processes of a test by their marker, and only those', async () => {
     const mine = marker();
-    const client = await ready('echo', [], { marker: mine });
-    await ready('echo');
+    const client = await startReadyServer('echo', [], { marker: mine });
+    await startReadyServer('echo');
     expect(processesWith(mine).map(({ pid }) => pid)).toEqual([client.pid]);
     await expect(waitUntilGone(mine, 50)).rejects.toThrow(new RegExp(`${String(client.pid)} .*echo\\.mjs`));
     await client.close();
@@ -521,7 +530,7 @@ describe('the client itself', () => {
   });
 
   test('matches raw requests, reused ids and ids of either type', async () => {
-    const client = await ready('echo', [], { strict: true });
+    const client = await startReadyServer('echo', [], { strict: true });
     const raw = client.answerTo(5);
     client.sendRaw('{"jsonrpc":"2.0","id":5,"method":"ping"}\n');
     expect((await raw).result).toEqual({});
@@ -537,7 +546,7 @@ describe('the client itself', () => {
   });
 
   test('stops reading when told to', async () => {
-    const client = await ready('huge');
+    const client = await startReadyServer('huge');
     client.pauseReading();
     const call = client.call('huge', { bytes: 5_000_000 });
     const answered = await Promise.race([

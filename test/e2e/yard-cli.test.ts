@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { alive } from '../helpers/processes.ts';
 import { until } from '../helpers/until.ts';
 import { freePort } from '../helpers/yard-home.ts';
-import { askStrictly, peopleYard, smallPath } from '../helpers/yard-people.ts';
+import { runJson, createYardWithProxy, minimalPath } from '../helpers/yard-with-proxy.ts';
 import { occupy } from '../helpers/yard-shop.ts';
 import { serviceCommand } from '../helpers/yard-traffic.ts';
 import { createYard, SWITCHYARD } from '../helpers/yard.ts';
@@ -24,10 +24,10 @@ const ACTION = ['action', 'messages', 'ok'];
 describe('with --json', () => {
   test('every command of a day answers in its shape, in order, with nothing on stderr', async () => {
     const profile = '[profiles.backend]\nservices = ["api"]\n';
-    const yard = await peopleYard(
+    const yard = await createYardWithProxy(
       (await service('web', 'tiny', 'depends_on = ["api"]\n')) + (await service('api', 'tiny')) + profile,
     );
-    const ask = (...args: string[]): Promise<any> => askStrictly(yard, args);
+    const ask = (...args: string[]): Promise<any> => runJson(yard, args);
     const keys = (value: object): string[] => Object.keys(value).sort();
 
     const doctor = await ask('doctor');
@@ -156,7 +156,7 @@ describe('with --json', () => {
     [1, 'create -- -x', '"-x"'],
     [1, 'init', 'already exists'],
   ] as const)('%i is the exit code of `%s`, and the error is the answer', async ([code, line, error]) => {
-    const yard = await peopleYard(await service('web', 'tiny'));
+    const yard = await createYardWithProxy(await service('web', 'tiny'));
     // Behind `--` all are words.
     const [before, behind] = line.split(' -- ');
     const ran = await yard.run([...before!.split(' '), '--json', ...(behind ? ['--', behind] : [])]);
@@ -169,7 +169,7 @@ describe('with --json', () => {
 describe('for a person', () => {
   test('a day reads as a story', async () => {
     const usual = await freePort();
-    const yard = await peopleYard(
+    const yard = await createYardWithProxy(
       `[services.web]\ncommand = "${serviceCommand('tiny')}"\nport = ${usual}\nready_timeout = 40\n`,
     );
     const say = async (...args: string[]): Promise<string> => {
@@ -244,7 +244,7 @@ describe('for a person', () => {
   });
 
   test('a name that nobody has is told, with the one that was meant', async () => {
-    const yard = await peopleYard(await service('web', 'tiny'));
+    const yard = await createYardWithProxy(await service('web', 'tiny'));
     const text = async (line: string): Promise<string> => {
       const { stdout, stderr } = await yard.run(line.split(' '));
       return stdout + stderr;
@@ -270,7 +270,7 @@ describe('for a person', () => {
   });
 
   test('up tells that it waits for what runs and is not ready', async () => {
-    const yard = await peopleYard('[services.web]\ncommand = "sleep 86400"\nready_timeout = 1\n');
+    const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\nready_timeout = 1\n');
     await yard.ask('up', '--no-wait');
     const { code, stdout, stderr } = await yard.run(['up']);
     expect(code).toBe(1);
@@ -284,7 +284,7 @@ describe('for a person', () => {
   test('status --watch draws again and again until q, on a terminal', async (context) => {
     if (spawnSync(TERMINAL, ['-qec', 'true', '/dev/null']).status !== 0)
       return context.skip('script(1) is not installed, which gives it a terminal');
-    const yard = await peopleYard('[services.web]\ncommand = "sleep 86400"\n');
+    const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\n');
     await yard.ask('up', '--no-wait');
     const child = spawn(TERMINAL, ['-qec', `${process.execPath} ${SWITCHYARD} status --watch`, '/dev/null'], {
       cwd: yard.dir,
@@ -304,10 +304,12 @@ describe('for a person', () => {
   });
 
   test('bash completes commands, branches and services', async () => {
-    const yard = await peopleYard((await service('web', 'tiny')) + (await service('worker', 'tiny')));
+    const yard = await createYardWithProxy(
+      (await service('web', 'tiny')) + (await service('worker', 'tiny')),
+    );
     yard.git('branch', 'feature-x');
     await yard.ask('create', 'feature-x');
-    const path = `${smallPath(yard)}:${yard.env.PATH ?? ''}`;
+    const path = `${minimalPath(yard)}:${yard.env.PATH ?? ''}`;
     const offered = (words: readonly string[]): string[] => {
       const line = ['sy', ...words].map((word) => `'${word}'`).join(' ');
       const script =
@@ -335,7 +337,7 @@ async function say(port: number, text: string): Promise<void> {
 
 describe('logs', () => {
   test('are cut, searched and dated as asked for', async () => {
-    const yard = await peopleYard(await service('web', 'talks'));
+    const yard = await createYardWithProxy(await service('web', 'talks'));
     const [{ port }] = (await yard.ask('up')).outcomes;
     const read = async (...args: string[]): Promise<string[]> =>
       (await yard.run(['logs', 'web', ...args])).stdout.split('\n').slice(0, -1);
@@ -352,19 +354,19 @@ describe('logs', () => {
     await say(port, 'later');
     expect(words(await read('--since', new Date(moment).toISOString()))).toEqual(['later']);
     expect(words(await read('--since', '1h'))).toHaveLength(7);
-    const cut = await askStrictly(yard, ['logs', 'web', '--max-bytes', '120']);
+    const cut = await runJson(yard, ['logs', 'web', '--max-bytes', '120']);
     expect(cut.logs[0].truncated).toBe(true);
     expect(cut.logs[0].lines.join('\n').length).toBeLessThanOrEqual(120);
     expect((await yard.run(['logs', 'web', '--since', 'soon'])).stderr).toMatch(
       /^error: .*\nhint: Write for example 30s/,
     );
-    expect((await askStrictly(yard, ['brief'])).recent_errors).toMatchObject([
+    expect((await runJson(yard, ['brief'])).recent_errors).toMatchObject([
       { service: 'web', line: expect.stringContaining(red) },
     ]);
   });
 
   test('go on with --follow until Ctrl-C', async () => {
-    const yard = await peopleYard(await service('web', 'talks'));
+    const yard = await createYardWithProxy(await service('web', 'talks'));
     const [{ port }] = (await yard.ask('up')).outcomes;
     const child = yard.start(['logs', 'web', '-f', '-n', '1', '--grep', 'hello|red']);
     let seen = '';
@@ -386,7 +388,7 @@ describe('logs', () => {
 });
 
 test('create that is stopped with Ctrl-C takes git along, and says how to go on', async () => {
-  const yard = await peopleYard(await service('web', 'talks'));
+  const yard = await createYardWithProxy(await service('web', 'talks'));
   const hook = yard.path('.git/hooks/post-checkout');
   const note = yard.path('.git/hook-pid');
   writeFileSync(hook, `#!/bin/sh\necho $$ > '${note}'\nexec sleep 600\n`);
@@ -406,7 +408,7 @@ test('create that is stopped with Ctrl-C takes git along, and says how to go on'
 test('brief --json of ten services is small enough for an agent to read in passing', async () => {
   const names = ['web', 'api', 'admin', 'worker', 'mailer', 'search', 'database', 'cache', 'queue', 'docs'];
   const tables = names.map((name) => `[services.${name}]\ncommand = "sleep 86400"\n`);
-  const yard = await peopleYard(tables.join(''));
+  const yard = await createYardWithProxy(tables.join(''));
   await yard.ask('up', '--no-wait');
   const { stdout, json } = await yard.run(['brief', '--json']);
   expect(json.services.map((each: any) => each.status)).toEqual(names.map(() => 'running'));
@@ -434,14 +436,14 @@ describe('what is wrong is told with the next step:', () => {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^error: No switchyard\.toml could be found in .*\nhint: Run `switchyard init`/);
     }
-    const doctor = await askStrictly(yard, ['doctor'], 1);
+    const doctor = await runJson(yard, ['doctor'], 1);
     expect(Object.keys(doctor)).toEqual(
       expect.arrayContaining(['cwd', 'error', 'home', 'node', 'ok', 'switchyard']),
     );
   });
 
   test('a switchyard.toml that is broken, by its line and key, while what runs can still be stopped', async () => {
-    const yard = await peopleYard('[services.web]\ncommand = "sleep 86400"\n');
+    const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\n');
     await yard.ask('up', '--no-wait');
     yard.write('switchyard.toml', '[services.web]\ncommand = "sleep 1"\nport = "three"\n');
     const key = await yard.run(['up']);
@@ -450,7 +452,7 @@ describe('what is wrong is told with the next step:', () => {
     );
     yard.write('switchyard.toml', '[services.web]\ncommand = "sleep 1\n');
     expect((await yard.run(['up'])).stderr).toMatch(/^error: switchyard\.toml:2: this is not valid TOML/);
-    expect(await askStrictly(yard, ['up'], 1)).toMatchObject({
+    expect(await runJson(yard, ['up'], 1)).toMatchObject({
       ok: false,
       error: expect.stringMatching(/^switchyard\.toml:2: /),
     });
@@ -460,7 +462,7 @@ describe('what is wrong is told with the next step:', () => {
   });
 
   test('a key that means nothing, an env file that is not there, a command that is not installed', async () => {
-    const yard = await peopleYard(
+    const yard = await createYardWithProxy(
       '[env]\nlink = [".env"]\n[services.web]\ncommand = "no-such-program {port}"\ncolour = "red"\n',
     );
     const { code, stdout } = await yard.run(['doctor']);
@@ -483,7 +485,7 @@ describe('what is wrong is told with the next step:', () => {
 
   test('a usual port that a stranger holds', async () => {
     const usual = await freePort();
-    const yard = await peopleYard(
+    const yard = await createYardWithProxy(
       `[services.web]\ncommand = "${serviceCommand('tiny')}"\nport = ${usual}\nready_timeout = 40\n`,
     );
     const { visits } = await occupy(usual);
@@ -498,8 +500,8 @@ describe('what is wrong is told with the next step:', () => {
   });
 
   test('git that is not installed', async () => {
-    const yard = await peopleYard(await service('web', 'tiny'));
-    const env = { PATH: smallPath(yard) };
+    const yard = await createYardWithProxy(await service('web', 'tiny'));
+    const env = { PATH: minimalPath(yard) };
     for (const line of ['create x', 'list']) {
       const { code, stderr } = await yard.run(line.split(' '), { env });
       expect({ code, stderr }).toEqual({
@@ -516,7 +518,7 @@ describe('what is wrong is told with the next step:', () => {
   });
 
   test('a worktree that was deleted under a running service', async () => {
-    const yard = await peopleYard(await service('web', 'tiny'));
+    const yard = await createYardWithProxy(await service('web', 'tiny'));
     const { worktree } = await yard.ask('create', 'gone');
     await yard.ask('up', 'gone');
     rmSync(worktree, { recursive: true });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../helpers/temp-project.ts';
 import { freePort } from '../helpers/yard-home.ts';
-import { askStrictly, peopleYard } from '../helpers/yard-people.ts';
+import { runJson, createYardWithProxy } from '../helpers/yard-with-proxy.ts';
 import { visit } from '../helpers/yard-traffic.ts';
 import { createYard, type TestYard } from '../helpers/yard.ts';
 
@@ -122,10 +122,7 @@ describe('init', () => {
     ['Go', { 'go.mod': 'module x\n', 'main.go': 'package main\n\nfunc main() {}\n' }, 'go run .'],
   ] as const)('knows how a project with %s is started', async ([, files, command]) => {
     const yard = createYard({ git: false, files });
-    const { detected_service, dry_run, written, config_text } = await askStrictly(yard, [
-      'init',
-      '--dry-run',
-    ]);
+    const { detected_service, dry_run, written, config_text } = await runJson(yard, ['init', '--dry-run']);
     if (typeof command === 'string') expect(detected_service.command).toBe(command);
     else expect(detected_service.command).toMatch(command);
     expect({ dry_run, written }).toEqual({ dry_run: true, written: false });
@@ -140,7 +137,7 @@ describe('init', () => {
     expect(dry).toMatchObject({ code: 0, stderr: '' });
     expect(existsSync(yard.path('switchyard.toml'))).toBe(false);
 
-    const first = await askStrictly(yard, ['init']);
+    const first = await runJson(yard, ['init']);
     expect(first).toMatchObject({
       ok: true,
       action: 'init',
@@ -159,7 +156,7 @@ describe('init', () => {
     const second = await yard.run(['init']);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/^error: .*already exists; pass --force to overwrite/);
-    const blocked = await askStrictly(yard, ['init', '--dry-run']);
+    const blocked = await runJson(yard, ['init', '--dry-run']);
     expect(blocked).toMatchObject({ would_fail: true, failure_reason: expect.stringContaining('--force') });
     expect(yard.read('switchyard.toml')).toBe('# mine\n');
     expect((await yard.run(['init', '--force'])).stdout).toMatch(/^overwrote /);
@@ -169,7 +166,7 @@ describe('init', () => {
 
 describe('worktrees', () => {
   test('get what git does not carry, keep what they have, and go again', async () => {
-    const yard = await peopleYard(
+    const yard = await createYardWithProxy(
       '[env]\nlink = [".env"]\ncopy = ["certs", "none"]\n[services.web]\ncommand = "sleep 86400"\n',
       { files: { '.gitignore': '.env\ncerts\n*.secret\n', '.worktreeinclude': '*.secret\n' } },
     );
@@ -206,7 +203,7 @@ describe('worktrees', () => {
   });
 
   test('that were made by git itself count like others', async () => {
-    const yard = await peopleYard('[services.web]\ncommand = "sleep 86400"\n');
+    const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\n');
     const path = join(dirname(yard.home), 'by-hand');
     yard.git('worktree', 'add', '-q', '-b', 'by-hand', path);
     expect((await yard.ask('list')).worktrees).toMatchObject([{ branch: 'by-hand', path, adopted: true }]);

@@ -1,6 +1,6 @@
 /** What `switchyard.toml` says about services, and what `up` and `create` make of it. */
 import { describe, expect, test } from 'vitest';
-import { peopleYard } from '../helpers/yard-people.ts';
+import { createYardWithProxy } from '../helpers/yard-with-proxy.ts';
 
 /** Answers with the directory it runs in, and what is in `.env` there. */
 const SERVER = `
@@ -19,9 +19,12 @@ async function answerOf(up: any, service: string): Promise<{ cwd: string; env: s
 
 describe('cwd', () => {
   test('is a directory of each branch', async () => {
-    const yard = await peopleYard('[services.api]\ncommand = "node server.mjs"\ncwd = "packages/api"\n', {
-      files: { 'packages/api/server.mjs': SERVER },
-    });
+    const yard = await createYardWithProxy(
+      '[services.api]\ncommand = "node server.mjs"\ncwd = "packages/api"\n',
+      {
+        files: { 'packages/api/server.mjs': SERVER },
+      },
+    );
     const { worktree } = await yard.ask('create', 'feature-x');
     expect((await answerOf(await yard.ask('up'), 'api')).cwd).toBe(yard.path('packages/api'));
     expect((await answerOf(await yard.ask('up', 'feature-x'), 'api')).cwd).toBe(`${worktree}/packages/api`);
@@ -36,7 +39,7 @@ describe('cwd', () => {
 
 describe('up tells', () => {
   test('keys that mean nothing, with their line and what was probably meant', async () => {
-    const yard = await peopleYard('[services.web]\ncommand = "node server.mjs"\ndepend_on = []\n', {
+    const yard = await createYardWithProxy('[services.web]\ncommand = "node server.mjs"\ndepend_on = []\n', {
       files: { 'server.mjs': SERVER },
     });
     const ran = await yard.run(['up']);
@@ -51,7 +54,7 @@ describe('up tells', () => {
   });
 
   test('how to write a command that is meant for a shell', async () => {
-    const yard = await peopleYard(
+    const yard = await createYardWithProxy(
       '[services.api]\ncommand = "cd packages/api && node server.mjs"\n' +
         '[services.web]\ncommand = "COLOUR=blue node packages/api/server.mjs"\n',
       { files: { 'packages/api/server.mjs': SERVER } },
@@ -77,7 +80,7 @@ describe('up tells', () => {
 });
 
 test('env files that are added to the configuration later are linked by create, and missed by up', async () => {
-  const yard = await peopleYard('[services.web]\ncommand = "node server.mjs"\n', {
+  const yard = await createYardWithProxy('[services.web]\ncommand = "node server.mjs"\n', {
     files: { 'server.mjs': SERVER, '.gitignore': '.env\nlocal.json\nextra.txt\n' },
   });
   const { worktree } = await yard.ask('create', 'feature-x');

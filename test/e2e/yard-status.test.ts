@@ -7,7 +7,7 @@ import { alive } from '../helpers/processes.ts';
 import { until } from '../helpers/until.ts';
 import { Schemas } from '../helpers/yard-agent.ts';
 import { freePort } from '../helpers/yard-home.ts';
-import { peopleYard } from '../helpers/yard-people.ts';
+import { createYardWithProxy } from '../helpers/yard-with-proxy.ts';
 import type { TestYard } from '../helpers/yard.ts';
 
 /**
@@ -45,7 +45,7 @@ async function kill(pid: number): Promise<void> {
 
 test('brief and status tell running from ready and healthy, in text, JSON and over MCP', async () => {
   const astray = await freePort();
-  const yard = await peopleYard(
+  const yard = await createYardWithProxy(
     service('well', 'health = "/health"\nready_timeout = 40') +
       service('plain', 'ready_timeout = 40') +
       service('worker', 'ready_timeout = 0', '--late never') +
@@ -157,7 +157,7 @@ test('brief and status tell running from ready and healthy, in text, JSON and ov
 
 test('a dead proxy is told by brief, status, where and open, which fall back to the port itself', async () => {
   const usual = await freePort();
-  const yard = await peopleYard(service('web', `port = ${usual}\nready_timeout = 40`), {
+  const yard = await createYardWithProxy(service('web', `port = ${usual}\nready_timeout = 40`), {
     files: { 'server.mjs': SERVER },
   });
   const { outcomes } = await yard.ask('up', '--checkout');

@@ -1,14 +1,14 @@
 /** Commands that take a branch or a service as their first word, like `up`. */
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { peopleYard } from '../helpers/yard-people.ts';
+import { createYardWithProxy } from '../helpers/yard-with-proxy.ts';
 import { serviceCommand } from '../helpers/yard-traffic.ts';
 
 const service = (name: string): string =>
   `[services.${name}]\ncommand = "${serviceCommand('talks')}"\nready_timeout = 60\n`;
 
 test('down, restart and logs take a branch, a service, or a branch and services', async () => {
-  const yard = await peopleYard(service('web') + service('api'));
+  const yard = await createYardWithProxy(service('web') + service('api'));
   const { worktree } = await yard.ask('create', 'feature/b');
   await yard.ask('up');
   const { outcomes } = await yard.ask('up', 'feature/b');
@@ -61,7 +61,7 @@ test('down, restart and logs take a branch, a service, or a branch and services'
 });
 
 test('a name that is a branch and a service is refused; a branch without its worktree is still known', async () => {
-  const yard = await peopleYard(service('web') + service('twin'));
+  const yard = await createYardWithProxy(service('web') + service('twin'));
   await yard.ask('create', 'twin');
   const { worktree } = await yard.ask('create', 'gone');
   await yard.ask('up', 'gone', 'web');

@@ -4,7 +4,7 @@ import { textOf, type RawClient, type RpcMessage } from './raw-client.ts';
 import { nodeServer, ROOT } from './temp-project.ts';
 
 export const PROGRAM = join(ROOT, 'dist/index.js');
-export const FLAT = { exposure: 'flat', naming: 'plain' };
+export const FLAT_PLAIN = { exposure: 'flat', naming: 'plain' };
 export const onLinux = test.runIf(process.platform === 'linux');
 
 /** A server of that name that offers these, by kind. */
@@ -13,9 +13,7 @@ export function offering(name: string, offer: Readonly<Record<string, string[]>>
   return nodeServer('offering', `--name=${name}`, ...lists, ...flags);
 }
 
-export const said = (response: RpcMessage): string => response.error?.message ?? textOf(response);
-
-export async function list(client: RawClient, method: string): Promise<any[]> {
+export async function listAll(client: RawClient, method: string): Promise<any[]> {
   const { result, error } = await client.request(method);
   if (result === undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
   return Object.values(result).find(Array.isArray) ?? [];
@@ -30,15 +28,17 @@ export async function listWith(
 ): Promise<any[]> {
   for (;;) {
     const from = client.messages.length;
-    const items = await list(client, method);
+    const items = await listAll(client, method);
     if (names.every((name) => items.some((item) => item[key] === name))) return items;
-    await client.waitFor((message) => message.method === changed(method), { from });
+    await client.waitFor((message) => message.method === listChangedMethod(method), { from });
   }
 }
 
-export const changed = (method: string): string => `notifications/${method.split('/')[0]!}/list_changed`;
+export const listChangedMethod = (method: string): string =>
+  `notifications/${method.split('/')[0]!}/list_changed`;
 
-export const heard = (client: RawClient, method: string): RpcMessage[] =>
+export const notificationsOf = (client: RawClient, method: string): RpcMessage[] =>
   client.notifications.filter((message) => message.method === method);
 
-export const json = async (response: Promise<RpcMessage>): Promise<any> => JSON.parse(textOf(await response));
+export const jsonOf = async (response: Promise<RpcMessage>): Promise<any> =>
+  JSON.parse(textOf(await response));

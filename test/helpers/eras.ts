@@ -18,7 +18,11 @@ export const MODERN = '2026-07-28';
 export const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 /** What the clients here can do. */
-export const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
+export const ALL_CAPABILITIES = {
+  elicitation: { form: {}, url: {} },
+  sampling: {},
+  roots: { listChanged: true },
+};
 
 /** The four kinds of children, by the names they have in the gateway. */
 export const CHILDREN = [
@@ -38,7 +42,7 @@ export interface EraQuestion {
 }
 
 /** An official client of one era before a gateway over all four kinds of children. */
-export interface EraWorld {
+export interface EraHarness {
   readonly client: Client;
   /** Every notification that came, but for progress. */
   readonly heard: { readonly method: string; readonly params?: any }[];
@@ -61,7 +65,7 @@ export interface EraCallOptions {
 }
 
 /** What every request of a modern client carries. */
-export function envelope(capabilities: object = ABLE): Record<string, unknown> {
+export function envelope(capabilities: object = ALL_CAPABILITIES): Record<string, unknown> {
   return {
     'io.modelcontextprotocol/protocolVersion': MODERN,
     'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '0' },
@@ -76,7 +80,7 @@ export class ModernCaller {
 
   constructor(
     send: (method: string, params: any, id?: number) => Promise<RpcMessage>,
-    capabilities: object = ABLE,
+    capabilities: object = ALL_CAPABILITIES,
   ) {
     this.#send = send;
     this.#capabilities = capabilities;
@@ -91,7 +95,7 @@ export class ModernCaller {
   /** Every request an exchange of its own, as over HTTP; `signal` closes those that are open. */
   static overHttp(
     { url, token }: Target,
-    { capabilities = ABLE, signal }: { capabilities?: object; signal?: AbortSignal } = {},
+    { capabilities = ALL_CAPABILITIES, signal }: { capabilities?: object; signal?: AbortSignal } = {},
   ): ModernCaller {
     let lastId = 0;
     const send = async (method: string, params: any, id = ++lastId): Promise<RpcMessage> => {
@@ -164,7 +168,7 @@ export function usualAnswer({ method, params }: Pick<EraQuestion, 'method' | 'pa
 }
 
 /** Starts the children that run elsewhere, a gateway over all four, and an official client of that era before it. */
-export async function startWorld(era: Era, wire: Wire): Promise<EraWorld> {
+export async function startEraHarness(era: Era, wire: Wire): Promise<EraHarness> {
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const work of closing.splice(0).reverse()) await work();
@@ -184,12 +188,12 @@ export async function startWorld(era: Era, wire: Wire): Promise<EraWorld> {
       }
     }
     const client = newClient(era);
-    const world = worldOf(client, journal, close);
+    const harness = createHarness(client, journal, close);
     // The last that is begun is the first that is ended: the client.
     const connect = wire === 'stdio' ? overStdio : overHttp;
     await connect(client, servers, closing);
     await until(() => allThere(client), { deadline: 30_000, what: 'the resources of all children' });
-    return world;
+    return harness;
   } catch (error) {
     await close();
     throw error;
@@ -226,7 +230,7 @@ export async function startRemoteSdk(
 }
 
 /** An official client that speaks this era only. */
-export function newClient(era: Era, capabilities: object = ABLE): Client {
+export function newClient(era: Era, capabilities: object = ALL_CAPABILITIES): Client {
   return new Client(
     { name: 'official', version: '1' },
     {
@@ -236,8 +240,8 @@ export function newClient(era: Era, capabilities: object = ABLE): Client {
   );
 }
 
-function worldOf(client: Client, journal: string, close: () => Promise<void>): EraWorld {
-  const world: EraWorld = {
+function createHarness(client: Client, journal: string, close: () => Promise<void>): EraHarness {
+  const harness: EraHarness = {
     client,
     heard: [],
     questions: [],
@@ -259,8 +263,8 @@ function worldOf(client: Client, journal: string, close: () => Promise<void>): E
   };
   const asked = async (method: string, params: any, signal: AbortSignal): Promise<any> => {
     const question = { method, params, signal };
-    world.questions.push(question);
-    return (world.answer ?? usualAnswer)(question);
+    harness.questions.push(question);
+    return (harness.answer ?? usualAnswer)(question);
   };
   client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
     asked('elicitation/create', params, mcpReq.signal),
@@ -272,10 +276,10 @@ function worldOf(client: Client, journal: string, close: () => Promise<void>): E
     asked('roots/list', params, mcpReq.signal),
   );
   client.fallbackNotificationHandler = (notification) => {
-    world.heard.push(notification);
+    harness.heard.push(notification);
     return Promise.resolve();
   };
-  return world;
+  return harness;
 }
 
 /** Nobody can listen to what a child offers that has not said yet what it does. */

@@ -186,9 +186,9 @@ async function finished(child: ReturnType<typeof spawn>): Promise<Finished> {
 type Client = ReturnType<typeof startClient>;
 
 /** The user's own. */
-export const OWN = '.config/switchboard/switchboard.config.json';
-export const echo = nodeServer('echo');
-export const config = { mcpServers: { echo } };
+export const USER_CONFIG = '.config/switchboard/switchboard.config.json';
+export const ECHO_SERVER = nodeServer('echo');
+export const ECHO_CONFIG = { mcpServers: { ECHO_SERVER } };
 
 /** The servers of a host, as it would read them. */
 export function serversOf(at: HostHome, host: keyof typeof FILES): Json {

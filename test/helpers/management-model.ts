@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { failed, said, startMux, type ListedServer, type Mux } from './management.ts';
+import { failed, startMux, type ListedServer, type Mux } from './management.ts';
 import { processesWith } from './processes.ts';
-import { textOf, type RpcMessage } from './raw-client.ts';
+import { responseText, textOf, type RpcMessage } from './raw-client.ts';
 import { nodeServer } from './temp-project.ts';
 import { until } from './until.ts';
 
@@ -241,7 +241,7 @@ class Run {
 
   #managed(operation: Planned, response: RpcMessage, refusal: RegExp): Done {
     if (failed(response)) {
-      const text = said(response);
+      const text = responseText(response);
       if (!refusal.test(text) || !text.includes(`"${operation.name}"`))
         throw new Error(`${operation.kind} ${operation.name} was answered: ${text}`);
       return { ...operation, outcome: 'refused', pid: 0 };
@@ -257,7 +257,7 @@ class Run {
     const response = await this.#mux.client.call(`${name}__who`, { tag, ms });
     if (failed(response)) {
       this.refused++;
-      const text = said(response);
+      const text = responseText(response);
       const named = CLEAN.exec(text);
       if ((named?.[1] ?? named?.[2] ?? named?.[4]) !== name)
         throw new Error(`A call of ${name} was answered: ${text}`);

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { ownState, startGateway, type GatewayOptions, type TestGateway } from './gateway.ts';
-import { startClient, textOf, type RawClient, type RawClientOptions, type RpcMessage } from './raw-client.ts';
+import {
+  responseText,
+  startClient,
+  textOf,
+  type RawClient,
+  type RawClientOptions,
+  type RpcMessage,
+} from './raw-client.ts';
 import { createProject, nodeServer, ROOT, type Project, type ServerCommand } from './temp-project.ts';
 import { until } from './until.ts';
 
@@ -75,7 +82,7 @@ export function manage(client: RawClient): Manager {
     reload: (name) => client.call('reload_server', { name }),
     async added(name, server) {
       const response = await manager.add(name, server);
-      if (failed(response)) throw new Error(`${name} was not added: ${said(response)}`);
+      if (failed(response)) throw new Error(`${name} was not added: ${responseText(response)}`);
       return response.result.structuredContent.server;
     },
     servers: async () => (await client.call('list_servers')).result.structuredContent.servers,
@@ -103,15 +110,15 @@ export function manage(client: RawClient): Manager {
 }
 
 /** A server without any tools: adding it and removing it changes no list, and is told all the same. */
-export const BARE = nodeServer('echo', '--tools=');
+export const SERVER_WITHOUT_TOOLS = nodeServer('echo', '--tools=');
 
 /** Resolves when nothing that has happened is still to be told. */
-export async function quiet({ client, add, remove }: Managing): Promise<void> {
+export async function waitForNotifications({ client, add, remove }: Managing): Promise<void> {
   const told = (from: number) => client.waitFor(({ method }) => method === TOOLS_CHANGED, { from });
   const name = `quiet-${client.messages.length}`;
   // What was on its way before comes while the server starts.
-  const added = await add(name, BARE);
-  if (failed(added)) throw new Error(said(added));
+  const added = await add(name, SERVER_WITHOUT_TOOLS);
+  if (failed(added)) throw new Error(responseText(added));
   await told(client.messages.indexOf(added));
   // The removal itself is told before its process has ended.
   const from = client.messages.length;
@@ -127,8 +134,8 @@ export async function changesBy(managing: Managing, work: () => Promise<unknown>
   const { client } = managing;
   const from = client.messages.length;
   await work();
-  const behind = await managing.add(`behind-${from}`, BARE);
-  if (failed(behind)) throw new Error(said(behind));
+  const behind = await managing.add(`behind-${from}`, SERVER_WITHOUT_TOOLS);
+  if (failed(behind)) throw new Error(responseText(behind));
   const end = client.messages.indexOf(behind);
   await client.waitFor(({ method }) => method === TOOLS_CHANGED, { from: end });
   return client.messages.slice(from, end).filter(({ method }) => method === TOOLS_CHANGED).length;
@@ -138,39 +145,34 @@ interface Managing extends Manager {
   readonly client: RawClient;
 }
 
-/** What a response says to a person: its text, or that of its error. */
-export function said(response: RpcMessage): string {
-  return response.error?.message ?? textOf(response);
-}
-
 export function failed(response: RpcMessage): boolean {
   return response.error !== undefined || response.result?.isError === true;
 }
 
-export const MANAGEMENT = ['add_server', 'remove_server', 'reload_server', 'list_servers'];
-export const FORMS = { elicitation: {} };
-export const FLAT = { exposure: 'flat', naming: 'prefixed' };
+export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'];
+export const ELICITATION = { elicitation: {} };
+export const FLAT_PREFIXED = { exposure: 'flat', naming: 'prefixed' };
 
-export interface Managed extends TestGateway, Manager {}
+export interface ManagedGateway extends TestGateway, Manager {}
 
-export async function start(
+export async function startManaged(
   management: unknown,
   options: GatewayOptions = {},
   servers = {},
-): Promise<Managed> {
+): Promise<ManagedGateway> {
   const gateway = await startGateway(servers, {
     ...options,
-    config: { ...FLAT, management, ...options.config },
+    config: { ...FLAT_PREFIXED, management, ...options.config },
   });
   return { ...gateway, ...manage(gateway.client) };
 }
 
 /** Which servers were spawned, as the log tells. */
-export const spawned = (client: RawClient): string[] =>
+export const spawnedServers = (client: RawClient): string[] =>
   [...client.stderr.matchAll(/spawned server=(\S+)/g)].map(([, name]) => name!);
 
 /** Sends SIGHUP and waits until the configuration was read again, or could not be. */
-export async function readAgain(client: RawClient): Promise<string> {
+export async function reloadConfig(client: RawClient): Promise<string> {
   const lines = (): RegExpMatchArray[] => [
     ...client.stderr.matchAll(/the configuration was (not )?read again.*\n/g),
   ];
@@ -180,7 +182,7 @@ export async function readAgain(client: RawClient): Promise<string> {
 }
 
 export const CONFIG = 'switchboard.config.json';
-export const AUTO = { approval: 'auto' };
+export const AUTO_APPROVAL = { approval: 'auto' };
 export const PERSIST = { approval: 'auto', persist: true };
 
 interface ManagedClient extends Manager {
@@ -198,12 +200,15 @@ interface ManagedOptions {
   readonly files?: Readonly<Record<string, string | object>>;
 }
 
-export async function openManaged(servers: object, options: ManagedOptions = {}): Promise<ManagedClient> {
+export async function startManagedClient(
+  servers: object,
+  options: ManagedOptions = {},
+): Promise<ManagedClient> {
   const { config, env, capabilities, files } = options;
   const written = (mcpServers: object, more: object = {}): object => ({
     exposure: 'flat',
     naming: 'prefixed',
-    management: AUTO,
+    management: AUTO_APPROVAL,
     ...config,
     mcpServers,
     ...more,
@@ -217,7 +222,7 @@ export async function openManaged(servers: object, options: ManagedOptions = {})
     ...manage(client),
     reconfigure: (next, more) => {
       project.write(CONFIG, written(next, more));
-      return readAgain(client);
+      return reloadConfig(client);
     },
   };
 }

@@ -120,6 +120,11 @@ export function textOf(response: RpcMessage): string {
   return text;
 }
 
+/** The text of a result, or the message of an error. */
+export function responseText(response: RpcMessage): string {
+  return response.error?.message ?? textOf(response);
+}
+
 const MIB = 1_048_576;
 
 interface Pending {

@@ -105,7 +105,7 @@ async function answers(origin: string, child: { readonly exitCode: number | null
 }
 
 /** A server over HTTP that misbehaves as it is asked to; stopped at the end of the test. */
-export async function odd(options: Partial<OddHttpSettings> = {}): Promise<OddHttp> {
+export async function startOddServer(options: Partial<OddHttpSettings> = {}): Promise<OddHttp> {
   const server = await startOddHttp(options);
   atTestEnd(() => server.stop().catch(() => undefined));
   return server;

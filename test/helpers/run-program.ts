@@ -20,7 +20,7 @@ export interface Finished {
   readonly json: Json;
 }
 
-/** What a program started in a project gets to see of the world: nothing of the person who runs the tests. */
+/** The environment of a program under test, without the settings of the user who runs the tests. */
 export function programEnv(project: Project): Record<string, string | undefined> {
   return {
     ...process.env,

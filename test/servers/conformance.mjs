@@ -10,7 +10,7 @@
  */
 import { serveHttp } from './conformance/http.mjs';
 import { serveStdio } from './conformance/stdio.mjs';
-import { World } from './conformance/world.mjs';
+import { ServerState } from './conformance/server-state.mjs';
 
 const args = process.argv.slice(2);
 const valueOf = (name) => {
@@ -25,12 +25,12 @@ if (!['legacy', 'modern', 'both'].includes(era)) {
   console.error('--era takes legacy, modern or both.');
   process.exit(2);
 }
-const world = new World(era);
+const serverState = new ServerState(era);
 const port = valueOf('--http');
 
-if (port === undefined) serveStdio(world);
+if (port === undefined) serveStdio(serverState);
 else {
-  const url = await serveHttp(world, Number(port || 0));
+  const url = await serveHttp(serverState, Number(port || 0));
   process.stdout.write(`${url}\n`);
   process.stdin.on('end', () => process.exit(0)).resume();
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { startGateway } from '../helpers/gateway.ts';
 import { waitUntilGone } from '../helpers/processes.ts';
-import { startEveryShape } from '../helpers/shapes.ts';
+import { startEveryProcessShape } from '../helpers/process-shapes.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
 
 test('SIGKILL with servers of every shape, 20 times in a row: none left after 2 s', async () => {
   for (let round = 1; round <= 20; round++) {
-    const { client } = await startEveryShape();
+    const { client } = await startEveryProcessShape();
     await client.kill('SIGKILL');
     await waitUntilGone(client.marker, 2000);
   }

@@ -14,7 +14,7 @@ import { CATALOG_KINDS } from '../../src/protocol/index.ts';
 import { Deadlines } from '../../src/shared/deadline.ts';
 import { silentLogger } from '../../src/shared/log.ts';
 import { createServerSource } from '../../src/upstream/index.ts';
-import { quietSurroundings } from '../helpers/quiet-surroundings.ts';
+import { testUpstreamContext } from '../helpers/upstream-context.ts';
 import { nodeServer, ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -42,7 +42,7 @@ function open(): { gateway: Gateway; clients: StatelessClients } {
         timeouts: { childSpawnMs: 60_000, rpcMs: 60_000, callMaxMs: 600_000, idleMs: 'never' },
         limits: { messageBytes: 1 << 24, callsInFlight: 100, callsQueued: 1000 },
       },
-      quietSurroundings(family, {
+      testUpstreamContext(family, {
         identity: () => ({
           clientInfo: { name: 'test', version: '1' },
           capabilities: { elicitation: { form: {} } },

@@ -67,7 +67,7 @@ export async function openTestDoor(
   const waiting: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
     entries: [
-      entryWith('toy', (call) => {
+      entryWith('test', (call) => {
         const next = waiting.shift();
         if (next) next(call);
         else calls.push(call);

@@ -8,14 +8,14 @@ import { CATALOG_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/i
 import { Deadlines } from '../../shared/deadline.ts';
 import { silentLogger } from '../../shared/log.ts';
 import { createServerSource } from '../../upstream/index.ts';
-import { quietSurroundings } from '../../../test/helpers/quiet-surroundings.ts';
+import { testUpstreamContext } from '../../../test/helpers/upstream-context.ts';
 import type { HttpDoor } from './door.ts';
 import { openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { modernPost, modernRequest } from './modern-requests.cases.ts';
 import { countedEndpoint, type CountedEndpoint } from './modern-endpoint.cases.ts';
 
-interface Rig {
+interface DoorHarness {
   readonly door: HttpDoor;
   readonly endpoint: CountedEndpoint;
   readonly request: TestDoor['request'];
@@ -25,7 +25,7 @@ interface Rig {
 async function openDoorTo(
   args: readonly string[],
   paramHeaders: (tool: string) => readonly RepeatedParam[] = () => [],
-): Promise<Rig> {
+): Promise<DoorHarness> {
   const children = createChildProcesses({ log: silentLogger });
   const source = createServerSource(
     {
@@ -42,7 +42,7 @@ async function openDoorTo(
       timeouts: { childSpawnMs: 20_000, rpcMs: 20_000, callMaxMs: 60_000, idleMs: 'never' },
       limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 1000 },
     },
-    quietSurroundings(children, {
+    testUpstreamContext(children, {
       identity: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: declared(gateway) }),
     }),
     new Deadlines(),
@@ -75,7 +75,7 @@ function declared({ sessions }: Gateway): JsonObject {
 
 /** The official client, connected. */
 async function connect(
-  { door }: Rig,
+  { door }: DoorHarness,
   prepare: (client: Client) => void = () => undefined,
   mode: 'auto' | { pin: string } = { pin: MODERN_VERSION },
 ): Promise<Client> {
@@ -106,8 +106,8 @@ const anything = {
 test.each(['auto', { pin: MODERN_VERSION }] as const)(
   'the official client comes along with the mode %j',
   async (mode) => {
-    const rig = await openDoorTo(['echo.mjs']);
-    const client = await connect(rig, undefined, mode);
+    const harness = await openDoorTo(['echo.mjs']);
+    const client = await connect(harness, undefined, mode);
     expect(client.getProtocolEra()).toBe('modern');
     expect(client.getInstructions()).toBe('Be kind.');
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
@@ -124,13 +124,13 @@ test.each(['auto', { pin: MODERN_VERSION }] as const)(
     await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 });
     // It looks no further than the status, which has to be that.
     await expect(client.request({ method: 'nobody/knows' }, anything)).rejects.toThrow('-32601');
-    expect(rig.door.sessions).toBe(0);
+    expect(harness.door.sessions).toBe(0);
   },
 );
 
 test('questions of a server become rounds, which the client sees to by itself', async () => {
-  const rig = await openDoorTo(['asks.mjs']);
-  const client = await connect(rig, (each) => {
+  const harness = await openDoorTo(['asks.mjs']);
+  const client = await connect(harness, (each) => {
     each.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name: 'Ada' } }));
     each.setRequestHandler('sampling/createMessage', () => ({
       model: 'm',
@@ -144,17 +144,17 @@ test('questions of a server become rounds, which the client sees to by itself', 
   });
   expect(await call(client, 'ask_sampling')).toContain('sampled');
   expect(await call(client, 'ask_roots')).toContain('file:///here');
-  expect(rig.endpoint.suspended).toBe(0);
+  expect(harness.endpoint.suspended).toBe(0);
 });
 
 test('a question that may be anybody’s is put to nobody', async () => {
-  const rig = await openDoorTo(['asks.mjs']);
+  const harness = await openDoorTo(['asks.mjs']);
   let answer: () => void = () => undefined;
   let asked: () => void = () => undefined;
   const isAsked = new Promise<void>((resolve) => {
     asked = resolve;
   });
-  const first = await connect(rig, (each) =>
+  const first = await connect(harness, (each) =>
     each.setRequestHandler('elicitation/create', async () => {
       asked();
       await new Promise<void>((resolve) => {
@@ -163,7 +163,7 @@ test('a question that may be anybody’s is put to nobody', async () => {
       return { action: 'accept', content: { name: 'first' } };
     }),
   );
-  const second = await connect(rig, (each) =>
+  const second = await connect(harness, (each) =>
     each.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name: 'second' } })),
   );
   const waiting = call(first, 'ask_elicitation');
@@ -185,8 +185,8 @@ test('progress is heard on the way', async () => {
 });
 
 test('a client that gives a call up has cancelled it, down to the server', async () => {
-  const rig = await openDoorTo(['slow.mjs']);
-  const client = await connect(rig);
+  const harness = await openDoorTo(['slow.mjs']);
+  const client = await connect(harness);
   const control = new AbortController();
   const hanging = client.callTool({ name: 'hang' }, { signal: control.signal });
   await until(async () => (await call(client, 'running_count')) === '1', { what: 'the call to run' });
@@ -197,8 +197,8 @@ test('a client that gives a call up has cancelled it, down to the server', async
 });
 
 test('a client that vanishes with its connection has cancelled what it waits for', async () => {
-  const rig = await openDoorTo(['slow.mjs']);
-  const [leaving, staying] = [await connect(rig), await connect(rig)];
+  const harness = await openDoorTo(['slow.mjs']);
+  const [leaving, staying] = [await connect(harness), await connect(harness)];
   const hanging = leaving.callTool({ name: 'hang' });
   hanging.catch(() => undefined);
   await until(async () => (await call(staying, 'running_count')) === '1', { what: 'the call to run' });
@@ -207,9 +207,9 @@ test('a client that vanishes with its connection has cancelled what it waits for
 });
 
 test('a client that listens gets changes of lists and resources, until the door stops', async () => {
-  const rig = await openDoorTo(['offering.mjs', '--resources=mem://one,mem://two']);
+  const harness = await openDoorTo(['offering.mjs', '--resources=mem://one,mem://two']);
   const seen: string[] = [];
-  const client = await connect(rig, (each) => {
+  const client = await connect(harness, (each) => {
     each.setNotificationHandler('notifications/tools/list_changed', () => void seen.push('tools'));
     each.setNotificationHandler(
       'notifications/resources/updated',
@@ -232,13 +232,13 @@ test('a client that listens gets changes of lists and resources, until the door 
   const other = await client.listen({ promptsListChanged: true });
   await other.close();
   expect(await other.closed).toBe('local');
-  await rig.door.drain(10_000);
+  await harness.door.drain(10_000);
   expect(await subscription.closed).toBe('graceful');
 });
 
 test('a client that stops listening is not subscribed any more', async () => {
-  const rig = await openDoorTo(['offering.mjs', '--resources=mem://one']);
-  const client = await connect(rig);
+  const harness = await openDoorTo(['offering.mjs', '--resources=mem://one']);
+  const client = await connect(harness);
   const subscription = await client.listen({ resourceSubscriptions: ['mem://one'] });
   await subscription.close();
   await until(async () => (await call(client, 'state')).includes('"subscribed":[]'), {
@@ -247,14 +247,14 @@ test('a client that stops listening is not subscribed any more', async () => {
 });
 
 test('parameters that a tool wants in headers are sent there and checked', async () => {
-  const rig = await openDoorTo(['conformance.mjs', '--era=legacy'], (tool) =>
+  const harness = await openDoorTo(['conformance.mjs', '--era=legacy'], (tool) =>
     tool === 'test_x_mcp_header' ? [{ header: 'Region', path: ['region'] }] : [],
   );
-  const client = await connect(rig);
+  const client = await connect(harness);
   await client.listTools();
   expect(await call(client, 'test_x_mcp_header', { region: 'Grüße' })).toContain('Grüße');
   const message = modernRequest(1, 'tools/call', { name: 'test_x_mcp_header', arguments: { region: 'eu' } });
-  expect((await rig.request(modernPost(message))).json.error.code).toBe(-32020);
+  expect((await harness.request(modernPost(message))).json.error.code).toBe(-32020);
 });
 
 test('a hundred requests with one id go through one server and come back to their senders', async () => {

@@ -7,26 +7,28 @@ const REFUSED = { code: -32602, message: expect.stringContaining('requestState')
 
 describe('every request must say', () => {
   test('its version, and one that we speak', async () => {
-    const world = openModern();
-    const missing = await world.ask(1, 'tools/list', { _meta: { [Meta.protocolVersion]: undefined } });
+    const harness = openModern();
+    const missing = await harness.ask(1, 'tools/list', { _meta: { [Meta.protocolVersion]: undefined } });
     expect(missing.error).toMatchObject({
       code: -32602,
       message: expect.stringContaining('protocolVersion'),
     });
-    const strange = await world.ask(2, 'tools/list', { _meta: { [Meta.protocolVersion]: '1999-01-01' } });
+    const strange = await harness.ask(2, 'tools/list', { _meta: { [Meta.protocolVersion]: '1999-01-01' } });
     expect(strange.error).toMatchObject({
       code: -32022,
       data: { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: '1999-01-01' },
     });
-    const long = await world.ask(3, 'tools/list', { _meta: { [Meta.protocolVersion]: 'x'.repeat(10_000) } });
+    const long = await harness.ask(3, 'tools/list', {
+      _meta: { [Meta.protocolVersion]: 'x'.repeat(10_000) },
+    });
     expect(JSON.stringify(long).length).toBeLessThan(1000);
   });
 
   test.each([[undefined], [null], ['all'], [7], [[]]])(
     'what its client can do, and not with %j',
     async (capabilities) => {
-      const world = openModern();
-      const { error } = await world.ask(1, 'tools/list', {
+      const harness = openModern();
+      const { error } = await harness.ask(1, 'tools/list', {
         _meta: { [Meta.clientCapabilities]: capabilities },
       });
       expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('clientCapabilities') });
@@ -34,19 +36,21 @@ describe('every request must say', () => {
   );
 
   test('a level that there is, where it wants to hear the log', async () => {
-    const world = openModern();
+    const harness = openModern();
     for (const level of ['loud', 7, null]) {
-      const { error } = await world.ask(`${level}`, 'tools/list', { _meta: { [Meta.logLevel]: level } });
+      const { error } = await harness.ask(`${level}`, 'tools/list', { _meta: { [Meta.logLevel]: level } });
       expect(error, `${level}`).toMatchObject({ code: -32602 });
     }
-    expect((await world.ask(1, 'tools/list', { _meta: { [Meta.logLevel]: 'debug' } })).result).toBeDefined();
+    expect(
+      (await harness.ask(1, 'tools/list', { _meta: { [Meta.logLevel]: 'debug' } })).result,
+    ).toBeDefined();
   });
 });
 
 test('what one request says holds for it alone, however like the one before it is', async () => {
-  const world = openModern();
+  const harness = openModern();
   let id = 0;
-  const ask = (_meta: object) => world.ask(++id, 'tools/list', { _meta });
+  const ask = (_meta: object) => harness.ask(++id, 'tools/list', { _meta });
   for (let round = 0; round < 3; round++) {
     for (let time = 0; time < 3; time++) expect((await ask({})).result).toBeDefined();
     for (let time = 0; time < 3; time++)
@@ -59,8 +63,8 @@ test('what one request says holds for it alone, however like the one before it i
 });
 
 test('discover says who we are and what we speak', async () => {
-  const world = openModern();
-  const { result } = await world.ask(1, 'server/discover');
+  const harness = openModern();
+  const { result } = await harness.ask(1, 'server/discover');
   expect(result).toMatchObject({
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
@@ -73,8 +77,8 @@ test('discover says who we are and what we speak', async () => {
 });
 
 test('lists say for how long they hold', async () => {
-  const world = openModern();
-  const { result } = await world.ask(1, 'tools/list');
+  const harness = openModern();
+  const { result } = await harness.ask(1, 'tools/list');
   expect(result).toMatchObject({
     resultType: 'complete',
     tools: [{ name: 'hold' }],
@@ -86,38 +90,38 @@ test('lists say for how long they hold', async () => {
 test.each(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'tasks/result', 'nobody/knows'])(
   '%s is no method of this era',
   async (method) => {
-    const world = openModern();
-    expect((await world.ask(1, method)).error).toMatchObject({ code: -32601 });
+    const harness = openModern();
+    expect((await harness.ask(1, method)).error).toMatchObject({ code: -32601 });
   },
 );
 
 test('ids are the client’s own: a number and a text that look alike are two', async () => {
-  const world = openModern();
-  world.call(1);
-  const one = await world.nextCall();
-  world.call('1');
-  const two = await world.nextCall();
-  world.say({ method: 'notifications/cancelled', params: { requestId: '1' } });
+  const harness = openModern();
+  harness.call(1);
+  const one = await harness.nextCall();
+  harness.call('1');
+  const two = await harness.nextCall();
+  harness.say({ method: 'notifications/cancelled', params: { requestId: '1' } });
   await expect.poll(() => two.open).toBe(false);
   expect(one.open).toBe(true);
   one.relay(serverMessage(DONE));
-  expect(await world.answerTo(1)).toMatchObject({ id: 1 });
-  expect(world.messages).toHaveLength(1);
+  expect(await harness.answerTo(1)).toMatchObject({ id: 1 });
+  expect(harness.messages).toHaveLength(1);
 });
 
 test('a cancellation of what does not run, or of nothing, changes nothing', async () => {
-  const world = openModern();
-  world.say({ method: 'notifications/cancelled', params: { requestId: 9 } });
-  world.say({ method: 'notifications/cancelled', params: {} });
-  world.say({ method: 'notifications/cancelled' });
-  world.say({ method: 'notifications/anything' });
-  expect((await world.ask(1, 'tools/list')).result).toBeDefined();
+  const harness = openModern();
+  harness.say({ method: 'notifications/cancelled', params: { requestId: 9 } });
+  harness.say({ method: 'notifications/cancelled', params: {} });
+  harness.say({ method: 'notifications/cancelled' });
+  harness.say({ method: 'notifications/anything' });
+  expect((await harness.ask(1, 'tools/list')).result).toBeDefined();
 });
 
 test('a state that nobody gave out is refused, and reaches no server', async () => {
-  const world = openModern();
+  const harness = openModern();
   for (const requestState of ['switchboard.', `switchboard.${'A'.repeat(43)}`, 'switchboard.constructor']) {
-    const { error } = await world.ask(requestState, 'tools/call', {
+    const { error } = await harness.ask(requestState, 'tools/call', {
       name: 'hold',
       arguments: {},
       requestState,
@@ -125,16 +129,16 @@ test('a state that nobody gave out is refused, and reaches no server', async () 
     });
     expect(error).toMatchObject(REFUSED);
   }
-  expect(world.client.running).toBe(0);
+  expect(harness.client.running).toBe(0);
 });
 
 test('a state of a server’s own passes: it is not ours to judge', async () => {
-  const world = openModern();
-  world.call(1, {}, { requestState: 'theirs', inputResponses: {} });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, {}, { requestState: 'theirs', inputResponses: {} });
+  const call = await harness.nextCall();
   expect(call.request.toString()).toContain('"requestState":"theirs"');
   call.relay(serverMessage(DONE));
-  await world.answerTo(1);
+  await harness.answerTo(1);
 });
 
 test.each<[string, object]>([
@@ -142,109 +146,109 @@ test.each<[string, object]>([
   ['no arguments', { arguments: undefined }],
   ['another name', { name: 'hold_2' }],
 ])('a state that comes back with %s ends both', async (_, change) => {
-  const world = openModern();
-  world.call(1, { n: 1 });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, { n: 1 });
+  const call = await harness.nextCall();
   const asked = askDuring(call);
-  const { requestState } = (await world.answerTo(1)).result;
+  const { requestState } = (await harness.answerTo(1)).result;
   const params = { name: 'hold', arguments: { n: 1 }, requestState };
-  expect((await world.ask(2, 'tools/call', { ...params, ...change })).error).toMatchObject(REFUSED);
+  expect((await harness.ask(2, 'tools/call', { ...params, ...change })).error).toMatchObject(REFUSED);
   expect(call.open).toBe(false);
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
-  expect((await world.ask(3, 'tools/call', params)).error).toMatchObject(REFUSED);
+  expect((await harness.ask(3, 'tools/call', params)).error).toMatchObject(REFUSED);
 });
 
 test('a state that comes back with the same arguments, written otherwise, is the same', async () => {
-  const world = openModern();
-  world.call(1, { n: 1, text: 'ü', deep: { a: 1, b: 2 } });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, { n: 1, text: 'ü', deep: { a: 1, b: 2 } });
+  const call = await harness.nextCall();
   const asked = askDuring(call);
-  const { requestState } = (await world.answerTo(1)).result;
+  const { requestState } = (await harness.answerTo(1)).result;
   // The members of an object have no order.
-  world.call(
+  harness.call(
     2,
     { deep: { b: 2, a: 1 }, text: '\u00fc', n: 1 },
     { requestState, inputResponses: { question_1: { action: 'decline' } } },
   );
   expect((await asked.outcome).result).toEqual({ action: 'decline' });
   call.relay(serverMessage(DONE));
-  await world.answerTo(2);
+  await harness.answerTo(2);
 });
 
 test('a client that leaves gives up what runs; suspended calls stay', async () => {
-  const world = openModern();
-  world.call(1);
-  const waiting = await world.nextCall();
+  const harness = openModern();
+  harness.call(1);
+  const waiting = await harness.nextCall();
   const asked = askDuring(waiting);
-  const { requestState } = (await world.answerTo(1)).result;
-  world.call(2);
-  const running = await world.nextCall();
-  world.client.leave();
+  const { requestState } = (await harness.answerTo(1)).result;
+  harness.call(2);
+  const running = await harness.nextCall();
+  harness.client.leave();
   expect(running.open).toBe(false);
   expect(waiting.open).toBe(true);
-  expect(world.clients.suspended.size).toBe(1);
-  world.call(3, {}, { requestState, inputResponses: { question_1: { action: 'accept' } } });
+  expect(harness.clients.suspended.size).toBe(1);
+  harness.call(3, {}, { requestState, inputResponses: { question_1: { action: 'accept' } } });
   await asked.outcome;
   waiting.relay(serverMessage(DONE));
-  expect((await world.answerTo(3)).result.resultType).toBe('complete');
+  expect((await harness.answerTo(3)).result.resultType).toBe('complete');
 });
 
 test('closing ends all suspended calls', async () => {
-  const world = openModern();
-  world.call(1);
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1);
+  const call = await harness.nextCall();
   const asked = askDuring(call);
-  await world.answerTo(1);
-  world.clients.close();
+  await harness.answerTo(1);
+  harness.clients.close();
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
   expect(call.open).toBe(false);
 });
 
 test('it is idle when nothing waits for an answer, whatever subscriptions there are', async () => {
-  const world = openModern();
-  await world.client.idle();
-  world.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
-  await world.next(({ method }) => method === 'notifications/subscriptions/acknowledged');
-  await world.client.idle();
-  world.call(1);
-  const call = await world.nextCall();
+  const harness = openModern();
+  await harness.client.idle();
+  harness.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+  await harness.next(({ method }) => method === 'notifications/subscriptions/acknowledged');
+  await harness.client.idle();
+  harness.call(1);
+  const call = await harness.nextCall();
   let idle = false;
-  const waiting = world.client.idle().then(() => (idle = true));
-  expect(world.client.running).toBe(2);
+  const waiting = harness.client.idle().then(() => (idle = true));
+  expect(harness.client.running).toBe(2);
   expect(idle).toBe(false);
   call.relay(serverMessage(DONE));
   await waiting;
 });
 
 test('what still runs at the end is answered with an error, and who listens is told that it is over', async () => {
-  const world = openModern();
-  world.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
-  await world.next(({ method }) => method === 'notifications/subscriptions/acknowledged');
-  world.call(1);
-  const call = await world.nextCall();
-  world.client.failAll();
-  const failed = await world.answerTo(1);
+  const harness = openModern();
+  harness.request('l', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+  await harness.next(({ method }) => method === 'notifications/subscriptions/acknowledged');
+  harness.call(1);
+  const call = await harness.nextCall();
+  harness.client.failAll();
+  const failed = await harness.answerTo(1);
   expect(failed.error ?? failed.result.isError).toBeTruthy();
-  expect((await world.answerTo('l')).result).toMatchObject({
+  expect((await harness.answerTo('l')).result).toMatchObject({
     resultType: 'complete',
     _meta: { [Meta.subscriptionId]: 'l' },
   });
   expect(call.open).toBe(false);
-  expect(world.client.running).toBe(0);
+  expect(harness.client.running).toBe(0);
 });
 
 test('many calls that wait for clients that never come back are all given up in time', async () => {
-  const world = openModern({ suspended: { ageMs: 200 } });
+  const harness = openModern({ suspended: { ageMs: 200 } });
   const outcomes: Promise<any>[] = [];
   const calls = [];
   for (let n = 0; n < 300; n++) {
-    world.call(n);
-    const call = await world.nextCall();
+    harness.call(n);
+    const call = await harness.nextCall();
     calls.push(call);
     outcomes.push(askDuring(call).outcome);
   }
   for (const outcome of await Promise.all(outcomes)) expect(outcome).toEqual({ unanswered: 'closed' });
   expect(calls.every(({ open }) => !open)).toBe(true);
-  expect(world.clients.suspended.size).toBe(0);
-  expect(world.client.running).toBe(0);
+  expect(harness.clients.suspended.size).toBe(0);
+  expect(harness.client.running).toBe(0);
 });

@@ -9,20 +9,24 @@ import { openModern, serverMessage, entryWith, type ModernTestClient } from './m
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const TOOLS = 'notifications/tools/list_changed';
 
-async function listening(world: ModernTestClient, id: string | number, notifications: unknown): Promise<any> {
-  world.request(id, 'subscriptions/listen', { notifications });
-  return world.next(
+async function listening(
+  harness: ModernTestClient,
+  id: string | number,
+  notifications: unknown,
+): Promise<any> {
+  harness.request(id, 'subscriptions/listen', { notifications });
+  return harness.next(
     ({ method, params }) => method === ACKNOWLEDGED && params._meta[Meta.subscriptionId] === id,
   );
 }
 
 /** Other tools than before. */
 const change = ({ gateway }: ModernTestClient, tool: string): void =>
-  gateway.swap([entryWith('toy', () => undefined, tool)]);
+  gateway.swap([entryWith('test', () => undefined, tool)]);
 
 test('the first that comes says what will be told', async () => {
-  const world = openModern();
-  const acknowledged = await listening(world, 7, {
+  const harness = openModern();
+  const acknowledged = await listening(harness, 7, {
     toolsListChanged: true,
     promptsListChanged: false,
     other: true,
@@ -31,73 +35,73 @@ test('the first that comes says what will be told', async () => {
     _meta: { [Meta.subscriptionId]: 7 },
     notifications: { toolsListChanged: true },
   });
-  expect(world.messages[0]).toBe(acknowledged);
+  expect(harness.messages[0]).toBe(acknowledged);
 });
 
 test.each([[undefined], [null], [7], [[]], [{ toolsListChanged: 'yes' }]])(
   'who wants nothing that there is (%j) is told nothing',
   async (notifications) => {
-    const world = openModern();
-    const { params } = await listening(world, 1, notifications);
+    const harness = openModern();
+    const { params } = await listening(harness, 1, notifications);
     expect(params.notifications).toEqual({});
-    change(world, 'other');
-    await world.ask(2, 'tools/list');
-    expect(world.messages.filter(({ method }) => method === TOOLS)).toEqual([]);
+    change(harness, 'other');
+    await harness.ask(2, 'tools/list');
+    expect(harness.messages.filter(({ method }) => method === TOOLS)).toEqual([]);
   },
 );
 
 test('each stream is told what it asked for, under its own name', async () => {
-  const world = openModern();
-  await listening(world, 'a', { toolsListChanged: true });
-  await listening(world, 'b', { promptsListChanged: true });
-  await listening(world, 3, { toolsListChanged: true });
-  change(world, 'other');
-  await world.next(({ method, params }) => method === TOOLS && params._meta[Meta.subscriptionId] === 3);
-  const told = world.messages.filter(({ method }) => method === TOOLS);
+  const harness = openModern();
+  await listening(harness, 'a', { toolsListChanged: true });
+  await listening(harness, 'b', { promptsListChanged: true });
+  await listening(harness, 3, { toolsListChanged: true });
+  change(harness, 'other');
+  await harness.next(({ method, params }) => method === TOOLS && params._meta[Meta.subscriptionId] === 3);
+  const told = harness.messages.filter(({ method }) => method === TOOLS);
   expect(told.map(({ params }) => params._meta[Meta.subscriptionId]).sort()).toEqual([3, 'a']);
 });
 
 test('an address that no server has is not among those that are told of', async () => {
-  const world = openModern();
-  const { params } = await listening(world, 1, {
+  const harness = openModern();
+  const { params } = await listening(harness, 1, {
     resourceSubscriptions: ['mem://nobody', 7, 'mem://nobody'],
   });
   expect(params.notifications).toEqual({ resourceSubscriptions: [] });
 });
 
 test('who has cancelled hears no more, and gets no answer', async () => {
-  const world = openModern();
-  await listening(world, 'gone', { toolsListChanged: true });
-  await listening(world, 'here', { toolsListChanged: true });
-  world.say({ method: 'notifications/cancelled', params: { requestId: 'gone' } });
-  await expect.poll(() => world.client.running).toBe(1);
-  change(world, 'other');
-  const told = await world.next(({ method }) => method === TOOLS);
+  const harness = openModern();
+  await listening(harness, 'gone', { toolsListChanged: true });
+  await listening(harness, 'here', { toolsListChanged: true });
+  harness.say({ method: 'notifications/cancelled', params: { requestId: 'gone' } });
+  await expect.poll(() => harness.client.running).toBe(1);
+  change(harness, 'other');
+  const told = await harness.next(({ method }) => method === TOOLS);
   expect(told.params._meta[Meta.subscriptionId]).toBe('here');
-  await world.ask(2, 'tools/list');
-  expect(world.messages.filter(({ method }) => method === TOOLS)).toHaveLength(1);
-  expect(world.messages.some(({ id }) => id === 'gone')).toBe(false);
+  await harness.ask(2, 'tools/list');
+  expect(harness.messages.filter(({ method }) => method === TOOLS)).toHaveLength(1);
+  expect(harness.messages.some(({ id }) => id === 'gone')).toBe(false);
 });
 
 test('a listener counts as a client of the gateway as long as it listens, and not longer', async () => {
-  const world = openModern();
-  await listening(world, 1, { toolsListChanged: true });
-  const during = world.gateway.sessions.size;
-  world.client.leave();
-  expect(world.gateway.sessions.size).toBe(during - 1);
+  const harness = openModern();
+  await listening(harness, 1, { toolsListChanged: true });
+  const during = harness.gateway.sessions.size;
+  harness.client.leave();
+  expect(harness.gateway.sessions.size).toBe(during - 1);
 });
 
 test('an update is tagged with the stream, wherever it has room, and else unchanged', async () => {
-  const world = openModern();
+  const harness = openModern();
   const request = Message.from(
     { jsonrpc: '2.0', id: 'l"1', method: 'subscriptions/listen', params: { notifications: {} } },
     CLIENT_SHAPE,
   );
   const listen = new ListenRequest(
-    world.clients,
-    new Attempt({ peer: world.peer, ended: () => undefined }, request),
+    harness.clients,
+    new Attempt({ peer: harness.peer, ended: () => undefined }, request),
   );
-  await world.next(({ method }) => method === ACKNOWLEDGED);
+  await harness.next(({ method }) => method === ACKNOWLEDGED);
   const meta = fc.option(
     fc.dictionary(fc.constantFrom('a', 'b', Meta.subscriptionId), fc.json({ maxDepth: 1 }), { maxKeys: 3 }),
     { nil: undefined },
@@ -110,10 +114,10 @@ test('an update is tagged with the stream, wherever it has room, and else unchan
       const metaText = given === undefined ? '' : `"_meta":${blank}{${blank}${members.join(`,${blank}`)}},`;
       const params = `{${metaText}"uri":${JSON.stringify(uri)},${blank}"more":1.0}`;
       const before = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":${params}}`;
-      const from = world.messages.length;
+      const from = harness.messages.length;
       listen.forwardNotification(Message.fromText(before, SERVER_SHAPE), []);
-      await expect.poll(() => world.messages.length, { interval: 1 }).toBe(from + 1);
-      const after = world.messages[from];
+      await expect.poll(() => harness.messages.length, { interval: 1 }).toBe(from + 1);
+      const after = harness.messages[from];
       expect(after.params).toEqual({
         uri,
         more: 1,
@@ -126,13 +130,13 @@ test('an update is tagged with the stream, wherever it has room, and else unchan
 });
 
 test('nothing but updates of resources is passed on, and nothing is asked', async () => {
-  const world = openModern();
+  const harness = openModern();
   const request = Message.from({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' }, CLIENT_SHAPE);
   const listen = new ListenRequest(
-    world.clients,
-    new Attempt({ peer: world.peer, ended: () => undefined }, request),
+    harness.clients,
+    new Attempt({ peer: harness.peer, ended: () => undefined }, request),
   );
-  await world.next(({ method }) => method === ACKNOWLEDGED);
+  await harness.next(({ method }) => method === ACKNOWLEDGED);
   listen.forwardNotification(
     serverMessage({ method: 'notifications/message', params: { level: 'error', data: 'x' } }),
     [],
@@ -141,7 +145,7 @@ test('nothing but updates of resources is passed on, and nothing is asked', asyn
     listen.ask(serverMessage({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
   });
   expect(outcome).toBe('closed');
-  await world.ask(2, 'tools/list');
-  expect(world.messages).toHaveLength(2);
+  await harness.ask(2, 'tools/list');
+  expect(harness.messages).toHaveLength(2);
   listen.cancel();
 });

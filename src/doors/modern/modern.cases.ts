@@ -47,7 +47,7 @@ export function openModern(options: Partial<StatelessClientsOptions> = {}): Mode
   const takers: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
     entries: [
-      entryWith('toy', (call) => {
+      entryWith('test', (call) => {
         const taker = takers.shift();
         if (taker) taker(call);
         else calls.push(call);

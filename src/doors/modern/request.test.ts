@@ -6,11 +6,11 @@ import { askDuring, openModern, serverMessage, type ModernTestClient } from './m
 const ACCEPT = { action: 'accept', content: { a: 1 } };
 
 /** A call that has asked something and waits for its client. */
-async function suspend(world: ModernTestClient, id: string | number = 1) {
-  world.call(id, { n: 1 });
-  const call = await world.nextCall();
+async function suspend(harness: ModernTestClient, id: string | number = 1) {
+  harness.call(id, { n: 1 });
+  const call = await harness.nextCall();
   const asked = askDuring(call);
-  const { result } = await Promise.race([world.answerTo(id), asked.outcome]);
+  const { result } = await Promise.race([harness.answerTo(id), asked.outcome]);
   expect(result?.resultType).toBe('input_required');
   return { call, asked, state: result.requestState as string, inputs: result.inputRequests as object };
 }
@@ -24,41 +24,41 @@ const text = (value: string): ReturnType<typeof serverMessage> =>
   serverMessage({ id: 0, result: { content: [{ type: 'text', text: value }] } });
 
 test('a call that asks nothing is answered in its first attempt', async () => {
-  const world = openModern();
-  world.call('one');
-  (await world.nextCall()).relay(text('done'));
-  expect((await world.answerTo('one')).result).toEqual({
+  const harness = openModern();
+  harness.call('one');
+  (await harness.nextCall()).relay(text('done'));
+  expect((await harness.answerTo('one')).result).toEqual({
     resultType: 'complete',
     _meta: { [Meta.serverInfo]: { name: 'test', title: 'Test', version: '0' } },
     content: [{ type: 'text', text: 'done' }],
   });
-  expect(world.client.running).toBe(0);
+  expect(harness.client.running).toBe(0);
 });
 
 test('a question is an answer, and the answer to it comes with a request of its own', async () => {
-  const world = openModern();
-  const { call, asked, state, inputs } = await suspend(world);
+  const harness = openModern();
+  const { call, asked, state, inputs } = await suspend(harness);
   expect(inputs).toEqual({ question_1: { method: 'elicitation/create', params: { message: 'Well?' } } });
-  expect(world.clients.suspended.size).toBe(1);
-  expect(world.client.running).toBe(0);
-  world.call('later', { n: 1 }, back(state, { question_1: ACCEPT }));
+  expect(harness.clients.suspended.size).toBe(1);
+  expect(harness.client.running).toBe(0);
+  harness.call('later', { n: 1 }, back(state, { question_1: ACCEPT }));
   expect((await asked.outcome).result).toEqual(ACCEPT);
-  expect(world.clients.suspended.size).toBe(0);
+  expect(harness.clients.suspended.size).toBe(0);
   call.relay(text('done'));
-  expect((await world.answerTo('later')).result.content).toEqual([{ type: 'text', text: 'done' }]);
-  expect(world.messages).toHaveLength(2);
+  expect((await harness.answerTo('later')).result.content).toEqual([{ type: 'text', text: 'done' }]);
+  expect(harness.messages).toHaveLength(2);
 });
 
 test('questions that come together go out together; one that comes later takes another attempt', async () => {
-  const world = openModern();
-  world.call(1, { n: 1 });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, { n: 1 });
+  const call = await harness.nextCall();
   const asked = [
     askDuring(call),
     askDuring(call, 'roots/list', {}),
     askDuring(call, 'sampling/createMessage'),
   ];
-  const { result } = await world.answerTo(1);
+  const { result } = await harness.answerTo(1);
   expect(Object.values<any>(result.inputRequests).map(({ method }) => method)).toEqual([
     'elicitation/create',
     'roots/list',
@@ -66,52 +66,52 @@ test('questions that come together go out together; one that comes later takes a
   ]);
   const keys = Object.keys(result.inputRequests);
   const answers = Object.fromEntries(keys.map((key) => [key, { from: key }]));
-  world.call(2, { n: 1 }, back(result.requestState, answers));
+  harness.call(2, { n: 1 }, back(result.requestState, answers));
   const outcomes = await Promise.all(asked.map(({ outcome }) => outcome));
   expect(outcomes.map((outcome) => outcome.result.from)).toEqual(keys);
   const another = askDuring(call);
-  const second = (await world.answerTo(2)).result;
+  const second = (await harness.answerTo(2)).result;
   expect(Object.keys(second.inputRequests)).toEqual(['question_4']);
-  world.call(3, { n: 1 }, back(second.requestState, { question_4: ACCEPT }));
+  harness.call(3, { n: 1 }, back(second.requestState, { question_4: ACCEPT }));
   await another.outcome;
   call.relay(text('done'));
-  expect((await world.answerTo(3)).result.resultType).toBe('complete');
+  expect((await harness.answerTo(3)).result.resultType).toBe('complete');
 });
 
 test('what comes while the client is away is asked when it is back', async () => {
-  const world = openModern();
-  const { call, asked, state } = await suspend(world);
+  const harness = openModern();
+  const { call, asked, state } = await suspend(harness);
   const later = askDuring(call, 'roots/list', {});
-  world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
+  harness.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
   await asked.outcome;
-  const { result } = await world.answerTo(2);
+  const { result } = await harness.answerTo(2);
   expect(result.inputRequests).toEqual({ question_2: { method: 'roots/list', params: {} } });
-  world.call(3, { n: 1 }, back(result.requestState, { question_2: { roots: [] } }));
+  harness.call(3, { n: 1 }, back(result.requestState, { question_2: { roots: [] } }));
   expect((await later.outcome).result).toEqual({ roots: [] });
 });
 
 test('a call that is suspended again and again does not use up the room', async () => {
-  const world = openModern({ suspended: { maxBytes: 2000 } });
+  const harness = openModern({ suspended: { maxBytes: 2000 } });
   for (let n = 0; n < 30; n++) {
-    const { call, asked, state } = await suspend(world, `call ${n}`);
+    const { call, asked, state } = await suspend(harness, `call ${n}`);
     // It holds less than when it was suspended.
     call.session.client.withdraw(asked.id, 'never mind');
-    world.call(`back ${n}`, { n: 1 }, back(state));
-    await expect.poll(() => world.client.running).toBe(1);
+    harness.call(`back ${n}`, { n: 1 }, back(state));
+    await expect.poll(() => harness.client.running).toBe(1);
     call.relay(text('done'));
-    await world.answerTo(`back ${n}`);
+    await harness.answerTo(`back ${n}`);
   }
 });
 
 test('what was asked without params has none', async () => {
-  const world = openModern();
-  world.call(1);
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1);
+  const call = await harness.nextCall();
   call.session.client.ask(serverMessage({ id: 1, method: 'roots/list' }), {
     answered: () => undefined,
     unanswered: () => undefined,
   });
-  const { result } = await world.answerTo(1);
+  const { result } = await harness.answerTo(1);
   expect(result.inputRequests).toEqual({ question_1: { method: 'roots/list' } });
 });
 
@@ -122,80 +122,80 @@ test.each([
   ['a text', 'question_1'],
   ['another key', { question_2: ACCEPT }],
 ])('who comes back with %s is asked again', async (_, responses) => {
-  const world = openModern();
-  const { asked, state, inputs } = await suspend(world);
-  world.call(2, { n: 1 }, back(state, responses));
-  const { result } = await world.answerTo(2);
+  const harness = openModern();
+  const { asked, state, inputs } = await suspend(harness);
+  harness.call(2, { n: 1 }, back(state, responses));
+  const { result } = await harness.answerTo(2);
   expect(result.inputRequests).toEqual(inputs);
   expect(result.requestState).not.toBe(state);
-  world.call(3, { n: 1 }, back(result.requestState, { question_1: ACCEPT }));
+  harness.call(3, { n: 1 }, back(result.requestState, { question_1: ACCEPT }));
   expect((await asked.outcome).result).toEqual(ACCEPT);
 });
 
 test('an answer that is no object is passed on as it is: the server has to judge it', async () => {
-  const world = openModern();
-  const { asked, state } = await suspend(world);
-  world.call(2, { n: 1 }, back(state, { question_1: null }));
+  const harness = openModern();
+  const { asked, state } = await suspend(harness);
+  harness.call(2, { n: 1 }, back(state, { question_1: null }));
   expect((await asked.outcome).result).toBeNull();
 });
 
 test('the answer that came while the client was away is there when it is back', async () => {
-  const world = openModern();
-  const { call, asked, state } = await suspend(world);
+  const harness = openModern();
+  const { call, asked, state } = await suspend(harness);
   call.relay(text('without you'));
-  world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
-  expect((await world.answerTo(2)).result.content[0].text).toBe('without you');
+  harness.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
+  expect((await harness.answerTo(2)).result.content[0].text).toBe('without you');
   await asked.outcome;
-  expect(world.client.running).toBe(0);
-  expect(world.clients.suspended.size).toBe(0);
+  expect(harness.client.running).toBe(0);
+  expect(harness.clients.suspended.size).toBe(0);
 });
 
 test('so is the failure', async () => {
-  const world = openModern();
-  const { call, state } = await suspend(world);
-  call.fail(new SwitchboardError('SERVER_CRASHED', "Server 'toy' crashed."));
-  world.call(2, { n: 1 }, back(state));
-  expect(JSON.stringify(await world.answerTo(2))).toContain('crashed');
+  const harness = openModern();
+  const { call, state } = await suspend(harness);
+  call.fail(new SwitchboardError('SERVER_CRASHED', "Server 'test' crashed."));
+  harness.call(2, { n: 1 }, back(state));
+  expect(JSON.stringify(await harness.answerTo(2))).toContain('crashed');
 });
 
 test('a question that was taken back is not asked any more', async () => {
-  const world = openModern();
-  world.call(1, { n: 1 });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, { n: 1 });
+  const call = await harness.nextCall();
   const gone = askDuring(call);
   call.session.client.withdraw(gone.id, 'never mind');
   askDuring(call, 'roots/list', {});
-  const { result } = await world.answerTo(1);
+  const { result } = await harness.answerTo(1);
   expect(Object.keys(result.inputRequests)).toEqual(['question_2']);
 });
 
 test('an attempt in which all inputs were withdrawn waits for the answer', async () => {
-  const world = openModern();
-  const { call, asked, state } = await suspend(world);
+  const harness = openModern();
+  const { call, asked, state } = await suspend(harness);
   call.session.client.withdraw(asked.id, 'never mind');
-  world.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
-  await expect.poll(() => world.client.running).toBe(1);
+  harness.call(2, { n: 1 }, back(state, { question_1: ACCEPT }));
+  await expect.poll(() => harness.client.running).toBe(1);
   call.relay(text('done'));
-  expect((await world.answerTo(2)).result.content[0].text).toBe('done');
+  expect((await harness.answerTo(2)).result.content[0].text).toBe('done');
 });
 
 test('a call that is cancelled while it asks takes its questions along', async () => {
-  const world = openModern();
+  const harness = openModern();
   const cancelled: (string | undefined)[] = [];
-  world.call(1, { n: 1 });
-  const call = await world.nextCall();
+  harness.call(1, { n: 1 });
+  const call = await harness.nextCall();
   call.runBy({ cancelled: (reason) => cancelled.push(reason) });
   const asked = askDuring(call);
-  world.say({ method: 'notifications/cancelled', params: { requestId: 1, reason: 'enough' } });
+  harness.say({ method: 'notifications/cancelled', params: { requestId: 1, reason: 'enough' } });
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
   expect(cancelled).toEqual(['enough']);
-  expect(world.messages).toEqual([]);
-  expect(world.client.running).toBe(0);
+  expect(harness.messages).toEqual([]);
+  expect(harness.client.running).toBe(0);
 });
 
 test('a call whose client never comes back is cancelled', async () => {
-  const world = openModern({ suspended: { ageMs: 30 } });
-  const { call, asked, state } = await suspend(world);
+  const harness = openModern({ suspended: { ageMs: 30 } });
+  const { call, asked, state } = await suspend(harness);
   const reason = new Promise<string | undefined>((resolve) => {
     call.runBy({ cancelled: resolve });
   });
@@ -203,67 +203,67 @@ test('a call whose client never comes back is cancelled', async () => {
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
   expect(call.open).toBe(false);
   expect(
-    (await world.ask(2, 'tools/call', { name: 'hold', arguments: { n: 1 }, ...back(state) })).error,
+    (await harness.ask(2, 'tools/call', { name: 'hold', arguments: { n: 1 }, ...back(state) })).error,
   ).toMatchObject({ code: -32602 });
 });
 
 test('where there is no room to wait, the server is told that nobody answers', async () => {
-  const world = openModern({ suspended: { maxRequests: 1 } });
-  await suspend(world, 'first');
-  world.call('second');
-  const call = await world.nextCall();
+  const harness = openModern({ suspended: { maxRequests: 1 } });
+  await suspend(harness, 'first');
+  harness.call('second');
+  const call = await harness.nextCall();
   expect(await askDuring(call).outcome).toEqual({ unanswered: 'closed' });
   call.relay(text('so be it'));
-  expect((await world.answerTo('second')).result.content[0].text).toBe('so be it');
+  expect((await harness.answerTo('second')).result.content[0].text).toBe('so be it');
 });
 
 test('a request that is over asks for nothing more', async () => {
-  const world = openModern();
-  world.call(1);
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1);
+  const call = await harness.nextCall();
   const { client } = call.session;
   expect(client.modern).toBe(true);
   call.relay(text('done'));
   const late = new Promise((resolve) => {
     client.ask(serverMessage({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
   });
-  await world.answerTo(1);
+  await harness.answerTo(1);
   // Whoever asks after the end is told that nobody answers.
   expect(await late).toBe('closed');
-  expect(world.messages).toHaveLength(1);
+  expect(harness.messages).toHaveLength(1);
 });
 
 test.each([true, false])(
   'a question whose request is answered otherwise is told that nobody answers (one person: %j)',
   async (onePerson) => {
-    const world = openModern({ singleUser: onePerson });
-    world.call(1);
-    const call = await world.nextCall();
+    const harness = openModern({ singleUser: onePerson });
+    harness.call(1);
+    const call = await harness.nextCall();
     const { outcome } = askDuring(call);
     call.relay(text('done'));
     expect(await outcome).toEqual({ unanswered: 'closed' });
-    expect((await world.answerTo(1)).result.content).toEqual([{ type: 'text', text: 'done' }]);
-    expect(world.messages).toHaveLength(1);
+    expect((await harness.answerTo(1)).result.content).toEqual([{ type: 'text', text: 'done' }]);
+    expect(harness.messages).toHaveLength(1);
   },
 );
 
 test('over a network, a question is never brought by the request of another', async () => {
-  const world = openModern({ singleUser: false });
-  world.call('other');
-  await world.nextCall();
-  world.call('own');
-  const call = await world.nextCall();
+  const harness = openModern({ singleUser: false });
+  harness.call('other');
+  await harness.nextCall();
+  harness.call('own');
+  const call = await harness.nextCall();
   const { outcome } = askDuring(call);
   call.relay(text('done'));
   expect(await outcome).toEqual({ unanswered: 'closed' });
-  await world.answerTo('own');
-  expect(world.messages.map(({ id }: { id: unknown }) => id)).toEqual(['own']);
+  await harness.answerTo('own');
+  expect(harness.messages.map(({ id }: { id: unknown }) => id)).toEqual(['own']);
 });
 
 test('progress goes on under the token of the current attempt, and nowhere while it is away', async () => {
-  const world = openModern();
-  world.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
+  const call = await harness.nextCall();
   const report = (progress: number): void =>
     call.notify(
       serverMessage({ method: 'notifications/progress', params: { progressToken: 'old', progress } }),
@@ -271,18 +271,18 @@ test('progress goes on under the token of the current attempt, and nowhere while
     );
   report(1);
   askDuring(call);
-  const { result } = await world.answerTo(1);
+  const { result } = await harness.answerTo(1);
   report(2);
-  world.call(
+  harness.call(
     2,
     { n: 1 },
     { ...back(result.requestState, { question_1: ACCEPT }), _meta: { progressToken: 7 } },
   );
-  await expect.poll(() => world.client.running).toBe(1);
+  await expect.poll(() => harness.client.running).toBe(1);
   report(3);
   call.relay(text('done'));
-  await world.answerTo(2);
-  const reports = world.messages.filter(({ method }) => method === 'notifications/progress');
+  await harness.answerTo(2);
+  const reports = harness.messages.filter(({ method }) => method === 'notifications/progress');
   expect(reports.map(({ params }) => params)).toEqual([
     { progressToken: 'old', progress: 1 },
     { progressToken: 7, progress: 3 },
@@ -290,50 +290,50 @@ test('progress goes on under the token of the current attempt, and nowhere while
 });
 
 test('an attempt without a token gets no progress', async () => {
-  const world = openModern();
-  world.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, { n: 1 }, { _meta: { progressToken: 'old' } });
+  const call = await harness.nextCall();
   askDuring(call);
-  const { result } = await world.answerTo(1);
-  world.call(2, { n: 1 }, back(result.requestState, { question_1: ACCEPT }));
-  await expect.poll(() => world.client.running).toBe(1);
+  const { result } = await harness.answerTo(1);
+  harness.call(2, { n: 1 }, back(result.requestState, { question_1: ACCEPT }));
+  await expect.poll(() => harness.client.running).toBe(1);
   call.notify(
     serverMessage({ method: 'notifications/progress', params: { progressToken: 'old', progress: 3 } }),
     [],
   );
   call.relay(text('done'));
-  await world.answerTo(2);
-  expect(world.messages.every(({ method }) => method === undefined)).toBe(true);
+  await harness.answerTo(2);
+  expect(harness.messages.every(({ method }) => method === undefined)).toBe(true);
 });
 
 test('log lines are told to whoever wants them, and as few as wanted', async () => {
-  const world = openModern();
+  const harness = openModern();
   const log = (level: string): ReturnType<typeof serverMessage> =>
     serverMessage({ method: 'notifications/message', params: { level, data: level } });
-  world.call('deaf');
-  const deaf = await world.nextCall();
-  world.call('hears', {}, { _meta: { [Meta.logLevel]: 'warning' } });
-  const hears = await world.nextCall();
+  harness.call('deaf');
+  const deaf = await harness.nextCall();
+  harness.call('hears', {}, { _meta: { [Meta.logLevel]: 'warning' } });
+  const hears = await harness.nextCall();
   for (const call of [deaf, hears]) {
     for (const level of ['info', 'warning', 'error']) call.notify(log(level), []);
     call.relay(text('done'));
   }
-  await Promise.all([world.answerTo('deaf'), world.answerTo('hears')]);
-  const lines = world.messages.filter(({ method }) => method === 'notifications/message');
+  await Promise.all([harness.answerTo('deaf'), harness.answerTo('hears')]);
+  const lines = harness.messages.filter(({ method }) => method === 'notifications/message');
   expect(lines.map(({ params }) => params.data)).toEqual(['warning', 'error']);
 });
 
 test('our own answers get the members of the era as well', async () => {
-  const world = openModern();
-  world.call(1);
-  (await world.nextCall()).succeed({ content: [] });
-  expect((await world.answerTo(1)).result).toMatchObject({ resultType: 'complete', content: [] });
+  const harness = openModern();
+  harness.call(1);
+  (await harness.nextCall()).succeed({ content: [] });
+  expect((await harness.answerTo(1)).result).toMatchObject({ resultType: 'complete', content: [] });
 });
 
 test('line breaks in what is asked and answered do not break the wire', async () => {
-  const world = openModern();
-  world.call(1, { n: 1 });
-  const call = await world.nextCall();
+  const harness = openModern();
+  harness.call(1, { n: 1 });
+  const call = await harness.nextCall();
   const outcome = new Promise<any>((resolve) => {
     const pretty = JSON.stringify(
       { jsonrpc: '2.0', id: 1, method: 'roots/list', params: { a: 'b\nc' } },
@@ -345,8 +345,8 @@ test('line breaks in what is asked and answered do not break the wire', async ()
       unanswered: resolve,
     });
   });
-  const { result } = await world.answerTo(1);
+  const { result } = await harness.answerTo(1);
   expect(result.inputRequests.question_1.params).toEqual({ a: 'b\nc' });
-  world.call(2, { n: 1 }, back(result.requestState, { question_1: { roots: ['x\ny'] } }));
+  harness.call(2, { n: 1 }, back(result.requestState, { question_1: { roots: ['x\ny'] } }));
   expect((await outcome).result).toEqual({ roots: ['x\ny'] });
 });

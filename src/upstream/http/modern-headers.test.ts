@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
-import { overHttp, said, served, TestClient } from '../modern.cases.ts';
+import { overHttp, parsedText, startModernServer, TestClient } from '../modern.cases.ts';
 import { inHeader } from './modern-headers.ts';
 
 describe('a text in a header', () => {
@@ -19,7 +19,7 @@ describe('a text in a header', () => {
 });
 
 test('every request says in headers what its body says', async () => {
-  const endpoint = await served();
+  const endpoint = await startModernServer();
   const { source } = overHttp(endpoint.url);
   const client = new TestClient();
   const sent = (): any => endpoint.seen.at(-1);
@@ -39,13 +39,13 @@ test('every request says in headers what its body says', async () => {
 });
 
 test('parameters that a tool wants in headers go there, and the others do not', async () => {
-  const endpoint = await served();
+  const endpoint = await startModernServer();
   const { source } = overHttp(endpoint.url);
   await source.list('tools');
   const client = new TestClient();
   const located = async (args: object): Promise<any> => {
     const answer = await client.tool(source, 'located', args).answer;
-    expect(said(answer)).toEqual(args);
+    expect(parsedText(answer)).toEqual(args);
     return endpoint.seen.at(-1)!.headers;
   };
   expect(await located({ region: 'Zürich', deep: { size: 7 } })).toMatchObject({
@@ -56,27 +56,27 @@ test('parameters that a tool wants in headers go there, and the others do not', 
 });
 
 test('a call whose headers the server wants otherwise is sent again once its tools are listed', async () => {
-  const endpoint = await served();
+  const endpoint = await startModernServer();
   const { source } = overHttp(endpoint.url);
   const client = new TestClient();
   // Never listed: nothing is known of its headers.
-  expect(said(await client.tool(source, 'located', { region: 'a' }).answer)).toEqual({ region: 'a' });
+  expect(parsedText(await client.tool(source, 'located', { region: 'a' }).answer)).toEqual({ region: 'a' });
   await client.tool(source, 'move').answer;
-  expect(said(await client.tool(source, 'located', { region: 'b' }).answer)).toEqual({ region: 'b' });
+  expect(parsedText(await client.tool(source, 'located', { region: 'b' }).answer)).toEqual({ region: 'b' });
   expect(endpoint.seen.at(-1)!.headers).toMatchObject({ 'mcp-param-zone': 'b' });
   const calls = endpoint.seen.filter(({ message }) => message.params.name === 'located');
   expect(calls).toHaveLength(4);
 });
 
 test('a call that is refused for its headers again is answered with that', async () => {
-  const endpoint = await served();
+  const endpoint = await startModernServer();
   const { source } = overHttp(endpoint.url);
   const { answer } = new TestClient().tool(source, 'located', { region: { no: 'text' } });
   expect((await answer).error).toMatchObject({ code: -32020 });
 });
 
 test('a tool that wants a header that cannot be is not listed, and told of', async () => {
-  const endpoint = await served({ badHeader: true });
+  const endpoint = await startModernServer({ badHeader: true });
   const { source, log } = overHttp(endpoint.url);
   const { byKey } = await source.list('tools');
   expect(byKey.has('misplaced')).toBe(false);

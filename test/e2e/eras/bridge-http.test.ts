@@ -30,13 +30,13 @@ async function start(
   return gateway;
 }
 
-const said = (answer: RpcMessage): any => {
+const parsedText = (answer: RpcMessage): any => {
   expect(answer.result?.resultType, JSON.stringify(answer).slice(0, 500)).toBe('complete');
   return JSON.parse(textOf(answer));
 };
 
 const cancellations = async (client: ModernCaller, server: string): Promise<number> =>
-  said(await client.call(`${server}__cancellations`)).length;
+  parsedText(await client.call(`${server}__cancellations`)).length;
 
 async function park(client: ModernCaller, server: string, args: object): Promise<RpcMessage> {
   const asked = await client.call(`${server}__ask_form`, args);
@@ -49,7 +49,7 @@ test('a call waits between two exchanges, and the answer comes with the second',
   const args = { tag: '1' };
   const asked = await park(client, 'left', args);
   const answer = await client.back('left__ask_form', args, asked, answersTo(asked));
-  expect(said(answer).result).toEqual({ action: 'accept', content: { answer: 'green' } });
+  expect(parsedText(answer).result).toEqual({ action: 'accept', content: { answer: 'green' } });
 });
 
 test('a question while two clients have calls at one server is refused, and the first client finds its own again', async () => {
@@ -57,13 +57,13 @@ test('a question while two clients have calls at one server is refused, and the 
   const [one, two] = [ModernCaller.overHttp(gateway), ModernCaller.overHttp(gateway)];
   const args = { tag: 'mine' };
   const asked = await park(one, 'left', args);
-  const refused = said(await two.call('left__ask_form', { tag: 'yours' }));
+  const refused = parsedText(await two.call('left__ask_form', { tag: 'yours' }));
   expect(refused.error.message).toMatch(/which of several clients/);
   // At another server it is alone.
   const elsewhere = await two.whole('right__ask_form', { tag: 'yours' });
-  expect(said(elsewhere.answer)).toHaveProperty('result');
+  expect(parsedText(elsewhere.answer)).toHaveProperty('result');
   const answer = await one.back('left__ask_form', args, asked, answersTo(asked));
-  expect(said(answer).result.action).toBe('accept');
+  expect(parsedText(answer).result.action).toBe('accept');
 });
 
 test('a state without the token opens nothing', async () => {
@@ -74,7 +74,9 @@ test('a state without the token opens nothing', async () => {
   const stranger = ModernCaller.overHttp({ url: gateway.url, token: 'wrong' });
   const refused = await stranger.back('left__ask_form', args, asked, answersTo(asked)).catch(() => undefined);
   expect(refused?.result).toBeUndefined();
-  expect(said(await client.back('left__ask_form', args, asked, answersTo(asked)))).toHaveProperty('result');
+  expect(parsedText(await client.back('left__ask_form', args, asked, answersTo(asked)))).toHaveProperty(
+    'result',
+  );
 });
 
 test('a client that closes the exchange cancels its call, in the first turn and in a later one', async () => {
@@ -88,12 +90,12 @@ test('a client that closes the exchange cancels its call, in the first turn and 
   const working = leaving
     .back('right__ask_form', args, asked, answersTo(asked))
     .catch((error: unknown) => error);
-  await until(async () => said(await client.call('right__tally')).open === 0, {
+  await until(async () => parsedText(await client.call('right__tally')).open === 0, {
     what: 'the answer to arrive',
   });
   await until(
     async () =>
-      said(await client.call('left__received')).filter((m: string) => m === 'tools/call').length > 1,
+      parsedText(await client.call('left__received')).filter((m: string) => m === 'tools/call').length > 1,
     { what: 'the call to arrive' },
   );
   closing.abort();
@@ -110,7 +112,9 @@ test('calls whose clients vanish are given up in time, and their servers are fre
   for (const name of names)
     await until(async () => (await cancellations(client, name)) === 1, { what: `${name} to hear of it` });
   for (const name of names)
-    expect(said((await client.whole(`${name}__ask_form`, { tag: 'next' })).answer)).toHaveProperty('result');
+    expect(parsedText((await client.whole(`${name}__ask_form`, { tag: 'next' })).answer)).toHaveProperty(
+      'result',
+    );
 });
 
 test('a gateway that is stopped does not wait for those who may come back, and leaves nothing', async () => {

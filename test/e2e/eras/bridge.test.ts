@@ -3,7 +3,7 @@
  * until its client is back. Every turn is looked at.
  */
 import { expect, test } from 'vitest';
-import { answersTo, ModernCaller, MODERN, ABLE, envelope } from '../../helpers/eras.ts';
+import { answersTo, ModernCaller, MODERN, ALL_CAPABILITIES, envelope } from '../../helpers/eras.ts';
 import { startGateway, type TestGateway } from '../../helpers/gateway.ts';
 import { processesWith, waitUntilGone } from '../../helpers/processes.ts';
 import { textOf, type RpcMessage } from '../../helpers/raw-client.ts';
@@ -28,7 +28,7 @@ const SERVERS = {
 
 async function start(
   config: object = {},
-  capabilities: object = ABLE,
+  capabilities: object = ALL_CAPABILITIES,
   server: keyof typeof SERVERS = 'asking',
 ): Promise<Bridge> {
   // The second has nothing to do with the calls that are looked at: time can be spent there.
@@ -52,7 +52,7 @@ async function start(
   };
 }
 
-const startSdk = (): Promise<Bridge> => start({}, ABLE, 'sdk');
+const startSdk = (): Promise<Bridge> => start({}, ALL_CAPABILITIES, 'sdk');
 
 const asks = (answer: RpcMessage): any[] => {
   expect(answer.result).toMatchObject({
@@ -62,7 +62,7 @@ const asks = (answer: RpcMessage): any[] => {
   return Object.values(answer.result.inputRequests);
 };
 
-const said = (answer: RpcMessage): any => {
+const parsedText = (answer: RpcMessage): any => {
   expect(answer.result?.resultType, JSON.stringify(answer).slice(0, 500)).toBe('complete');
   return JSON.parse(textOf(answer));
 };
@@ -101,7 +101,7 @@ test('a question goes out as an answer, the call waits, and comes back as one', 
   ]);
   expect(asked.result._meta['io.modelcontextprotocol/serverInfo'].name).toBe('switchboard');
   const answer = await modern.back('asking__ask_form', args, asked, answersTo(asked));
-  expect(said(answer)).toEqual({ result: { action: 'accept', content: { answer: 'green' } } });
+  expect(parsedText(answer)).toEqual({ result: { action: 'accept', content: { answer: 'green' } } });
   expect(Object.keys(answer.result).filter((key) => key === 'resultType')).toHaveLength(1);
 });
 
@@ -127,7 +127,7 @@ test('several questions go out together, and each gets its own answer', async ()
       { action: 'accept', content: { answer: params.message.split(' ')[0] } },
     ]),
   );
-  const answer = said(await modern.back('asking__ask_many', args, asked, answers));
+  const answer = parsedText(await modern.back('asking__ask_many', args, asked, answers));
   expect(answer.map(({ result }: any) => result.content.answer)).toEqual(
     [1, 2, 3, 4, 5].map((n) => `asking:m-${n}`),
   );
@@ -139,7 +139,7 @@ test('several rounds of several questions', async () => {
     kinds: ['form', 'url', 'model', 'roots'],
     rounds: 12,
   });
-  expect(said(answer)).toHaveLength(12);
+  expect(parsedText(answer)).toHaveLength(12);
   expect(turns).toBeGreaterThanOrEqual(13);
 });
 
@@ -149,7 +149,7 @@ test('what a person declines or dismisses, the server is told so', async () => {
     const { args, asked } = await park(bridge, action);
     const [key] = Object.keys(asked.result.inputRequests);
     const answer = await bridge.modern.back('asking__ask_form', args, asked, { [key!]: { action } });
-    expect(said(answer)).toEqual({ result: { action } });
+    expect(parsedText(answer)).toEqual({ result: { action } });
   }
 });
 
@@ -169,7 +169,7 @@ test('what was not answered is asked again, under another state', async () => {
   const fourth = await modern.back('asking__ask_many', args, third, { unheard_of: { action: 'accept' } });
   expect(Object.keys(fourth.result.inputRequests)).toEqual([one, three]);
   const last = await modern.back('asking__ask_many', args, fourth, answersTo(fourth));
-  expect(said(last)).toHaveLength(3);
+  expect(parsedText(last)).toHaveLength(3);
 });
 
 test('an answer that is none is an error for the server, not for the gateway', async () => {
@@ -178,7 +178,7 @@ test('an answer that is none is an error for the server, not for the gateway', a
     const { args, asked } = await park(bridge, 'n');
     const [key] = Object.keys(asked.result.inputRequests);
     const answer = await bridge.modern.back('asking__ask_form', args, asked, { [key!]: nonsense as any });
-    expect(said(answer)).toEqual({ error: expect.objectContaining({ code: expect.any(Number) }) });
+    expect(parsedText(answer)).toEqual({ error: expect.objectContaining({ code: expect.any(Number) }) });
   }
 });
 
@@ -188,7 +188,7 @@ test('a state is good for once', async () => {
   const back = (): Promise<RpcMessage> =>
     bridge.modern.back('asking__ask_form', args, asked, answersTo(asked));
   const both = await Promise.all([back(), back()]);
-  expect(said(both[0])).toHaveProperty('result');
+  expect(parsedText(both[0])).toHaveProperty('result');
   expect(both[1].error).toEqual(UNKNOWN_STATE);
   expect((await back()).error).toEqual(UNKNOWN_STATE);
 });
@@ -207,9 +207,9 @@ test('a state that was changed, made up or given by another gateway opens nothin
     });
     expect(error, requestState).toEqual(UNKNOWN_STATE);
   }
-  expect(said(await bridge.modern.back('asking__ask_form', args, asked, answersTo(asked)))).toHaveProperty(
-    'result',
-  );
+  expect(
+    parsedText(await bridge.modern.back('asking__ask_form', args, asked, answersTo(asked))),
+  ).toHaveProperty('result');
 });
 
 test('a state is good for the call it was given for; tried on another, both are over', async () => {
@@ -291,23 +291,25 @@ test('a server that dies while a call of its waits: the client learns it when it
   expect(answer.error ?? answer.result.isError).toBeTruthy();
   expect(answer.result?.resultType).not.toBe('input_required');
   const { answer: next } = await modern.whole('asking__ask_form', { tag: 'again' });
-  expect(said(next)).toHaveProperty('result');
+  expect(parsedText(next)).toHaveProperty('result');
 });
 
 test('who cannot be asked is not asked: the server is told, and the call goes on', async () => {
   const { modern } = await start({}, { elicitation: { form: {} } });
   for (const tool of ['ask_url', 'ask_model', 'ask_roots']) {
-    const answer = said(await modern.call(`asking__${tool}`, { tag: 'x' }));
+    const answer = parsedText(await modern.call(`asking__${tool}`, { tag: 'x' }));
     expect(answer.error, tool).toMatchObject({ code: expect.any(Number) });
   }
   const { answer } = await modern.whole('asking__ask_form', { tag: 'x' });
-  expect(said(answer)).toHaveProperty('result');
+  expect(parsedText(answer)).toHaveProperty('result');
 });
 
 test('each request says for itself what its client can do', async () => {
   const bridge = await start();
   const mute = ModernCaller.over(bridge.client, {});
-  expect(said(await mute.call('asking__ask_form', { tag: 'mute' })).error.message).toMatch(/elicitation/);
+  expect(parsedText(await mute.call('asking__ask_form', { tag: 'mute' })).error.message).toMatch(
+    /elicitation/,
+  );
   await park(bridge, 'able');
 });
 
@@ -318,7 +320,7 @@ test('the time that a person takes is not the server’s', async () => {
   const gaveUp = await bridge.modern.call('clock__hang');
   expect(JSON.stringify(gaveUp)).toMatch(/time|answer/i);
   const answer = await bridge.modern.back('asking__ask_form', args, asked, answersTo(asked));
-  expect(said(answer)).toHaveProperty('result');
+  expect(parsedText(answer)).toHaveProperty('result');
 });
 
 test('a call that takes too long in all is given up while its client is away', async () => {
@@ -352,7 +354,7 @@ test('calls that run side by side and ask by turns all come to their end', async
     let answer = first;
     while (answer.result?.resultType === 'input_required')
       answer = await modern.back('sdk__ask', given, answer, answersTo(answer));
-    return said(answer);
+    return parsedText(answer);
   };
   const youngerDone = finish(younger, { ...args, rounds: 1 });
   const olderDone = finish(await olderBack, args);
@@ -372,7 +374,7 @@ test('the time that a person takes is no call’s, whichever of them brought the
     let answer = first;
     while (answer.result?.resultType === 'input_required')
       answer = await modern.back('asking__ask_form', args, answer, answersTo(answer));
-    return said(answer);
+    return parsedText(answer);
   };
   expect(asks(asked).length).toBeGreaterThan(0);
   const results = await Promise.all([turns[0].then((t) => finish(t, a)), turns[1].then((t) => finish(t, b))]);
@@ -393,7 +395,7 @@ test('a call whose question went out with another one is not lost when that one 
   const messages = asks(left).map(({ params }) => params.message);
   expect(messages).toContain(`asking:${names[other]} asks: which colour?`);
   const answer = await modern.back('asking__ask_form', { tag: names[other]! }, left, answersTo(left));
-  expect(said(answer).result).toMatchObject({ action: 'accept' });
+  expect(parsedText(answer).result).toMatchObject({ action: 'accept' });
 });
 
 test('progress goes on under the token of the turn the client is in', async () => {

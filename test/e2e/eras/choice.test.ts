@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ABLE, MODERN, ModernCaller, startRemoteSdk } from '../../helpers/eras.ts';
+import { ALL_CAPABILITIES, MODERN, ModernCaller, startRemoteSdk } from '../../helpers/eras.ts';
 import { startGateway } from '../../helpers/gateway.ts';
 import { marker, waitUntilGone } from '../../helpers/processes.ts';
 import { textOf } from '../../helpers/raw-client.ts';
@@ -15,16 +15,16 @@ const remoteSdk = async (...args: string[]): Promise<any> => {
   return { url };
 };
 
-const said = async (answer: Promise<any>): Promise<any> => JSON.parse(textOf(await answer));
+const parsedText = async (answer: Promise<any>): Promise<any> => JSON.parse(textOf(await answer));
 
 test('a child of both eras is greeted with a handshake over stdio, and without one over HTTP', async () => {
   const servers = {
     pipe: nodeServer('sdk-v2', '--era=both', '--name=pipe'),
     net: await remoteSdk('--era=both', '--name=net'),
   };
-  const { call } = await startGateway(servers, { capabilities: ABLE, version: '2025-11-25' });
-  expect(await said(call('pipe', 'about'))).toMatchObject({ era: 'legacy', version: '2025-11-25' });
-  expect(await said(call('net', 'about'))).toMatchObject({ era: 'modern', version: MODERN });
+  const { call } = await startGateway(servers, { capabilities: ALL_CAPABILITIES, version: '2025-11-25' });
+  expect(await parsedText(call('pipe', 'about'))).toMatchObject({ era: 'legacy', version: '2025-11-25' });
+  expect(await parsedText(call('net', 'about'))).toMatchObject({ era: 'modern', version: MODERN });
 });
 
 test('what its era was is still known when the gateway is started again, and a change of it is met', async () => {
@@ -38,8 +38,8 @@ test('what its era was is still known when the gateway is started again, and a c
       `${flags}\nawait import(${JSON.stringify(serverPath('sdk-v2'))});\n`,
     );
     const servers = { pipe: { command: process.execPath, args: [file] } };
-    const { call, client } = await startGateway(servers, { capabilities: ABLE, env });
-    expect((await said(call('pipe', 'about'))).era, era).toBe(era === 'both' ? 'legacy' : era);
+    const { call, client } = await startGateway(servers, { capabilities: ALL_CAPABILITIES, env });
+    expect((await parsedText(call('pipe', 'about'))).era, era).toBe(era === 'both' ? 'legacy' : era);
     await client.close();
   }
 });
@@ -80,6 +80,6 @@ test('a client that has asked what we are may still turn to the handshake', asyn
   const { client, call } = await startGateway(servers, { raw: true });
   const modern = ModernCaller.over(client);
   expect((await modern.request('server/discover')).result.supportedVersions).toContain(MODERN);
-  expect((await client.initialize('2025-11-25', ABLE)).result.protocolVersion).toBe('2025-11-25');
-  expect((await said(call('pipe', 'about'))).era).toBe('legacy');
+  expect((await client.initialize('2025-11-25', ALL_CAPABILITIES)).result.protocolVersion).toBe('2025-11-25');
+  expect((await parsedText(call('pipe', 'about'))).era).toBe('legacy');
 });

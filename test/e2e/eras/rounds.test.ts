@@ -3,7 +3,7 @@
  * goes out again with the answers. Every message on the client's side is looked at.
  */
 import { expect, test } from 'vitest';
-import { ABLE, usualAnswer } from '../../helpers/eras.ts';
+import { ALL_CAPABILITIES, usualAnswer } from '../../helpers/eras.ts';
 import { startGateway, type GatewayOptions, type TestGateway } from '../../helpers/gateway.ts';
 import { processesWith } from '../../helpers/processes.ts';
 import { textOf, type Reply, type RpcMessage } from '../../helpers/raw-client.ts';
@@ -15,7 +15,7 @@ const QUESTIONS = ['elicitation/create', 'sampling/createMessage', 'roots/list']
 
 async function start(options: GatewayOptions = {}): Promise<TestGateway> {
   const servers = { sdk: nodeServer('sdk-v2', '--era=modern', '--name=sdk') };
-  return startGateway(servers, { capabilities: ABLE, version: '2025-11-25', ...options });
+  return startGateway(servers, { capabilities: ALL_CAPABILITIES, version: '2025-11-25', ...options });
 }
 
 /** Answers every question in the usual way, or as told. */

@@ -1,12 +1,12 @@
 /** The tasks extension of 2026-07-28, between a modern client and a modern server: all of its methods pass through. */
 import { expect, test } from 'vitest';
-import { ABLE, ModernCaller } from '../../helpers/eras.ts';
+import { ALL_CAPABILITIES, ModernCaller } from '../../helpers/eras.ts';
 import { startGateway } from '../../helpers/gateway.ts';
 import { startHttpGateway } from '../../helpers/http-gateway.ts';
 import { nodeServer } from '../../helpers/temp-project.ts';
 import { until } from '../../helpers/until.ts';
 
-const TASKS = { ...ABLE, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const TASKS = { ...ALL_CAPABILITIES, extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const FLAT = { exposure: 'flat', naming: 'prefixed' };
 const SERVERS = { work: nodeServer('conformance', '--era=modern') };
 

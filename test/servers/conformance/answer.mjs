@@ -2,7 +2,7 @@
  * The methods that both eras have, and their answers without what only one era adds.
  *
  * A `call` is what the era and the transport give to whatever runs:
- *   world, era, signal           shared state; 'legacy' or 'modern'; aborted when the client cancels
+ *   serverState, era, signal     shared state; 'legacy' or 'modern'; aborted when the client cancels
  *   ask(requests, { withState }) put questions to the client: { key: { method, params } } → { key: result }
  *   can(method), need(name)      whether the client can answer such a question; refuse when it lacks a capability
  *   log, progress, progressToken tell the client something on the way
@@ -46,42 +46,42 @@ export const CAPABILITY_FOR = {
 };
 
 const METHODS = {
-  'tools/list': ({ world, era }) => ({
-    tools: Object.entries(world.tools(era)).map(([name, { description, inputSchema }]) => ({
+  'tools/list': ({ serverState, era }) => ({
+    tools: Object.entries(serverState.tools(era)).map(([name, { description, inputSchema }]) => ({
       name,
       description,
       inputSchema: inputSchema ?? { type: 'object', properties: {} },
     })),
   }),
   'tools/call': (call, params) => {
-    const tool = own(call.world.tools(call.era), params.name);
+    const tool = own(call.serverState.tools(call.era), params.name);
     if (tool === undefined) throw new RpcError(-32602, `Unknown tool: ${params.name}`);
     return call.runTool ? call.runTool(tool, params) : runTool(tool, params.arguments ?? {}, call);
   },
-  'prompts/list': ({ world }) => ({
-    prompts: Object.entries(world.prompts()).map(([name, { description, arguments: list }]) => ({
+  'prompts/list': ({ serverState }) => ({
+    prompts: Object.entries(serverState.prompts()).map(([name, { description, arguments: list }]) => ({
       name,
       description,
       ...(list && { arguments: list }),
     })),
   }),
   'prompts/get': async (call, params) => {
-    const prompt = own(call.world.prompts(), params.name);
+    const prompt = own(call.serverState.prompts(), params.name);
     if (prompt === undefined) throw new RpcError(-32602, `Unknown prompt: ${params.name}`);
     const given = params.arguments ?? {};
     const missing = (prompt.arguments ?? []).find(({ name }) => given[name] === undefined);
     if (missing !== undefined) throw new RpcError(-32602, `Missing argument: ${missing.name}`);
     return { description: prompt.description, messages: messagesOf(await prompt.get(given, call)) };
   },
-  'resources/list': ({ world }) => ({
-    resources: Object.entries(world.resources()).map(([uri, { name, description, mimeType }]) => ({
+  'resources/list': ({ serverState }) => ({
+    resources: Object.entries(serverState.resources()).map(([uri, { name, description, mimeType }]) => ({
       uri,
       name,
       description,
       mimeType,
     })),
   }),
-  'resources/templates/list': ({ world }) => ({ resourceTemplates: world.templates() }),
+  'resources/templates/list': ({ serverState }) => ({ resourceTemplates: serverState.templates() }),
   'resources/read': ({ era }, { uri }) => {
     const contents = read(uri);
     // The code has changed between the eras.

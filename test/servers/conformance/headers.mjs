@@ -12,13 +12,13 @@ const NAMED = {
 const ENCODED = /^=\?base64\?(.*)\?=$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-export function checkHeaders({ headers }, { method, params }, world) {
+export function checkHeaders({ headers }, { method, params }, serverState) {
   if (headers['mcp-method'] !== method) throw mismatch('Mcp-Method');
   const field = own(NAMED, method);
   if (field !== undefined && decode(headers['mcp-name'], 'Mcp-Name') !== params[field])
     throw mismatch('Mcp-Name');
   if (method !== 'tools/call') return;
-  const schema = own(world.tools('modern'), params.name)?.inputSchema;
+  const schema = own(serverState.tools('modern'), params.name)?.inputSchema;
   for (const [property, { 'x-mcp-header': suffix }] of Object.entries(schema?.properties ?? {})) {
     if (suffix === undefined) continue;
     const name = `Mcp-Param-${suffix}`;

@@ -5,13 +5,13 @@ import { checkHeaders } from './headers.mjs';
 import { LegacySession } from './legacy.mjs';
 import { answerModern, KEY } from './modern.mjs';
 import { SessionStreams } from './streams.mjs';
-import { LEGACY_VERSIONS } from './world.mjs';
+import { LEGACY_VERSIONS } from './server-state.mjs';
 
 const LIMIT = 4 * 1024 * 1024;
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Listens and resolves with its address. */
-export function serveHttp(world, port) {
+export function serveHttp(serverState, port) {
   const sessions = new Map();
   const server = createServer((request, response) => {
     handle(request, response).catch((error) => {
@@ -25,7 +25,7 @@ export function serveHttp(world, port) {
     if (new URL(request.url, 'http://localhost').pathname !== '/mcp') return json(response, 404, {});
     if (request.method === 'POST') return post(request, response);
     const session = sessions.get(request.headers['mcp-session-id']);
-    if (!world.speaksLegacy || !['GET', 'DELETE'].includes(request.method)) {
+    if (!serverState.speaksLegacy || !['GET', 'DELETE'].includes(request.method)) {
       return json(response.setHeader('Allow', 'POST'), 405, failure(-32600, 'Method not allowed'));
     }
     if (session === undefined) return json(response, 404, failure(-32001, 'Session not found'));
@@ -47,9 +47,9 @@ export function serveHttp(world, port) {
     const isModern =
       message?.params?._meta?.[KEY('protocolVersion')] !== undefined ||
       (version !== undefined && !LEGACY_VERSIONS.includes(version)) ||
-      !world.speaksLegacy;
+      !serverState.speaksLegacy;
     if (!isModern) return legacy(request, response, message);
-    if (!world.speaksModern) {
+    if (!serverState.speaksModern) {
       return json(response, 400, failure(-32600, 'Unsupported protocol version', message?.id));
     }
     return modern(request, response, message);
@@ -60,7 +60,7 @@ export function serveHttp(world, port) {
     if (message.method === 'initialize') {
       id = randomUUID();
       const streams = new SessionStreams();
-      sessions.set(id, { streams, legacy: new LegacySession(world, (each) => streams.push(each)) });
+      sessions.set(id, { streams, legacy: new LegacySession(serverState, (each) => streams.push(each)) });
       response.setHeader('Mcp-Session-Id', id);
     }
     if (id === undefined)
@@ -87,11 +87,11 @@ export function serveHttp(world, port) {
       streaming = true;
       response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...each })}\n\n`);
     };
-    const { status, reply } = await answerModern(world, message, {
+    const { status, reply } = await answerModern(serverState, message, {
       send,
       signal: controller.signal,
       headerVersion: request.headers['mcp-protocol-version'] ?? '',
-      check: () => checkHeaders(request, message, world),
+      check: () => checkHeaders(request, message, serverState),
     });
     if (controller.signal.aborted) return;
     if (!streaming) return json(response, status, { jsonrpc: '2.0', id: message.id, ...reply });

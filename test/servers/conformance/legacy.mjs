@@ -3,7 +3,7 @@
  * transport hands each message to `receive` together with the way back for what belongs to it.
  */
 import { answer, CAPABILITY_FOR, RpcError, telling } from './answer.mjs';
-import { INSTRUCTIONS, LEGACY_VERSIONS, SERVER_INFO } from './world.mjs';
+import { INSTRUCTIONS, LEGACY_VERSIONS, SERVER_INFO } from './server-state.mjs';
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -15,7 +15,7 @@ const CAPABILITIES = {
 
 export class LegacySession {
   version = undefined;
-  #world;
+  #serverState;
   #push;
   #capabilities = {};
   #level = 'debug';
@@ -25,14 +25,14 @@ export class LegacySession {
   #lastId = 0;
 
   /** @param push where messages go that belong to no request */
-  constructor(world, push) {
-    this.#world = world;
+  constructor(serverState, push) {
+    this.#serverState = serverState;
     this.#push = push;
-    world.listeners.add(this.#onChange);
+    serverState.listeners.add(this.#onChange);
   }
 
   close() {
-    this.#world.listeners.delete(this.#onChange);
+    this.#serverState.listeners.delete(this.#onChange);
     for (const { controller } of this.#running.values()) controller.abort();
     for (const { reject } of this.#asked.values()) reject(new Error('The client has gone.'));
   }
@@ -86,7 +86,7 @@ export class LegacySession {
     }
     const can = (asked) => this.#capabilities[CAPABILITY_FOR[asked]] !== undefined;
     const call = {
-      world: this.#world,
+      serverState: this.#serverState,
       era: 'legacy',
       signal,
       ...telling(way.send, params, () => this.#level),

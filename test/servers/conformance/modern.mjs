@@ -4,7 +4,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { answer, CAPABILITY_FOR, InputRequired, lacking, RpcError, runTool, telling } from './answer.mjs';
 import { createTask, taskMethod, TASKS } from './tasks.mjs';
-import { INSTRUCTIONS, MODERN_VERSION, SERVER_INFO } from './world.mjs';
+import { INSTRUCTIONS, MODERN_VERSION, SERVER_INFO } from './server-state.mjs';
 
 export const KEY = (name) => `io.modelcontextprotocol/${name}`;
 
@@ -38,9 +38,9 @@ const SECRET = 'a key for tests, known to everybody';
  * @param way.signal  aborted when the client cancels it
  * @param way.check   more checks of the transport, once the envelope is known to be right
  */
-export async function answerModern(world, request, way) {
+export async function answerModern(serverState, request, way) {
   try {
-    return { status: 200, reply: { result: await run(world, request, way) } };
+    return { status: 200, reply: { result: await run(serverState, request, way) } };
   } catch (error) {
     if (error instanceof InputRequired) return { status: 200, reply: { result: withIdentity(error.result) } };
     if (error instanceof RpcError) return { status: error.status ?? 200, reply: { error } };
@@ -72,32 +72,32 @@ export function checkEnvelope(params, headerVersion) {
   return { capabilities, logLevel: meta[KEY('logLevel')] };
 }
 
-async function run(world, request, way) {
+async function run(serverState, request, way) {
   const { method } = request;
   const params = request.params ?? {};
   const { capabilities, logLevel } = checkEnvelope(params, way.headerVersion);
-  way.check?.(request, world);
-  const given = await dispatch(world, request, params, { ...way, capabilities, logLevel });
+  way.check?.(request, serverState);
+  const given = await dispatch(serverState, request, params, { ...way, capabilities, logLevel });
   if (given === undefined) throw new RpcError(-32601, `Method not found: ${method}`, undefined, 404);
   return withIdentity({ resultType: 'complete', ...(CACHED.includes(method) && CACHE), ...given });
 }
 
-function dispatch(world, { id, method }, params, way) {
+function dispatch(serverState, { id, method }, params, way) {
   if (method === 'server/discover')
     return { supportedVersions: [MODERN_VERSION], capabilities: CAPABILITIES, instructions: INSTRUCTIONS };
-  if (method === 'subscriptions/listen') return listen(world, id, params.notifications ?? {}, way);
-  const call = callFor(world, params, way);
+  if (method === 'subscriptions/listen') return listen(serverState, id, params.notifications ?? {}, way);
+  const call = callFor(serverState, params, way);
   return taskMethod(method, params, call) ?? answer(method, params, call);
 }
 
-function callFor(world, params, way) {
+function callFor(serverState, params, way) {
   const rounds = new Rounds(params);
   const can = (method) => way.capabilities[CAPABILITY_FOR[method]] !== undefined;
   const need = (name) => {
     if (way.capabilities[name] === undefined) throw lacking({ [name]: {} });
   };
   const call = {
-    world,
+    serverState,
     era: 'modern',
     signal: way.signal,
     ...telling(way.send, params, () => way.logLevel),
@@ -177,7 +177,7 @@ const VALID = {
 };
 
 /** One long request: says what it will tell, tells it, and is answered when the server ends it. */
-function listen(world, id, wanted, { send, signal }) {
+function listen(serverState, id, wanted, { send, signal }) {
   const tag = { [KEY('subscriptionId')]: id };
   const lists = ['tools', 'prompts', 'resources'].filter((what) => wanted[`${what}ListChanged`] === true);
   const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : [];
@@ -192,9 +192,9 @@ function listen(world, id, wanted, { send, signal }) {
         send({ method: 'notifications/resources/updated', params: { _meta: tag, uri } });
       }
     };
-    world.listeners.add(onChange);
+    serverState.listeners.add(onChange);
     signal.addEventListener('abort', () => {
-      world.listeners.delete(onChange);
+      serverState.listeners.delete(onChange);
       resolve({ _meta: tag });
     });
   });

@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline';
 import { LegacySession } from './legacy.mjs';
 import { answerModern, KEY } from './modern.mjs';
-import { MODERN_VERSION } from './world.mjs';
+import { MODERN_VERSION } from './server-state.mjs';
 
-export function serveStdio(world) {
+export function serveStdio(serverState) {
   const send = (message) => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const running = new Map();
   let session;
@@ -12,16 +12,16 @@ export function serveStdio(world) {
   const modern = async (request) => {
     const controller = new AbortController();
     running.set(request.id, controller);
-    const { reply } = await answerModern(world, request, { send, signal: controller.signal });
+    const { reply } = await answerModern(serverState, request, { send, signal: controller.signal });
     running.delete(request.id);
     if (!controller.signal.aborted) send({ id: request.id, ...reply });
   };
 
   const receive = (message) => {
     const { id, method, params } = message;
-    if (method === 'initialize' && world.speaksLegacy) {
+    if (method === 'initialize' && serverState.speaksLegacy) {
       session?.close();
-      session = new LegacySession(world, send);
+      session = new LegacySession(serverState, send);
     } else if (method === 'initialize') {
       const data = { supported: [MODERN_VERSION], requested: String(params?.protocolVersion) };
       return send({ id, error: { code: -32022, message: 'Unsupported protocol version', data } });
@@ -31,7 +31,7 @@ export function serveStdio(world) {
     if (
       method !== undefined &&
       id !== undefined &&
-      world.speaksModern &&
+      serverState.speaksModern &&
       (isModern || session === undefined)
     ) {
       return void modern(message);

@@ -108,7 +108,7 @@ export async function createTask(tool, args, call) {
     lastUpdatedAt: now,
     taskId: randomUUID(),
   };
-  call.world.tasks.set(task.taskId, task);
+  call.serverState.tasks.set(task.taskId, task);
   const settle = (state) => {
     if (isOver(task)) return;
     task.state = state;
@@ -161,7 +161,7 @@ const METHODS = {
 export function taskMethod(method, params, call) {
   if (!Object.hasOwn(METHODS, method)) return undefined;
   if (!call.hasTasks) throw lacking({ extensions: { [TASKS]: {} } });
-  const task = call.world.tasks.get(params.taskId);
+  const task = call.serverState.tasks.get(params.taskId);
   if (task === undefined) throw new RpcError(-32602, 'Unknown task', { taskId: params.taskId });
   return METHODS[method](task, params);
 }

@@ -130,21 +130,21 @@ export const TOOLS = {
   test_trigger_tool_change: {
     description: 'Adds a tool to the list, or takes it away again.',
     run: (args, call) => {
-      call.world.toggle('tools');
+      call.serverState.toggle('tools');
       return 'The list of tools has changed.';
     },
   },
   test_trigger_prompt_change: {
     description: 'Adds a prompt to the list, or takes it away again.',
     run: (args, call) => {
-      call.world.toggle('prompts');
+      call.serverState.toggle('prompts');
       return 'The list of prompts has changed.';
     },
   },
   test_trigger_resource_update: {
     description: 'Says that test://watched-resource has changed.',
     run: (args, call) => {
-      call.world.tell({ what: 'resources', uri: 'test://watched-resource' });
+      call.serverState.tell({ what: 'resources', uri: 'test://watched-resource' });
       return 'The watched resource has changed.';
     },
   },

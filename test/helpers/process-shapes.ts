@@ -11,7 +11,7 @@ const LEAVING = ['leader-exits', 'setsid-orphan'];
  * A gateway with a running server of every process shape, each of which ignores the end of its stdin and every signal
  * but SIGKILL, so that nothing goes away by itself.
  */
-export async function startEveryShape(): Promise<TestGateway> {
+export async function startEveryProcessShape(): Promise<TestGateway> {
   const servers = Object.fromEntries(
     SHAPES.map((shape) => [
       shape,

@@ -9,7 +9,7 @@ import { newClient, type Era } from './eras.ts';
 import { killAll, marker, waitUntilGone, type Marker } from './processes.ts';
 
 /** What a client is connected to: a program that it starts, or one that listens. */
-export type Place =
+export type ClientTarget =
   | {
       readonly command: string;
       readonly args: string[];
@@ -18,39 +18,39 @@ export type Place =
     }
   | { readonly url: string; readonly token: string };
 
-export interface TalkerOptions {
-  readonly place: Place;
+export interface SamplingClientOptions {
+  readonly target: ClientTarget;
   /** What it says that it can do, of `sampling` and `elicitation`. */
   readonly capabilities: object;
   /** Answers what it is asked, with the result. */
   readonly answer: (method: string, params: any, signal: AbortSignal) => object | Promise<object>;
 }
 
-export interface SayOptions {
+export interface SamplingCallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (report: { progress: number; message?: string | undefined }) => void;
 }
 
 /** An official client that lends its model and its person to servers, whichever generation it is of. */
-export interface Talker {
+export interface SamplingClient {
   /** Of the program that it started. */
   readonly marker: Marker;
   /** What that program has written on stderr. */
   readonly stderr: () => string;
   listTools(): Promise<any[]>;
   /** The whole result. The client itself holds it against the tool's schema, once it has listed the tools. */
-  call(name: string, args: object, options?: SayOptions): Promise<any>;
+  call(name: string, args: object, options?: SamplingCallOptions): Promise<any>;
   /** Leaves, and waits until nothing is left of what it started. */
   close(): Promise<void>;
 }
 
-export const talkers = {
+export const samplingClients = {
   'SDK v1': startV1,
-  'SDK v2, 2025-11-25': (options: TalkerOptions) => startV2('legacy', options),
-  'SDK v2, 2026-07-28': (options: TalkerOptions) => startV2('modern', options),
+  'SDK v2, 2025-11-25': (options: SamplingClientOptions) => startV2('legacy', options),
+  'SDK v2, 2026-07-28': (options: SamplingClientOptions) => startV2('modern', options),
 };
 
-async function startV1({ place, capabilities, answer }: TalkerOptions): Promise<Talker> {
+async function startV1({ target, capabilities, answer }: SamplingClientOptions): Promise<SamplingClient> {
   const client = new ClientV1({ name: 'test', version: '1' }, { capabilities });
   if ('sampling' in capabilities) {
     client.setRequestHandler(CreateMessageRequestSchema, async ({ method, params }, { signal }) => {
@@ -64,7 +64,9 @@ async function startV1({ place, capabilities, answer }: TalkerOptions): Promise<
   }
   const mark = marker();
   const transport =
-    'url' in place ? new HttpV1(new URL(place.url), authorized(place)) : new StdioV1(program(place, mark));
+    'url' in target
+      ? new HttpV1(new URL(target.url), authorized(target))
+      : new StdioV1(program(target, mark));
   const stderr = transport instanceof StdioV1 ? textOf(transport.stderr) : () => '';
   await client.connect(transport);
   return {
@@ -76,7 +78,10 @@ async function startV1({ place, capabilities, answer }: TalkerOptions): Promise<
   };
 }
 
-async function startV2(era: Era, { place, capabilities, answer }: TalkerOptions): Promise<Talker> {
+async function startV2(
+  era: Era,
+  { target, capabilities, answer }: SamplingClientOptions,
+): Promise<SamplingClient> {
   const client = newClient(era, capabilities);
   if ('sampling' in capabilities) {
     client.setRequestHandler('sampling/createMessage', async ({ method, params }, { mcpReq }) => {
@@ -90,7 +95,9 @@ async function startV2(era: Era, { place, capabilities, answer }: TalkerOptions)
   }
   const mark = marker();
   const transport =
-    'url' in place ? new HttpV2(new URL(place.url), authorized(place)) : new StdioV2(program(place, mark));
+    'url' in target
+      ? new HttpV2(new URL(target.url), authorized(target))
+      : new StdioV2(program(target, mark));
   const stderr = transport instanceof StdioV2 ? textOf(transport.stderr) : () => '';
   await client.connect(transport);
   return {
@@ -106,8 +113,8 @@ function authorized({ token }: { readonly token: string }): object {
   return { requestInit: { headers: { authorization: `Bearer ${token}` } } };
 }
 
-function program(place: Exclude<Place, { url: string }>, mark: Marker) {
-  return { ...place, env: { ...place.env, ...mark.env }, stderr: 'pipe' as const };
+function program(target: Exclude<ClientTarget, { url: string }>, mark: Marker) {
+  return { ...target, env: { ...target.env, ...mark.env }, stderr: 'pipe' as const };
 }
 
 function textOf(stream: Stream | null): () => string {

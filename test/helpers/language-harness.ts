@@ -1,11 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startHttpGateway, type HttpGateway } from './http-gateway.ts';
-import { talkers, type Place, type SayOptions, type Talker, type TalkerOptions } from './talker.ts';
+import {
+  samplingClients,
+  type ClientTarget,
+  type SamplingCallOptions,
+  type SamplingClient,
+  type SamplingClientOptions,
+} from './sampling-client.ts';
 import { createProject, nodeServer, npmServer, ROOT } from './temp-project.ts';
 
-export interface LanguageWorldOptions extends Partial<Omit<TalkerOptions, 'place'>> {
-  readonly client: keyof typeof talkers;
+export interface LanguageHarnessOptions extends Partial<Omit<SamplingClientOptions, 'place'>> {
+  readonly client: keyof typeof samplingClients;
   /** The same for all servers: which model, and where. */
   readonly settings: object;
   /** Default stdio. */
@@ -16,12 +22,12 @@ export interface LanguageWorldOptions extends Partial<Omit<TalkerOptions, 'place
 export const KEY = 'sk-of-the-tests-0123456789';
 
 /** Servers that are asked in plain words, behind the built gateway, and an official client before it. */
-export interface LanguageWorld {
-  readonly client: Talker;
+export interface LanguageHarness {
+  readonly client: SamplingClient;
   /** What the client is connected to. */
-  readonly place: Place;
+  readonly target: ClientTarget;
   /** Says something to a server. Resolves with the whole result. */
-  readonly say: (server: ServerName, query: string, options?: SayOptions) => Promise<any>;
+  readonly say: (server: ServerName, query: string, options?: SamplingCallOptions) => Promise<any>;
   /** What the memory server has on disk. */
   readonly memory: () => string;
   /** Everything that the gateway has logged. */
@@ -33,8 +39,8 @@ export interface LanguageWorld {
 /** `brief`, `cheap` and `hasty` may not take long; `bold` may destroy; `keyless` has no key. */
 export type ServerName = 'memory' | 'bold' | 'slow' | 'brief' | 'cheap' | 'hasty' | 'pictures' | 'keyless';
 
-export async function openLanguageWorld(options: LanguageWorldOptions): Promise<LanguageWorld> {
-  const { client: kind, settings, wire = 'stdio', capabilities = {}, answer = nobodyAsks } = options;
+export async function startLanguageHarness(options: LanguageHarnessOptions): Promise<LanguageHarness> {
+  const { client: kind, settings, wire = 'stdio', capabilities = {}, answer = unexpectedRequest } = options;
   const project = createProject();
   const file = project.path('memory.jsonl');
   const memory = { ...npmServer('memory'), env: { MEMORY_FILE_PATH: file } };
@@ -57,13 +63,13 @@ export async function openLanguageWorld(options: LanguageWorldOptions): Promise<
       env: { ...WITHOUT_MODELS, SWITCHBOARD_LOG_LEVEL: 'debug' },
     });
   } else project.write('switchboard.config.json', { mcpServers: servers, ...config });
-  const place = gateway ?? builtProgram(project.dir, { SWITCHBOARD_LOG_LEVEL: 'debug' });
-  const client = await talkers[kind]({ place, capabilities, answer });
+  const target = gateway ?? builtProgram(project.dir, { SWITCHBOARD_LOG_LEVEL: 'debug' });
+  const client = await samplingClients[kind]({ target, capabilities, answer });
   // Now the client knows the schema of each result.
   await client.listTools();
   return {
     client,
-    place,
+    target,
     say: (server, query, sayOptions) => client.call(`${server}__natural_language`, { query }, sayOptions),
     memory: () => (existsSync(file) ? project.read('memory.jsonl') : ''),
     log: () => gateway?.stderr ?? client.stderr(),
@@ -107,6 +113,6 @@ const WITHOUT_MODELS = {
   SWITCHBOARD_LOG_LEVEL: undefined,
 };
 
-function nobodyAsks(method: string): never {
+function unexpectedRequest(method: string): never {
   throw new Error(`Nobody expected ${method}`);
 }

@@ -11,7 +11,7 @@ export const MODERN_VERSION = '2026-07-28';
 export const SERVER_INFO = { name: 'conformance', title: 'Conformance child', version: '1.0.0' };
 export const INSTRUCTIONS = 'A server for the conformance suite. Its tools do what their names say.';
 
-export class World {
+export class ServerState {
   /** Called with { what: 'tools' | 'prompts' | 'resources', uri? } on each change; a uri means that resource. */
   listeners = new Set();
   /** Tasks of the modern era's extension, by id. */

@@ -1,8 +1,8 @@
 import { silentLogger } from '../../src/shared/log.ts';
 import type { UpstreamContext } from '../../src/upstream/index.ts';
 
-/** Remembers nothing. */
-export const NO_MEMORY: UpstreamContext['cache'] = {
+/** A cache that stores nothing. */
+export const NO_CACHE: UpstreamContext['cache'] = {
   about: undefined,
   framing: undefined,
   list: () => undefined,
@@ -10,8 +10,8 @@ export const NO_MEMORY: UpstreamContext['cache'] = {
   learnList: () => undefined,
 };
 
-/** Surroundings in which a server may do as it likes, and nobody keeps or hears anything of it. */
-export function quietSurroundings(
+/** A context that allows every start, logs nothing and caches nothing. */
+export function testUpstreamContext(
   children: UpstreamContext['children'],
   more: Partial<UpstreamContext> = {},
 ): UpstreamContext {
@@ -24,7 +24,7 @@ export function quietSurroundings(
     mayNotStart: () => undefined,
     inTurn: ({ run }) => run(() => undefined),
     callerMs: Infinity,
-    cache: NO_MEMORY,
+    cache: NO_CACHE,
     stateChanged: () => undefined,
     listed: () => undefined,
     ...more,

@@ -5,7 +5,7 @@ import { freePort } from './yard-home.ts';
 import { createYard, SWITCHYARD, type TestYard, type TestYardOptions } from './yard.ts';
 
 /** A yard with these lines of `switchyard.toml`; its services get ports from 26000 on, its proxy a free one. */
-export async function peopleYard(
+export async function createYardWithProxy(
   services: string,
   options: Omit<TestYardOptions, 'toml'> = {},
 ): Promise<TestYard & { readonly proxyPort: number }> {
@@ -15,24 +15,24 @@ export async function peopleYard(
 }
 
 /** What a command prints as JSON: in order, two blanks deep, alone. */
-export async function askStrictly(yard: TestYard, args: readonly string[], code = 0): Promise<any> {
+export async function runJson(yard: TestYard, args: readonly string[], code = 0): Promise<any> {
   const ran = await yard.run([...args, '--json']);
   const what = `switchyard ${args.join(' ')}: ${ran.stdout}${ran.stderr}`;
   expect(ran.code, what).toBe(code);
   expect(ran.stderr, what).toBe('');
-  expect(ran.stdout, what).toBe(`${JSON.stringify(inOrder(ran.json), undefined, 2)}\n`);
+  expect(ran.stdout, what).toBe(`${JSON.stringify(sortKeys(ran.json), undefined, 2)}\n`);
   return ran.json;
 }
 
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, inOrder((value as Record<string, unknown>)[key])]));
+  return Object.fromEntries(keys.map((key) => [key, sortKeys((value as Record<string, unknown>)[key])]));
 }
 
 /** A directory for the PATH that has only `node`, and `switchyard` with its short name. */
-export function smallPath(yard: TestYard): string {
+export function minimalPath(yard: TestYard): string {
   const bin = join(dirname(yard.home), 'bin');
   mkdirSync(bin, { recursive: true });
   chmodSync(SWITCHYARD, 0o755);
