@@ -58,8 +58,8 @@ describe('where the last words are the command of another program', () => {
     [['name', 'npx', '-y', 'x'], /whose flag "-y" is.*name -- npx …$/],
     [['name', 'npx', '--json'], /whose flag "--json" is/],
     [['name', 'npx', '--token=secret'], /whose flag "--token" is/],
-    [['name', 'npx', '--', '-y'], /-- stands directly before the command/],
-    [['--', 'npx'], /-- stands directly before the command/],
+    [['name', 'npx', '--', '-y'], /Put -- directly before the command/],
+    [['--', 'npx'], /Put -- directly before the command/],
   ])('%j is refused', (argv, message) => {
     expect(() => words(...argv)).toThrow(
       expect.objectContaining({ explained: expect.stringMatching(message) }),
@@ -70,9 +70,9 @@ describe('where the last words are the command of another program', () => {
 
 describe('mistakes', () => {
   test.each([
-    [['--jsn'], 'There is no flag "--jsn" here. Did you mean "--json"?'],
-    [['-x'], 'There is no flag "-x" here.'],
-    [['-'.repeat(3)], 'There is no flag "---" here.'],
+    [['--jsn'], 'Unknown flag "--jsn". Did you mean "--json"?'],
+    [['-x'], 'Unknown flag "-x".'],
+    [['-'.repeat(3)], 'Unknown flag "---".'],
     [['--config'], '--config needs a value. Write --config PATH.'],
     [['--config='], '--config needs a value.'],
     [['--config', '--json'], '--config needs a value.'],

@@ -91,7 +91,7 @@ export function parseArguments(
     if (word === '--') {
       if (commandAt !== Infinity && words.length !== commandAt)
         throw usage(
-          '-- stands directly before the command.',
+          'Put -- directly before the command.',
           'Write NAME -- COMMAND, and our flags before the --.',
         );
       words.push(...argv.slice(at + 1));
@@ -169,8 +169,5 @@ function findFlag(word: string, known: readonly Flag[]): { flag: Flag; given: st
     name,
     known.map((each) => `--${each.name}`),
   );
-  throw usage(
-    `There is no flag ${JSON.stringify(name)} here.`,
-    guess ?? 'Add --help to see which there are.',
-  );
+  throw usage(`Unknown flag ${JSON.stringify(name)}.`, guess ?? 'Add --help to see which there are.');
 }

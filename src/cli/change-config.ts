@@ -92,5 +92,5 @@ export function everywhereText({ scope }: ConfigChange, { flags }: ParsedArgumen
 function previewOf({ file, before, after }: EditedConfig, style: Style): string {
   const hidden = before === undefined ? undefined : redactConfig(before);
   const shown = diff(file, hidden, redactConfig(after), style);
-  return shown === '' ? `In ${printableLine(file)} only values that are not shown would change.\n` : shown;
+  return shown === '' ? `In ${printableLine(file)} only secret values would change.\n` : shown;
 }

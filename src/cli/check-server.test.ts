@@ -62,6 +62,6 @@ test('of a program, what is missing is told', async () => {
   const { ok, problems } = await check({ command: 'no-such-program-anywhere' });
   expect([ok, problems[0]?.message]).toEqual([
     false,
-    'there is no command "no-such-program-anywhere" on its PATH',
+    'command not found on its PATH: "no-such-program-anywhere"',
   ]);
 });

@@ -121,7 +121,7 @@ function checkRemote({ url, transport, headers }: RemoteDefinition): RemoteCheck
     names.length > 0 && isInTheClear(url)
       ? [
           {
-            message: 'its headers travel unencrypted: everybody on the way can read them',
+            message: 'its headers are sent unencrypted, so anyone on the network can read them',
             hint: 'Use an https:// address if the server has one.',
           },
         ]
@@ -170,14 +170,14 @@ function problemsOf(
     ];
   }
   if (found.kind === 'missing') {
-    const spaced = /\s/.test(command) ? ' Arguments belong into "args".' : '';
-    const message = `there is no command ${JSON.stringify(shown.command)} on its PATH`;
+    const spaced = /\s/.test(command) ? ' Put arguments in "args".' : '';
+    const message = `command not found on its PATH: ${JSON.stringify(shown.command)}`;
     return [{ message, hint: `Install it, or write its full path as "command".${spaced}` }];
   }
   if (found.kind === 'not-executable') {
     return [
       {
-        message: `${shown.command} may not be executed`,
+        message: `permission denied: ${shown.command} is not executable`,
         hint: 'Make it executable (chmod +x), or name the program that runs it as "command".',
       },
     ];

@@ -102,7 +102,7 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'wrap',
     words: '<server>',
-    summary: 'ask a server in plain words: a small model uses its tools',
+    summary: 'ask a server in natural language: a small model uses its tools',
     forHosts: true,
     load: async () => (await import('./commands/wrap.ts')).wrapCommand,
   },

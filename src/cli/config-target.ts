@@ -40,7 +40,7 @@ export function configTarget(
   const { file, directory } = locateConfig(scope, { cwd, userDirectory: userConfigDirectory(env) });
   if (asked === undefined && config.notAllowed?.files.some(({ path }) => path === file))
     throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it is not changed.`, {
-      hint: `Look at it with \`${variant.program} allow\` first, or change your own file with --user.`,
+      hint: `Check it with \`${variant.program} allow\` first, or change your own file with --user.`,
     });
   return { scope, file, directory };
 }

@@ -4,7 +4,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { userConfigDirectory } from '../shared/paths.ts';
 import type { CliVariant } from './program-variant.ts';
 
-interface Surroundings {
+interface ConfigurationContext {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -21,7 +21,7 @@ interface ReadOptions {
 /** Reads the configuration of a program: the file of the flag, else of its variable, else the usual ones. */
 export async function readConfiguration(
   flag: string | undefined,
-  { cwd, env }: Surroundings,
+  { cwd, env }: ConfigurationContext,
   { configVariant: variant, variables }: CliVariant,
   { strict = false, keepGoing = false, allowProject }: ReadOptions = {},
 ): Promise<LoadedConfig> {
@@ -42,7 +42,7 @@ export async function readConfiguration(
 /** Where a log file is wanted, absolute: where the program's variable says, else the configuration; undefined: nowhere. */
 export function logDirectoryOf(
   { logDirectory }: Pick<LoadedConfig, 'logDirectory'>,
-  { cwd, env }: Surroundings,
+  { cwd, env }: ConfigurationContext,
   { variables }: CliVariant,
 ): string | undefined {
   const named = variables && env[variables.logDirectory];

@@ -12,6 +12,6 @@ export function entryText(entry: unknown): string {
     return mask(commandText(redactCommand({ written: { command, args: words, cwd: '' } })));
   }
   const address = [httpUrl, url, serverUrl].find((each) => typeof each === 'string');
-  if (address === undefined) return 'neither a command nor an address';
+  if (address === undefined) return 'no command and no URL';
   return commandText({ command: '', args: [], url: redactUrl(address) });
 }

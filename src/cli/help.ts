@@ -23,7 +23,7 @@ export function programHelp(variant: CliVariant): string {
         ...(variant.listens
           ? [[`       ${program} --http [PORT]`, 'serve clients that connect, on this machine'] as const]
           : []),
-        [`       ${program} <command> [flags]`, 'look at the configuration, or use a server, without a host'],
+        [`       ${program} <command> [flags]`, 'inspect the configuration, or use a server, without a host'],
       ],
       '',
     ),

@@ -19,7 +19,7 @@ test('secrets are hidden in what changes and in the lines around', () => {
 
 test('a change of nothing but secrets is told as such, and a file may come or go', () => {
   expect(diffOf('{"token": "one-one"}', '{"token": "two-two"}')).toBe(
-    'In /f.json only values that are not shown would change.\n',
+    'In /f.json only secret values would change.\n',
   );
   expect(diffOf(undefined, '{"a": 1}\n')).toContain('--- (no file)');
   expect(diffOf('{"a": 1}\n', undefined)).toContain('-{"a": 1}');
@@ -31,6 +31,6 @@ test('an entry is shown in one line, without secrets', () => {
     'npx -y x --api-key ***',
   );
   expect(entryText({ serverUrl: 'https://x/mcp?key=abcdefg' })).toBe('https://x/mcp?key=***');
-  expect(entryText({})).toBe('neither a command nor an address');
-  expect(entryText(3)).toBe('neither a command nor an address');
+  expect(entryText({})).toBe('no command and no URL');
+  expect(entryText(3)).toBe('no command and no URL');
 });

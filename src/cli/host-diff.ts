@@ -25,7 +25,7 @@ export function maskedDiff(
     short.reduce((rest, value) => rest.replaceAll(value, '"***"'), mask(text));
   const shown = diff(file, before === undefined ? before : masked(before), masked(after ?? ''), style);
   if (shown !== '' || before === after) return shown;
-  return `In ${printableLine(file)} only values that are not shown would change.\n`;
+  return `In ${printableLine(file)} only secret values would change.\n`;
 }
 
 /** Shorter ones a mask leaves alone. */

@@ -29,7 +29,7 @@ export function hostsIn({ words }: ParsedArguments): Host[] {
 export function scopeIn({ flags }: ParsedArguments): Scope | undefined {
   const scope = flags.get('scope');
   if (scope === undefined || scope === 'user' || scope === 'project') return scope;
-  throw usage(`There is no scope ${JSON.stringify(scope)}.`, 'There are "user" and "project".');
+  throw usage(`Unknown scope ${JSON.stringify(scope)}.`, 'Use "user" or "project".');
 }
 
 export function nameIn({ flags }: ParsedArguments): string {

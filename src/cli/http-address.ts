@@ -36,7 +36,7 @@ export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
   if (host === '' || (!bracketed && host.includes(':')))
     throw usage(
       `${flag} does not understand the host in ${JSON.stringify(text)}.`,
-      'An IPv6 address stands in brackets: [::1]:3006.',
+      'Put an IPv6 address in brackets: [::1]:3006.',
     );
   return { host, port: Number(port) };
 }

@@ -88,6 +88,6 @@ test('mcp-proxy-server says when it ends', async () => {
   const goes = await announced(servers, { variant: mcpProxyServer, goesWithLast: true });
   expect(goes.text).toContain('It ends when its last client has left; KEEP_SERVER_OPEN=1 keeps it running.');
   const stays = await announced(servers, { variant: mcpProxyServer });
-  expect(stays.text).toContain('It goes on when its last client has left');
+  expect(stays.text).toContain('It keeps running when its last client has left');
   expect((await announced(servers)).text).not.toContain('last client');
 });

@@ -46,7 +46,7 @@ export function httpBanner(options: HttpBannerOptions): CommandOutcome {
       : [
           goesWithLast
             ? `  It ends when its last client has left; ${stay}=1 keeps it running.`
-            : `  It goes on when its last client has left (${stay}=1).`,
+            : `  It keeps running when its last client has left (${stay}=1).`,
         ]),
     ...entries.flatMap(({ host, where, text, first }) => [
       '',

@@ -46,18 +46,18 @@ async function readKept(file: string): Promise<string | undefined> {
   if (handle === undefined) return undefined;
   try {
     const stat = await handle.stat();
-    if (!stat.isFile()) throw unusable(file, 'it is no plain file');
+    if (!stat.isFile()) throw unusable(file, 'it is not a regular file');
     if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0)
       throw unusable(
         file,
         'others may read or change it',
-        `Run: chmod 600 ${file}. If somebody has read it, delete it instead, and a new token is made.`,
+        `Run: chmod 600 ${file}. If someone may have read it, delete it instead; a new token is created.`,
       );
     const token = (await handle.readFile('utf8')).trim();
     try {
       refuseWeakToken(token, file);
     } catch {
-      throw unusable(file, 'it holds no token');
+      throw unusable(file, 'it contains no token');
     }
     return token;
   } finally {

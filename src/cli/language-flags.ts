@@ -79,7 +79,7 @@ function providerIn(text: string | undefined): LanguageChoice['provider'] {
   const found = PROVIDERS.find((each) => each === text);
   if (text === undefined || found !== undefined) return found;
   throw usage(
-    `There is no provider ${JSON.stringify(text)}.`,
+    `Unknown provider ${JSON.stringify(text)}.`,
     'There are anthropic, openai (any endpoint that speaks its API, a local one too) and host.',
   );
 }
@@ -89,7 +89,7 @@ function addressIn(text: string | undefined): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.username !== '' || url.password !== ''))
     throw usage(
-      '--base-url holds a user name or a password, which would be written into a file.',
+      '--base-url contains a user name or a password, which would be written into a file.',
       'Leave it out, and set the key of the model in the environment.',
     );
   if (url !== undefined && /^https?:$/.test(url.protocol)) return text;

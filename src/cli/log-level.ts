@@ -13,13 +13,13 @@ export function chosenLogLevel(
 ): LogLevel | undefined {
   if (flag !== undefined) {
     if (isLogLevel(flag)) return flag;
-    throw usage(`There is no log level ${JSON.stringify(flag)}.`, didYouMean(flag, LOG_LEVELS) ?? LEVELS);
+    throw usage(`Unknown log level ${JSON.stringify(flag)}.`, didYouMean(flag, LOG_LEVELS) ?? LEVELS);
   }
   const named = env.SWITCHBOARD_LOG_LEVEL;
   if (named !== undefined && named !== '') {
     if (isLogLevel(named)) return named;
     // Set somewhere far away, perhaps for all programs: no reason not to start.
-    writeStderr(`${program}: SWITCHBOARD_LOG_LEVEL is ignored: there is no such level. ${LEVELS}\n`);
+    writeStderr(`${program}: SWITCHBOARD_LOG_LEVEL is ignored: unknown log level. ${LEVELS}\n`);
   }
   return variables && levelFrom(variables.logLevel, env);
 }

@@ -71,7 +71,7 @@ test('a secret that is written into the file is told of, with the way out', asyn
   const own = await prepare(argv);
   expect(own.remark(false)).toContain("write --env 'API_KEY=${API_KEY}'");
   const shared = await prepare(argv, {}, 'project');
-  expect(shared.remark(false)).toContain('everybody who has this project can read it');
+  expect(shared.remark(false)).toContain('everyone who has this project can read it');
   expect(own.remark(false) + shared.remark(false)).not.toContain('s3cret');
 });
 
@@ -104,12 +104,12 @@ test('names have the same rules for both kinds', async () => {
     ['--url', 'http://x'],
     ['--', 'node'],
   ])
-    await expect(prepare(['a__b', ...rest])).rejects.toThrow('holds "__"');
+    await expect(prepare(['a__b', ...rest])).rejects.toThrow('contains "__"');
 });
 
 test('what is said of the isolation must be one of two words', async () => {
   await expect(prepare(['x', '--isolation', 'all', '--', 'node'])).rejects.toThrow(
-    'There is no isolation "all".',
+    'Unknown isolation "all".',
   );
 });
 

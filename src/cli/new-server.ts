@@ -65,7 +65,7 @@ function addressAsCommand(name: string, address: string, program: string): Switc
   const shown = redactUrl(address);
   return usage(
     `${JSON.stringify(shown)} is an address, not a command.`,
-    `For a server that runs elsewhere, write: ${program} add ${name} --url ${shown}`,
+    `For a remote server, run: ${program} add ${name} --url ${shown}`,
   );
 }
 
@@ -164,7 +164,7 @@ function isolationOf({ flags }: ParsedArguments): Pick<RemoteEntry, 'isolation'>
   if (isolation === undefined) return {};
   if (isolation === 'session' || isolation === 'shared') return { isolation };
   throw usage(
-    `There is no isolation ${JSON.stringify(isolation)}.`,
+    `Unknown isolation ${JSON.stringify(isolation)}.`,
     'There are "session", one server for each client, and "shared", one for all.',
   );
 }

@@ -43,7 +43,7 @@ export function configPaths({ files, directory, file }: LoadedConfig): readonly 
 /** Why no gateway can be told anything on this system; undefined where they can. */
 export function notifyUnsupported(platform: NodeJS.Platform = process.platform): string | undefined {
   // There every signal ends a process.
-  return platform === 'win32' ? 'on Windows a running gateway cannot be told' : undefined;
+  return platform === 'win32' ? 'a running gateway cannot be notified on Windows' : undefined;
 }
 
 /** `switchboard, pid 42` */
@@ -53,12 +53,12 @@ export function gatewayText({ program, pid }: Pick<NotifiedGateway, 'program' | 
 
 /** Who was told and who was not, in lines. */
 export function notifiedText(gateways: readonly NotifiedGateway[]): string {
-  if (gateways.length === 0) return 'No gateway runs with this configuration now; the next one reads it.\n';
+  if (gateways.length === 0) return 'No gateway is running with this configuration; the next one reads it.\n';
   return gateways
     .map((gateway) =>
       gateway.told
-        ? `Told to read it again: ${gatewayText(gateway)}.\n`
-        : `Not told to read it again: ${gatewayText(gateway)} (${printableLine(gateway.reason ?? '')}).\n`,
+        ? `Reload signal sent to ${gatewayText(gateway)}.\n`
+        : `No reload signal sent to ${gatewayText(gateway)} (${printableLine(gateway.reason ?? '')}).\n`,
     )
     .join('');
 }
@@ -67,7 +67,7 @@ export function notifiedText(gateways: readonly NotifiedGateway[]): string {
 export function noGatewayError({ file, directory }: LoadedConfig): SwitchboardError {
   const what = file ?? `the servers of ${directory}`;
   return new SwitchboardError('NO_GATEWAY', `No gateway is running with ${what}.`, {
-    hint: 'A host starts one, and it reads the configuration then.',
+    hint: 'A host starts one, which then reads the configuration.',
   });
 }
 

@@ -124,8 +124,8 @@ export function selectServers(config: LoadedConfig, names: readonly string[]): r
     if (config.servers.some((server) => server.name === name)) continue;
     if (config.disabled.includes(name)) {
       throw usage(
-        `The server ${JSON.stringify(name)} is turned off.`,
-        `\`switchboard enable ${name}\` turns it on, or remove "disabled" from its definition.`,
+        `The server ${JSON.stringify(name)} is disabled.`,
+        `\`switchboard enable ${name}\` enables it, or remove "disabled" from its definition.`,
       );
     }
     refuseUnusable(config, name);

@@ -42,7 +42,7 @@ export interface VariantVariables {
 /** The row of the help about the directory that every program of ours keeps things in. */
 export const STATE_ROW: readonly [name: string, meaning: string] = [
   'SWITCHBOARD_STATE_DIR',
-  'where it keeps what it remembers between runs; default $XDG_STATE_HOME/switchboard, else\n' +
+  'where it keeps state between runs; default $XDG_STATE_HOME/switchboard, else\n' +
     '~/.local/state/switchboard, on a Mac ~/Library/Application Support/switchboard, on Windows\n' +
     '%LOCALAPPDATA%\\switchboard',
 ];

@@ -51,6 +51,6 @@ test('what comes too late for this run is told of, after it was read', async () 
   await until(() => lines.length === 2);
   expect(lines).toEqual([
     'test info  the configuration was read again kept=0\n',
-    'test warn  some of what has changed holds only from the next start settings="http, logLevel"\n',
+    'test warn  some changes take effect after a restart settings="http, logLevel"\n',
   ]);
 });

@@ -43,7 +43,7 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
       });
       const late = await tooLate(config);
       if (late.length > 0)
-        log.warn('some of what has changed holds only from the next start', { settings: late.join(', ') });
+        log.warn('some changes take effect after a restart', { settings: late.join(', ') });
     } catch (error) {
       for (const line of problemsIn(error)) log.error(line);
       log.error(`the configuration was not read again, nothing has changed. Correct it and ${again}`);

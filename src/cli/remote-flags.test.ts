@@ -36,10 +36,10 @@ test.each([
   [['x', '--url', 'u', '--', 'node'], 'A server has a command or --url, not both.'],
   [['x', '--url', 'u', '--env', 'A=s3cret'], '--env is for a server that is started by a command'],
   [['x', '--url', 'u', '--cwd', '.'], '--cwd is for a server that is started by a command'],
-  [['x', '--header', 'A: s3cret', '--', 'node'], '--header is for a server that runs elsewhere.'],
-  [['x', '--transport', 'sse', '--', 'node'], '--transport is for a server that runs elsewhere.'],
+  [['x', '--header', 'A: s3cret', '--', 'node'], '--header is for a remote server.'],
+  [['x', '--transport', 'sse', '--', 'node'], '--transport is for a remote server.'],
   [['x', '--url', 'u', '--header', 's3cret'], '--header needs a name and a value.'],
-  [['x', '--url', 'u', '--transport', 'ws'], 'There is no transport "ws".'],
+  [['x', '--url', 'u', '--transport', 'ws'], 'Unknown transport "ws".'],
   [
     ['x', '--url', 'localhost:3000/mcp'],
     '--url "localhost:3000/mcp" is not an address that begins with http:// or',
@@ -56,7 +56,7 @@ test.each([
 
 test('a secret in the file is pointed out, and not repeated', () => {
   const remark = secretsRemark({ url: 'u', headers: { 'X-Api-Key': 's3cret' } }, 'switchboard');
-  expect(remark).toContain('X-Api-Key stands in the file as it is');
+  expect(remark).toContain('X-Api-Key is written to the file as it is');
   expect(remark).toContain('${NAME}');
   expect(remark).not.toContain('s3cret');
   expect(secretsRemark({ url: 'https://x?key=s3cret' }, 'switchboard')).toContain('A secret in the address');

@@ -3,7 +3,7 @@ import { usage, type ParsedArguments, type Flag } from './arguments.ts';
 
 /** Flags of `add` about a server that runs elsewhere. */
 export const REMOTE_FLAGS: readonly Flag[] = [
-  { name: 'url', value: 'URL', summary: 'the address of a server that runs elsewhere, instead of a command' },
+  { name: 'url', value: 'URL', summary: 'the URL of a remote server, instead of a command' },
   {
     name: 'transport',
     short: 't',
@@ -24,7 +24,7 @@ export function remoteEntry({ flags, lists, words }: ParsedArguments): RemoteEnt
   const url = flags.get('url');
   if (url === undefined) {
     const lonely = ['transport', 'header'].find((flag) => flags.has(flag));
-    if (lonely !== undefined) throw usage(`--${lonely} is for a server that runs elsewhere.`, EXAMPLE);
+    if (lonely !== undefined) throw usage(`--${lonely} is for a remote server.`, EXAMPLE);
     return undefined;
   }
   if (words.length > 1)
@@ -50,7 +50,7 @@ export function secretsRemark({ url, headers = {} }: RemoteEntry, program: strin
   const what = open === undefined ? (redactUrl(url) === url ? undefined : 'A secret in the address') : open;
   if (what === undefined) return '';
   return (
-    `${program}: ${what} stands in the file as it is. It is better kept out of it: write \${NAME} in its place, in single ` +
+    `${program}: ${what} is written to the file as it is. Better keep it out: write \${NAME} instead, in single ` +
     "quotes ('Authorization: Bearer ${NAME}'), and set NAME where the gateway is started.\n"
   );
 }
@@ -86,5 +86,5 @@ function headerOf(text: string): readonly [name: string, value: string] {
 function transportOf(given: string | undefined): RemoteEntry['type'] {
   if (given === undefined || given === 'http' || given === 'sse' || given === 'auto') return given;
   if (given === 'streamable-http') return 'http';
-  throw usage(`There is no transport ${JSON.stringify(given)}.`, 'There are http, sse and auto.');
+  throw usage(`Unknown transport ${JSON.stringify(given)}.`, 'Use http, sse or auto.');
 }

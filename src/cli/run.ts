@@ -165,15 +165,12 @@ function findEntry(name: string, variant: CliVariant): CommandEntry {
   const { program, servers } = variant;
   const guess = didYouMean(name, [...commands.map((each) => each.name), 'help']);
   const hint = [guess, servers, `${program} --help shows what there is.`].filter(Boolean);
-  throw usage(
-    `There is no command ${JSON.stringify(name)}.`,
-    servers === undefined ? hint[0] : hint.join(' '),
-  );
+  throw usage(`Unknown command ${JSON.stringify(name)}.`, servers === undefined ? hint[0] : hint.join(' '));
 }
 
 function needsConfig(command: string, { program, servers }: CliVariant): SwitchboardError {
   return usage(
-    `${program} ${command} needs --config: without it there is no configuration to look at.`,
+    `${program} ${command} needs --config: it has no default configuration.`,
     `Write ${program} --config FILE ${command}. ${servers ?? ''}`.trimEnd(),
   );
 }

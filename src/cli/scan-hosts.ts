@@ -56,7 +56,7 @@ export function scanText(
 ): string {
   if (files.length === 0) {
     return (
-      `None of the hosts that ${program} knows has left a trace on this machine.\n` +
+      `None of the hosts that ${program} supports was found on this machine.\n` +
       `They are: ${HOSTS.map(({ name }) => name).join(', ')}.\n`
     );
   }
@@ -72,8 +72,8 @@ export function scanText(
     problem === undefined ? [] : [bad(printableLine(problem))],
   );
   const next = [
-    [`${program} install HOST`, 'let it use Switchboard'],
-    [`${program} import`, 'bring the servers over that it has'],
+    [`${program} install HOST`, 'add Switchboard to it'],
+    [`${program} import`, 'import its servers'],
   ];
   return [
     table(titles, rows, bold, columns),

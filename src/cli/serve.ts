@@ -54,7 +54,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
   if (hasNothingToShow(config)) {
-    log.warn('no server can be used; this is where servers were looked for');
+    log.warn('no usable server found; searched here');
     for (const line of searchReport(config, variant.configVariant)) log.warn(line);
   }
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);

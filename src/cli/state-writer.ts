@@ -48,7 +48,7 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
       const { changedSinceStart } = await import('./missed-change.ts');
       if (isOpen && changedSinceStart(config())) missedChange();
     } catch (error) {
-      log.debug('could not write down how the servers are doing', { reason: messageOf(error) });
+      log.debug('could not write the state file', { reason: messageOf(error) });
     }
   };
   const changed = (): void => {

@@ -34,7 +34,7 @@ export function removedServers({ parts }: StoredRecord['record']): string[] {
 }
 
 function takeoverText(records: readonly StoredRecord[], program: string, { bold, columns }: Style): string {
-  if (records.length === 0) return 'No host has been taken over.\n';
+  if (records.length === 0) return 'No host is taken over.\n';
   const rows = records.map(({ record }) => [
     findHost(record.host).name,
     shortTime(record.at),

@@ -92,18 +92,18 @@ describe('mistakes are refused, with the next step', () => {
     ['ratio=Infinity', 'must be a number'],
     ['deep=yes', 'must be true or false, not "yes".'],
     ['options=a', 'must be a JSON object'],
-    ['options={a}', 'is no JSON'],
-    ['tags=[a', 'is no JSON'],
-    ['text:=hello', `is no JSON`],
-    ['nothing', '"nothing" is no argument. Write key=value'],
-    ['=5', 'is no argument'],
+    ['options={a}', 'is not valid JSON'],
+    ['tags=[a', 'is not valid JSON'],
+    ['text:=hello', `is not valid JSON`],
+    ['nothing', '"nothing" is not an argument. Write key=value'],
+    ['=5', 'is not an argument'],
   ])('%s', (word, message) => {
     expect(explained(() => readPairs([word], schema))).toContain(message);
   });
 
   test('a key given twice that is no list', () => {
     expect(explained(() => readPairs(['count=1', 'count=2'], schema))).toContain(
-      'given 2 times, but is no list',
+      'given 2 times, but is not a list',
     );
   });
 

@@ -62,7 +62,7 @@ function split(word: string): Given & { key: string } {
   const key = word.slice(0, json ? at - 1 : at);
   if (at === -1 || key === '') {
     throw usage(
-      `${JSON.stringify(word)} is no argument.`,
+      `${JSON.stringify(word)} is not an argument.`,
       'Write key=value, key:=json, or all of them as --args JSON.',
     );
   }
@@ -102,7 +102,7 @@ function valueOf(key: string, values: readonly Given[], schema: unknown): unknow
   if (values.length === 1) return single(key, only!, schema);
   const types = typesOf(schema);
   if (types.size > 0 && !types.has('array')) {
-    throw usage(`The argument ${JSON.stringify(key)} is given ${values.length} times, but is no list.`);
+    throw usage(`The argument ${JSON.stringify(key)} is given ${values.length} times, but is not a list.`);
   }
   return values.map((value) => single(key, value, itemOf(schema)));
 }
@@ -130,8 +130,8 @@ function parse(key: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw usage(
-      `The value of ${JSON.stringify(key)} is no JSON: ${error instanceof Error ? error.message : ''}`,
-      `Text in JSON stands in quotes: ${key}:='"text"'`,
+      `The value of ${JSON.stringify(key)} is not valid JSON: ${error instanceof Error ? error.message : ''}`,
+      `Put JSON strings in quotes: ${key}:='"text"'`,
     );
   }
 }

@@ -13,7 +13,7 @@ describe('a result for a person', () => {
     ];
     expect(resultText({ content })).toBe(
       'one\ntwo\n[image/png, 12 kB]\n[resource, file:///a, a, text/plain]\n[resource, file:///b, 5 bytes]\n' +
-        '[hologram, 29 bytes]\n[something that is no content]\n',
+        '[hologram, 29 bytes]\n[not a content block]\n',
     );
   });
 

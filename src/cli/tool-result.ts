@@ -14,7 +14,7 @@ export function resultText(result: JsonObject, saved: ReadonlyMap<unknown, strin
 }
 
 function partText(part: unknown, file: string): string {
-  if (!isObject(part)) return '[something that is no content]';
+  if (!isObject(part)) return '[not a content block]';
   switch (part.type) {
     case 'text':
       return plain(string(part.text).replaceAll('\r\n', '\n'));

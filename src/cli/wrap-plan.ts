@@ -70,7 +70,7 @@ export function refuseForeign(server: ServerDefinition, config: LoadedConfig, pr
   };
   const instead = `Put the server into the configuration instead (${program} add ${name} …), and wrap it there.`;
   if (server.kind === 'builtin')
-    refuse(`${shown} is a part of this program, and has no tools to be wrapped.`, 'Wrap another server.');
+    refuse(`${shown} is built in and has no tools to wrap.`, 'Wrap another server.');
   if (server.language !== undefined)
     refuse(`${shown} has a model already: "language" in ${origin.file}.`, 'Change it there, or take it out.');
   if (dirname(origin.file) === config.directory || basename(origin.file) !== WRAP_CONFIG_FILE)

@@ -91,7 +91,7 @@ export async function childCandidate(
   if (entry.disabled !== true && !START_KEYS.some((key) => Object.hasOwn(entry, key))) {
     const why =
       'says nothing about how to start it; add for example ' +
-      '"command": {"cmd": "node", "args": ["dist/index.js"]}, or "url" where it runs elsewhere';
+      '"command": {"cmd": "node", "args": ["dist/index.js"]}, or "url" for a remote server';
     warn(unusableWarning(name, { file, path: ['command'] }, why));
     return { ...candidate, definition: { kind: 'unusable', entry } };
   }

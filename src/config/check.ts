@@ -53,6 +53,6 @@ export function allProblems({ fatal, servers }: CheckedConfig): ConfigProblem[] 
 export function invalidConfig(file: string, problems: readonly ConfigProblem[]): SwitchboardError {
   const lines = problems.map(({ path, message }) => describeWarning({ file, key: keyPath(path), message }));
   return new SwitchboardError('CONFIG_INVALID', lines.join('\n'), {
-    hint: 'Correct the configuration and start again.',
+    hint: 'Fix the configuration and start again.',
   });
 }

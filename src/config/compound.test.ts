@@ -65,12 +65,12 @@ test('a server that is not there is pointed out, and why; the tool stays', async
   const start = `${project.path('switchboard.config.json')}: tools.all.subtools.`;
   const said = warnings.map((warning) => `${warning.level} ${describeWarning(warning)}`);
   expect(said.filter((line) => line.includes(start)).map((line) => line.replace(start, ''))).toEqual([
-    'warn gihtub: there is no server of this name; its tools are left out. Did you mean "github"?',
-    'warn elsewhere: there is no server of this name; its tools are left out.',
+    'warn gihtub: unknown server; its tools are left out. Did you mean "github"?',
+    'warn elsewhere: unknown server; its tools are left out.',
     'warn off: this server is disabled; its tools are left out',
     'warn unset: this server cannot be used; its tools are left out',
     'warn remote: this server cannot be used; its tools are left out',
-    'warn constructor: there is no server of this name; its tools are left out.',
+    'warn constructor: unknown server; its tools are left out.',
   ]);
   expect(compounds[0]?.subtools).toHaveLength(7);
 });

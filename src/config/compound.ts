@@ -4,7 +4,7 @@ import { keyPath } from './problem.ts';
 import type { ConfigInput } from './schema/config.ts';
 import type { Origin } from './tool-settings.ts';
 
-/** One tool that stands for several tools of several servers. */
+/** One tool that combines tools of several servers. */
 export interface CompoundDefinition {
   readonly name: string;
   readonly description: string;
@@ -55,5 +55,5 @@ function whyMissing(server: string, used: ReadonlySet<string>, { disabled, defin
   if (disabled.includes(server)) return 'this server is disabled; its tools are left out';
   if (defined.has(server)) return 'this server cannot be used; its tools are left out';
   const guess = didYouMean(server, used);
-  return `there is no server of this name; its tools are left out.${guess === undefined ? '' : ` ${guess}`}`;
+  return `unknown server; its tools are left out.${guess === undefined ? '' : ` ${guess}`}`;
 }

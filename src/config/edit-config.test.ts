@@ -146,7 +146,7 @@ describe('nothing is changed', () => {
     expect(await refused(before, { change: (text) => withServer(text, 'b', { comand: 'x' }) })).toMatchObject(
       {
         code: 'CONFIG_INVALID',
-        message: expect.stringMatching(/would not be right: mcpServers\.b: needs "command" or "url"/),
+        message: expect.stringMatching(/would be invalid: mcpServers\.b: needs "command" or "url"/),
         hint: 'Nothing was changed.',
       },
     );

@@ -77,7 +77,7 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
     await sleep(Math.random() * PAUSE_MS);
   }
   throw new SwitchboardError('CONFIG_BUSY', `${whatOf(options)} is being changed by another program.`, {
-    hint: 'Nothing was changed. Try again when it is done.',
+    hint: 'Nothing was changed. Try again later.',
   });
 }
 
@@ -159,7 +159,7 @@ async function refuseWorse(
   const problems = allProblems(await checkConfig(parseJsonFile(file, text), variant)).map(described);
   const worse = problems.filter((problem) => !known.includes(problem));
   if (worse.length === 0) return;
-  const message = worse.map((problem) => `${file} would not be right: ${problem}`).join('\n');
+  const message = worse.map((problem) => `${file} would be invalid: ${problem}`).join('\n');
   throw new SwitchboardError('CONFIG_INVALID', message, { hint: 'Nothing was changed.' });
 }
 
@@ -179,7 +179,9 @@ function doing<T>(file: string, what: 'read' | 'written', act: () => T): T {
     const code = what === 'read' ? 'CONFIG_UNREADABLE' : 'CONFIG_NOT_WRITABLE';
     throw new SwitchboardError(code, `${file}: cannot be ${what}: ${messageOf(cause)}`, {
       hint:
-        what === 'read' ? undefined : 'Nothing was changed. Check the rights of the file and its directory.',
+        what === 'read'
+          ? undefined
+          : 'Nothing was changed. Check the permissions of the file and its directory.',
       cause,
     });
   }

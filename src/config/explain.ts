@@ -30,8 +30,8 @@ export function explainServer(entry: unknown): ExplainedProblem[] {
 const NEITHER: ConfigProblem = {
   path: [],
   message:
-    'needs "command" or "url": the program to start, for example "command": "npx", or the address of a server that runs ' +
-    'elsewhere',
+    'needs "command" or "url": the program to start, for example "command": "npx", or the URL of a remote ' +
+    'server',
 };
 
 /** What is wrong with the name of a server. */

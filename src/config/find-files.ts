@@ -47,7 +47,7 @@ function expanded(pattern: string): string[] {
   if (patterns !== undefined) return patterns;
   throw new SwitchboardError(
     'GLOB_TOO_BROAD',
-    `The pattern ${JSON.stringify(pattern)} stands for too many patterns.`,
+    `The pattern ${JSON.stringify(pattern)} expands to too many patterns.`,
     {
       hint: 'Use fewer {a,b} groups.',
     },

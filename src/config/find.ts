@@ -102,7 +102,7 @@ export function configsIn(directory: string): string[] {
 /** The file somebody named, which must be there. */
 export function existingConfig(path: string, variant: ProgramVariant = SWITCHBOARD): string {
   const usual = variant.configFile ?? CONFIG_NAMES[0]!;
-  const advice = (): string => whereElse(path) ?? `Check the path; without one, ${usual} is looked for.`;
+  const advice = (): string => whereElse(path) ?? `Check the path; without one, ${usual} is used.`;
   return existing(path, usual, advice);
 }
 
@@ -126,7 +126,7 @@ function projectConfigs(cwd: string, userDirectory: string, home = homeDirectory
 function existing(file: string, usual: string, advice: () => string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) {
-    throw new SwitchboardError('CONFIG_NOT_FOUND', `There is no configuration file ${file}.`, {
+    throw new SwitchboardError('CONFIG_NOT_FOUND', `Configuration file not found: ${file}.`, {
       hint: advice(),
     });
   }

@@ -40,9 +40,9 @@ test('the settings do not hold it', async () => {
 test.each([
   ['a variable that is not set', {}, 'the environment variable TOKEN is not set.'],
   ['a short one', { TOKEN: 'only-15-letters' }, 'must have 16 characters or more'],
-  ['one with a space', { TOKEN: 'abcdefgh ijklmnopq' }, 'no spaces'],
-  ['one with a line break', { TOKEN: `${GOOD}\n` }, 'no spaces'],
-  ['one with other letters', { TOKEN: `${GOOD}é` }, 'letters, digits and signs of ASCII only'],
+  ['one with a space', { TOKEN: 'abcdefgh ijklmnopq' }, 'without spaces'],
+  ['one with a line break', { TOKEN: `${GOOD}\n` }, 'without spaces'],
+  ['one with other letters', { TOKEN: `${GOOD}é` }, 'only printable ASCII'],
 ])('%s is refused, without being shown', async (_, env, expected) => {
   const config = await load('${TOKEN}');
   const error = failure(config, env);

@@ -32,7 +32,7 @@ export function httpTokenOf(
 /** Throws a SwitchboardError TOKEN_UNUSABLE, without the value, for a token that no client could send or anybody guess. */
 export function refuseWeakToken(token: string, from: string): void {
   const why = !/^[\x21-\x7e]*$/.test(token)
-    ? 'may have letters, digits and signs of ASCII only, no spaces'
+    ? 'may contain only printable ASCII characters without spaces'
     : token.length < LEAST_CHARS
       ? `must have ${LEAST_CHARS} characters or more, or it could be guessed`
       : undefined;

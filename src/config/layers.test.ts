@@ -212,7 +212,7 @@ test('where no file can be used, it is an error', async () => {
 test("what is said about a server of another project is no typo in the user's file", async () => {
   const { load, projectFile } = person({ suites: { elsewhere: {} } }, { suites: { typo: {} } });
   const loaded = await load();
-  expect(warningText(loaded)).toBe(`${projectFile}: suites.typo: there is no server of this name.`);
+  expect(warningText(loaded)).toBe(`${projectFile}: suites.typo: unknown server.`);
 });
 
 test('descriptions of both are read', async () => {

@@ -142,7 +142,7 @@ describe('mcpServers', () => {
     ],
     [
       { url: 'http://x', headers: { A: 's3cret\r\nB: c' } },
-      'mcpServers.bad.headers.A: holds a character that a header cannot carry; the server cannot be used',
+      'mcpServers.bad.headers.A: contains a character that is not allowed in a header; the server cannot be used',
     ],
     [
       { url: 'http://x', headers: { A: 'x', a: 'y' } },
@@ -278,7 +278,7 @@ describe('mcpServers', () => {
     expect(text).toContain('mcpServers.a.args[0]: the environment variable ALSO_MISSING is not set');
     expect(text).toContain('mcpServers.a.env.U: ${input:…} cannot be filled in here');
     expect(text).toContain('the command of "b" is empty');
-    expect(text).toContain('mcpServers.c.env.N: holds a NUL character');
+    expect(text).toContain('mcpServers.c.env.N: contains a NUL character');
     expect(text).not.toMatch(/s3cret|pre-/);
   });
 
@@ -364,8 +364,6 @@ describe('suites', () => {
         'switchboard.config.json': { suites: { playwrigth: {} }, mcpServers: { playwright: echo } },
       }),
     );
-    expect(warningText(loaded)).toContain(
-      'suites.playwrigth: there is no server of this name. Did you mean "playwright"?',
-    );
+    expect(warningText(loaded)).toContain('suites.playwrigth: unknown server. Did you mean "playwright"?');
   });
 });

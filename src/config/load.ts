@@ -115,7 +115,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     // Their names go to a model: one that no server may have is not shown.
     ...read.filter((each) => !isAllowed(each) && isServerName(each.name)).slice(0, MOST_SHOWN),
   ];
-  const howToAllow = `Look at it and run: ${variant.program ?? 'switchboard'} allow ${shellWord(directory)}`;
+  const howToAllow = `Review it, then run: ${variant.program ?? 'switchboard'} allow ${shellWord(directory)}`;
   const suiteFiles = filesOf(layers, 'suites');
   const { servers, disabled, unusable, order } = resolveServers(candidates, {
     settings,
@@ -174,7 +174,7 @@ function notAllowedIn(
   // All of it, however long: a yes is for the whole file.
   const runs = waiting
     .filter((each) => files.some(({ path }) => path === each.file))
-    .map((each) => `${describeLaunch(each)}${replaces(each) ? ', in place of your own' : ''}`);
+    .map((each) => `${describeLaunch(each)}${replaces(each) ? ', instead of your own' : ''}`);
   const configured = files.find(({ path }) => path === file);
   return { directory, files, runs: [...runs, ...describeSettings(configured?.path)] };
 }
@@ -202,7 +202,7 @@ function warnAboutUnusedSuites(
   for (const name of Object.keys(config.suites ?? {})) {
     if (names.has(name)) continue;
     const guess = didYouMean(name, names);
-    const message = `there is no server of this name.${guess === undefined ? '' : ` ${guess}`}`;
+    const message = `unknown server.${guess === undefined ? '' : ` ${guess}`}`;
     // Servers that come while we run may have the name, and the user's settings may be about those of other projects.
     const level = management.enabled || scope === 'user' ? 'info' : 'warn';
     warn({ file: file ?? '', key: keyPath(['suites', name]), message, level });

@@ -90,6 +90,6 @@ test('settings for a server that may still come are no reason for a warning', as
   const suites = { later: { exposure: 'flat' } };
   const [warning] = (await load({ management: true, suites })).warnings;
   expect(warning?.level).toBe('info');
-  expect(describeWarning(warning!)).toContain('suites.later: there is no server of this name');
+  expect(describeWarning(warning!)).toContain('suites.later: unknown server');
   expect((await load({ suites })).warnings[0]?.level).toBe('warn');
 });

@@ -40,7 +40,7 @@ test.each(['', '// with a comment\n'])(
     const text = `${comment}{"mcpServers": {\n"a": {"command": "x"},\n"b": {"command": "x"},\n"a": {"command": "y"}}}`;
     const first = comment === '' ? 2 : 3;
     expect(await warningsOf(text)).toEqual([
-      `switchboard.config.json: mcpServers.a: is there twice, on lines ${first} and ${first + 2}; the last one is used`,
+      `switchboard.config.json: mcpServers.a: appears twice, on lines ${first} and ${first + 2}; the last one is used`,
     ]);
   },
 );

@@ -68,12 +68,10 @@ test('a program that needs its file says where it was looked for and what to do'
     loadConfig({ cwd: project.dir, configPath, env: {}, variant: coordinator });
   expect(await failure(load())).toMatchObject({
     code: 'CONFIG_NOT_FOUND',
-    message: `There is no configuration file ${project.path('config.json')}.`,
+    message: `Configuration file not found: ${project.path('config.json')}.`,
     hint: 'Set MCP_PROXY_CONFIG_PATH to your configuration file.',
   });
-  expect((await failure(load('other.yaml'))).hint).toBe(
-    'Check the path; without one, config.json is looked for.',
-  );
+  expect((await failure(load('other.yaml'))).hint).toBe('Check the path; without one, config.json is used.');
   expect((await failure(load('sub'))).hint).toContain(project.path('sub/config.json'));
   project.write('config.json/x', '');
   expect((await failure(load())).message).toContain('is a directory');

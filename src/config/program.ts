@@ -20,7 +20,7 @@ export function fillInProgram(
   const fill = (text: string, ...path: (string | number)[]): string => {
     const location = { file: candidate.file, path: [...candidate.path, ...path] };
     const filled = candidate.literal === true ? text : filler.fill(text, location);
-    if (filled.includes('\0')) filler.fail(location, 'holds a NUL character');
+    if (filled.includes('\0')) filler.fail(location, 'contains a NUL character');
     return filled;
   };
 

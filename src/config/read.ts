@@ -35,7 +35,7 @@ export function parseJsonFile(file: string, text: string, warn?: Warn): unknown 
   try {
     if (warn === undefined) return parseJsonc(text);
     return parseJsoncWithRepeats(text, ({ path, lines: [first, second] }) => {
-      const message = `is there twice, on lines ${first} and ${second}; the last one is used`;
+      const message = `appears twice, on lines ${first} and ${second}; the last one is used`;
       warn({ file, key: keyPath(path), message, level: 'warn' });
     });
   } catch (cause) {

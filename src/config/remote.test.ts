@@ -81,7 +81,7 @@ describe('an entry of our own', () => {
     ],
     [
       { url: 'https://x', headers: { A: '${LINES}' } },
-      'mcpServers.r.headers.A: holds a character that a header cannot carry',
+      'mcpServers.r.headers.A: contains a character that is not allowed in a header',
     ],
   ])('%j cannot be used, and the warning names the key alone', async (entry, expected) => {
     const loaded = await own(entry, { BAD: 'file:///s3cret', LINES: 's3cret\nX: y' });

@@ -49,7 +49,8 @@ export function fillInRemote(
     }
     // Whitespace at the ends is no part of a header; a line break there comes from reading a token out of a file.
     const value = fill(header).trim();
-    if (!SENDABLE.test(value)) filler.fail({ file, path }, 'holds a character that a header cannot carry');
+    if (!SENDABLE.test(value))
+      filler.fail({ file, path }, 'contains a character that is not allowed in a header');
     if (filled.has(id)) filler.fail({ file, path }, 'is the same header as one before it');
     filled.set(id, { name: header.name, value });
   }

@@ -96,7 +96,7 @@ export function resolveServers(
     const server = defineServer(candidate, options);
     if (server === undefined) unusable.push(unusableServer(candidate, options));
     else if (server.kind === 'stdio' && isOurselves(server)) {
-      const message = `"${name}" starts Switchboard itself and is left out, or it would start itself without end`;
+      const message = `"${name}" starts Switchboard itself and is left out to avoid an endless loop`;
       warn({ ...origin(candidate), message, level: 'info', server: name });
     } else servers.push(server);
   }

@@ -142,10 +142,10 @@ describe('is refused, each with its own sentence:', () => {
     ['', 'A server needs a name.'],
     [' ', 'A server needs a name.'],
     ['x'.repeat(65), 'The name of a server has at most 64 characters; this one has 65.'],
-    ['a\u001bb', 'The name "a\\x1bb" holds a control character.'],
-    ['a\0', 'The name "a\\x00" holds a control character.'],
-    ['a__b', 'The name "a__b" holds "__", which stands between a server and its tool.'],
-    ['__', 'The name "__" holds "__", which stands between a server and its tool.'],
+    ['a\u001bb', 'The name "a\\x1bb" contains a control character.'],
+    ['a\0', 'The name "a\\x00" contains a control character.'],
+    ['a__b', 'The name "a__b" contains "__", which separates a server from its tool.'],
+    ['__', 'The name "__" contains "__", which separates a server from its tool.'],
     ['a_', 'The name "a_" ends in "_", which would run into the "__" before its tools.'],
   ])('the name %j', (name, message) => {
     expect(failure(name)).toMatchObject({ code: 'SERVER_INVALID', message, hint: expect.any(String) });
@@ -159,8 +159,11 @@ describe('is refused, each with its own sentence:', () => {
     [{ command: 'x', cwd: '/a\0' }, 'A NUL character in the working directory cannot be passed on.'],
     [{ command: 'x', env: { A: 's3cret\0' } }, 'A NUL character in the environment cannot be passed on.'],
     [{ command: 'x', env: { 'A\0': '' } }, 'A NUL character in the environment cannot be passed on.'],
-    [{ command: 'x', env: { '': '' } }, 'The name of an environment variable is empty or holds "=".'],
-    [{ command: 'x', env: { 'A=s3cret': '' } }, 'The name of an environment variable is empty or holds "=".'],
+    [{ command: 'x', env: { '': '' } }, 'The name of an environment variable is empty or contains "=".'],
+    [
+      { command: 'x', env: { 'A=s3cret': '' } },
+      'The name of an environment variable is empty or contains "=".',
+    ],
   ])('%j', (entry, message) => {
     expect(failure('a', entry)).toMatchObject({ code: 'SERVER_INVALID', message, hint: expect.any(String) });
   });

@@ -52,7 +52,7 @@ export function defineRuntimeServer(
   const ourScript = context.ourScript ?? process.argv[1];
   if (recursionGuard(ourScript)({ command, args, cwd })) {
     throw invalid(
-      `${quoted(name)} would start this gateway itself, which would start itself again, without end.`,
+      `${quoted(name)} would start this gateway itself, in an endless loop.`,
       'Name the server you want to reach through it.',
     );
   }
@@ -100,11 +100,11 @@ export function refuseBadName(name: string): void {
     );
   }
   if (/\p{Cc}/u.test(name)) {
-    throw invalid(`The name ${quoted(name)} holds a control character.`, 'Use letters, digits and "-".');
+    throw invalid(`The name ${quoted(name)} contains a control character.`, 'Use letters, digits and "-".');
   }
   if (name.includes('__')) {
     throw invalid(
-      `The name ${quoted(name)} holds "__", which stands between a server and its tool.`,
+      `The name ${quoted(name)} contains "__", which separates a server from its tool.`,
       'Use a single "_", or "-".',
     );
   }
@@ -121,7 +121,7 @@ function refuseBadEntry({ command, args = [], env = {}, cwd = '' }: RuntimeEntry
     throw invalid('The command is empty.', 'Name the program to start, for example "npx".');
   if (Object.keys(env).some((variable) => variable === '' || variable.includes('='))) {
     throw invalid(
-      'The name of an environment variable is empty or holds "=".',
+      'The name of an environment variable is empty or contains "=".',
       'Give each variable as a name and a value of its own.',
     );
   }

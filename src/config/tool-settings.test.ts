@@ -132,8 +132,8 @@ describe('how a tool looks', () => {
       },
     });
     expect(warningTexts(loaded)).toEqual([
-      'warn mcpServers.a.exposedTools[0].exposed: "t" is already renamed to "two" in mcpServers.a.tools.t, which holds',
-      'warn mcpServers.a.exposedTools[3].exposed: "v" is already renamed to "first" in mcpServers.a.exposedTools[2], which holds',
+      'warn mcpServers.a.exposedTools[0].exposed: "t" is already renamed to "two" in mcpServers.a.tools.t, which is used',
+      'warn mcpServers.a.exposedTools[3].exposed: "v" is already renamed to "first" in mcpServers.a.exposedTools[2], which is used',
     ]);
     const shapes = [...loaded.servers[0]!.tools.shapes];
     expect(shapes.map(([tool, { exposed }]) => [tool, exposed])).toEqual([

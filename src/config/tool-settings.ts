@@ -130,7 +130,7 @@ function shapesAt(source: ToolSettingSource, renames: boolean, warn: Warn): Map<
     if (known?.exposed === undefined) {
       shapes.set(original, { location: here, ...known, exposed });
     } else if (known.exposed !== exposed) {
-      const message = `"${original}" is already renamed to "${known.exposed}" in ${keyPath(known.location.path)}, which holds`;
+      const message = `"${original}" is already renamed to "${known.exposed}" in ${keyPath(known.location.path)}, which is used`;
       warn({ ...originOf(within(here, 'exposed')), message, level: 'warn' });
     }
   }

@@ -134,7 +134,7 @@ test('a host goes by several names, and nothing else is one', () => {
   expect(findHost('Claude').name).toBe('claude-code');
   expect(findHost('desktop').name).toBe('claude-desktop');
   expect(findHost('code').name).toBe('vscode');
-  expect(() => findHost('curser')).toThrow('There is no host "curser".');
+  expect(() => findHost('curser')).toThrow('Unknown host "curser".');
   const words = HOSTS.flatMap(({ name, aliases }) => [name, ...aliases]);
   expect(new Set(words).size).toBe(words.length);
 });

@@ -35,7 +35,7 @@ export function findHost(word: string): Host {
   if (host !== undefined) return host;
   const names = HOSTS.map(({ name }) => name);
   const guess = didYouMean(wanted, [...names, ...HOSTS.flatMap(({ aliases }) => aliases)]);
-  throw new SwitchboardError('USAGE', `There is no host ${JSON.stringify(word)}.`, {
+  throw new SwitchboardError('USAGE', `Unknown host ${JSON.stringify(word)}.`, {
     hint: `${guess === undefined ? '' : `${guess} `}There are: ${names.join(', ')}.`,
   });
 }

@@ -125,7 +125,7 @@ function writing<T>(file: string, act: () => T): T {
   } catch (cause) {
     if (cause instanceof SwitchboardError) throw cause;
     throw new SwitchboardError('HOST_FILE_NOT_WRITABLE', `${file} cannot be written: ${messageOf(cause)}.`, {
-      hint: 'Nothing was changed. Check the rights of the file and its directory.',
+      hint: 'Nothing was changed. Check the permissions of the file and its directory.',
       cause,
     });
   }

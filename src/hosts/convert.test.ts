@@ -183,10 +183,10 @@ test('a program keeps its directory, its switches and its lists of tools; what i
 });
 
 test('what is no server is left out', () => {
-  expect(entryOf('cursor', 'x')).toBe('it is no object');
-  expect(entryOf('cursor', {})).toBe('it has neither a command nor an address');
+  expect(entryOf('cursor', 'x')).toBe('it is not an object');
+  expect(entryOf('cursor', {})).toBe('it has no command and no URL');
   expect(entryOf('cursor', { command: 'c', args: [{}] })).toBe(
-    'it has a list with something in it that is no text',
+    'it has a list with an item that is not a text',
   );
   expect(entryOf('vscode', { url: 'unix:///run/x.sock' })).toBe(
     'it has an address that begins with neither http:// nor https://',

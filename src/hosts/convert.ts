@@ -45,7 +45,7 @@ export function convertServer(
   where: HostEnvironment,
 ): ConversionResult {
   const value = plainEntry(given);
-  if (!isTable(value)) return { kind: 'unusable', why: 'it is no object' };
+  if (!isTable(value)) return { kind: 'unusable', why: 'it is not an object' };
   const variables: string[] = [...textsIn(value.env_vars)];
   const notes: string[] = [];
   const context = { references: location.host.references, where, project: location.project };
@@ -109,7 +109,7 @@ function programIn(
   converter: TextConverter,
 ): ConvertedEntry {
   if (typeof command !== 'string' || command.trim() === '')
-    throw new ConversionError('has neither a command nor an address');
+    throw new ConversionError('has no command and no URL');
   if (type !== undefined && type !== 'stdio' && type !== 'local')
     throw new ConversionError(`is of the type ${JSON.stringify(type)}, but has a command`);
   const directory = typeof cwd === 'string' && cwd !== '' ? converter.text(cwd) : project && escaped(project);
@@ -210,7 +210,7 @@ function textsIn(value: unknown): string[] {
     // Codex may say where a variable comes from.
     if (isTable(each) && typeof each.name === 'string') return each.name;
     if (typeof each === 'number' || typeof each === 'boolean') return String(each);
-    throw new ConversionError('has a list with something in it that is no text');
+    throw new ConversionError('has a list with an item that is not a text');
   });
 }
 

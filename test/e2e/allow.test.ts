@@ -399,7 +399,7 @@ test('allow shows everything that a yes is for: what replaces your own, and the 
   expect(added.code).toBe(0);
   const { stdout } = await run(repo, ['allow', '--json']);
   const { runs } = JSON.parse(stdout) as { runs: string[] };
-  expect(runs.find((line) => line.startsWith('memory: '))).toMatch(/server\.mjs, in place of your own$/);
+  expect(runs.find((line) => line.startsWith('memory: '))).toMatch(/server\.mjs, instead of your own$/);
   expect(runs.find((line) => line.startsWith('server59: '))).toContain('(in deep)');
 });
 

@@ -131,8 +131,8 @@ describe('help and mistakes', () => {
   });
 
   test.each([
-    [['doctro'], 'There is no command "doctro".\n  Did you mean "doctor"?'],
-    [['list', '--jsno'], 'There is no flag "--jsno" here.\n  Did you mean "--json"?'],
+    [['doctro'], 'Unknown command "doctro".\n  Did you mean "doctor"?'],
+    [['list', '--jsno'], 'Unknown flag "--jsno".\n  Did you mean "--json"?'],
     [['--confg', 'x'], 'Did you mean "--config"?'],
     [['tools', 'ecko'], 'No server named "ecko".\n  Did you mean "echo"?'],
     [['call', 'echo'], 'call needs a server and a tool.'],
@@ -147,7 +147,7 @@ describe('help and mistakes', () => {
     [['--config', 'a', 'list', '--config', 'b'], '--config is given twice.'],
     [['--http', '0', '--http', '0'], '--http is given twice.'],
     [['list', 'echo'], 'list takes no arguments.'],
-    [['list', '--log-level', 'loud'], 'There is no log level "loud".'],
+    [['list', '--log-level', 'loud'], 'Unknown log level "loud".'],
     [['--log-level', 'wran'], 'Did you mean "warn"?'],
   ])('%j is refused with the next step', async (args, message) => {
     const { code, stdout, stderr } = await run(echoProject(), args);
@@ -321,7 +321,7 @@ describe('list', () => {
     const client = startClient({ cwd: project.dir, env });
     await client.initialize();
     await client.call('echo_suite', { action: 'introspect' });
-    await client.waitForStderr(/could not write down how the servers are doing/);
+    await client.waitForStderr(/could not write the state file/);
     expect(textOf(await client.call('echo_suite', { action: 'call', subtool: 'canary' }))).toBeDefined();
     expect((await client.close()).code).toBe(0);
   });
@@ -335,7 +335,7 @@ describe('list', () => {
     });
     const { code, stderr, stdout } = await run(project, ['list']);
     expect(code).toBe(0);
-    expect(stderr).toContain('suites.nobody: there is no server of this name');
+    expect(stderr).toContain('suites.nobody: unknown server');
     expect(stderr).not.toContain('NOT_SET_ANYWHERE');
     expect(stdout).toMatch(/unset .*NOT_SET_ANYWHERE is not set/);
     expect((await run(project, ['list', '--log-level', 'error'])).stderr).toBe('');
@@ -703,7 +703,7 @@ describe('dry-run', () => {
     expect(stdout).toMatch(/^ {4}flat__add +Adds two numbers\.$/m);
     expect(stdout).toMatch(/^ {2}- big +hidden by hiddenTools$/m);
     expect(stdout).toContain('mcpServers.flat.hiddenTools[1]: "biig" matches no tool');
-    expect(stdout).toMatch(/^hidden → hidden .*\n {2}- echo +not shown to hosts$/m);
+    expect(stdout).toMatch(/^hidden → hidden .*\n {2}- echo +not exposed to hosts$/m);
     expect(stdout).toContain(
       'compound tools\n  both  hidden/echo, flat/add, flat/slow_eco\n    ! the server "flat" has no tool "slow_eco". Did you mean "slow_echo"?\n',
     );
@@ -809,11 +809,11 @@ describe('doctor', () => {
     });
     const { code, stdout } = await run(project, ['doctor']);
     expect(code).toBe(1);
-    expect(stdout).toContain('✗ there is no command "no-such-command-here" on its PATH');
+    expect(stdout).toContain('✗ command not found on its PATH: "no-such-command-here"');
     expect(stdout).toContain('Install it, or write its full path');
     expect(stdout).toContain(`✗ its working directory ${project.path('not/there')} does not exist`);
     expect(stdout).toContain(`✗ the script ${project.path('dist/missing.js')} does not exist`);
-    expect(stdout).toContain('✗ there is no command "node" on its PATH');
+    expect(stdout).toContain('✗ command not found on its PATH: "node"');
     expect(stdout).toMatch(/^✗ unset cannot be used: .*NOT_SET_ANYWHERE is not set/m);
     expect(stdout).toContain('- off is turned off');
     expect(stdout).toContain('✓ echo');
@@ -863,8 +863,8 @@ describe('doctor', () => {
     });
     const { code, stdout } = await run(project, ['doctor']);
     expect(code).toBe(1);
-    expect(stdout).toContain('✗ t → ecko/echo\n  ✗ there is no server "ecko"');
-    expect(stdout).toContain(`✗ the log directory ${project.path('file')} is no directory`);
+    expect(stdout).toContain('✗ t → ecko/echo\n  ✗ unknown server "ecko"');
+    expect(stdout).toContain(`✗ the log directory ${project.path('file')} is not a directory`);
   });
 
   test('a token for HTTP that cannot be filled in is a finding', async () => {

@@ -101,7 +101,7 @@ describe('add', () => {
     expect(stdout).toBe(
       `Added "db" to ${project.path(CONFIG)}. A backup is in ${keptOf(project)[0]!.path}.\n` +
         `  node server.js --read-only --json -- 'a b'\n` +
-        'No gateway runs with this configuration now; the next one reads it.\n',
+        'No gateway is running with this configuration; the next one reads it.\n',
     );
     const after = project.read(CONFIG);
     const [head, tail] = COMMENTED.split('  },\n  "logLevel"');
@@ -255,13 +255,13 @@ describe('add', () => {
     [['add', 'x', 'npx', '--config', 'p'], 2, 'It is not clear whose flag "--config" is'],
     [['add', 'x', '--env', 'swordfish', '--', 'y'], 2, '--env needs a name and a value.'],
     [['add', 'x', '--env', '=swordfish', '--', 'y'], 2, '--env needs a name and a value.'],
-    [['add', 'a__b', 'y'], 2, 'holds "__"'],
+    [['add', 'a__b', 'y'], 2, 'contains "__"'],
     [['add', '', 'y'], 2, 'A server needs a name.'],
     [['add', 'x', '--', ' '], 2, 'The command is empty.'],
     [['add', 'x', '--', NODE, join(ROOT, 'dist/index.js')], 2, 'would start this gateway itself'],
     [['add', 'x', '--repalce', '--', 'y'], 2, 'Did you mean "--replace"?'],
     [['add', 'files', 'y'], 2, ' already.\n  Remove it first'],
-    [['add', 'x', '--config', 'no.json', '--', 'y'], 78, 'There is no configuration file'],
+    [['add', 'x', '--config', 'no.json', '--', 'y'], 78, 'Configuration file not found'],
     [['add', 'x', 'https://x.test/mcp'], 2, 'switchboard add x --url https://x.test/mcp'],
     [['add', 'x', '--url', 'localhost:3000/mcp'], 2, 'Write --url http://localhost:3000/mcp'],
     [['remove'], 2, 'remove needs the name of one server.'],
@@ -320,7 +320,7 @@ describe('add', () => {
     const secret = await run(project, ['add', 'old', '--replace', '--env', 'A=swordfish', 'new']);
     expect(secret.code).toBe(0);
     const hidden = await run(project, ['add', 'old', '--replace', '--dry-run', '--env', 'A=other', 'new']);
-    expect(hidden.stdout).toBe(`In ${project.path(CONFIG)} only values that are not shown would change.\n`);
+    expect(hidden.stdout).toBe(`In ${project.path(CONFIG)} only secret values would change.\n`);
   });
 
   test('a server that another file defines is named with its file', async () => {
@@ -457,7 +457,7 @@ describe('remove', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('suites.a in that file still speaks of it.\ntools.both in that file still');
     expect(stdout).toContain(
-      `The server of this name in ${project.path('mcps/a/.mcp.json')} takes its place.`,
+      `The server of this name in ${project.path('mcps/a/.mcp.json')} is used instead.`,
     );
   });
 });
@@ -474,7 +474,7 @@ describe('a running gateway', () => {
     let seen = client.messages.length;
     const added = await run(project, ['add', 'c', '--start', ...ECHO]);
     expect(added.code).toBe(0);
-    expect(added.stdout).toContain(`Told to read it again: switchboard, pid ${client.pid}.\n`);
+    expect(added.stdout).toContain(`Reload signal sent to switchboard, pid ${client.pid}.\n`);
     await toldOfNewTools(client, seen);
     expect(await toolNames(client)).toEqual(['a_suite', 'b_suite', 'c_suite']);
     const c = await pidOf(client, 'c');
@@ -519,7 +519,7 @@ describe('a running gateway', () => {
     const { code, stdout } = await run(project, ['reload']);
     expect(code).toBe(0);
     expect(stdout).toBe(
-      `Told 2 gateways to read ${project.path(CONFIG)} again:\n` +
+      `Told 2 gateways to reload ${project.path(CONFIG)}:\n` +
         `  switchboard, pid ${second.pid}\n  switchboard, pid ${client.pid}\n`,
     );
     await toldOfNewTools(client, seen);
@@ -558,9 +558,7 @@ describe('a running gateway', () => {
     const client = await startGateway(project);
     const quiet = await run(project, ['add', 'b', '--no-reload', ...ECHO]);
     expect(quiet.code).toBe(0);
-    expect(quiet.stdout).toContain(
-      `Not told to read it again: switchboard, pid ${client.pid} (--no-reload).`,
-    );
+    expect(quiet.stdout).toContain(`No reload signal sent to switchboard, pid ${client.pid} (--no-reload).`);
     const { json } = await run(project, ['add', 'b', '--replace', '--json', ...ECHO]);
     expect(json.gateways).toEqual([
       { pid: client.pid, program: 'switchboard', told: false, reason: 'nothing has changed' },
@@ -577,7 +575,7 @@ describe('a running gateway', () => {
     const client = await startGateway(project);
     expect(await toolNames(client)).toEqual(['switchboard_setup']);
     const first = await run(project, ['add', 'a', ...ECHO]);
-    expect(first.stdout).toContain(`Told to read it again: switchboard, pid ${client.pid}.`);
+    expect(first.stdout).toContain(`Reload signal sent to switchboard, pid ${client.pid}.`);
     await until(async () => (await toolNames(client)).includes('a_suite'));
     // From now on it is one of this file.
     await until(async () => (await run(project, ['list', '--json'])).json.gateways.length === 1);
@@ -651,7 +649,7 @@ describe('list', () => {
       { name: 'frail', state: expect.objectContaining({ kind: 'crashed' }), gateway, addedAtRunTime: true },
     ]);
     const { stdout } = await run(project, ['list']);
-    expect(stdout).toMatch(/^old +– +idle +– +no longer configured; reload ends it$/m);
+    expect(stdout).toMatch(/^old +– +idle +– +no longer configured; reload stops it$/m);
     expect(stdout).toMatch(/^late +– +running pid \d+ +– +added at run time$/m);
     expect(stdout).toMatch(/^frail +– +crashed: the log of its gateway says why +– +added at run time$/m);
     const published = readdirSync(project.path('.state/run')).map((name) =>
@@ -676,7 +674,7 @@ describe('mcp-proxy-server', () => {
     const added = await run(project, ['add', 'v2', '--', NODE, serverPath('echo-v2')], { program });
     expect(added.code).toBe(0);
     expect(added.stdout).toContain(`Added "v2" to ${project.path('config.json')}`);
-    expect(added.stdout).toContain(`Told to read it again: mcp-proxy-server, pid ${client.pid}.`);
+    expect(added.stdout).toContain(`Reload signal sent to mcp-proxy-server, pid ${client.pid}.`);
     await toldOfNewTools(client, seen);
     await until(async () => (await toolNames(client)).includes('reverse'));
     const reloaded = await run(project, ['reload'], { program });
@@ -694,7 +692,7 @@ describe('mcp-proxy-server', () => {
     expect(JSON.parse(project.read('my/own.json'))).toEqual({ mcpServers: { a: { command: 'b' } } });
     const without = await run(project, ['remove', 'a'], { program });
     expect(without.code).toBe(78);
-    expect(without.stderr).toContain(`There is no configuration file ${project.path('config.json')}.`);
+    expect(without.stderr).toContain(`Configuration file not found: ${project.path('config.json')}.`);
     const help = await run(project, ['help', 'add'], { program });
     expect(help.stdout).not.toMatch(/^ +--user/m);
     expect(help.stdout).toContain('Usage: mcp-proxy-server add <name> [flags] -- <command> [args…]');
@@ -728,7 +726,7 @@ describe('mcpmux', () => {
     async (command) => {
       const { code, stderr } = await run(createProject(), [command, 'x', 'y'], { program });
       expect(code).toBe(2);
-      expect(stderr).toContain(`mcpmux: There is no command "${command}".`);
+      expect(stderr).toContain(`mcpmux: Unknown command "${command}".`);
       expect(stderr).toContain('Servers are added through MCP, with its tools add_server');
       expect((await run(createProject(), ['help', command], { program })).code).toBe(2);
     },
@@ -772,7 +770,7 @@ describe('mcpmux', () => {
       args: ['--config', 'mux.json', '--log-level', 'info'],
     });
     const added = await run(project, ['--config', 'mux.json', 'add', 'e', ...ECHO]);
-    expect(added.stdout).toContain(`Told to read it again: mcpmux, pid ${client.pid}.`);
+    expect(added.stdout).toContain(`Reload signal sent to mcpmux, pid ${client.pid}.`);
     await client.waitForStderr(/the configuration was read again/);
     const { result } = await client.call('list_servers');
     expect(result.structuredContent.servers).toMatchObject([{ name: 'e', command: NODE }]);
@@ -805,7 +803,7 @@ describe('disable and enable', () => {
     expect(await tools()).toEqual(['e_suite', 'f_suite']);
     const off = await run(project, ['disable', 'e']);
     expect(off).toMatchObject({ code: 0, stderr: '' });
-    expect(off.stdout).toMatch(/^Turned off "e" in .*\nTold to read it again: /s);
+    expect(off.stdout).toMatch(/^Turned off "e" in .*\nReload signal sent to /s);
     await until(async () => (await tools()).join() === 'f_suite');
     expect(JSON.parse(project.read(CONFIG)).mcpServers.e).toMatchObject({ command: NODE, disabled: true });
     expect((await run(project, ['disable', 'e'])).stdout).toBe('"e" is turned off already.\n');

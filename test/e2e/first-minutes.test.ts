@@ -142,7 +142,7 @@ test('add warns of a command or a script that is not there, and adds it all the 
   const project = createProject();
   const missing = await runProgram(project, ['add', 'a', 'no-such-command-here']);
   expect(missing.code).toBe(0);
-  expect(missing.stderr).toContain('there is no command "no-such-command-here" on its PATH');
+  expect(missing.stderr).toContain('command not found on its PATH: "no-such-command-here"');
   const script = await runProgram(project, ['add', 'b', process.execPath, 'not-built.js']);
   expect(script.code).toBe(0);
   expect(script.stderr).toContain('not-built.js does not exist');

@@ -209,7 +209,7 @@ describe('what is kept', () => {
 
   test('is listed, and a takeover that nobody wants back is forgotten', async () => {
     const at = createHostHome({ [FILES.cursor]: cursor });
-    expect((await at.run(['eject', '--list'])).stdout).toBe('No host has been taken over.\n');
+    expect((await at.run(['eject', '--list'])).stdout).toBe('No host is taken over.\n');
     await at.run(['import', 'cursor', '--takeover', '--yes']);
     const listed = await at.run(['eject', '--list']);
     expect(listed.stdout).toMatch(/cursor\s+\d{4}-\d\d-\d\d \d\d:\d\d\s+echo, other/);

@@ -202,15 +202,15 @@ test('a server of one name may be in both files, and the output says which one c
   const { run, place } = twoProjects();
   const over = await run('a', 'add', 'mine', ...ECHO);
   expect(over).toMatchObject({ code: 0 });
-  expect(over.stdout).toContain(`In this project it takes the place of "mine" in ${place.path(USER)}.`);
+  expect(over.stdout).toContain(`In this project it overrides "mine" in ${place.path(USER)}.`);
   const under = await run('a', 'add', 'ours', '--user', ...ECHO);
-  expect(under.stdout).toContain(`In this project "ours" in ${place.path('home/a', NAME)} takes its place.`);
+  expect(under.stdout).toContain(`In this project "ours" in ${place.path('home/a', NAME)} overrides it.`);
   const taken = await run('a', 'add', 'both', '--user', ...ECHO);
   expect(taken).toMatchObject({ code: 2 });
   expect(taken.stderr).toContain(`There is a server named "both" in ${place.path(USER)} already.`);
   const removed = await run('a', 'remove', 'both');
   expect(removed.stdout).toContain(`Removed "both" from ${place.path('home/a', NAME)}.`);
-  expect(removed.stdout).toContain(`The server of this name in ${place.path(USER)} takes its place.`);
+  expect(removed.stdout).toContain(`The server of this name in ${place.path(USER)} is used instead.`);
 });
 
 test("a project's command does not change the user's file by accident", async () => {

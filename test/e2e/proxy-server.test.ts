@@ -254,7 +254,7 @@ describe('configuration', () => {
       const usual = await run(project, args);
       expect(usual).toMatchObject({ code: 78, stdout: '' });
       expect(usual.stderr).toContain(
-        `mcp-proxy-server: There is no configuration file ${project.path('config.json')}.\n`,
+        `mcp-proxy-server: Configuration file not found: ${project.path('config.json')}.\n`,
       );
       expect(usual.stderr).toContain('MCP_PROXY_CONFIG_PATH');
       const named = await run(project, args, { MCP_PROXY_CONFIG_PATH: 'conf/mine.json' });
@@ -262,7 +262,7 @@ describe('configuration', () => {
       expect(named.stderr).toContain(project.path('conf/mine.json'));
       expect(named.stderr).toContain('MCP_PROXY_CONFIG_PATH names it.');
     }
-    expect((await run(project, ['doctor'])).stdout).toContain(`✗ There is no configuration file`);
+    expect((await run(project, ['doctor'])).stdout).toContain(`✗ Configuration file not found`);
   });
 
   test('--help names the variables and the flags', async () => {

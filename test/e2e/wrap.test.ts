@@ -239,7 +239,7 @@ describe('a folder', () => {
     ]);
     await until(async () => (await subtools()).includes('natural_language'), { what: 'the wrapper' });
     expect(textOf(await ask(client, 'say hello'))).toContain('It said hello.');
-    expect((await run(project, ['unwrap', 'memory'])).stdout).toContain('Told to read it again');
+    expect((await run(project, ['unwrap', 'memory'])).stdout).toContain('Reload signal sent to');
     await until(async () => !(await subtools()).includes('natural_language'), { what: 'the server itself' });
     expect((await client.close()).code).toBe(0);
   });
@@ -308,7 +308,7 @@ describe('a folder', () => {
     expect(snapshot(project.dir)).toEqual(plain);
     const env = { ANTHROPIC_API_KEY: 'sk-test' };
     await run(project, ['wrap', 'one', '--model', 'claude-test'], { env });
-    expect((await run(project, ['list'], { env })).stdout).toContain('in plain words to claude-test');
+    expect((await run(project, ['list'], { env })).stdout).toContain('in natural language to claude-test');
     expect((await run(project, ['doctor', 'one'], { env })).stdout).toMatch(
       /model +claude-test \(anthropic\)/,
     );
@@ -410,7 +410,7 @@ describe('what is refused', () => {
     [
       'a part of this program',
       { [CONFIG]: { mcpServers: { one: { builtin: 'switchyard' } } } },
-      /a part of this program/,
+      /is built in/,
     ],
     [
       'a folder original',
@@ -455,7 +455,7 @@ describe('an entry of the configuration', () => {
     });
     expect(stdout).toContain('The model is that of the host');
     expect((await run(project, ['call', 'one', 'echo', 'text=x'])).stderr).toContain(
-      'It is asked in plain words: switchboard call one natural_language query="…"',
+      'Ask it in natural language: switchboard call one natural_language query="…"',
     );
     expect((await run(project, ['wrap', 'one', '--model', 'm', '--instructions', 'told.md'])).code).toBe(0);
     expect(project.read(CONFIG)).toContain('"language": { "model": "m", "instructionsFile": "told.md" }');

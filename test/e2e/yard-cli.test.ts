@@ -145,7 +145,7 @@ describe('with --json', () => {
   test.for([
     [2, 'wher web', 'There is no command "wher".'],
     [2, 'create', 'create needs a branch.'],
-    [2, 'up --profil x', 'There is no flag "--profil" here.'],
+    [2, 'up --profil x', 'Unknown flag "--profil".'],
     [2, 'logs --lines 0', '--lines must be at least 1'],
     [2, 'logs --follow', '--json cannot be used with --follow.'],
     [1, 'up --profile x', 'unknown profile: x'],

@@ -38,17 +38,17 @@ export const addCommand: CliCommand = {
       'your own, which holds in every project. --project and --user say which]. It makes the file where there is none; ' +
       'a file that is named with --config must be there. Comments, order and ' +
       'all else in the file stay as they are, and the old text is kept in the state directory. Then gateways that run ' +
-      'with this configuration are told to read it again, so that the server can be used at once.',
+      'with this configuration reload it, so the server is available at once.',
     'What follows -- is the command that starts the server, as you would type it. -- may be left out ' +
       'where no argument begins with a dash. The command is taken literally: ${NAME} stays these characters.',
-    'With --url the server is one that runs elsewhere and is reached over HTTP. A server that asks for a login needs no ' +
+    'With --url it is a remote server, reached over HTTP. A server that asks for a login needs no ' +
       'header: see `$0 help auth`.',
     'In --env, --header and --url, ${NAME} is a reference to the environment and is written as such, so that no secret ' +
       'ends up in the file. Put it in single quotes, or your shell fills it in.',
     'The name of an npm package with a scope or "mcp" in it, or an address, is enough: a package is started with npx -y, ' +
       'and the server is named after it. A line for another program, such as `claude mcp add …`, can be pasted as it is.',
-    'With --start the server is also started once, before running gateways are told, and its tools are listed, so ' +
-      'that a slip shows at once. If it does not start, the entry stays, and the exit code is 1. Without it, you are told ' +
+    'With --start the server is also started once, before running gateways reload, and its tools are listed, so ' +
+      'that mistakes show at once. If it does not start, the entry stays and the exit code is 1. Without --start, you see ' +
       'where the command is not found.',
   ],
   flags: [
@@ -85,7 +85,7 @@ export const addCommand: CliCommand = {
     ['$0 add memory --user -- npx -y @modelcontextprotocol/server-memory', 'for all your projects'],
     ['$0 add db --env PGHOST=localhost --cwd tools/db -- node server.js --read-only', 'flags of both'],
     ['$0 add memory --start -- npx -y @modelcontextprotocol/server-memory', 'and see whether it works'],
-    ['$0 add docs --url https://example.com/mcp', 'one that runs elsewhere'],
+    ['$0 add docs --url https://example.com/mcp', 'a remote server'],
     [
       "$0 add api --url https://example.com/mcp --header 'Authorization: Bearer ${API_TOKEN}'",
       'with a token',
@@ -93,7 +93,7 @@ export const addCommand: CliCommand = {
     ['$0 add old --url http://localhost:3000/sse --transport sse --isolation shared', 'an older one'],
     ['$0 add memory --replace --dry-run -- memory-server', 'what would change'],
   ],
-  exits: [[Exit.failed, 'with --start: it does not start; or a running gateway could not be told']],
+  exits: [[Exit.failed, 'with --start: it does not start; or a running gateway could not be notified']],
   async run(typed, context) {
     const given = spellOutPackage(typed);
     const { flags } = given;
@@ -175,8 +175,8 @@ function takenElsewhere(name: string, file: string): SwitchboardError {
 function precedenceText(name: string, { file, scope }: ServerDefinition['origin']): string {
   const shown = JSON.stringify(printableLine(name));
   return scope === 'user'
-    ? `In this project it takes the place of ${shown} in ${printableLine(file)}.\n`
-    : `In this project ${shown} in ${printableLine(file)} takes its place.\n`;
+    ? `In this project it overrides ${shown} in ${printableLine(file)}.\n`
+    : `In this project ${shown} in ${printableLine(file)} overrides it.\n`;
 }
 
 /** Starts the server once, from its definition alone, and ends it with the command. */

@@ -17,10 +17,10 @@ export const allowCommand: CliCommand = {
     'A project may come from a stranger, and its configuration names programs to start. So its files, which are ' +
       '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json, do nothing until you allow them: their servers ' +
       'are listed as "not allowed yet". This command shows what they would run and asks for a yes.',
-    'Each file is remembered with its content. After a change by somebody else it has to be allowed again; what ' +
-      '`$0 add` and the other commands write for you stays allowed. Programs that the files start are not looked into.',
+    'Each file is remembered with its content. After someone else changes it, you have to allow it again; what ' +
+      '`$0 add` and the other commands write for you stays allowed. Programs that the files start are not inspected.',
     'Folders of your own can be allowed once and for all: "allowProjects": ["~/src/**"] in your user file. ' +
-      '--allow-project and SWITCHBOARD_ALLOW_PROJECT=1 allow whatever is found, for one run. `$0 deny` takes it back.',
+      '--allow-project and SWITCHBOARD_ALLOW_PROJECT=1 allow everything that is found, for one run. `$0 deny` takes it back.',
   ],
   flags: [
     { name: 'yes', short: 'y', summary: 'do not ask' },

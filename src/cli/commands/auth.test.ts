@@ -123,7 +123,7 @@ test('an issuer that takes nothing back is a remark, not a failure', async () =>
   await run('notes --no-browser');
   const out = await run('notes --logout');
   expect(out.exitCode).toBe(0);
-  expect(out.remark).toContain('could not be told');
+  expect(out.remark).toContain('was not notified');
 });
 
 test('where no browser can be opened it is as with --no-browser', async () => {

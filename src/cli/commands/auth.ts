@@ -21,16 +21,16 @@ export const authCommand: CliCommand = {
       'as its issuer allows. The address of the page is printed too, for machines without a browser: the browser must ' +
       'then be able to come back to this machine (over SSH, with the -L that is printed). Over SSH, and where no browser ' +
       'can be opened, only the address is printed.',
-    'Without a server it lists the remote servers and whether you are logged in to them. Asks nobody.',
+    'Without a server it lists the remote servers and whether you are logged in. It makes no requests.',
     '--logout takes the login back at its issuer, where that is possible, and deletes it here. What a server needs ' +
-      'beyond that (a client id, a scope, a port for the browser to come back to) stands under "oauth" in its entry.',
+      'beyond that (a client id, a scope, a port for the browser to come back to) goes under "oauth" in its entry.',
   ],
   flags: [
     { name: 'logout', summary: 'log out of the server' },
     { name: 'no-browser', summary: 'only print the address, open nothing' },
   ],
   examples: [
-    ['$0 auth', 'how the logins stand'],
+    ['$0 auth', 'list logins'],
     ['$0 auth linear', 'log in to the server "linear"'],
     ['$0 auth linear --no-browser', 'the same from a machine without a browser'],
     ['$0 auth linear --logout', 'log out'],
@@ -68,11 +68,10 @@ type RemoteWithLogin = RemoteDefinition & { readonly oauth: Exclude<RemoteDefini
 /** The server if there is a login for it; throws otherwise. */
 function remote(server: ServerDefinition): RemoteWithLogin {
   const name = JSON.stringify(server.name);
-  if (server.kind === 'builtin')
-    throw usage(`The server ${name} is a part of this program; there is no login for it.`);
+  if (server.kind === 'builtin') throw usage(`The server ${name} is built in and needs no login.`);
   if (server.kind !== 'remote')
     throw usage(
-      `The server ${name} is a program on this machine; there is no login for it.`,
+      `The server ${name} is a local program and needs no login.`,
       'What it needs to know, give it in "env".',
     );
   if (hasOwnHeader(server))
@@ -82,7 +81,7 @@ function remote(server: ServerDefinition): RemoteWithLogin {
     );
   const { oauth } = server;
   if (oauth === false)
-    throw usage(`Logging in to the server ${name} is turned off.`, 'Remove "oauth": false from its entry.');
+    throw usage(`Logging in to the server ${name} is disabled.`, 'Remove "oauth": false from its entry.');
   return { ...server, oauth };
 }
 
@@ -181,7 +180,7 @@ async function logOut(server: RemoteWithLogin, context: Context): Promise<Comman
     data: { server: server.name, removed, revoked },
     text: () => (removed ? `Logged out of ${name}.\n` : `There was no login to ${name}.\n`),
     remark: untold
-      ? `The issuer could not be told (${printableLine(reason)}); the token that was deleted here ends by itself.\n`
+      ? `The issuer was not notified (${printableLine(reason)}); the token deleted here expires by itself.\n`
       : undefined,
   };
 }

@@ -25,7 +25,7 @@ export const callCommand: CliCommand = {
       'text. Images and sounds are written to files, whose paths are printed; no file is written over. --json prints the ' +
       'result as the server gave it, and writes files only with --output.',
     "What key=value means follows from the tool's schema: numbers, true and false, JSON for objects and lists, text " +
-      'otherwise. A key given several times is a list. key:=json is JSON whatever the schema says. --args takes all ' +
+      'otherwise. A key given several times becomes a list. key:=json is always JSON. --args takes all ' +
       'arguments as one JSON object: as text, from a file (@file), or from stdin (-).',
     'A tool may be named as its server does, or as hosts know it. Arguments that the configuration presets are filled ' +
       'in. Progress goes to stderr. Ctrl-C cancels the call.',
@@ -172,7 +172,7 @@ function unknownTool(
   const names = tools.flatMap((each) => [each.name, each.exposed ?? each.name]);
   const spoken = tools.length === 1 && names[0] === NATURAL_LANGUAGE;
   const hint = spoken
-    ? `It is asked in plain words: ${variant.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
+    ? `Ask it in natural language: ${variant.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
     : (didYouMean(tool, new Set(names)) ?? `${variant.program} tools ${server} lists what it has.`);
   return new SwitchboardError(
     'TOOL_UNKNOWN',

@@ -26,7 +26,7 @@ export const completionCommand: CliCommand = {
       throw usage(
         shell === undefined
           ? 'completion needs a shell.'
-          : `There is no script for ${JSON.stringify([shell, ...more].join(' '))}.`,
+          : `No completion script for ${JSON.stringify([shell, ...more].join(' '))}.`,
         `Write ${SHELLS.map((each) => `${program} completion ${each}`).join(', or ')}.`,
       );
     return Promise.resolve({ exitCode: Exit.ok, data: { shell, script }, text: () => script });

@@ -11,7 +11,7 @@ export const denyCommand: CliCommand = {
   summary: 'take back what allow has allowed',
   about: [
     'Forgets that the files of a project, at or below the path, are allowed. Gateways that run in the project of this ' +
-      'folder are told, and end the servers of those files.',
+      'folder reload and stop the servers of those files.',
   ],
   flags: [],
   examples: [

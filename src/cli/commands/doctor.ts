@@ -45,9 +45,9 @@ export const doctorCommand: CliCommand = {
   about: [
     'Checks the version of Node, the configuration and what it warns of, and for each server whether its command can ' +
       'be found on the PATH it gets, whether its working directory exists, and which variables it gets (names only, ' +
-      'never values); of one that runs elsewhere, its address and the names of its headers; of a part of this program, ' +
-      'its project; and where a language model takes plain words for it, whether that can be used. Starts and connects to ' +
-      'nothing, unless --start is given: then each server is started or reached, greeted and asked for its ' +
+      'never values); of a remote server, its address and the names of its headers; of a part of this program, ' +
+      'its project; and with a language model in front of it, whether that model can be used. Starts and connects to ' +
+      'nothing, unless --start is given: then each server is started or connected to, initialized and asked for its ' +
       'tools, and what the configuration says about single tools is compared with them.',
   ],
   flags: [
@@ -200,7 +200,7 @@ function logProblem(directory: string | undefined): ServerProblem | undefined {
   const hint = 'Make this a directory you can write to, or choose another one.';
   const found = statSync(directory, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
-  if (!found.isDirectory()) return { message: `the log directory ${directory} is no directory`, hint };
+  if (!found.isDirectory()) return { message: `the log directory ${directory} is not a directory`, hint };
   try {
     accessSync(directory, constants.W_OK);
     return undefined;
@@ -216,7 +216,7 @@ function examineCompound(
 ): CompoundExam {
   const gone = compound.subtools
     .filter(({ server }) => !servers.some((each) => each.name === server))
-    .map(({ server }) => `there is no server ${JSON.stringify(server)}; its tools are left out`);
+    .map(({ server }) => `unknown server ${JSON.stringify(server)}; its tools are left out`);
   const problems = [...gone, ...missingParts(compound, started)];
   return { name: compound.name, ok: problems.length === 0, parts: partsText(compound), problems };
 }
@@ -326,7 +326,7 @@ function remoteLines(server: Extract<ServerCheck, { kind: 'remote' }>): (readonl
   const { transport, headers } = server;
   return [
     ['at', commandText(server)],
-    ['speaks', transport === 'auto' ? 'http or sse, whichever it answers' : transport],
+    ['speaks', transport === 'auto' ? 'http or sse, detected automatically' : transport],
     ['headers', headers.length === 0 ? 'none' : headers.join(', ')],
   ];
 }

@@ -80,7 +80,7 @@ export const dryRunCommand: CliCommand = {
   words: '[server…]',
   summary: 'what a host would see, and the tokens that saves',
   about: [
-    'Starts every server once (or those named), or connects to it where it runs elsewhere, lists its tools as a host would see them, marks those that the ' +
+    'Starts every server once (or those named), or connects to it if it is remote, lists its tools as a host would see them, marks those that the ' +
       'configuration keeps from hosts, and ends it again. `$0 --dry-run` does the same.',
     'Then it compares what every conversation starts with, in tokens. FLAT is every tool of every server, each with ' +
       "name, description and input schema, and the server's instructions, as without a gateway. LISTED is what a host " +
@@ -250,7 +250,7 @@ function serverText(server: ServerReport, presentation: string, cwd: string, sty
     const name = pad(shown(tool), widest);
     if (tool.hiddenBy !== undefined) return style.dim(`- ${name}  hidden by ${tool.hiddenBy}`);
     if (behind.includes(tool)) return style.dim(`· ${name}  ${plainLine(tool.summary)}`.trimEnd());
-    if (tool.exposed === null) return style.dim(`- ${name}  not shown to hosts`);
+    if (tool.exposed === null) return style.dim(`- ${name}  not exposed to hosts`);
     const other =
       tool.exposed === tool.name || tool.exposed.endsWith(`__${tool.name}`)
         ? ''

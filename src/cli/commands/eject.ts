@@ -29,9 +29,9 @@ export const ejectCommand: CliCommand = {
   words: '[host…]',
   summary: 'undo a takeover: give hosts their servers back',
   about: [
-    'Puts back what `$0 import --takeover` has taken out of a host, and takes our entry away. Where nobody has changed ' +
+    'Puts back what `$0 import --takeover` has taken out of a host, and takes our entry away. If nobody has changed ' +
       'the file since, it is as it was before, to the byte. Otherwise the servers are added again, and all else that ' +
-      'stands there now stays. A server whose name another one has by now is left out, and is kept for a later try.',
+      'is there now stays. A server whose name another one has by now is left out, and is kept for a later try.',
     '--list shows what can be put back, and every text that was kept before a file was changed, ours included: the last five ' +
       'of each file, for 90 days.',
     'The configuration of Switchboard is not touched: the servers stay in there, too, until you `$0 remove` them.',

@@ -21,7 +21,7 @@ export const disableCommand: CliCommand = {
   words: '<server>',
   summary: 'turn a server off, and keep its entry',
   about: [
-    'Writes "disabled": true into the entry of a server, in the file that defines it. Running gateways are told, and end ' +
+    'Writes "disabled": true into the entry of a server, in the file that defines it. Running gateways reload and stop ' +
       'the server; its running calls get a moment to finish.',
     'A server that another file defines, such as .mcp.json or a file of mcps/, is turned off in the configuration: that ' +
       'file is not touched.$LAYERS[ With --project, a server of your own is turned off in this project only.]',
@@ -33,7 +33,7 @@ export const disableCommand: CliCommand = {
     ['$0 disable github --dry-run', 'look first'],
     ['$0 enable github', 'and back'],
   ],
-  exits: [[Exit.failed, 'a running gateway could not be told']],
+  exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
     const name = nameIn(given, 'disable', context);
     const config = await context.loadConfig();
@@ -60,7 +60,7 @@ export const enableCommand: CliCommand = {
     ['$0 enable github', 'now, also in running gateways'],
     ['$0 enable github --dry-run', 'look first'],
   ],
-  exits: [[Exit.failed, 'a running gateway could not be told']],
+  exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
     const name = nameIn(given, 'enable', context);
     const config = await context.loadConfig();

@@ -25,7 +25,7 @@ export const importCommand: CliCommand = {
     'First it shows what it found and what would change, and asks. --yes answers the question; without it and without a ' +
       'terminal, nothing is written, and it ends with 2.',
     'Secrets go into your own file as they are; only you can read it. In the file of a project, and with --secrets env, ' +
-      'they become references, and you are told which variables to set. They are never shown.',
+      'they become references, and you see which variables to set. Their values are never printed.',
     'With --takeover our entry also replaces them in the host. What was there is kept in the state directory: `$0 eject` ' +
       'puts it back, to the byte if nobody has changed the file since. A file that others have, too (.mcp.json, ' +
       '.vscode/mcp.json, .cursor/mcp.json …), is taken over only with --scope project.',
@@ -51,10 +51,13 @@ export const importCommand: CliCommand = {
     ['$0 import cursor vscode --yes', 'from two of them, without a question'],
     ['$0 import claude-desktop --secrets env', 'and leave the secrets where only you put them'],
     ['$0 import claude-code --takeover', 'and let the host have Switchboard instead'],
-    ['$0 import --only github --dry-run', 'look at one'],
+    ['$0 import --only github --dry-run', 'preview one'],
   ],
   exits: [
-    [Exit.failed, 'a file of a host could not be read or changed, or a running gateway could not be told'],
+    [
+      Exit.failed,
+      'a file of a host could not be read or changed, or a running gateway could not be notified',
+    ],
   ],
   async run(given, context) {
     const { flags } = given;
@@ -68,7 +71,7 @@ export const importCommand: CliCommand = {
     if (!changesAnything(job) || flags.has('dry-run')) return { ...preview(job, true), remark };
     if (!flags.has('yes')) {
       if (!process.stdin.isTTY || !process.stderr.isTTY || flags.has('json')) {
-        const why = `${context.variant.program}: nothing was written, because nobody can be asked here. Add --yes to do it.\n`;
+        const why = `${context.variant.program}: nothing was written, because there is no terminal to confirm on. Add --yes to do it.\n`;
         return { ...preview(job, true), exitCode: Exit.usage, remark: remark + why };
       }
       const style = createStyle(process.stderr, context.env);

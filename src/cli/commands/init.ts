@@ -44,7 +44,7 @@ export const initCommand: CliCommand = {
       '.vscode/mcp.json, .cursor/mcp.json) change only when you choose them by name.',
     'Nothing is written, and nothing is started, before you have seen the plan and said yes. Ctrl-C at any question ' +
       'leaves everything as it is. At the end it can start the servers once, to count what each host loads now.',
-    'For scripts, --yes takes the usual answer to every question that no flag answers: all your own servers, all hosts ' +
+    'For scripts, --yes accepts the default for every question that no flag answers: all your own servers, all hosts ' +
       'on this machine, move, and start.',
   ],
   flags: [
@@ -100,8 +100,8 @@ export const initCommand: CliCommand = {
     const asks = !given.flags.has('yes') && hasTerminal;
     if (!asks && !given.flags.has('yes') && !given.flags.has('dry-run'))
       throw usage(
-        'init asks questions, and there is no terminal to ask them on. Nothing was changed.',
-        `Run it in a terminal, or add --yes to take the usual answers; ${context.variant.program} init --dry-run shows them.`,
+        'init is interactive and needs a terminal. Nothing was changed.',
+        `Run it in a terminal, or add --yes to accept the defaults; ${context.variant.program} init --dry-run shows them.`,
       );
     try {
       return await prepareAndRun(given, context, asks ? await createPrompter(context.stop) : undefined);

@@ -59,7 +59,7 @@ export const installCommand: CliCommand = {
   examples: [
     ['$0 install', 'which hosts are there, and what do they have?'],
     ['$0 install claude-code cursor', 'two at once'],
-    ['$0 install vscode --scope project', 'for everybody who works in this directory'],
+    ['$0 install vscode --scope project', 'for everyone who works in this directory'],
     ['$0 install codex --config ~/mcp/switchboard.config.json', 'with a configuration from elsewhere'],
     ['$0 install cursor --http http://127.0.0.1:3006/mcp', 'connect instead of starting it'],
     ['$0 install windsurf --dry-run', 'look first'],

@@ -20,9 +20,9 @@ export const listCommand: CliCommand = {
   summary: 'the configured servers and how they are doing; starts none',
   about: [
     'Shows each server with the tools a host sees for it, how it is doing, the command that starts it or the address it ' +
-      'runs at, and the file that defines it. Values of the environment are never shown: where one is part of a command line or an address, its name ' +
-      'stands there.',
-    'How a server is doing is told by the gateway that runs with the same configuration, if there is one: idle (not ' +
+      'runs at, and the file that defines it. Values of the environment are never shown: where one is part of a command line or URL, the variable name ' +
+      'is printed.',
+    'The state of a server comes from the gateway that runs with the same configuration, if there is one: idle (not ' +
       'needed yet, or not any more), starting, running with its process number, or crashed and why. Servers that it ' +
       'runs and the configuration does not have are listed too: those that were added at run time, and those that ' +
       'were taken out of the file since.',
@@ -86,7 +86,7 @@ export const listCommand: CliCommand = {
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
         rows.push(
           ...others.map(({ name, state, gateway, addedAtRunTime }) => {
-            const why = addedAtRunTime ? 'added at run time' : 'no longer configured; reload ends it';
+            const why = addedAtRunTime ? 'added at run time' : 'no longer configured; reload stops it';
             const who = gateways.length > 1 ? ` (pid ${gateway})` : '';
             return [printableLine(name), '–', stateText(state), '–', why + who];
           }),

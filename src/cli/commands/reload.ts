@@ -17,8 +17,8 @@ export const reloadCommand: CliCommand = {
   about: [
     'Tells every gateway that reads one of the files of this configuration, your own or that of the project, to read ' +
       'them again, by SIGHUP. Servers that are defined as ' +
-      'before keep their processes and their calls; new ones are shown, those that are gone are ended, changed ones ' +
-      'start anew, and hosts are told of new lists. A configuration that is wrong changes nothing.',
+      'before keep their processes and their calls; new ones are exposed, removed ones are stopped, changed ones ' +
+      'restart, and hosts are notified of new lists. An invalid configuration changes nothing.',
     '`$0 add` and `$0 remove` do this by themselves; use it after you have edited the file by hand. Servers that an ' +
       'agent has added at run time stay. What changed is in the log of the gateway. Not available on Windows: restart ' +
       'the host there.',
@@ -27,9 +27,9 @@ export const reloadCommand: CliCommand = {
   examples: [
     ['$0 reload', 'all gateways of the project in this folder'],
     ['$0 reload --config ../app/$CONFIG', 'those of another one'],
-    ["$0 reload --json | jq '.gateways[].pid'", 'who was told'],
+    ["$0 reload --json | jq '.gateways[].pid'", 'the gateways that were notified'],
   ],
-  exits: [[Exit.failed, 'no gateway is running with this configuration, or one could not be told']],
+  exits: [[Exit.failed, 'no gateway is running with this configuration, or one could not be notified']],
   async run({ words }, context) {
     if (words.length > 0)
       throw usage('reload takes no arguments.', 'It is about all servers of a configuration.');
@@ -56,11 +56,11 @@ export const reloadCommand: CliCommand = {
         others
           .map(
             (gateway) =>
-              `${context.variant.program}: ${gatewayText(gateway)} was not told: ${printableLine(gateway.reason ?? '')}.\n`,
+              `${context.variant.program}: ${gatewayText(gateway)} was not notified: ${printableLine(gateway.reason ?? '')}.\n`,
           )
           .join('') || undefined,
       text: () =>
-        `Told ${told.length} ${told.length === 1 ? 'gateway' : 'gateways'} to read ${what} again` +
+        `Told ${told.length} ${told.length === 1 ? 'gateway' : 'gateways'} to reload ${what}` +
         `${told.length === 0 ? '.' : ':'}\n` +
         told.map((gateway) => `  ${gatewayText(gateway)}\n`).join(''),
     };

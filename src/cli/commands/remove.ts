@@ -23,9 +23,9 @@ export const removeCommand: CliCommand = {
   about: [
     'Takes the entry of a server out of "mcpServers" in the configuration file$LAYERS[ (that of the project where there is one, ' +
       'else your own; --project and --user say which)], with the comments directly above it. ' +
-      'All else in the file stays as it is. Then gateways that run with this configuration are told to read it again, ' +
+      'All else in the file stays as it is. Then gateways that run with this configuration reload it, ' +
       'which ends the server there; its running calls get a moment to finish.',
-    'A server that another file defines, such as mcps/NAME/.mcp.json, is not touched: you are told which file that is. ' +
+    'A server that another file defines, such as mcps/NAME/.mcp.json, is not touched; the command names that file. ' +
       'To keep the entry for later, use `$0 disable` instead.',
   ],
   flags: CHANGE_FLAGS,
@@ -34,7 +34,7 @@ export const removeCommand: CliCommand = {
     ['$0 remove files --dry-run', 'look first'],
     ['$0 remove files --json', 'for a script'],
   ],
-  exits: [[Exit.failed, 'a running gateway could not be told']],
+  exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
     const [name, ...more] = given.words;
     if (name === undefined || more.length > 0) {
@@ -66,7 +66,7 @@ export const removeCommand: CliCommand = {
           ...mentions.map((key) => `${printableLine(key)} in that file still speaks of it.\n`),
           successor === undefined
             ? ''
-            : `The server of this name in ${printableLine(successor)} takes its place.\n`,
+            : `The server of this name in ${printableLine(successor)} is used instead.\n`,
           notifiedText(gateways),
         ];
         return lines.join('');

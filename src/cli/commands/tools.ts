@@ -37,7 +37,7 @@ export const toolsCommand: CliCommand = {
   about: [
     'Starts the servers (all, or those named), and lists the tools of each with their input in one line, as a model ' +
       'reads it: `{path:string, limit?:integer=10}` has one argument that must be given and one that may be.',
-    "A tool has its server's own name; where hosts know it by another, that stands behind it. One that expose, " +
+    "A tool has its server's own name; where hosts know it by another, that name follows it. One that expose, " +
       'exposedTools or hiddenTools keep from hosts is marked "hidden". With --json each tool also has its whole ' +
       'definition.',
   ],

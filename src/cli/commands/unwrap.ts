@@ -29,10 +29,10 @@ export const unwrapCommand: CliCommand = {
   summary: 'undo wrap: a server with its own tools again',
   about: [
     'Puts a server back to what it was before `$0 wrap`. In the configuration file, "language" is taken out of its ' +
-      'entry. In a folder of its own, original/.mcp.json goes back to its place, to the byte, and the wrapper goes. ' +
+      'entry. In a folder of its own, original/.mcp.json is restored byte for byte, and the wrapper is removed. ' +
       'Where wrapping was interrupted, this tidies up.',
-    'A CLAUDE.md that you have edited stays, and you are told. A .mcp.json that was changed since, apart from the ' +
-      'arguments of the wrapper, is not thrown away: you are told what would be lost. --force throws away both.',
+    'A CLAUDE.md that you have edited stays, and the command says so. A .mcp.json that was changed since, apart from the ' +
+      'arguments of the wrapper, is kept, and the command says what would be lost. --force discards both.',
     'The folder can be named instead of the server, also from elsewhere.',
   ],
   flags: [
@@ -43,9 +43,9 @@ export const unwrapCommand: CliCommand = {
     ['$0 unwrap memory', 'with its own tools again'],
     ['$0 unwrap memory --dry-run', 'look first'],
     ['$0 unwrap ./mcps/memory', 'by its folder'],
-    ['$0 unwrap memory --force', 'whatever was changed since'],
+    ['$0 unwrap memory --force', 'discard later changes'],
   ],
-  exits: [[Exit.failed, 'something was changed since, or a running gateway could not be told']],
+  exits: [[Exit.failed, 'something was changed since, or a running gateway could not be notified']],
   async run(given, context) {
     const [name, ...more] = given.words;
     if (name === undefined || more.length > 0) {

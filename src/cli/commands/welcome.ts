@@ -16,7 +16,7 @@ export const welcomeCommand: Pick<CliCommand, 'run'> = {
         ? [[`${program} init`, 'begin: find the servers your hosts have, and tell the hosts'] as const]
         : []),
       [`${program} add NAME -- COMMAND`, 'add a server'],
-      [`${program} add NAME --url URL`, 'add one that runs elsewhere'],
+      [`${program} add NAME --url URL`, 'add a remote server'],
       [`${program} doctor`, 'is everything in order?'],
       [`${program} --dry-run`, 'what a host would see, and the tokens that saves'],
       [`${program} call SERVER TOOL key=value`, 'use a tool right here'],

@@ -31,14 +31,14 @@ import { refuseForeign, wrapPlan } from '../wrap-plan.ts';
 export const wrapCommand: CliCommand = {
   name: 'wrap',
   words: '<server>',
-  summary: 'ask a server in plain words: a small model uses its tools',
+  summary: 'ask a server in natural language: a small model uses its tools',
   about: [
     'Afterwards the server has one tool, natural_language, that takes a sentence. A small language model reads what it ' +
-      'is told of the server, picks the right tools, runs them and answers. The host never has to learn the tools. ' +
+      'knows the server, picks the right tools, runs them and answers. The host never has to learn the tools. ' +
       '`$0 unwrap` puts everything back.',
     'A server of the configuration file gets "language" in its entry. One with a folder of its own, such as ' +
       'mcps/memory/.mcp.json, gets a wrapper there: NAME-claude-wrapper.mjs, which .mcp.json starts from now on; ' +
-      'CLAUDE.md, which says what the model is told and is yours to edit; and original/.mcp.json, the file as it was. ' +
+      'CLAUDE.md, the instructions of the model, which you can edit; and original/.mcp.json, the file as it was. ' +
       'The server still runs in its folder, with its own environment; it is started with the first question, so resources and prompts that it may have are not offered any more. It is all there at once: whenever this is ' +
       'interrupted, the folder works as before or as wrapped, and `$0 unwrap` or `$0 wrap` tidies it up.',
     'CLAUDE.md comes from mcp-descriptions.json, else from what we know of common servers; for others it is drafted ' +
@@ -53,7 +53,7 @@ export const wrapCommand: CliCommand = {
     {
       name: 'instructions',
       value: 'FILE',
-      summary: 'what the model is told, instead of what we know or draft',
+      summary: 'instructions for the model, instead of the known or drafted ones',
     },
     ...CHANGE_FLAGS,
   ],
@@ -62,10 +62,10 @@ export const wrapCommand: CliCommand = {
     ['$0 wrap memory --dry-run', 'look first'],
     ['$0 wrap memory --model host', 'the model of the host, no key needed'],
     ['$0 wrap files --model llama3.2 --base-url http://localhost:11434/v1', 'a model on this machine'],
-    ['$0 wrap crm --instructions docs/crm.md --max-steps 20', 'told in your own words'],
+    ['$0 wrap crm --instructions docs/crm.md --max-steps 20', 'with your own instructions'],
     ['$0 unwrap memory', 'as it was'],
   ],
-  exits: [[Exit.failed, 'something is in the way, or a running gateway could not be told']],
+  exits: [[Exit.failed, 'something is in the way, or a running gateway could not be notified']],
   async run(given, context) {
     const [name, ...more] = given.words;
     if (name === undefined || more.length > 0) {
@@ -119,7 +119,7 @@ async function wrapEntry(
       if (done.dryRun) return preview(style) || `Nothing would change in ${printableLine(done.file)}.\n`;
       if (!done.changed) return `${shown} is wrapped already.\n`;
       return [
-        `Wrapped ${shown} in ${printableLine(done.file)}: it now takes plain words.${backupText(done)}\n`,
+        `Wrapped ${shown} in ${printableLine(done.file)}: it now takes natural language.${backupText(done)}\n`,
         modelNeeds(model, context.env, { ...language, ...choice }),
         notifiedText(gateways),
         nextText(name, model, context),
@@ -248,7 +248,7 @@ function folderText({ folder, server }: WrapPlan, from: keyof typeof SOURCES, dr
   const shown = JSON.stringify(printableLine(server));
   const rows = [
     [WRAP_CONFIG_FILE, 'starts the wrapper; its arguments are the settings of the model'],
-    [INSTRUCTIONS_FILE, `what the model is told: ${SOURCES[from]}`],
+    [INSTRUCTIONS_FILE, `instructions for the model: ${SOURCES[from]}`],
     [scriptName(server), 'the wrapper'],
     [`original/${WRAP_CONFIG_FILE}`, 'the definition of the server, as it was'],
   ] as const;

@@ -47,7 +47,7 @@ test('a server that several hosts have with other keys or time limits is offered
     ['github', 'user', ['cursor', 'codex'], ['env.GITHUB_TOKEN']],
   ]);
   expect(unusable.map(({ server, why }) => [server.name, why])).toEqual([
-    ['odd', 'it has neither a command nor an address'],
+    ['odd', 'it has no command and no URL'],
   ]);
 });
 

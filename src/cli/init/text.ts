@@ -36,7 +36,7 @@ export function planText(plan: InitPlan, program: string, style: Style): string 
 function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, style: Style): string {
   const whose = {
     user: 'yours alone',
-    project: 'shared with everybody who has this project; secrets become references',
+    project: 'shared with everyone who has this project; secrets become references',
     explicit: 'the file you named',
   }[level];
   const rows = planned.map(({ as, state, server, notes }) => [

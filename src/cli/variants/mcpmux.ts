@@ -18,10 +18,10 @@ export const mcpmux: CliVariant = {
     'It starts without any server. The agent that uses it adds them, through tools of the protocol itself:',
     '  add_server {name, command, args, env, cwd}   start a program as a server; its tools become NAME__TOOL\n' +
       '  remove_server {name}                         take a server and its tools away\n' +
-      '  reload_server {name}                         start it anew, after a rebuild or a crash\n' +
+      '  reload_server {name}                         restart it, after a rebuild or a crash\n' +
       '  list_servers {}                              command, status, process and tools of each',
     'A server that crashes stays down until it is reloaded. What was added lasts as long as the program. An agent that ' +
-      'can add a server can start any program with your rights, so use this where it may do so anyway, or in a sandbox.',
+      'can add a server can start any program with your permissions, so use this where it may do so anyway, or in a sandbox.',
   ],
   servers: 'Servers are added through MCP, with its tools add_server, remove_server and reload_server.',
   launch: 'npx -y -p mcp-switchboard mcpmux',

@@ -35,7 +35,7 @@ const suite = z
     description: z.string({ error: 'must be a text' }).optional().describe('Description of the tool.'),
     ...presentation,
   })
-  .describe('How one server is shown.');
+  .describe('How one server is exposed.');
 
 const compoundTool = z
   .strictObject({
@@ -61,7 +61,7 @@ const compoundTool = z
       )
       .describe('The tools it combines, by server name; at least one server.'),
   })
-  .describe('One tool that stands for several tools of several servers.');
+  .describe('One tool that combines tools of several servers.');
 
 const management = z
   .union(
@@ -81,7 +81,7 @@ const management = z
     { error: 'must be true, false or {"enabled", "approval", "persist"}' },
   )
   .describe(
-    'Tools to add, remove, reload and list servers while the gateway runs. Whoever may add a server may run any ' +
+    'Tools to add, remove, reload and list servers while the gateway runs. Anyone who can add a server can run any ' +
       'program.',
   );
 
@@ -113,7 +113,7 @@ const http = z
       )
       .default([])
       .describe(
-        'Origins that clients may send. Pages in a browser cannot connect in any case: there is no CORS.',
+        'Origins that clients may send. Pages in a browser cannot connect in any case: CORS is not supported.',
       ),
     maxSessions: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxSessions)
@@ -125,7 +125,7 @@ const http = z
       .default(DEFAULTS.http.maxProcesses)
       .describe('How many servers may run for all clients together.'),
   })
-  .describe('What holds where clients come in over HTTP (`switchboard --http`).');
+  .describe('Settings for clients that connect over HTTP (`switchboard --http`).');
 
 export const config = z
   .strictObject({
@@ -158,11 +158,11 @@ export const config = z
     suites: z
       .record(z.string(), suite, { error: 'must be an object of server names and settings' })
       .default({})
-      .describe('How servers are shown, by server name; wins over what the server itself says.'),
+      .describe('How servers are exposed, by server name; overrides the settings of the server itself.'),
     exposure: exposure
       .default(DEFAULTS.exposure)
       .describe(
-        'How servers are shown unless they say otherwise: "suite" as one tool each, "flat" with all their tools, ' +
+        'How servers are exposed by default: "suite" as one tool each, "flat" with all their tools, ' +
           '"hidden" not at all.',
       ),
     naming: z
@@ -180,7 +180,7 @@ export const config = z
         error: 'must be an object of tool names and tools',
       })
       .optional()
-      .describe('Compound tools by name: each stands for several tools of several servers.'),
+      .describe('Compound tools by name: each combines tools of several servers.'),
     instructions: z
       .strictObject({
         maxChars: wholeNumber(' of characters', 0, 100_000)

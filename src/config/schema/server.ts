@@ -12,7 +12,7 @@ import {
 } from './primitives.ts';
 
 const suiteName = toolName().describe(
-  'Name of the tool this server is shown as. Default: the server name followed by "_suite".',
+  'Name of the tool this server is exposed as. Default: the server name followed by "_suite".',
 );
 
 export const summaryMaxChars = wholeNumber(' of characters', 1, 1_000_000);
@@ -67,7 +67,7 @@ export const toolShapes = z
       redact: z
         .array(nonEmptyText(), { error: 'must be a list of argument names' })
         .optional()
-        .describe('Arguments that are never shown in a log.'),
+        .describe('Arguments that are never logged.'),
     }),
     { error: TOOL_SHAPES_ERROR },
   )
@@ -85,11 +85,11 @@ const idleMs = z
 
 export const timeouts = {
   childSpawnMs: milliseconds().describe(
-    'How long a server may take to start and answer initialize, in milliseconds. Without it, a server that is ' +
+    'How long a server may take to start and respond to initialize, in milliseconds. Without it, a server that is ' +
       'reached by an address has 8000.',
   ),
   rpcMs: milliseconds().describe(
-    'How long a request may stay without an answer or progress, in milliseconds.',
+    'How long a request may go without a response or progress, in milliseconds.',
   ),
   idleMs,
   drainMs: milliseconds().describe('How long running calls may still finish when we stop, in milliseconds.'),
@@ -147,7 +147,7 @@ export const descriptive = {
   switchboardDescription: z
     .string({ error: 'must be a text' })
     .optional()
-    .describe('The whole description of the tool this server is shown as.'),
+    .describe('The whole description of the tool this server is exposed as.'),
   disabled: yesOrNo.optional().describe('true leaves the server out.'),
 };
 
@@ -159,7 +159,7 @@ export const presentation = {
   exposure: exposure
     .optional()
     .describe(
-      'How this server is shown: as one tool, with all its tools, or not at all. Default: as at the top.',
+      'How this server is exposed: as one tool, with all its tools, or not at all. Default: as at the top.',
     ),
   offer: offer
     .optional()
@@ -192,7 +192,9 @@ const language = z
         provider: z
           .enum(PROVIDERS)
           .optional()
-          .describe('Whose model it is; "openai": whoever speaks that API. Default: by the model\'s name.'),
+          .describe(
+            'Whose model it is; "openai": any provider with a compatible API. Default: by the model\'s name.',
+          ),
         baseUrl: address
           .optional()
           .describe('Where the model is reached. Default: SWITCHBOARD_LANGUAGE_BASE_URL, else its provider.'),
@@ -201,11 +203,11 @@ const language = z
           .describe(
             'The key for the model, better as ${NAME}. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY.',
           ),
-        instructions: nonEmptyText().optional().describe('What the model is told of its task.'),
+        instructions: nonEmptyText().optional().describe('Instructions for the model.'),
         instructionsFile: nonEmptyText()
           .optional()
           .describe(
-            "A file that says it, relative to this file's directory; read for every request. Wins over instructions.",
+            "A file with the instructions, relative to this file's directory; read for every request. Wins over instructions.",
           ),
         allowDestructive: yesOrNo
           .optional()
@@ -230,7 +232,7 @@ const language = z
     { error: 'must be true, false or {"model", "instructions", …}, none of them needed' },
   )
   .describe(
-    'Puts a language model before this server: it is shown with one tool, natural_language, that takes plain words.',
+    'Puts a language model in front of this server: it is exposed as one tool, natural_language, that takes natural language.',
   );
 
 export const serverSettings = {
@@ -259,7 +261,7 @@ export const launchSettings = {
   framing: z
     .enum(['auto', 'newline', 'content-length'])
     .optional()
-    .describe(`How messages are told apart on the wire. Default "${DEFAULTS.framing}".`),
+    .describe(`How messages are separated on the wire. Default "${DEFAULTS.framing}".`),
   inheritEnv: inheritEnv.optional(),
 };
 
@@ -280,7 +282,7 @@ export const headers = z
   .record(
     headerName,
     z.string({ error: 'must be a text' }).regex(/^[\t\u0020-\u007E\u0080-\u00FF]*$/u, {
-      error: 'holds a character that a header cannot carry',
+      error: 'contains a character that is not allowed in a header',
     }),
     { error: 'must be an object of header names and texts' },
   )
@@ -295,8 +297,8 @@ export const oauthSettings = {
   clientSecret: nonEmptyText().optional().describe('Its secret, better as ${NAME}.'),
   clientMetadataUrl: webAddress(/^[Hh][Tt][Tt][Pp][Ss]:\/\/|\$\{/u, 'https://')
     .optional()
-    .describe('Where a document stands that describes us as a client; its address is the client id.'),
-  scope: nonEmptyText().optional().describe('The rights to ask for, with spaces between them.'),
+    .describe('The URL of a document that describes us as a client; the URL is the client id.'),
+  scope: nonEmptyText().optional().describe('The scopes to request, separated by spaces.'),
   callbackPort: wholeNumber('', 1, 65_535)
     .optional()
     .describe('The port the browser comes back to at the end of a login. Default: any that is free.'),
@@ -308,7 +310,7 @@ export const oauth = <T extends z.ZodObject>(objectForm: T) =>
       error:
         'must be false or {"clientId", "clientSecret", "clientMetadataUrl", "scope", "callbackPort"}, none of them needed',
     })
-    .describe('How a login works where the server asks for one (`switchboard auth`); false: there is none.');
+    .describe('How a login works where the server asks for one (`switchboard auth`); false disables it.');
 
 /** A part of this program that is shown like a server. */
 export const builtinServer = z.strictObject({
