@@ -59,9 +59,13 @@ export function openContext(options: ContextOptions): YardContext {
 }
 
 function noProject(cwd: string): SwitchboardError {
-  return new SwitchboardError('NO_PROJECT', `No switchyard.toml could be found in ${cwd} or above it.`, {
-    hint: 'Run `switchyard init` in your project, or go to a directory that has one.',
-  });
+  return new SwitchboardError(
+    'NO_PROJECT',
+    `No switchyard.toml was found in ${cwd} or its parent directories.`,
+    {
+      hint: 'Run `switchyard init` in your project, or change to a directory that has one.',
+    },
+  );
 }
 
 function recordFor(state: State, cwd: string, file: string | undefined): ProjectRecord | undefined {
@@ -174,7 +178,7 @@ async function ownPlace({ config, env }: YardContext): Promise<BranchLocation> {
 function notHere(branch: string, here: string): SwitchboardError {
   return new SwitchboardError(
     'NO_WORKTREE',
-    `There is no worktree of branch "${branch}", and this directory is the worktree of "${here}".`,
+    `There is no worktree for branch "${branch}", and this directory is the worktree of "${here}".`,
     {
       hint:
         `If "${branch}" is a service, name the branch too: \`switchyard up --branch ${shellWord(here)} ${shellWord(branch)}\`. ` +

@@ -162,7 +162,7 @@ command = "node 'never closed"
     chmodSync(context.home.root, 0o755);
     const found = told(await examine(reopen()));
     expect(found).toContainEqual(expect.stringContaining('is not in a git repository'));
-    expect(found).toContainEqual(expect.stringContaining('may look into the state home'));
+    expect(found).toContainEqual(expect.stringContaining('can read the state home'));
     if (process.platform === 'linux')
       expect(found).toContainEqual(expect.stringContaining('outgoing connections'));
   });
@@ -201,7 +201,7 @@ command = "node 'never closed"
     await test.record({ ...web, worktree: join(test.context.config.root, 'deleted') });
     const found = told(await examine(test.reopen()));
     expect(found).toContainEqual(
-      expect.stringContaining('api of main was started, but does not run any more'),
+      expect.stringContaining('api of main was started, but is no longer running'),
     );
     expect(found).toContainEqual(expect.stringContaining('web of main runs in a directory that was deleted'));
     expect(found).toContainEqual(expect.stringContaining('the proxy on port'));
@@ -236,12 +236,12 @@ command = "node 'never closed"
     const found = await until(
       async () => {
         const lines = told(await examine(reopen()));
-        return lines.some((line) => line.includes('stands in no record')) && lines;
+        return lines.some((line) => line.includes('is not in the records')) && lines;
       },
       { what: 'the stray to be seen' },
     );
     expect(found).toContainEqual(expect.stringContaining(`warning: Pid ${pid} (`));
-    expect(found).toContainEqual('note: Nobody uses the leased ports 20123 any more.');
+    expect(found).toContainEqual('note: Unused leased ports: 20123.');
   });
 
   test('tells who holds the proxy port and the canonical ports', async () => {
@@ -256,7 +256,7 @@ command = "node 'never closed"
         new RegExp(`^error: The proxy port ${shop.proxy} is taken by pid ${process.pid} `),
       ),
       expect.stringMatching(
-        new RegExp(`^warning: Port ${canonical}, the usual one of web, .*pid ${process.pid} `),
+        new RegExp(`^warning: Port ${canonical}, the canonical port of web, .*pid ${process.pid} `),
       ),
     ]);
   });

@@ -55,6 +55,6 @@ function readQuoted(line: string, start: number): { text: string; end: number } 
 
 function unfinished(message: string): SwitchboardError {
   return new SwitchboardError('COMMAND_SYNTAX', message, {
-    hint: 'Quote it as for a shell: a word with blanks stands in single or double quotes.',
+    hint: 'Quote it as for a shell: put an argument with spaces in single or double quotes.',
   });
 }

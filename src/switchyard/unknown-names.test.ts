@@ -22,11 +22,11 @@ test('a branch is known by its worktree, by what runs for it, and as that of the
   for (const branch of [own, 'by/hand', 'by-hand'])
     expect(await unknownNames(context, { branch }), branch).toEqual([]);
   expect(await unknownNames(context, { branch: 'by/hnad', services: ['wbe'] })).toEqual([
-    'There is no worktree of branch "by/hnad". Did you mean "by/hand"?',
+    'There is no worktree for branch "by/hnad". Did you mean "by/hand"?',
     'There is no service "wbe". Did you mean "web"?',
   ]);
   expect(await unknownNames(context, { branch: 'something' })).toEqual([
-    'There is no worktree of branch "something". `switchyard create something` makes one.',
+    'There is no worktree for branch "something". `switchyard create something` makes one.',
   ]);
   // Without git there is nobody to ask, and nothing to say.
   expect(await unknownNames({ ...context, env: { ...env, PATH: '' } }, { branch: 'something' })).toEqual([]);

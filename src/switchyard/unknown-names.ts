@@ -51,5 +51,5 @@ async function aboutBranch(context: YardContext, branch: string): Promise<string
   }
   if ([...names].some((name) => slug(name) === slug(branch))) return undefined;
   const guess = didYouMean(branch, names) ?? `\`switchyard create ${shellWord(branch)}\` makes one.`;
-  return `There is no worktree of branch "${branch}". ${guess}`;
+  return `There is no worktree for branch "${branch}". ${guess}`;
 }

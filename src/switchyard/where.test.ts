@@ -37,7 +37,7 @@ describe('where', () => {
       // No proxy runs for these tests.
       address: `http://127.0.0.1:${record.port}`,
       proxy: { status: 'not-running' },
-      warnings: [expect.stringContaining(`${record.url} does not answer. The proxy is not running`)],
+      warnings: [expect.stringContaining(`${record.url} does not respond. The proxy is not running`)],
       recent_errors: ['Error: one'],
       listener: { pid: record.pid, address: '127.0.0.1', service: 'api', branch: 'main', verified: true },
       canonical: null,

@@ -101,7 +101,7 @@ function addressOf(
   const host = hostOfListener(seen);
   const unnamed =
     proxy.status !== 'running'
-      ? `${url} does not answer. ${proxy.note ?? ''}`
+      ? `${url} does not respond. ${proxy.note ?? ''}`
       : other === undefined
         ? undefined
         : `${url} ${other}. \`switchyard restart ${service} --branch ${shellWord(branch)}\` gives it an address of its own.`;
@@ -117,7 +117,7 @@ function addressOf(
   if (state === 'unverified')
     return { address: null, warnings: [`${url} may not be ${name}: ${note ?? ''}.`] };
   const logs = `\`switchyard logs ${service} --branch ${shellWord(branch)}\` shows what it does.`;
-  return { address: null, warnings: [`${url} does not answer: ${name} ${why}. ${logs}`] };
+  return { address: null, warnings: [`${url} does not respond: ${name} ${why}. ${logs}`] };
 }
 
 /** Its own process counts, even when somebody else listens on another address of the same port. */
@@ -169,7 +169,7 @@ function stale({ service, branch, log_file }: ServiceRecord): SwitchboardError {
   return notRunning(
     service,
     branch,
-    `${how}; \`switchyard logs ${service} --branch ${shellWord(branch)}\` shows its last words. `,
+    `${how}; \`switchyard logs ${service} --branch ${shellWord(branch)}\` shows its last output. `,
   );
 }
 

@@ -102,7 +102,7 @@ test('down --project takes a path, a service and a branch, and the names of othe
   // Of that path there is no project, though we stand in one.
   const none = await yard.run(['down', '--project', './nothing'], { cwd: blog });
   expect(none).toMatchObject({ code: 1, stdout: '' });
-  expect(none.stderr).toContain('No project on record holds');
+  expect(none.stderr).toContain('No recorded project contains');
   expect(await yard.say(yard.elsewhere, 'down', '--project', '../shop', 'web')).toBe('stopped web\n');
   expect(await yard.say(yard.elsewhere, 'down', '--project', blog, '--branch', 'current')).toBe(
     'stopped web\n',
@@ -139,7 +139,7 @@ test('a name that agents use can be removed', async () => {
   rmSync(shop, { recursive: true });
   expect(await yard.say(yard.elsewhere, 'prune', '--all')).toContain('switchyard mcp unregister my-shop');
   expect(await yard.say(yard.elsewhere, 'mcp', 'unregister', 'my-shop')).toBe(
-    `removed 'my-shop', which led to ${shop}\n`,
+    `removed 'my-shop', which pointed to ${shop}\n`,
   );
   expect(await yard.askIn(yard.elsewhere, 'mcp', 'projects')).toMatchObject({ projects: [] });
 });

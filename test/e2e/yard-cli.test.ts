@@ -152,7 +152,7 @@ describe('with --json', () => {
     [1, 'up --branch main wbe', 'unknown service(s): wbe'],
     [1, 'where wbe', 'unknown service(s): wbe'],
     [1, 'logs web', 'no matching logs'],
-    [1, 'remove nothing', 'There is no worktree of branch "nothing".'],
+    [1, 'remove nothing', 'There is no worktree for branch "nothing".'],
     [1, 'create -- -x', '"-x"'],
     [1, 'init', 'already exists'],
   ] as const)('%i is the exit code of `%s`, and the error is the answer', async ([code, line, error]) => {
@@ -250,7 +250,7 @@ describe('for a person', () => {
       return stdout + stderr;
     };
     const service_ = 'There is no service "wbe". Did you mean "web"?';
-    const branch = 'There is no worktree of branch "mian". Did you mean "main"?';
+    const branch = 'There is no worktree for branch "mian". Did you mean "main"?';
     const neither =
       'error: There is neither a service nor a worktree called "wbe".\n' +
       'hint: Did you mean "web"? Services: web. Branches: main.\n';
@@ -293,7 +293,7 @@ describe('for a person', () => {
     let seen = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text));
     const exit = new Promise((resolve) => child.once('exit', resolve));
-    const views = (): number => seen.split('q ends').length - 1;
+    const views = (): number => seen.split('q quits').length - 1;
     await until(() => views() >= 2, { deadline: 30_000, what: 'a second view', seen: () => seen });
     expect(seen).toContain('shop, all branches, ');
     expect(seen).toContain('not-listening');
@@ -401,7 +401,7 @@ test('create that is stopped with Ctrl-C takes git along, and says how to go on'
   const pid = Number(readFileSync(note, 'utf8'));
   child.kill('SIGINT');
   expect(await exit).toEqual([130, null]);
-  expect(said).toContain('Stopped. To go on, run the same command again.\n');
+  expect(said).toContain('Stopped. To continue, run the same command again.\n');
   await until(() => !alive(pid), { what: 'the hook to end' });
 });
 
@@ -434,7 +434,7 @@ describe('what is wrong is told with the next step:', () => {
     for (const command of ['up', 'status', 'brief', 'list', 'down']) {
       const { code, stdout, stderr } = await yard.run([command]);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^error: No switchyard\.toml could be found in .*\nhint: Run `switchyard init`/);
+      expect(stderr).toMatch(/^error: No switchyard\.toml was found in .*\nhint: Run `switchyard init`/);
     }
     const doctor = await runJson(yard, ['doctor'], 1);
     expect(Object.keys(doctor)).toEqual(
@@ -473,7 +473,7 @@ describe('what is wrong is told with the next step:', () => {
         '  Install it, or correct services.web.command in switchyard.toml.\n',
     );
     expect(stdout).toMatch(
-      /:12: services\.web\.colour is unknown and has no effect\. .*\n {2}Correct it, or take it out\.\n/,
+      /:12: services\.web\.colour is unknown and has no effect\. .*\n {2}Correct it, or remove it\.\n/,
     );
     const up = await yard.run(['up']);
     expect(up.code).toBe(1);

@@ -90,7 +90,7 @@ test('a name without a service behind it is answered by a page that says what to
     return seen.text.includes('(ECONNRESET)') ? undefined : seen;
   });
   expect(killed.status).toBe(502);
-  expect(killed.text).toMatch(/^web of main does not answer on 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/);
+  expect(killed.text).toMatch(/^web of main does not respond on 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/);
   expect(killed.text).toContain('sy logs web --branch main');
   expect(await exerciseWebSocket(shop.named('web'))).toMatch(/^HTTP\/1.1 502 /);
   // What it says helps.

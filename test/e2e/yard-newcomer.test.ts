@@ -85,7 +85,7 @@ describe('init and then up', () => {
     const early = await yard.run(['up', 'feature']);
     expect(early.code).toBe(1);
     expect(early.stdout).toContain(
-      `  ${worktree} has no node_modules; run \`npm install\` there, then this again.\n`,
+      `  ${worktree} has no node_modules; run \`npm install\` there, then run this command again.\n`,
     );
     install(worktree);
     writeFileSync(join(worktree, 'index.html'), '<h1>hello from feature</h1>\n');
@@ -191,7 +191,7 @@ describe('worktrees', () => {
     const refused = await yard.run(['remove', 'feature/x']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /^error: .* has changes that are not committed: .*work\.txt.*\nhint: .*`switchyard remove feature\/x --force`/,
+      /^error: .* has uncommitted changes: .*work\.txt.*\nhint: .*`switchyard remove feature\/x --force`/,
     );
     await yard.ask('up', 'feature/x', '--no-wait');
     expect((await yard.run(['remove', 'feature/x', '--force'])).stdout).toMatch(/^stopped web\nremoved /);

@@ -64,9 +64,9 @@ describe('up tells', () => {
     const cwd = 'cwd = "packages/api" and command = "node server.mjs"';
     const env = 'env = { COLOUR = "blue" } and command = "node packages/api/server.mjs"';
     expect(failed.stdout).toContain(
-      `warning: switchyard.toml:9: services.api.command has \`cd packages/api\`, but no shell reads it. Write ${cwd}.`,
+      `warning: switchyard.toml:9: services.api.command has \`cd packages/api\`, but commands do not run in a shell. Write ${cwd}.`,
     );
-    expect(failed.stdout).toContain(`  No shell reads a command. Write ${env} in switchyard.toml.`);
+    expect(failed.stdout).toContain(`  Commands do not run in a shell. Write ${env} in switchyard.toml.`);
 
     // As it says.
     const lines = (text: string): string => text.replaceAll(' and command', '\ncommand');

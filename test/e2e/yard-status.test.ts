@@ -133,11 +133,11 @@ test('brief and status tell running from ready and healthy, in text, JSON and ov
     expect([name, where.code, where.stdout + where.stderr]).toEqual([
       name,
       1,
-      expect.stringMatching(/does not answer: |is not running/),
+      expect.stringMatching(/does not respond: |is not running/),
     ]);
     const open = await yard.run(['open', name, '--print-only']);
     expect([name, open.code, open.stdout]).toEqual([name, 1, '']);
-    expect(open.stderr).toMatch(/does not answer: |is not running/);
+    expect(open.stderr).toMatch(/does not respond: |is not running/);
   }
   const sick = await yard.run(['where', 'sick']);
   expect(sick.code).toBe(0);
@@ -183,16 +183,14 @@ test('a dead proxy is told by brief, status, where and open, which fall back to 
   });
   const dead = (await yard.run(['status'])).stdout;
   expect(dead).toContain(`localhost:${usual} -> web of main [no forwarder]: nothing forwards this port`);
-  expect(dead).toMatch(/^proxy: not-running on .* named addresses do not answer/m);
+  expect(dead).toMatch(/^proxy: not-running on .* named addresses do not work/m);
   expect((await yard.ask('brief')).proxy).toBe('not-running');
-  expect((await yard.run(['brief'])).stdout).toContain(
-    'proxy: not running, so these addresses do not answer',
-  );
+  expect((await yard.run(['brief'])).stdout).toContain('proxy: not running, so these addresses do not work');
   const where = await yard.run(['where', 'web']);
   expect(where.code).toBe(0);
   expect(where.stdout.split('\n').slice(0, 2)).toEqual([
     direct,
-    expect.stringContaining(`warning: ${url} does not answer. The proxy is not running`),
+    expect.stringContaining(`warning: ${url} does not respond. The proxy is not running`),
   ]);
   expect(await (await fetch(where.stdout.split('\n')[0]!)).text()).toBe('here');
   expect(await yard.ask('where', 'web')).toMatchObject({
@@ -203,7 +201,7 @@ test('a dead proxy is told by brief, status, where and open, which fall back to 
   });
   const open = await yard.run(['open', 'web', '--print-only']);
   expect([open.code, open.stdout]).toEqual([0, `${direct}\n`]);
-  expect(open.stderr).toContain(`warning: ${url} does not answer.`);
+  expect(open.stderr).toContain(`warning: ${url} does not respond.`);
   expect(await yard.ask('open', 'web', '--print-only')).toMatchObject({
     ok: true,
     url: direct,

@@ -68,7 +68,7 @@ test('a name that is a branch and a service is refused; a branch without its wor
   for (const command of ['up', 'down', 'restart', 'logs']) {
     const { code, stderr } = await yard.run([command, 'twin']);
     expect(code, stderr).toBe(2);
-    expect(stderr).toContain('"twin" is a branch and a service.');
+    expect(stderr).toContain('"twin" is both a branch and a service.');
     expect(stderr).toContain(
       `Write ${command} --branch twin for the branch, or ${command} --branch BRANCH twin`,
     );

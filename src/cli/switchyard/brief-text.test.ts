@@ -63,7 +63,7 @@ test('what is wrong with a service and a proxy that is dead are told', () => {
   const services = [{ ...api, url, port: 20001, state: 'unhealthy', note: 'GET / answered 500' }] as const;
   expect(briefText({ ...empty, services, proxy: 'not-running' }, plainStyle)).toContain(
     `services:\n- api (main) [unhealthy]: ${url} (GET / answered 500)\n` +
-      'proxy: not running, so these addresses do not answer; `switchyard up` starts it\n',
+      'proxy: not running, so these addresses do not work; `switchyard up` starts it\n',
   );
 });
 

@@ -47,7 +47,7 @@ export function briefText(brief: Brief, style: Style): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-const PROXY_DEAD = 'proxy: not running, so these addresses do not answer; `switchyard up` starts it';
+const PROXY_DEAD = 'proxy: not running, so these addresses do not work; `switchyard up` starts it';
 
 /** With the branch where several are told of. */
 function nameOf({ branch: scope }: Brief, service: string, branch: string): string {

@@ -7,12 +7,12 @@ export function yardOverview(): string {
   const daily = new Set(A_DAY.map(([line]) => line.split(' ')[0]!));
   const others = YARD_COMMANDS.filter(({ name, hidden }) => hidden !== true && !daily.has(name));
   return text([
-    'switchyard: every branch of a repository up at once, every service findable.',
+    'switchyard: run the services of every branch side by side.',
     '',
-    'Each branch has a worktree of its own. Its services get free ports, log files, and a name that stays:',
-    'http://web.feature-x.shop.localhost:7331. They run on by themselves; any later command finds them again.',
+    'Each branch has its own worktree. Its services get free ports, log files and a stable address:',
+    'http://web.feature-x.shop.localhost:7331. They run in the background; any later command finds them.',
     '',
-    'A day with it (sy is short for switchyard):',
+    'Daily use (sy is short for switchyard):',
     ...columns(A_DAY.map(([line, meaning]) => [`sy ${line}`, meaning])),
     '',
     'And:',
@@ -21,26 +21,26 @@ export function yardOverview(): string {
       ['help <command>', 'how to use a command, with examples'],
     ]),
     '',
-    'Every command takes --json. Exit codes: 0 done, 1 something failed, 2 typed wrongly, 130 Ctrl-C.',
+    'Every command takes --json. Exit codes: 0 done, 1 something failed, 2 usage error, 130 Ctrl-C.',
     '',
     'Files and environment:',
     ...columns([
       ['switchyard.toml', 'the services of the repository and how each is started'],
-      ['~/.switchyard', 'what runs, logs, worktrees; SWITCHYARD_HOME names another place'],
-      ['PORT, HOST', 'what each service is told; also {port} and {host} in its command'],
-      ['NO_COLOR', 'no colours'],
+      ['~/.switchyard', 'state, logs, worktrees; SWITCHYARD_HOME sets another location'],
+      ['PORT, HOST', 'set for each service; also {port} and {host} in its command'],
+      ['NO_COLOR', 'disable colors'],
     ]),
   ]);
 }
 
 const A_DAY: readonly (readonly [line: string, meaning: string])[] = [
-  ['init', 'once: look at the repository and write its switchyard.toml'],
-  ['create feature-x', 'a worktree for a branch, with the env files it needs'],
-  ['up feature-x', 'start its services, wait until they answer, print their addresses'],
-  ['status', 'what runs where; --watch keeps looking'],
-  ['logs web -f', 'what a service writes; --grep and --since find things in it'],
-  ['checkout feature-x', 'localhost:3000 is this branch now; other branches run on'],
-  ['down', 'stop the services of the branch you stand in, or of all from the root'],
+  ['init', 'once: inspect the repository and write its switchyard.toml'],
+  ['create feature-x', 'create a worktree for a branch, with its env files'],
+  ['up feature-x', 'start its services, wait until they are ready, print their addresses'],
+  ['status', 'show what runs where; --watch keeps updating'],
+  ['logs web -f', 'show the output of a service; filter with --grep and --since'],
+  ['checkout feature-x', 'point localhost:3000 to this branch; other branches keep running'],
+  ['down', 'stop the services of the current branch; from the root, of all'],
 ];
 
 /** The help of one command. */

@@ -21,7 +21,7 @@ export async function inYard(
   const outcome = await work(yard);
   const { problem, registry } = yard;
   const warnings = [
-    ...(problem === undefined ? [] : [`${problem.message} What is known from before is used.`]),
+    ...(problem === undefined ? [] : [`${problem.message} The last known records are used instead.`]),
     ...registry.warnings,
   ];
   if (warnings.length === 0) return outcome;

@@ -37,8 +37,8 @@ function currentDirectory(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    throw new SwitchboardError('NO_DIRECTORY', 'The directory you stand in does not exist any more.', {
-      hint: 'Go to one that does, for example: cd ~',
+    throw new SwitchboardError('NO_DIRECTORY', 'The current directory no longer exists.', {
+      hint: 'Change to an existing directory, for example: cd ~',
       cause,
     });
   }
@@ -97,7 +97,7 @@ function findEntry(name: string): YardEntry {
   const guess = didYouMean(name, [...names, 'help']);
   throw usage(
     `There is no command ${JSON.stringify(name)}.`,
-    guess ?? '`switchyard --help` shows what there is.',
+    guess ?? '`switchyard --help` lists all commands.',
   );
 }
 

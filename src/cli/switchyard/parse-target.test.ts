@@ -38,7 +38,7 @@ test('with --branch every word is a service', async () => {
 test('a word that is both is refused, and --branch is named', async () => {
   await expect(parseTarget(up(['web', 'api']), known)).rejects.toMatchObject({
     code: 'USAGE',
-    message: '"web" is a branch and a service.',
+    message: '"web" is both a branch and a service.',
     hint: expect.stringContaining('up --branch BRANCH web api'),
   });
 });

@@ -38,7 +38,7 @@ export async function parseTarget(
   const isBranch = await known.hasBranch(first);
   if (isService && isBranch)
     throw usage(
-      `${JSON.stringify(first)} is a branch and a service.`,
+      `${JSON.stringify(first)} is both a branch and a service.`,
       `Write ${command} --branch ${shellWord(first)} for the branch, or ` +
         `${command} --branch BRANCH ${words.map(shellWord).join(' ')} for the service.`,
     );

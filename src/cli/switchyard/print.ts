@@ -26,7 +26,7 @@ function explained(error: unknown): unknown {
   if (error instanceof SwitchboardError || code === undefined || syscall === undefined) return error;
   const where = path === undefined ? '' : ` ${path}`;
   return new SwitchboardError('SYSTEM', `The system refused ${syscall}${where}: ${code}.`, {
-    hint: 'Look at the room on the disk and the rights of that place, then try again.',
+    hint: 'Check the free disk space and the permissions of that path, then try again.',
     cause: error,
   });
 }

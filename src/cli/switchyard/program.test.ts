@@ -119,14 +119,14 @@ test('a word too many, a flag that does not exist and a missing word are told be
 test('without a switchyard.toml the way to one is named, and the exit code is 1', () => {
   const { status, stderr } = run(['status'], tmpdir());
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^error: No switchyard\.toml could be found in .*\nhint: .*switchyard init/);
+  expect(stderr).toMatch(/^error: No switchyard\.toml was found in .*\nhint: .*switchyard init/);
 });
 
 test('a directory that was removed under the shell is told as that', () => {
   const line = 'mkdir gone && cd gone && rmdir ../gone && switchyard status';
   const { status, stderr } = spawnSync('sh', ['-c', line], { cwd: base, env, encoding: 'utf8' });
   expect(status).toBe(1);
-  expect(stderr).toContain('error: The directory you stand in does not exist any more.');
+  expect(stderr).toContain('error: The current directory no longer exists.');
 });
 
 test('a reader that goes away is a quiet end', () => {

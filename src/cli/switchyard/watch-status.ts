@@ -14,7 +14,7 @@ export function watchStatus(yard: YardContext, branch: string | undefined): Prom
         lines.slice(-1).map((line) => `${service} (${of}): ${line}`),
       );
       const now = new Date().toTimeString().slice(0, 8);
-      const title = `${yard.config.name}, ${scope}, ${now}; q ends`;
+      const title = `${yard.config.name}, ${scope}, ${now}; q quits`;
       return [
         style.dim(printableLine(title)),
         ...statusLines(found, style),

@@ -16,7 +16,7 @@ export async function watch({ look, every = 1000, env }: WatchOptions): Promise<
   const { stdin, stdout } = process;
   if (!stdout.isTTY || env.TERM === 'dumb')
     throw usage(
-      '--watch draws on a terminal, and stdout is none.',
+      '--watch draws on a terminal, but stdout is not a terminal.',
       'Without it the status is printed once; `watch switchyard status` repeats that anywhere.',
     );
   const style = createStyle(stdout, env);

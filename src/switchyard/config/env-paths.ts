@@ -16,13 +16,13 @@ export function readEnvPaths(table: Table, key: 'link' | 'copy'): readonly strin
 function problemWith(path: string): PathProblem | undefined {
   if (path.trim() !== path || path === '' || path.includes('\0')) {
     return {
-      rule: 'this is an invalid env path: it is empty, or has blanks around it',
-      hint: 'Write the path as it is below the project, for example ".env".',
+      rule: 'this is an invalid env path: it is empty, or has spaces around it',
+      hint: 'Write the path relative to the project, for example ".env".',
     };
   }
   const parts = path.split(/[\\/]/);
   if (parts.at(-1) === '' && parts.length > 1 && parts[0] !== '') {
-    return { rule: 'an env path must not end in a slash', hint: 'Leave the slash at its end out.' };
+    return { rule: 'an env path must not end in a slash', hint: 'Remove the slash at the end.' };
   }
   const problem = innerPathProblem(path, 'an env path');
   if (problem === undefined && parts[0]!.toLowerCase() === '.git') {

@@ -11,7 +11,7 @@ export interface PathProblem {
 export function innerPathProblem(path: string, what: string): PathProblem | undefined {
   // Both spellings of a path are refused everywhere, so that a file means the same on every machine.
   if (isAbsolute(path) || win32.isAbsolute(path) || path.startsWith('~')) {
-    return { rule: `${what} must be relative`, hint: 'Write it as seen from the project root.' };
+    return { rule: `${what} must be relative`, hint: 'Write it relative to the project root.' };
   }
   if (path.split(/[\\/]/).some((part) => part === '' || part === '.' || part === '..')) {
     return {

@@ -11,8 +11,8 @@ export function namedTables(parent: Table, kind: 'service' | 'profile'): Readonl
     if (other !== undefined) {
       throw parent.error(
         name,
-        `cannot stand beside "${other}": ${kind} names collide after slugging, both become "${short}"`,
-        'Rename one of them; only letters, digits and dashes tell names apart.',
+        `conflicts with "${other}": ${kind} names collide after slugging, both become "${short}"`,
+        'Rename one of them; names may differ only in letters, digits and dashes.',
       );
     }
     written.set(short, name);

@@ -32,9 +32,8 @@ const WIDTH = 100;
 function hintFor(reason: string): string {
   if (/invalid value|numeric|leading zero|date/.test(reason))
     return 'Put text in quotes: command = "npm run dev".';
-  if (/redefine/.test(reason)) return 'The key or table stands twice; keep one of them.';
-  if (/unfinished string|control characters/.test(reason))
-    return 'The quote that ends a text is missing, or stands too late.';
+  if (/redefine/.test(reason)) return 'The key or table is defined twice; keep one of them.';
+  if (/unfinished string|control characters/.test(reason)) return 'A closing quote is missing or misplaced.';
   if (/key/.test(reason)) return 'Each line is [table], key = value or # comment.';
-  return 'The rules of TOML are at https://toml.io.';
+  return 'See https://toml.io for the syntax.';
 }

@@ -186,7 +186,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
       '3: services.web.port must be a whole number from 1 to 65535, but is 99999999999999999999.',
     ],
     ['[services.web]\nport = 80', '1: services.web.command is missing: a command is required.'],
-    ['[services.web]\ncommand = ""', '2: services.web.command must be a text that is not empty, but is "".'],
+    ['[services.web]\ncommand = ""', '2: services.web.command must be a non-empty string, but is "".'],
     [
       '[services.web]\ncommand = ["npm", "start"]',
       '2: services.web.command must be a string, but is a list.',
@@ -235,15 +235,15 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     ['[services.web]\ncommand = "a"\nenv = "A=1"', '3: services.web.env must be a table, but is "A=1".'],
     [
       '[services.web]\ncommand = "a"\n[services.web.env]\nA = [1]',
-      '4: services.web.env.A must be a text, a number or true or false, but is a list.',
+      '4: services.web.env.A must be a string, a number or a boolean, but is a list.',
     ],
     [
       '[services.web]\ncommand = "a"\n[services.web.env]\n"A=B" = "1"',
-      '4: services.web.env."A=B" is no name for a variable.',
+      '4: services.web.env."A=B" is not a valid variable name.',
     ],
     [
       '[services.web]\ncommand = "a"\n[services.web.env]\nA = "\\u0000"',
-      '4: services.web.env.A must be a text, a number or true or false, but has a NUL character.',
+      '4: services.web.env.A must be a string, a number or a boolean, but has a NUL character.',
     ],
     [
       '[services.web]\ncommand = "a"\ndepends_on = ["db", "cache"]',
@@ -251,13 +251,13 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     ],
     [
       '[services.web]\ncommand = "a"\ndepends_on = ["web"]',
-      '3: services.web.depends_on goes round in a circle: web -> web.',
+      '3: services.web.depends_on is a dependency cycle: web -> web.',
     ],
     ['[[services]]\ncommand = "a"', '1: services must be a table, but is a list.'],
     ['[services]\nweb = "npm start"', '2: services.web must be a table, but is "npm start".'],
     [
       '[services."My App"]\ncommand = "a"\n[services.my-app]\ncommand = "b"',
-      '3: services.my-app cannot stand beside "My App": service names collide after slugging, both become "my-app".',
+      '3: services.my-app conflicts with "My App": service names collide after slugging, both become "my-app".',
     ],
     ['[project]\nname = "x"', '1: services is missing: at least one [services.<name>] table is required.'],
     ['', '1: services is missing: at least one [services.<name>] table is required.'],
@@ -270,13 +270,10 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     ['[project]\nname = 1', '2: project.name must be a string, but is 1.'],
     ['[project]\nname = "a\\nb"', '2: project.name must be one line without control characters.'],
     ['[project]\nworktree_root = 5', '2: project.worktree_root must be a string, but is 5.'],
-    [
-      '[project]\nworktree_root = " "',
-      '2: project.worktree_root must be a text that is not empty, but is " ".',
-    ],
+    ['[project]\nworktree_root = " "', '2: project.worktree_root must be a non-empty string, but is " ".'],
     [
       '[project]\nworktree_root = "trees "',
-      '2: project.worktree_root must be a non-empty path without blanks around it, but is "trees ".',
+      '2: project.worktree_root must be a non-empty path without spaces around it, but is "trees ".',
     ],
     [
       '[proxy]\nhost = "192.168.0.1"',
@@ -303,7 +300,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     ],
     [
       '[profiles.x]\n[profiles."X!"]',
-      '2: profiles."X!" cannot stand beside "x": profile names collide after slugging, both become "x".',
+      '2: profiles."X!" conflicts with "x": profile names collide after slugging, both become "x".',
     ],
     ['[profiles.x]\nenv = 1', '2: profiles.x.env must be a table, but is 1.'],
   ])('%j', (lines, expected) => {
@@ -336,7 +333,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
       .map((name, index) => `[services.${name}]\ncommand = "x"\ndepends_on = ["${'bcdb'[index]!}"]\n`)
       .join('');
     expect(complaint(text).message).toBe(
-      'switchyard.toml:6: services.b.depends_on goes round in a circle: b -> c -> d -> b.',
+      'switchyard.toml:6: services.b.depends_on is a dependency cycle: b -> c -> d -> b.',
     );
   });
 
@@ -351,7 +348,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
   it('a key that stands twice', () => {
     const { message, hint } = complaint('[services.web]\ncommand = "a"\ncommand = "b"\n');
     expect(message).toContain('switchyard.toml:3: ');
-    expect(hint).toContain('stands twice');
+    expect(hint).toContain('defined twice');
   });
 });
 
@@ -409,7 +406,7 @@ describe('what means nothing', () => {
         key: 'services.web.command',
         line: 3,
         message:
-          'services.web.command has `cd api`, but no shell reads it. Write cwd = "api" and command = "npm start".',
+          'services.web.command has `cd api`, but commands do not run in a shell. Write cwd = "api" and command = "npm start".',
       },
     ]);
   });

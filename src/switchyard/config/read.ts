@@ -53,7 +53,8 @@ function readText(file: string): string {
     bytes = readFileSync(file);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    const hint = code === 'ENOENT' ? 'Run `switchyard init` to make one.' : 'Make it readable for you.';
+    const hint =
+      code === 'ENOENT' ? 'Run `switchyard init` to create one.' : 'Check the permissions of the file.';
     throw configError(file, `the file cannot be read (${code})`, { hint, cause: error });
   }
   if (bytes.length > LARGEST_FILE) {
@@ -80,7 +81,7 @@ function readProject(table: Table, root: string): Pick<ProjectConfig, 'name' | '
   if (written !== undefined && written.trim() !== written) {
     throw table.error(
       'worktree_root',
-      `must be a non-empty path without blanks around it, but is ${quoteValue(written)}`,
+      `must be a non-empty path without spaces around it, but is ${quoteValue(written)}`,
       'Remove the blanks.',
     );
   }
@@ -107,7 +108,7 @@ function readProxy(table: Table): ProjectConfig['proxy'] {
     throw table.error(
       'tld',
       `must be the end of a host name, with letters, digits and dashes, but is ${quoteValue(written)}`,
-      'Leave it out for "localhost", which every browser takes to this machine.',
+      'Leave it out for "localhost", which every browser resolves to this machine.',
     );
   }
   const proxy = {

@@ -20,7 +20,7 @@ export function readServices(root: Table): readonly ServiceDefinition[] {
       'services',
       'is missing: at least one [services.<name>] table is required',
       root.guess('services') ??
-        'Add [services.web] with a command, or run `switchyard init` to have one made.',
+        'Add [services.web] with a command, or run `switchyard init` to generate one.',
     );
   }
   const services = [...tables].map(([name, table]) => readService(name, table));
@@ -55,7 +55,7 @@ function warnOfShellSyntax(name: string, command: string, table: Table): void {
   const syntax = shellSyntaxIn(command);
   if (syntax === undefined) return;
   const { found, instead } = syntax;
-  const message = `services.${name}.command has \`${found}\`, but no shell reads it. Write ${instead}.`;
+  const message = `services.${name}.command has \`${found}\`, but commands do not run in a shell. Write ${instead}.`;
   table.warn('shell syntax', 'command', message);
 }
 
@@ -121,8 +121,8 @@ function checkDependencies(services: readonly ServiceDefinition[], tables: Table
     .get(circle[0]!)!
     .error(
       'depends_on',
-      `goes round in a circle: ${circle.join(' -> ')}`,
-      'Each of them waits for the next, so none could start; remove one of these dependencies.',
+      `is a dependency cycle: ${circle.join(' -> ')}`,
+      'Each service waits for the next one, so none can start; remove one of these dependencies.',
     );
 }
 

@@ -58,9 +58,8 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
       const value = get(key);
       if (value === undefined) return undefined;
       if (typeof value !== 'string') throw wrong(key, 'a string', 'Put it in quotes.');
-      if (value.trim() === '')
-        throw wrong(key, 'a text that is not empty', 'Fill it in, or leave the key out.');
-      if (value.includes('\0')) throw wrong(key, 'a text without a NUL character', 'Remove it.');
+      if (value.trim() === '') throw wrong(key, 'a non-empty string', 'Fill it in, or leave the key out.');
+      if (value.includes('\0')) throw wrong(key, 'a string without a NUL character', 'Remove it.');
       return value;
     },
     seconds(key, highest) {
@@ -145,7 +144,7 @@ function isTable(value: unknown): value is Values {
 function variable(report: Report, path: KeyPath, value: unknown): string {
   const name = path.at(-1)!;
   if (name === '' || /[=\0]/.test(name)) {
-    const problem = `${keyText(path)} is no name for a variable`;
+    const problem = `${keyText(path)} is not a valid variable name`;
     throw report.error(path, problem, 'Use letters, digits and underscores.');
   }
   if (typeof value === 'string' && !value.includes('\0')) return value;
@@ -154,6 +153,6 @@ function variable(report: Report, path: KeyPath, value: unknown): string {
     return report.keys.writtenAt(path) ?? String(value);
   }
   const found = typeof value === 'string' ? 'has a NUL character' : `is ${quoteValue(value)}`;
-  const problem = `${keyText(path)} must be a text, a number or true or false, but ${found}`;
+  const problem = `${keyText(path)} must be a string, a number or a boolean, but ${found}`;
   throw report.error(path, problem, 'A variable holds one line of text; put it in quotes.');
 }

@@ -32,7 +32,7 @@ async function examineProxy(context: YardContext): Promise<readonly Finding[]> {
     case 'nobody': {
       const records = Object.values(projectRecord(context)?.services ?? {});
       if (!observeServices(records).some(({ status }) => status === 'running')) return [];
-      const what = `Services run, but the proxy on port ${port} does not, so that their addresses do not answer.`;
+      const what = `Services are running, but the proxy on port ${port} is not, so their addresses do not work.`;
       return [{ level: 'warning', what, next: 'Run `switchyard up`, which starts it.' }];
     }
   }
@@ -42,22 +42,22 @@ async function examineCanonicalPorts(context: YardContext): Promise<readonly Fin
   const found = await verify(context, { services: [] });
   return found.flatMap(({ service, port, held_by, text }): readonly Finding[] => {
     if (held_by === 'stranger') {
-      const what = `Port ${port}, the usual one of ${service}, is not free: ${text}.`;
+      const what = `Port ${port}, the canonical port of ${service}, is already in use: ${text}.`;
       return [
         {
           level: 'warning',
           what,
-          next: `End that process before \`switchyard checkout\`; until then ${service} is reached by its address only.`,
+          next: `End that process before \`switchyard checkout\`; until then ${service} is reachable only at its address.`,
         },
       ];
     }
     if (held_by === 'service') {
-      const what = `A service of ours has taken port ${port} itself: ${text}.`;
+      const what = `One of our services listens on port ${port} itself: ${text}.`;
       return [
         {
           level: 'warning',
           what,
-          next: `Let the command of ${service} listen on {port}, so that branches can share the usual one.`,
+          next: `Let the command of ${service} listen on {port}, so that branches can share the canonical port.`,
         },
       ];
     }

@@ -31,11 +31,11 @@ function examineHome({ root }: Home): readonly Finding[] {
   const stat = statSync(root, { throwIfNoEntry: false });
   if (stat === undefined) return [];
   if (!stat.isDirectory()) {
-    const next = 'Move it away, or name another place with SWITCHYARD_HOME.';
+    const next = 'Move it, or set SWITCHYARD_HOME to another directory.';
     return [{ level: 'error', what: `The state home ${root} is not a directory.`, next }];
   }
   if ((stat.mode & 0o077) === 0) return [];
-  const what = `Other users of this machine may look into the state home ${root}.`;
+  const what = `Other users of this machine can read the state home ${root}.`;
   return [{ level: 'warning', what, next: `Run \`chmod 700 ${shellWord(root)}\`.` }];
 }
 
@@ -46,7 +46,7 @@ async function examineGit({ config, env }: YardContext): Promise<readonly Findin
     return [
       {
         level: 'error',
-        what: 'git was not found on the PATH, so that there can be no worktrees.',
+        what: 'git was not found on the PATH, so worktrees are not available.',
         next: 'Install git, or put it on the PATH.',
       },
     ];
@@ -55,7 +55,7 @@ async function examineGit({ config, env }: YardContext): Promise<readonly Findin
   return [
     {
       level: 'warning',
-      what: `${config.root} is not in a git repository, so that it has one branch only, called "current".`,
+      what: `${config.root} is not in a git repository, so it has only one branch, called "current".`,
       next: 'Run `git init` and make a first commit.',
     },
   ];
@@ -73,10 +73,10 @@ function examineIpv6({ config }: YardContext): readonly Finding[] {
   const wanting = hosts.filter(({ host }) => host === '::1').map(({ key }) => key);
   if (wanting.length > 0) {
     const what = `This machine has no IPv6 loopback, but ${wanting.join(' and ')} is ::1.`;
-    return [{ level: 'error', what, next: 'Use 127.0.0.1 there, or switch IPv6 on.' }];
+    return [{ level: 'error', what, next: 'Use 127.0.0.1 there, or enable IPv6.' }];
   }
   const what = 'This machine has no IPv6 loopback: checkouts answer on 127.0.0.1 only.';
-  return [{ level: 'note', what, next: 'Nothing to do, unless a program insists on ::1.' }];
+  return [{ level: 'note', what, next: 'Nothing to do, unless a program requires ::1.' }];
 }
 
 /** From this range the kernel takes ports for outgoing connections, and then they are not free. */
@@ -88,8 +88,8 @@ function examinePortRange({ config }: YardContext): readonly Finding[] {
     {
       level: 'warning',
       what:
-        `[ports] ${start}-${end} lies partly in ${first}-${last}, from which this machine takes ports for outgoing ` +
-        'connections; a service may find its port taken.',
+        `[ports] ${start}-${end} overlaps ${first}-${last}, which this machine uses for outgoing ` +
+        'connections; a service may find its port already in use.',
       next: `Choose a range below ${first}, for example 20000-29999.`,
     },
   ];

@@ -22,12 +22,12 @@ export async function examineProject(context: YardContext): Promise<readonly Fin
     ...config.warnings.map(({ line, message }): Finding => ({
       level: 'warning',
       what: `${config.file}:${line}: ${message}`,
-      next: 'Correct it, or take it out.',
+      next: 'Correct it, or remove it.',
     })),
     ...envWarnings(config).map((warning): Finding => ({
       level: 'warning',
       what: `${config.root}: ${warning}.`,
-      next: 'Make the file, or take it out of [env] in switchyard.toml.',
+      next: 'Create the file, or remove it from [env] in switchyard.toml.',
     })),
     ...config.services.flatMap((service) => examineService(service, worktree, env)),
   ];
@@ -44,7 +44,7 @@ function examineName({ registry, config }: YardContext): readonly Finding[] {
   const shared = Object.values(state.projects[config.root]?.services ?? {}).flatMap((record): Finding[] => {
     const other = answersInstead(state, record);
     if (other === undefined) return [];
-    const next = `Run \`switchyard restart ${record.service} --branch ${shellWord(record.branch)}\`: then it has one of its own.`;
+    const next = `Run \`switchyard restart ${record.service} --branch ${shellWord(record.branch)}\`to give it its own address.`;
     return [{ level: 'warning', what: `${record.url} ${other}.`, next }];
   });
   return [...named, ...shared];
@@ -96,6 +96,6 @@ export async function examineWorktrees(context: YardContext): Promise<readonly F
   return missing.map(({ branch, path }) => ({
     level: 'warning',
     what: `The worktree of ${branch} is gone: ${path}.`,
-    next: `Run \`switchyard prune\` to forget it, or \`switchyard create ${shellWord(branch)}\` to make it anew.`,
+    next: `Run \`switchyard prune\` to forget it, or \`switchyard create ${shellWord(branch)}\` to create it again.`,
   }));
 }

@@ -34,7 +34,7 @@ export function examineRecords(context: YardContext): readonly Finding[] {
 function examineState(what: string, state: State): Finding {
   // A newer one is never written to, so that nothing can be started.
   if (state.version > 1) return { level: 'error', what, next: 'Update Switchyard, or set SWITCHYARD_HOME.' };
-  const next = 'Nothing to do: the next command that changes something keeps the file aside and rebuilds it.';
+  const next = 'Nothing to do: the next command that writes moves the file away and rebuilds it.';
   return { level: 'warning', what, next };
 }
 
@@ -42,15 +42,15 @@ function examineService({ record, status }: Observed): readonly Finding[] {
   const { service, branch, worktree, pid } = record;
   const name = `${service} of ${branch}`;
   if (status === 'stale') {
-    const what = `${name} was started, but does not run any more.`;
+    const what = `${name} was started, but is no longer running.`;
     const next =
       `\`switchyard logs ${service} --branch ${shellWord(branch)}\` shows why; ` +
       `\`switchyard down ${service} --branch ${shellWord(branch)}\` forgets it.`;
     return [{ level: 'warning', what, next }];
   }
   if (status === 'unverified') {
-    const what = `Pid ${pid ?? 'unknown'} may be ${name}, but nothing proves it, so that it is never signalled.`;
-    const next = `Look at it, end it yourself if it is, and run \`switchyard down ${service} --branch ${shellWord(branch)}\`.`;
+    const what = `Pid ${pid ?? 'unknown'} may be ${name}, but nothing proves it, so it is never signalled.`;
+    const next = `Check the process, end it yourself if it is the service, and run \`switchyard down ${service} --branch ${shellWord(branch)}\`.`;
     return [{ level: 'warning', what, next }];
   }
   if (existsSync(worktree)) return [];
@@ -66,8 +66,8 @@ function examineStrays({ home }: YardContext, state: State, sighting: ProcessSna
     .flatMap(([, members]) => members)
     .map(({ pid }) => ({
       level: 'warning',
-      what: `Pid ${pid} (${describeProcess(pid)?.command ?? 'unknown'}) was started here, but stands in no record.`,
-      next: `End it yourself if nobody needs it: \`kill ${pid}\`.`,
+      what: `Pid ${pid} (${describeProcess(pid)?.command ?? 'unknown'}) was started here, but is not in the records.`,
+      next: `End it yourself if it is not needed: \`kill ${pid}\`.`,
     }));
 }
 
@@ -84,8 +84,8 @@ function examineLeases({ home }: YardContext, state: State, sighting: ProcessSna
     );
   });
   if (abandoned.length === 0) return [];
-  const what = `Nobody uses the leased ports ${abandoned.sort((a, b) => a - b).join(', ')} any more.`;
-  return [{ level: 'note', what, next: 'Nothing to do: whoever needs one of them takes it over.' }];
+  const what = `Unused leased ports: ${abandoned.sort((a, b) => a - b).join(', ')}.`;
+  return [{ level: 'note', what, next: 'Nothing to do: they are reused when needed.' }];
 }
 
 /** Of the services of all projects. */

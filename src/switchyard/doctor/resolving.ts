@@ -19,7 +19,7 @@ export async function examineResolving(context: YardContext): Promise<readonly F
       {
         level: 'warning',
         what: `${host} resolves to ${elsewhere.join(' and ')}, which is not this machine.`,
-        next: `Let the DNS or hosts file lead names below .${proxy.tld} to 127.0.0.1, or choose another [proxy].tld.`,
+        next: `Make DNS or the hosts file resolve names below .${proxy.tld} to 127.0.0.1, or choose another [proxy].tld.`,
       },
     ];
   }
@@ -29,15 +29,15 @@ export async function examineResolving(context: YardContext): Promise<readonly F
     return [
       {
         level: 'warning',
-        what: `${host} does not resolve on this machine, so that the addresses of this project open nowhere, not even in a browser.`,
-        next: `Let the DNS or hosts file lead names below .${proxy.tld} to 127.0.0.1, or leave [proxy].tld out for localhost.`,
+        what: `${host} does not resolve on this machine, so the addresses of this project do not work, not even in a browser.`,
+        next: `Make DNS or the hosts file resolve names below .${proxy.tld} to 127.0.0.1, or leave [proxy].tld out for localhost.`,
       },
     ];
   }
   return [
     {
       level: 'note',
-      what: `${host} does not resolve on this machine: such names open in browsers and curl, but not in Node, Python or wget.`,
+      what: `${host} does not resolve on this machine: such names work in browsers and curl, but not in Node, Python or wget.`,
       next:
         'Nothing to do for services, which get the loopback address and port of each other. Elsewhere use the port that ' +
         '`switchyard where NAME` prints; on Debian and Ubuntu, the package libnss-myhostname makes the names resolve.',

@@ -25,7 +25,7 @@ function visit(port: number, address: string): Promise<HttpVisit> {
     request.on('response', (response) => {
       // Nobody wants the body, however long it is.
       response.destroy();
-      const error = response.headers.server === REFUSED_BY ? 'the service takes no connection' : undefined;
+      const error = response.headers.server === REFUSED_BY ? 'connection refused by the service' : undefined;
       resolve({ address, status: response.statusCode ?? null, ...(error === undefined ? {} : { error }) });
     });
     request.on('timeout', () => request.destroy(new Error('no answer')));

@@ -413,7 +413,7 @@ test('verify says by the kernel which process of which branch answers', async ()
   });
   const [fooled] = await verify(context, { services: ['web'] });
   expect(fooled).toMatchObject({ ok: false, held_by: 'forwarder', branch: null, expected: 'feature/x' });
-  expect(fooled?.text).toContain('where a stranger listens');
+  expect(fooled?.text).toContain('where another process listens');
   // A service that ignores the port it was given and takes the canonical one.
   await start('stubborn', 'api', `require('net').createServer().listen(${api}); ${SAYS_BRANCH}`, api);
   const [direct] = await verify(context, { branch: 'stubborn', services: ['api'] });

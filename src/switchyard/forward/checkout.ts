@@ -138,7 +138,7 @@ async function lead({ registry }: YardContext, line: ForwarderLine, due: readonl
   for (const mapping of free) {
     const answer = await line.map(mapping);
     if (answer === undefined) {
-      throw new SwitchboardError('FORWARDER_GONE', 'The forwarder ended while it was asked.', {
+      throw new SwitchboardError('FORWARDER_GONE', 'The forwarder exited during the request.', {
         hint: 'Run the command again.',
       });
     }
@@ -166,7 +166,7 @@ function tell(mapping: Mapping, { kind, was, ended, finishing }: MapAnswer): rea
   const messages = [`switched ${text} (was ${before})`];
   if (ended > 0) messages.push(`ended ${connections(ended)} to ${before} on port ${port}`);
   if (finishing > 0) {
-    const finish = finishing === 1 ? 'ends after its answer' : 'end after their answers';
+    const finish = finishing === 1 ? 'ends after its response' : 'end after their responses';
     messages.push(
       `${connections(finishing)} to ${before} on port ${port} ${finish}, within ${RESPONSE_TIMEOUT_MS / 1000} s`,
     );

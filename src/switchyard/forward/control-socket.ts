@@ -27,8 +27,8 @@ export function makeControlDirectory(home: Home): void {
   // Anybody can make a directory of this name before us.
   const found = lstatSync(shortDirectory());
   if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
-    throw new SwitchboardError('CONTROL_SOCKET', `${shortDirectory()} is not a directory of yours alone.`, {
-      hint: 'Remove it, or choose a shorter SWITCHYARD_HOME, so that the socket can be made there.',
+    throw new SwitchboardError('CONTROL_SOCKET', `${shortDirectory()} is not a private directory of yours.`, {
+      hint: 'Remove it, or choose a shorter SWITCHYARD_HOME, so that the socket can be created there.',
     });
   }
 }

@@ -62,7 +62,9 @@ export async function ensureForwarder({
   if (outcome === 'ready') return line;
   throw new SwitchboardError(
     'FORWARDER_START',
-    outcome === 'ended' ? 'The forwarder ended as soon as it was started.' : 'The forwarder does not answer.',
+    outcome === 'ended'
+      ? 'The forwarder exited right after it was started.'
+      : 'The forwarder did not respond.',
     { hint: `See ${logFile}.` },
   );
 }

@@ -70,7 +70,7 @@ export async function openForwardedPort(
     else
       refuse(
         client,
-        `${service} of ${branch} does not answer on ${target_host}:${target_port}. Run: sy status --branch ${shellWord(branch)}`,
+        `${service} of ${branch} does not respond on ${target_host}:${target_port}. Run: sy status --branch ${shellWord(branch)}`,
       );
   };
 

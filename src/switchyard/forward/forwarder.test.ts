@@ -260,7 +260,7 @@ test('who speaks HTTP to a service that is gone gets a 502, who speaks anything 
   await forwarder.handle({ op: 'map', mapping: mapping(port, await freePort(), 'feature/x') });
   const answer = await exchange(port, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1.1 502 Bad Gateway\r\n/);
-  expect(answer).toContain('web of feature/x does not answer');
+  expect(answer).toContain('web of feature/x does not respond');
   await expect(exchange(port, '\0\0\0\x08')).rejects.toThrow('ECONNRESET');
 });
 

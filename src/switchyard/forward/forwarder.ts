@@ -22,7 +22,7 @@ export function createForwarder(log: (text: string) => void): Forwarder {
       return { ok: false, code: 'NOT_LOOPBACK', error: `${target_host} is not a loopback host` };
     }
     if (target_port === port)
-      return { ok: false, code: 'BAD_REQUEST', error: 'a port cannot lead to itself' };
+      return { ok: false, code: 'BAD_REQUEST', error: 'a port cannot point to itself' };
     // Two that lead to each other would pass one connection around until no descriptor is left.
     if (ports.has(target_port))
       return { ok: false, code: 'BAD_REQUEST', error: `port ${target_port} is a canonical port itself` };

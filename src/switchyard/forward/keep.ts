@@ -37,7 +37,7 @@ export async function keepCheckouts(context: YardContext, options: KeepOptions):
     .filter(({ mapping }) => mapping === undefined)
     .map(
       ({ record: { service, branch, listen_port: port } }) =>
-        `did not restore ${service} of ${branch} on localhost:${port}: it does not run; ` +
+        `did not restore ${service} of ${branch} on localhost:${port}: it is not running; ` +
         `start it with \`switchyard up ${shellWord(branch)} ${service}\``,
     );
   return [...messages, ...gone, ...takenSince(context, options)];

@@ -22,7 +22,7 @@ async function serve(home: Home, log: (text: string) => void, end: Promise<strin
   const forwarder = createForwarder(log);
   let emptied!: (why: string) => void;
   const empty = new Promise<string>((resolve) => (emptied = resolve));
-  let idle = setTimeout(emptied, IDLE_TIME, 'nobody asked for a port');
+  let idle = setTimeout(emptied, IDLE_TIME, 'no port was requested');
   const control = await listenForControl(home, async (request) => {
     const answer = await forwarder.handle(request);
     clearTimeout(idle);

@@ -186,18 +186,18 @@ function tell(port: number, { heldBy, target, owner, last, forwarder }: Answerin
   if (heldBy === 'service') return `${place} is ${name ?? 'unknown'}: ${process} listens there itself`;
   const way = `through the forwarder (pid ${forwarder?.pid ?? 'unknown'})`;
   if (target === null)
-    return `${place} leads nowhere: it is held by the forwarder, which does not say where it leads`;
-  if (last === undefined) return `${place} leads to :${target.port} ${way}, where nobody listens`;
+    return `${place} has no target: the forwarder holds it, but does not report where it points`;
+  if (last === undefined) return `${place} points to :${target.port} ${way}, where nothing listens`;
   if (name === undefined)
-    return `${place} leads to :${target.port} ${way}, where a stranger listens: ${process}`;
+    return `${place} leads to :${target.port} ${way}, where another process listens: ${process}`;
   return `${place} is ${name}: ${process} on :${target.port}, ${way}`;
 }
 
 function tellElsewhere(elsewhere: number | null): readonly string[] {
   if (elsewhere === 0) return [];
   if (elsewhere === null)
-    return ['connections may lead elsewhere: its forwarder is older than this command; check out again'];
-  return [`${elsewhere === 1 ? '1 connection leads' : `${elsewhere} connections lead`} elsewhere`];
+    return ['connections may go elsewhere: its forwarder is older than this command; check out again'];
+  return [`${elsewhere === 1 ? '1 connection goes' : `${elsewhere} connections go`} elsewhere`];
 }
 
 function tellHttp(visits: readonly HttpVisit[]): readonly string[] {

@@ -27,7 +27,7 @@ export function configText({ name, service, link }: TextParts): string {
     '[project]',
     `name = ${toml(project)}`,
     '',
-    '# What git does not carry but a new worktree needs, for example ".env":',
+    '# Files that are not in git but that a new worktree needs, for example ".env":',
     '# linked (one file for all branches) or copied (one for each).',
     ...(service.worktreeNote === undefined ? [] : [`# ${service.worktreeNote}`]),
     '[env]',
@@ -47,17 +47,17 @@ export function configText({ name, service, link }: TextParts): string {
     '',
     `# ${service.reason}`,
     `[services.${service.name}]`,
-    '# A program and its arguments; no shell reads this, so no &&, pipes or $VARIABLES.',
+    '# A program and its arguments. It does not run in a shell: no &&, pipes or $VARIABLES.',
     `command = ${toml(service.command)}`,
-    '# The port you are used to. It leads to the branch that you choose with: switchyard checkout BRANCH',
+    '# The canonical port. It points to the branch that you choose with: switchyard checkout BRANCH',
     `port = ${service.port}`,
   ];
   if (service.readyTimeout !== undefined) {
-    lines.push('# How many seconds it may take until it answers.', `ready_timeout = ${service.readyTimeout}`);
+    lines.push('# Seconds it may take to become ready.', `ready_timeout = ${service.readyTimeout}`);
   }
   if (service.refusesNames === true) {
     lines.push(
-      '# This version refuses names it does not know, so the proxy asks it by its own address.',
+      '# This version rejects unknown host names, so the proxy sends the address of the service instead.',
       'host_header = "rewrite"',
     );
   }
@@ -72,12 +72,12 @@ export function configText({ name, service, link }: TextParts): string {
 /** What one could not guess. */
 const FURTHER = [
   '# More that a service may have:',
-  '#   health = "/health"       a path that answers once it is ready',
-  '#   ready_timeout = 60       seconds until it has to be (15 if left out; 0 if it listens nowhere)',
+  '#   health = "/health"       a path that responds once it is ready',
+  '#   ready_timeout = 60       seconds until it must be ready (default 15; 0 if it does not listen)',
   '#   cwd = "packages/web"     where it runs, below this directory',
   '#   depends_on = ["api"]     services that have to be ready before',
   '#   env = { DEBUG = "1" }    variables for it alone',
-  '#   host_header = "rewrite"  where it refuses the name that the browser asks for',
+  '#   host_header = "rewrite"  if it rejects the host name that the browser sends',
   '#',
   '# A second service. Others reach it by {api_url} or the variable SWITCHYARD_API_URL, and pages in a browser by',
   '# {api_public_url} or SWITCHYARD_API_PUBLIC_URL:',

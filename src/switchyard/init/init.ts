@@ -160,7 +160,7 @@ function write(path: string, text: string, flag: 'w' | 'wx'): void {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && flag === 'wx') throw alreadyThere(path);
     throw new SwitchboardError('YARD_INIT', `${path} cannot be written (${code}).`, {
-      hint: 'Check the permissions of the directory, and that no file stands in its place.',
+      hint: 'Check the permissions of the directory, and that no file has that name.',
       cause: error,
     });
   }

@@ -12,7 +12,7 @@ export function rootOfAlias(state: State, alias: string): string {
     throw new SwitchboardError(
       'ALIAS_UNKNOWN',
       `unknown MCP project '${alias}'; run \`switchyard mcp install --name ${alias}\` from the project`,
-      { hint: '`switchyard mcp projects` lists the names there are.' },
+      { hint: '`switchyard mcp projects` lists the registered names.' },
     );
   if (existsSync(join(root, CONFIG_FILE))) return root;
   throw new SwitchboardError(

@@ -39,7 +39,7 @@ export async function unregisterAlias(alias: string, env: NodeJS.ProcessEnv): Pr
     if (root === undefined)
       throw new SwitchboardError('ALIAS_UNKNOWN', `There is no MCP project '${alias}'.`, {
         hint:
-          didYouMean(alias, Object.keys(aliases)) ?? '`switchyard mcp projects` lists the names there are.',
+          didYouMean(alias, Object.keys(aliases)) ?? '`switchyard mcp projects` lists the registered names.',
       });
     Reflect.deleteProperty(aliases, alias);
     return root;

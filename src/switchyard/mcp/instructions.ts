@@ -2,9 +2,9 @@
 export const INSTRUCTIONS = [
   'Switchyard runs the local services of this repository, for several branches at once. Ask it instead of guessing ' +
     'ports, reading terminals or starting dev servers yourself.',
-  'Looking changes nothing: read switchyard://project/brief first, or call switchyard_brief where resources cannot be ' +
-    'read. Take names of services and profiles from its configured_services and configured_profiles, and look at ' +
-    'env_warnings before you create a worktree. switchyard_where tells the address of one service and who listens ' +
+  'Start by reading switchyard://project/brief, or call switchyard_brief if resources cannot be ' +
+    'read. Take names of services and profiles from its configured_services and configured_profiles, and check ' +
+    'env_warnings before you create a worktree. switchyard_where returns the address of one service and which process listens ' +
     'there; switchyard_logs what it wrote (use grep and since). The prompt switchyard_runtime_handoff is a ready-made ' +
     'beginning.',
   'switchyard_create, switchyard_up, switchyard_checkout, switchyard_uncheckout and switchyard_down make changes that ' +

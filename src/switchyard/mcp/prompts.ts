@@ -18,31 +18,31 @@ export const PROMPTS: readonly YardPrompt[] = [
   {
     name: 'switchyard_runtime_handoff',
     title: 'Take over the local runtime',
-    description: 'Learn what runs in this project and where, before anything is changed.',
+    description: 'Find out what runs in this project and where, before changing anything.',
     arguments: [],
     text: () =>
       [
-        'Find out how the local runtime of this project stands, with Switchyard.',
+        'Inspect the local runtime of this project with Switchyard.',
         '',
         '1. Read the resource switchyard://project/brief, or call switchyard_brief.',
         '2. Use only names from configured_services and configured_profiles.',
-        '3. Look at env_warnings. Call switchyard_doctor only if you need to know more about the set-up.',
-        '4. Call switchyard_where for the one service that matters, and use the URL it gives.',
-        '5. Call switchyard_logs with a service, and with grep or since, to look into trouble.',
+        '3. Check env_warnings. Call switchyard_doctor only if you need more details about the setup.',
+        '4. Call switchyard_where for the one service that matters, and use the URL it returns.',
+        '5. Call switchyard_logs with a service, and with grep or since, to investigate problems.',
         '',
         'Ask for approval before you call switchyard_create, switchyard_up, switchyard_checkout, ' +
-          'switchyard_uncheckout or switchyard_down. Then sum up in a few lines what runs, where, and what is wrong.',
+          'switchyard_uncheckout or switchyard_down. Then summarize in a few lines what runs, where, and what is wrong.',
       ].join('\n'),
   },
   {
     name: 'switchyard_branch_runtime',
     title: 'Bring up a branch',
-    description: 'Make a worktree for a branch if it has none, and start its services.',
+    description: 'Create a worktree for a branch if it has none, and start its services.',
     arguments: [
       { name: 'branch', description: 'The branch to bring up.', required: true },
       {
         name: 'services',
-        description: 'Names of services, with spaces between them. Default: all that are configured.',
+        description: 'Names of services, separated by spaces. Default: all configured services.',
         required: false,
       },
     ],
@@ -54,7 +54,7 @@ export const PROMPTS: readonly YardPrompt[] = [
         '',
         '1. Read switchyard://project/brief, or call switchyard_brief.',
         `2. If ${branch ?? ''} has no worktree and the user wants one, call switchyard_create.`,
-        '3. Compare the names with configured_services and configured_profiles, and look at env_warnings.',
+        '3. Compare the names with configured_services and configured_profiles, and check env_warnings.',
         '4. After approval, call switchyard_up for this branch' +
           `${names.length === 0 ? '' : `, with services ${JSON.stringify(names)}`}.`,
         '5. Report the URL of each service. Call switchyard_logs only for one that did not become ready.',

@@ -31,7 +31,7 @@ export const doctorTool: YardTool = {
   name: 'switchyard_doctor',
   title: 'Examine the set-up',
   description:
-    'The set-up of this project: services, profiles, proxy, missing env files, and what is wrong with it and how to correct that.',
+    'The setup of this project: services, profiles, proxy, missing env files, and problems with their solutions.',
   hints: READ_ONLY,
   arguments: {},
   output: closed({
@@ -79,7 +79,7 @@ export const statusTool: YardTool = {
   orRecorded: true,
   title: 'Show services',
   description:
-    'The services that were started, with address, process, state, health and recent errors of each; which usual ports lead to which branch; whether the proxy answers.',
+    'The started services with address, process, state, health and recent errors; the branch of each canonical port; whether the proxy responds.',
   hints: READ_ONLY,
   arguments: { branch: SCOPE_ARGUMENT },
   output: closed({ services: listOf(SERVICE), checkouts: listOf(CHECKOUT_STATUS), proxy: PROXY }),
@@ -117,7 +117,7 @@ function withoutIdentity(record: ProcessRecord): object {
 export const listTool: YardTool = {
   name: 'switchyard_list',
   title: 'List worktrees',
-  description: 'The worktrees of this project: branch and directory of each.',
+  description: 'The worktrees of this project with branch and directory.',
   hints: READ_ONLY,
   arguments: {},
   output: closed({ worktrees: listOf(WORKTREE) }),
@@ -129,7 +129,7 @@ export const briefTool: YardTool = {
   words: ['branch'],
   title: 'Brief',
   description:
-    'Begin here: what is configured, what runs, is ready or healthy and where, which usual ports lead where, changed files, missing env files, recent errors.',
+    'Start here: what is configured, what runs and where, its state and health, the branch of each canonical port, changed files, missing env files, recent errors.',
   hints: READ_ONLY,
   arguments: { branch: SCOPE_ARGUMENT },
   output: closed({
@@ -141,7 +141,7 @@ export const briefTool: YardTool = {
     proxy: {
       ...TEXT,
       enum: ['running', 'not-running'],
-      description: 'Named addresses answer only while it is running.',
+      description: 'Named addresses work only while it is running.',
     },
     services: listOf(BRIEF_SERVICE),
     checkouts: listOf(CHECKOUT),
@@ -161,7 +161,7 @@ export const whereTool: YardTool = {
   words: ['service', 'branch'],
   title: 'Find a service',
   description:
-    'Where one service of a branch is: the address that answers, port, process, worktree, log file, and proof of who listens on its port.',
+    'Where one service of a branch runs: the working address, port, process, worktree, log file, and proof of which process listens on its port.',
   hints: READ_ONLY,
   arguments: {
     service: { kind: 'text', required: true, description: 'The name of the service.' },
@@ -179,7 +179,7 @@ export const logsTool: YardTool = {
   words: ['branch', 'service'],
   orRecorded: true,
   title: 'Read logs',
-  description: 'The end of what services of a branch wrote since they were last started.',
+  description: 'The last lines that services of a branch wrote since they were last started.',
   hints: READ_ONLY,
   arguments: {
     service: { kind: 'text', description: 'The name of the service. Default: all of the branch.' },
@@ -189,24 +189,23 @@ export const logsTool: YardTool = {
       least: 1,
       most: 300,
       usual: 80,
-      description: 'How many lines of each service, at most.',
+      description: 'Maximum number of lines per service.',
     },
     grep: {
       kind: 'text',
       description:
-        'Only lines in which this regular expression or text is found. Without capitals, case does not count.',
+        'Only lines that match this regular expression or text. Case-insensitive unless it contains capitals.',
     },
     since: {
       kind: 'text',
-      description:
-        'Only what was written since: a duration such as 10m or 2h, or a time such as 2026-01-31T14:00.',
+      description: 'Only lines since: a duration such as 10m or 2h, or a time such as 2026-01-31T14:00.',
     },
     max_bytes: {
       kind: 'number',
       least: 1,
       most: 100_000,
       usual: AGENT_BYTES,
-      description: 'How much of all lines together, in bytes.',
+      description: 'Maximum size of all lines together, in bytes.',
     },
   },
   output: closed({
@@ -217,7 +216,7 @@ export const logsTool: YardTool = {
           branch: TEXT,
           log_file: TEXT,
           lines: TEXTS,
-          truncated: { ...FLAG, description: 'Whether there is more than is shown.' },
+          truncated: { ...FLAG, description: 'Whether there are more lines.' },
         },
         { undated: { ...FLAG, description: 'No line says its time, so some may be older than since.' } },
       ),

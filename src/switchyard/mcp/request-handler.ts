@@ -132,7 +132,7 @@ function listingOf(items: readonly (readonly [key: string, value: JsonObject])[]
 
 /** What was wrong with the file or with the records, though the call could be made. */
 function warningsOf({ problem, registry }: YardContext): readonly string[] {
-  const broken = problem === undefined ? [] : [`${problem.message} What is known from before is used.`];
+  const broken = problem === undefined ? [] : [`${problem.message} The last known records are used instead.`];
   return [...broken, ...registry.warnings];
 }
 

@@ -29,8 +29,8 @@ export const RESOURCES: readonly YardResource[] = [
   {
     uri: 'switchyard://project/doctor',
     name: 'project-doctor',
-    title: 'Set-up of the project',
-    description: 'Services, profiles, proxy, missing env files, and what is wrong with the set-up.',
+    title: 'Setup of the project',
+    description: 'Services, profiles, proxy, missing env files, and problems with the setup.',
     mimeType: 'application/json',
     text: async (open) => sortedText(dataInToolWords(await diagnosisOf(open()))),
   },

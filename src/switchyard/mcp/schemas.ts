@@ -38,7 +38,7 @@ const STATE: JsonObject = {
   ...TEXT,
   enum: [...SERVICE_STATES],
   description:
-    'healthy: it listens and its health address answers; ready: it listens; running: it listens nowhere, as configured; ' +
+    'healthy: it listens and its health check succeeds; ready: it listens; running: it does not listen, as configured; ' +
     'the others do not work, and note says why.',
 };
 
@@ -62,7 +62,7 @@ export const SERVICE_LOCATION = open(
     ...SERVICE_FACTS,
     address: {
       ...TEXT_OR_NULL,
-      description: 'The address that answers now; null: none does, and warnings say why.',
+      description: 'The working address; null if there is none, and warnings say why.',
     },
     warnings: TEXTS,
   },
@@ -98,7 +98,7 @@ export const CHECKOUT_STATUS = open({
   service: TEXT,
   branch: TEXT,
   status: { ...TEXT, description: 'running; stale: nothing forwards the port.' },
-  service_state: { ...TEXT_OR_NULL, description: 'state of the service it leads to.' },
+  service_state: { ...TEXT_OR_NULL, description: 'state of the service it points to.' },
   listen_host: TEXT,
   listen_port: NUMBER_OR_NULL,
   target_host: TEXT,
@@ -110,7 +110,7 @@ export const PROXY = open(
     status: {
       ...TEXT,
       enum: ['running', 'not-running', 'not-answering', 'taken'],
-      description: 'Named addresses answer only while it is running.',
+      description: 'Named addresses work only while it is running.',
     },
     host: TEXT,
     port: NUMBER,

@@ -58,7 +58,7 @@ export const READ_ONLY: ToolHints = {
 export const CWD_ARGUMENT: ArgumentSpec = {
   kind: 'text',
   description:
-    'The directory to act from: in the project, or in a registered worktree, which then is the branch that is meant. ' +
+    'The directory to act from: in the project, or in a registered worktree, which selects its branch. ' +
     'It defaults to the server launch cwd.',
 };
 

@@ -29,14 +29,14 @@ export const createTool: YardTool = {
   words: ['branch'],
   title: 'Create a worktree',
   description:
-    'Make a git worktree for a branch, and the branch if there is none, with the configured env files. Asked again, it only adds env files that are missing.',
+    'Create a git worktree for a branch, and the branch if it does not exist, with the configured env files. If it exists, only missing env files are added.',
   hints: LOCAL,
   arguments: {
     branch: { kind: 'text', required: true, description: 'The branch.' },
     base: {
       kind: 'text',
       description:
-        'Where a new branch begins: a branch, tag or commit. Default: what the project has checked out.',
+        'The base of a new branch: a branch, tag or commit. Default: the commit the project has checked out.',
     },
     force_env: { kind: 'flag', description: 'Replace env files that the worktree has already.' },
   },
@@ -58,8 +58,8 @@ export const upTool: YardTool = {
   runsCommands: true,
   title: 'Start services',
   description:
-    'Start services of a branch with the commands of switchyard.toml, and wait until they answer. What runs already is left alone. ' +
-    'Cancelling ends the waiting, not the services.',
+    'Start services of a branch with the commands of switchyard.toml, and wait until they are ready. Running services are left alone. ' +
+    'Cancelling stops the waiting, not the services.',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   arguments: {
     branch: BRANCH_ARGUMENT,
@@ -73,7 +73,7 @@ export const upTool: YardTool = {
     branch: TEXT,
     worktree: TEXT,
     profile: TEXT_OR_NULL,
-    services: { ...TEXTS_OR_NULL, description: 'As they were asked for; null: all.' },
+    services: { ...TEXTS_OR_NULL, description: 'As requested; null: all.' },
     messages: TEXTS,
     outcomes: listOf(
       closed(
@@ -113,9 +113,9 @@ export const upTool: YardTool = {
 export const checkoutTool: YardTool = {
   name: 'switchyard_checkout',
   words: ['branch', 'services'],
-  title: 'Take the usual ports',
+  title: 'Take the canonical ports',
   description:
-    'Let the ports of switchyard.toml on localhost lead to the running services of a branch. Another branch that had them runs on.',
+    'Point the canonical ports of switchyard.toml on localhost to the running services of a branch. A branch that had them before keeps running.',
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   arguments: {
     branch: { kind: 'text', required: true, description: 'The branch, by its name or its slug.' },
@@ -144,9 +144,9 @@ export const uncheckoutTool: YardTool = {
   name: 'switchyard_uncheckout',
   words: ['branch', 'services'],
   orRecorded: true,
-  title: 'Give the usual ports back',
+  title: 'Release the canonical ports',
   description:
-    'End what switchyard_checkout did: the ports of switchyard.toml lead nowhere again. Services run on.',
+    'Undo switchyard_checkout: release the canonical ports of switchyard.toml. Services keep running.',
   hints: LOCAL,
   arguments: { branch: SCOPE_ARGUMENT, services: SERVICES_ARGUMENT },
   output: STOPPED,
@@ -166,8 +166,7 @@ export const downTool: YardTool = {
   words: ['branch', 'services'],
   orRecorded: true,
   title: 'Stop services',
-  description:
-    'Stop services that Switchyard has started, with everything they started themselves, and nothing else.',
+  description: 'Stop services that Switchyard started, with their whole process trees, and nothing else.',
   hints: LOCAL,
   arguments: { branch: SCOPE_ARGUMENT, services: SERVICES_ARGUMENT },
   output: STOPPED,

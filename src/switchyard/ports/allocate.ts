@@ -86,7 +86,7 @@ async function findPort(
   }
   const { start, end } = rules.range;
   throw new SwitchboardError('NO_FREE_PORT', `no free TCP ports found in ${start}-${end}`, {
-    hint: 'Widen [ports] in switchyard.toml, or end what listens there.',
+    hint: 'Widen [ports] in switchyard.toml, or stop what listens there.',
   });
 }
 

@@ -31,7 +31,7 @@ function findProject(state: State, given: string, cwd: string): ProjectRecord {
     const path = realPath(resolve(cwd, expandHome(given)));
     const found = state.projects[path] ?? (existsSync(path) ? projectRecordAt(state, path) : undefined);
     if (found !== undefined) return found;
-    throw unknown(`No project on record holds ${path}.`, undefined);
+    throw unknown(`No recorded project contains ${path}.`, undefined);
   }
   const [found, ...others] = all.filter((each) => slug(each.name) === slug(given));
   // Only records of an earlier version have two of one name.
@@ -55,6 +55,6 @@ function isPath(given: string): boolean {
 }
 
 function unknown(message: string, guess: string | undefined): SwitchboardError {
-  const hint = `${guess ?? ''} \`switchyard status --all\` lists all projects of this machine.`.trim();
+  const hint = `${guess ?? ''} \`switchyard status --all\` lists all projects on this machine.`.trim();
   return new SwitchboardError('PROJECT_UNKNOWN', message, { hint });
 }

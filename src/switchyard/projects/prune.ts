@@ -33,7 +33,7 @@ export async function pruneProjects(
   for (const [alias, root] of Object.entries(aliases)) {
     if (!existsSync(root))
       messages.push(
-        `the MCP name ${alias} leads to ${root}, which is gone; \`switchyard mcp unregister ${alias}\` removes it`,
+        `the MCP name ${alias} points to ${root}, which is gone; \`switchyard mcp unregister ${alias}\` removes it`,
       );
   }
   return {

@@ -70,7 +70,7 @@ export async function ensureProxy(
       }
       throw new SwitchboardError(
         'PROXY_START',
-        `The proxy on ${host}:${port} ended as soon as it was started.`,
+        `The proxy on ${host}:${port} exited right after it was started.`,
         {
           hint: `See ${logFile}.`,
         },

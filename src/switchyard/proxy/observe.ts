@@ -30,7 +30,7 @@ export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
       return {
         status: 'not-running',
         ...place,
-        note: 'The proxy is not running, so named addresses do not answer. `switchyard up` starts it.',
+        note: 'The proxy is not running, so named addresses do not work. `switchyard up` starts it.',
       };
     case 'another home':
       return { status: 'taken', ...place, note: taken(port, 'the proxy of another state home') };
@@ -39,7 +39,7 @@ export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
       return {
         status: 'not-answering',
         ...place,
-        note: 'The proxy runs but does not answer. `switchyard up` replaces it.',
+        note: 'The proxy runs but does not respond. `switchyard up` replaces it.',
       };
   }
 }
@@ -59,7 +59,7 @@ function taken(port: number, by?: string): string {
   const found = [...new Set((listenersOn([port]).get(port) ?? []).map(describeListener))];
   const who = [by, ...found].filter((each) => each !== undefined).join(', ') || 'an unknown process';
   return (
-    `The proxy port ${port} is taken by ${who}, so named addresses do not answer. ` +
+    `The proxy port ${port} is taken by ${who}, so named addresses do not work. ` +
     'End that process, or choose another [proxy].port in switchyard.toml.'
   );
 }

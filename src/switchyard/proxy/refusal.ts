@@ -39,7 +39,7 @@ export function unknownEncoding(): Refusal {
     ...PLAIN,
     status: 501,
     title: 'Not implemented',
-    lines: ['Of transfer encodings only chunked is known.'],
+    lines: ['The only supported transfer encoding is chunked.'],
   };
 }
 
@@ -80,7 +80,7 @@ export function noRoute(header: string | undefined, host: string | undefined, ro
 }
 
 export function notLoopback({ backend_host, service, branch }: ServiceRecord): Refusal {
-  const why = `${service} of ${branch} is recorded on ${printableLine(backend_host)}; only this machine is reached.`;
+  const why = `${service} of ${branch} is recorded on ${printableLine(backend_host)}; only loopback addresses are allowed.`;
   return { ...PLAIN, status: 502, title: 'refused non-loopback backend route', lines: [why] };
 }
 
@@ -89,8 +89,10 @@ export function backendFailed(route: ServiceRecord, error: unknown): Refusal {
   const cause = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
   return {
     status: 502,
-    title: `${service} of ${branch} does not answer on ${backend_host}:${port} (${printableLine(cause)})`,
-    lines: ['It may still be starting, it may have ended, or it listens on another port than it was given.'],
+    title: `${service} of ${branch} does not respond on ${backend_host}:${port} (${printableLine(cause)})`,
+    lines: [
+      'It may still be starting, it may have exited, or it listens on a different port than it was given.',
+    ],
     commands: [
       `sy status --branch ${shellWord(branch)}`,
       `sy logs ${service} --branch ${shellWord(branch)}`,

@@ -250,7 +250,7 @@ test('a service that does not answer is named, with what to do', async () => {
   const asked = { host: 'web.feature-x.shop.localhost' };
   const plain = await get(port, asked);
   expect(plain.status).toBe(502);
-  expect(plain.body).toContain(`web of feature/<x> does not answer on 127.0.0.1:${gone} (ECONNREFUSED)`);
+  expect(plain.body).toContain(`web of feature/<x> does not respond on 127.0.0.1:${gone} (ECONNREFUSED)`);
   expect(plain.body).toContain(`sy up 'feature/<x>' web`);
   const page = await get(port, { ...asked, headers: { accept: 'text/html' } });
   expect(page.body).not.toContain('<x>');
@@ -583,5 +583,5 @@ test('an upgrade that the service declines is answered by the service, one witho
   expect(await asked('web.main.shop.localhost', 'h2c', 'body')).toMatch(/^HTTP\/1.1 403 [^]*no sockets/);
   expect(await asked('api.main.shop.localhost', 'websocket')).toMatch(/^HTTP\/1.1 502 [^]*no route/);
   await yard.record({ port: 1 });
-  expect(await asked('web.main.shop.localhost', 'websocket')).toMatch(/^HTTP\/1.1 502 [^]*does not answer/);
+  expect(await asked('web.main.shop.localhost', 'websocket')).toMatch(/^HTTP\/1.1 502 [^]*does not respond/);
 });

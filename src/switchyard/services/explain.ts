@@ -28,9 +28,9 @@ export function explainTrouble(
 
 /** To start a second one would leave the first one unknown to everybody, if it is the service. */
 export function explainUnverified({ record: { service, pid } }: Observed): ServiceOutcome {
-  const message = `${service} was not started: pid ${pid ?? 0} may still be it, which nothing proves`;
+  const message = `${service} was not started: pid ${pid ?? 0} may still be it, but nothing proves it`;
   return notStarted(service, message, [
-    `Look at that process, and end it if it is the service; or forget it with \`switchyard down --force ${service}\`.`,
+    `Check that process, and end it if it is the service; or forget it with \`switchyard down --force ${service}\`.`,
   ]);
 }
 
@@ -76,9 +76,9 @@ function explainLate(
 function tellListening(port: number, pids: readonly number[]): string {
   const ports = heldBy(pids);
   const addresses = new Set(ports.filter((holder) => holder.port === port).map(({ address }) => address));
-  if ([...addresses].some(reachedByLocalhost)) return `it has begun to listen on port ${port} just now`;
+  if ([...addresses].some(reachedByLocalhost)) return `it has just started to listen on port ${port}`;
   if (addresses.size > 0)
-    return `it listens on port ${port} of ${[...addresses].join(' and ')}; let it listen on 127.0.0.1`;
+    return `it listens on port ${port} of ${[...addresses].join(' and ')}; make it listen on 127.0.0.1`;
   const found = [...new Set(ports.map((holder) => holder.port))].sort((a, b) => a - b);
   if (found.length === 0) return `it does not listen on port ${port}`;
   return `it listens on ${found.join(' and ')} instead of ${port}; pass {port} in its command`;

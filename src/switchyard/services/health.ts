@@ -37,6 +37,6 @@ export function checkServiceHealth({
       finish(status >= 200 && status < 400, `answered ${status}`);
     });
     request.once('error', (error) => finish(false, `failed: ${error.message}`));
-    const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeout} ms`)), timeout);
+    const timer = setTimeout(() => request.destroy(new Error(`timed out after ${timeout} ms`)), timeout);
   });
 }

@@ -80,7 +80,8 @@ function hintFor(
   { code, hint }: SwitchboardError,
 ): string | undefined {
   const syntax = code === 'COMMAND_NOT_FOUND' ? shellSyntaxIn(command) : undefined;
-  if (syntax !== undefined) return `No shell reads a command. Write ${syntax.instead} in switchyard.toml.`;
+  if (syntax !== undefined)
+    return `Commands do not run in a shell. Write ${syntax.instead} in switchyard.toml.`;
   if (code === 'COMMAND_NOT_FOUND')
     return `Install it, or correct services.${service}.command in switchyard.toml.`;
   if (code === 'CWD_NOT_USABLE')

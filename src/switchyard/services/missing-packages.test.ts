@@ -18,7 +18,7 @@ function write(name: string, content: unknown): void {
 test('packages that were not installed are told, with the command that does it', () => {
   write('package.json', { devDependencies: { vite: '*' } });
   expect(missingPackages(worktree)).toEqual([
-    `${worktree} has no node_modules; run \`npm install\` there, then this again.`,
+    `${worktree} has no node_modules; run \`npm install\` there, then run this command again.`,
   ]);
   write('pnpm-lock.yaml', '');
   expect(missingPackages(worktree)[0]).toContain('`pnpm install`');

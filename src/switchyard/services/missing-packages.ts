@@ -14,7 +14,7 @@ export function missingPackages(worktree: string): readonly string[] {
   if (files.has('.pnp.cjs') || isInstalled(worktree)) return [];
   const asked = /"packageManager"\s*:\s*"([^"]*)"/.exec(manifest)?.[1];
   const install = `${packageManagerOf(files, asked)} install`;
-  return [`${worktree} has no node_modules; run \`${install}\` there, then this again.`];
+  return [`${worktree} has no node_modules; run \`${install}\` there, then run this command again.`];
 }
 
 /** Packages of a directory further up count as well. */

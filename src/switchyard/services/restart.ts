@@ -70,7 +70,7 @@ async function stopFirst(
   const left = (await stopServices(running, { onEvent })).filter(({ result }) => result === 'left');
   if (left.length === 0) return;
   throw new SwitchboardError('NOT_STOPPED', left.map(({ message }) => message).join('; '), {
-    hint: 'Nothing was started again. End these processes yourself, then run `switchyard up`.',
+    hint: 'Nothing was restarted. End these processes yourself, then run `switchyard up`.',
   });
 }
 

@@ -215,7 +215,7 @@ async function awaitOutcome(state: StartState, running: Running): Promise<Servic
   if (readiness.kind === 'aborted') {
     return {
       ...good,
-      message: `stopped waiting for ${record.service}; it goes on starting at ${record.url}`,
+      message: `stopped waiting for ${record.service}; it continues to start at ${record.url}`,
     };
   }
   if (readiness.kind === 'ready') return ours ? { ...good, result: 'ready' } : good;
@@ -239,7 +239,7 @@ async function peersOf(state: StartState, alive: readonly Observed[]): Promise<r
 }
 
 function notesOf(unknown: readonly string[]): readonly string[] {
-  return unknown.map((text) => `${text} in its command stands for nothing and was left as it is`);
+  return unknown.map((text) => `${text} in its command is not a known placeholder and was left unchanged`);
 }
 
 /** Both would have the same key and the same address. */

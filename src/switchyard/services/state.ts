@@ -71,7 +71,7 @@ export function hostOfListener({ owner }: Pick<ServiceSnapshot, 'owner'>): '127.
 function deaf({ owner, elsewhere }: ServiceSnapshot): Verdict {
   const instead = elsewhere.map((each) => `:${each}`).join(' and ');
   if (owner.kind === 'own') {
-    const note = `listens on ${owner.holder.address} only; let it listen on 127.0.0.1`;
+    const note = `listens on ${owner.holder.address} only; make it listen on 127.0.0.1`;
     return { state: 'not-listening', note };
   }
   if (instead !== '')

@@ -45,7 +45,7 @@ ready_timeout = 4
       ['plain', 'ready', undefined],
       ['stray', 'wrong-port', `listens on :${astray}; pass {port} in its command`],
       ['worker', 'running', undefined],
-      ['far', 'not-listening', 'listens on 127.0.0.2 only; let it listen on 127.0.0.1'],
+      ['far', 'not-listening', 'listens on 127.0.0.2 only; make it listen on 127.0.0.1'],
     ]);
     const [web, sick, slow, dead] = services;
     expect(web).toMatchObject({

@@ -118,7 +118,9 @@ command = "node server.mjs"
 `);
     const db = outcomeOf(await yard.up({ services: ['db-main'] }), 'db-main');
     expect((await ask(db.port)).argv).toEqual(['{web_port}']);
-    expect(db.details).toEqual(['{web_port} in its command stands for nothing and was left as it is']);
+    expect(db.details).toEqual([
+      '{web_port} in its command is not a known placeholder and was left unchanged',
+    ]);
     const result = await yard.up({ services: ['web'] });
     const web = await ask(outcomeOf(result, 'web').port);
     const api = outcomeOf(result, 'api');
@@ -300,7 +302,7 @@ depends_on = ["worker", "api"]
       );
       const web = outcomeOf(await yard.up(), 'web');
       expect(web.message).toContain(
-        `it listens on port ${web.port} of 127.0.0.2; let it listen on 127.0.0.1`,
+        `it listens on port ${web.port} of 127.0.0.2; make it listen on 127.0.0.1`,
       );
     },
   );
@@ -402,7 +404,7 @@ depends_on = ["web"]
     const result = await pending;
     expect(result.ok).toBe(false);
     const web = outcomeOf(result, 'web');
-    expect(web.message).toMatch(/^stopped waiting for web; it goes on starting at/);
+    expect(web.message).toMatch(/^stopped waiting for web; it continues to start at/);
     expect(outcomeOf(result, 'api').message).toBe('api was not started: the command was stopped');
     expect(isAlive(web.pid!)).toBe(true);
   });
@@ -514,7 +516,7 @@ depends_on = ["web"]
     const result = await yard.up();
     expect(result.ok).toBe(false);
     expect(outcomeOf(result, 'web').message).toBe(
-      `web was not started: pid ${process.pid} may still be it, which nothing proves`,
+      `web was not started: pid ${process.pid} may still be it, but nothing proves it`,
     );
     expect((await yard.down()).ok).toBe(false);
     expect((await yard.down({ force: true })).ok).toBe(true);

@@ -155,8 +155,8 @@ function refuseEarly(services: readonly ServiceDefinition[], place: BranchLocati
     if (isInside(realPath(place.worktree), realPath(directory))) continue;
     throw new SwitchboardError(
       'CWD_ESCAPES',
-      `services.${service.name}.cwd leads out of the worktree: ${directory} is ${realPath(directory)}`,
-      { hint: 'A link on its way leads elsewhere. Name a directory of the worktree itself.' },
+      `services.${service.name}.cwd points outside the worktree: ${directory} is ${realPath(directory)}`,
+      { hint: 'A symbolic link in the path points elsewhere. Use a directory inside the worktree.' },
     );
   }
 }

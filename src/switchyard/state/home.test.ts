@@ -92,6 +92,9 @@ test('a home that cannot be made says so, and what to do', () => {
   writeFileSync(join(folder, 'file'), '');
   const home = homeOf({ SWITCHYARD_HOME: join(folder, 'file') });
   expect(() => makeHome(home)).toThrow(
-    expect.objectContaining({ code: 'HOME_NOT_WRITABLE', message: `${home.root} cannot be made (EEXIST).` }),
+    expect.objectContaining({
+      code: 'HOME_NOT_WRITABLE',
+      message: `${home.root} cannot be created (EEXIST).`,
+    }),
   );
 });

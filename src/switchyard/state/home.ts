@@ -60,8 +60,8 @@ export function makeHome(home: Home): void {
 /** A full or read-only disk, or a file in the place of a directory: nothing that a program could do about it. */
 export function homeNotWritable(path: string, cause: unknown): SwitchboardError {
   const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
-  return new SwitchboardError('HOME_NOT_WRITABLE', `${path} cannot be made (${code}).`, {
-    hint: 'Make room or correct the rights there, or choose another home with SWITCHYARD_HOME.',
+  return new SwitchboardError('HOME_NOT_WRITABLE', `${path} cannot be created (${code}).`, {
+    hint: 'Free disk space or correct the permissions there, or choose another directory with SWITCHYARD_HOME.',
     cause,
   });
 }

@@ -29,7 +29,7 @@ export function loadState(file: string, before?: LoadedState): LoadedState {
     const told = warnings.map((warning) => `${file}: ${warning}`);
     return { state, text, damaged: warnings.length > 0, warnings: [...newer, ...told] };
   } catch (error) {
-    const warning = `${file} cannot be read (${(error as Error).message}); it counts as empty.`;
+    const warning = `${file} cannot be read (${(error as Error).message}); it is treated as empty.`;
     return { state: checkState({}).state, text, damaged: true, warnings: [warning] };
   }
 }
@@ -42,7 +42,7 @@ function readText(file: string): string | undefined {
     // A part of the path that is a file holds no state either; making the home will say so.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new SwitchboardError('STATE_UNREADABLE', `The state ${file} cannot be read: ${message}.`, {
-      hint: 'Make it a file that you may read, or move it away.',
+      hint: 'Make it readable, or move it away.',
       cause,
     });
   }

@@ -91,7 +91,7 @@ test.runIf(onLinux)('the same when somebody has deleted it', async () => {
   writeFileSync(join(shop.place.ports, '20017'), '{}');
   await shop.registry.repair();
   expect(shop.registry.read().projects[shop.root]?.services['feature-x::web']?.pid).toBe(pid);
-  expect(shop.registry.warnings.join()).toContain('Found again: web of feature/x');
+  expect(shop.registry.warnings.join()).toContain('Recovered: web of feature/x');
 });
 
 test.runIf(onLinux)('what is not of this home, or says too little about itself, is left alone', async () => {
@@ -121,7 +121,7 @@ test.runIf(onLinux)('a single broken record is replaced by what runs; its neighb
   const { services } = shop.registry.read().projects[shop.root]!;
   expect(services['one::web']!.pid).toBe(one.pid);
   expect(services['two::web']).toMatchObject({ cookie, started_at: '1970-01-01T00:00:00+00:00' });
-  expect(shop.registry.warnings.join('\n')).toContain('Found again: web of one');
+  expect(shop.registry.warnings.join('\n')).toContain('Recovered: web of one');
 });
 
 test.runIf(onLinux)('of two runs of one service the later one counts', async () => {

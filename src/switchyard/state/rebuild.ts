@@ -31,7 +31,7 @@ export async function rebuild(home: Home, state: State): Promise<readonly string
     try {
       await findWorktrees(home, state, root);
     } catch (error) {
-      said.push(`The worktrees of ${root} could not be found again: ${messageOf(error)}`);
+      said.push(`The worktrees of ${root} could not be recovered: ${messageOf(error)}`);
     }
   }
   return said;
@@ -55,7 +55,7 @@ function findServices(home: Home, state: State): string[] {
     if ((other?.process_started_at ?? -1) > (record.process_started_at ?? 0)) continue;
     project.services[key] = record;
     said.push(
-      `Found again: ${record.service} of ${record.branch} in ${record.project_root} (pid ${record.pid ?? 0}).`,
+      `Recovered: ${record.service} of ${record.branch} in ${record.project_root} (pid ${record.pid ?? 0}).`,
     );
   }
   return said;

@@ -52,7 +52,7 @@ export function openRegistry(home: Home): Registry {
     let before = text ?? serialise(state);
     const lost = isLost(home, text);
     if (damaged || lost) {
-      const aside = lost ? [] : [`What could not be read is kept in ${quarantineState(home)}.`];
+      const aside = lost ? [] : [`The unreadable file is kept in ${quarantineState(home)}.`];
       // Rare, and it brings half of the program along.
       const { rebuild } = await import('./rebuild.ts');
       repairs.push(...found, ...aside, ...(await rebuild(home, state)));
@@ -130,7 +130,7 @@ function newer(file: string, version: number): SwitchboardError {
   return new SwitchboardError(
     'STATE_NEWER',
     `${file} was written by a newer Switchyard (its version is ${version}, this one knows 1), so it is not changed.`,
-    { hint: 'Update Switchyard, or give this one a home of its own with SWITCHYARD_HOME.' },
+    { hint: 'Update Switchyard, or use a separate home with SWITCHYARD_HOME.' },
   );
 }
 

@@ -71,7 +71,7 @@ async function remoteBranch(git: Git, branch: string): Promise<string | undefine
   if (preferred !== undefined || found.length < 2) return preferred ?? found[0];
   const names = found.map((name) => name.replace('refs/remotes/', ''));
   throw new SwitchboardError('BRANCH_AMBIGUOUS', `Several remotes have ${branch}: ${names.join(', ')}.`, {
-    hint: `Say which one with --base ${shellWord(names[0]!)}.`,
+    hint: `Choose one with --base ${shellWord(names[0]!)}.`,
   });
 }
 

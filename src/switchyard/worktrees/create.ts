@@ -148,8 +148,8 @@ async function registerWorktree(
   } catch (cause) {
     throw new SwitchboardError(
       'ENV_SYNC',
-      `The worktree ${path} is made and registered, but not all of its env files are: ${messageOf(cause)}`,
-      { hint: `Set that right and run \`switchyard create ${shellWord(branch)} --force-env\`.`, cause },
+      `The worktree ${path} was created and registered, but not all of its env files were: ${messageOf(cause)}`,
+      { hint: `Fix that and run \`switchyard create ${shellWord(branch)} --force-env\`.`, cause },
     );
   }
 }
@@ -176,7 +176,7 @@ function prepareDirectory({ home }: YardContext, path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && (!found.isDirectory() || readdirSync(path).length > 0)) {
     throw new SwitchboardError('PATH_TAKEN', `worktree path already exists and is not empty: ${path}`, {
-      hint: 'Move it away, or say where the worktree shall go with --path.',
+      hint: 'Move it away, or choose another directory with --path.',
     });
   }
   const ours = isInside(home.root, path);

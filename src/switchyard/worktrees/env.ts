@@ -77,7 +77,7 @@ function plan(kind: Kind, item: string, root: string, worktree: string): Plan {
   if (!isInside(realPath(worktree), target)) {
     throw escapes(
       `env target escapes worktree: ${item}`,
-      'A directory on its way is a link that leads elsewhere.',
+      'A directory in the path is a symbolic link that points elsewhere.',
     );
   }
   return { kind, item, source, target };
@@ -89,7 +89,7 @@ function sourceOf(root: string, item: string): string | undefined {
   if (!isInside(realPath(root), source)) {
     throw escapes(
       `env source escapes project root: ${item}`,
-      'Name files that lie in the project, links followed.',
+      'Name files inside the project, after following links.',
     );
   }
   return existsSync(source) ? source : undefined;

@@ -240,7 +240,7 @@ describe('remove', () => {
 
     const inside = await made(shop, 'inside');
     const { messages } = await removeWorktree(open(shop, inside), { branch: 'inside' });
-    expect(messages.at(-1)).toBe(`you stand in what was removed; go to ${shop.root}`);
+    expect(messages.at(-1)).toBe(`the current directory was removed; change to ${shop.root}`);
   });
 
   test('refuses the project itself, what is not there, and what git has locked', async () => {

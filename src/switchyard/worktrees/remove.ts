@@ -56,7 +56,7 @@ export async function removeWorktree(context: YardContext, options: RemoveOption
     `branch ${branch} stays; git branch -d ${shellWord(branch)} deletes it`,
   ];
   if (isInside(path, context.cwd))
-    messages.push(`you stand in what was removed; go to ${context.config.root}`);
+    messages.push(`the current directory was removed; change to ${context.config.root}`);
   return { ok: true, action: 'remove', branch, worktree: path, messages };
 }
 
@@ -83,8 +83,8 @@ async function findWorktree(
     );
   }
   const names = worktrees.map((each) => each.branch);
-  throw new SwitchboardError('NO_WORKTREE', `There is no worktree of branch "${branch}".`, {
-    hint: didYouMean(branch, names) ?? 'Run `switchyard list` to see which there are.',
+  throw new SwitchboardError('NO_WORKTREE', `There is no worktree for branch "${branch}".`, {
+    hint: didYouMean(branch, names) ?? '`switchyard list` shows all worktrees.',
   });
 }
 
@@ -107,13 +107,13 @@ function refuseWithOthers({ path }: ListedWorktree, worktrees: readonly ListedWo
 /** Refuses to delete what cannot be had again. */
 async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree): Promise<void> {
   const { changed } = await changesIn(context, path);
-  const hint = `Commit it or put it elsewhere, or run \`switchyard remove ${shellWord(branch)} --force\` to lose it.`;
+  const hint = `Commit or move the changes, or run \`switchyard remove ${shellWord(branch)} --force\` to discard them.`;
   if (changed.length > 0) {
     const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
     const named = changed.slice(0, MOST_NAMED).map((entry) => printableLine(entry.slice(3)));
     throw new SwitchboardError(
       'WORKTREE_DIRTY',
-      `${path} has changes that are not committed: ${named.join(', ')}${more}.`,
+      `${path} has uncommitted changes: ${named.join(', ')}${more}.`,
       {
         hint,
       },
@@ -126,7 +126,7 @@ async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree
   const held = await git(['for-each-ref', '--count=1', '--contains', 'HEAD']);
   if (held.trim() === '') {
     throw new SwitchboardError('WORKTREE_DIRTY', `${path} has commits that are on no branch.`, {
-      hint: `Keep them with \`git -C ${shellWord(path)} branch NAME\`, or run \`switchyard remove ${shellWord(branch)} --force\` to lose them.`,
+      hint: `Keep them with \`git -C ${shellWord(path)} branch NAME\`, or run \`switchyard remove ${shellWord(branch)} --force\` to discard them.`,
     });
   }
 }
@@ -163,7 +163,7 @@ async function removeAlone(context: YardContext, found: ListedWorktree, force: b
   if (left.length > 0) {
     const names = left.map(({ service, pid }) => (pid === null ? service : `${service} (pid ${pid})`));
     throw new SwitchboardError('WORKTREE_BUSY', `${path} is still in use by ${names.join(', ')}.`, {
-      hint: `Run \`switchyard status --branch ${shellWord(branch)}\`, end them, and try again.`,
+      hint: `Run \`switchyard status --branch ${shellWord(branch)}\`,stop them, and try again.`,
     });
   }
   // Somebody may have come while we stopped the branch.

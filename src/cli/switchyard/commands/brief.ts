@@ -6,9 +6,9 @@ import { unknownBranch } from '../unknown-branch.ts';
 
 export const yardBriefCommand: YardCommand = {
   about: [
-    'What is configured, what runs and where, which usual ports lead where, what has changed in git, which env files ' +
-      'are missing, and the last errors in the logs. Starts nothing, writes nothing, and is quick: a good first ' +
-      'question for an agent. In a worktree it is about its branch, from the root about all.',
+    'Shows what is configured, what runs and where, which branch each canonical port points to, changed files, ' +
+      'missing env files and the latest errors in the logs. It only reads and is fast, so it is a good first call ' +
+      'for an agent. In a worktree it covers that branch; from the project root, all branches.',
   ],
   flags: [],
   examples: [

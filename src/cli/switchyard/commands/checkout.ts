@@ -15,25 +15,26 @@ import { showProgress } from '../progress.ts';
 
 export const yardCheckoutCommand: YardCommand = {
   about: [
-    'The ports in switchyard.toml are where your bookmarks, mobile apps and other programs look for a service. This ' +
-      'lets them lead to the running services of one branch, as plain TCP, so WebSockets and databases work as well. ' +
-      'Another branch that had them is switched away from without a refused connection, and runs on. Its open ' +
-      'connections end, so that a reload shows the new branch: idle ones and WebSockets at once, those with a request ' +
-      'in flight after the answer, at most 5 seconds later. A port that a stranger holds is left to it, and you are ' +
-      'told who that is.',
-    'It fails, with exit code 1, when it could not do all that was asked for: nothing runs, a service that you named ' +
-      'has no port, a port is taken. What could be done is done. Ports that lead there already are fine.',
-    '--verify proves it: it asks the system, not our records, which process of which branch listens behind each of ' +
-      'these ports, waits until no connection leads anywhere else, and opens each port over 127.0.0.1 and ::1 as a ' +
-      'browser would. It fails where the branch is not the one that was asked for. Without a branch it only looks.',
+    'The ports in switchyard.toml (canonical ports) are where bookmarks, mobile apps and other programs expect a ' +
+      'service. This command points them to the running services of one branch, as plain TCP, so WebSockets and ' +
+      'databases work too. Switching from another branch refuses no connection, and the other branch keeps ' +
+      'running. Its open connections end, so that a reload shows the new branch: idle ones and WebSockets at once, ' +
+      'those with a pending request after the response, at most 5 seconds later. If another process holds a port, ' +
+      'the port is left alone and the process is named.',
+    'The exit code is 1 if anything you asked for failed: nothing runs, a service you named has no port, or a ' +
+      'port is already in use. Everything else is still done. Ports that already point to the branch are fine.',
+    '--verify asks the operating system, not our records, which process of which branch listens behind each of ' +
+      'these ports, waits until no connection goes anywhere else, and opens each port over 127.0.0.1 and ::1 as a ' +
+      'browser would. It fails if a port does not belong to the branch you asked for. Without a branch it changes ' +
+      'nothing.',
   ],
-  flags: [{ name: 'verify', summary: 'prove who answers on the usual ports' }],
+  flags: [{ name: 'verify', summary: 'prove which process responds on the canonical ports' }],
   examples: [
     ['$0 checkout feature-x', 'localhost:3000 is feature-x now'],
     ['$0 checkout main web', 'only one service'],
-    ['$0 checkout --verify', 'who answers now; changes nothing'],
+    ['$0 checkout --verify', 'which branch responds now; changes nothing'],
     ['$0 checkout feature-x --verify', 'switch, and prove it'],
-    ['$0 uncheckout', 'give the ports back'],
+    ['$0 uncheckout', 'release the ports'],
   ],
   run: (given, invocation) => invocation.inYard((yard) => run(given, invocation, yard)),
 };

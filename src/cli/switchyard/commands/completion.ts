@@ -5,13 +5,13 @@ import type { YardCommand } from '../command.ts';
 
 export const yardCompletionCommand: YardCommand = {
   about: [
-    'Prints a script for your shell. It completes commands, flags, branches, services and profiles, both for ' +
-      'switchyard and for sy, by asking the program itself; nothing is kept anywhere.',
+    'Prints a completion script for your shell. It completes commands, flags, branches, services and profiles ' +
+      'for switchyard and sy by calling the program; nothing is cached.',
   ],
   flags: [],
   examples: [
-    ['source <($0 completion bash)', 'for this bash only'],
-    ['$0 completion bash >> ~/.bashrc', 'for every bash from now on'],
+    ['source <($0 completion bash)', 'for this shell only'],
+    ['$0 completion bash >> ~/.bashrc', 'for every new bash'],
     ['$0 completion zsh > ~/.zfunc/_switchyard', 'for zsh, where ~/.zfunc is in $fpath before compinit'],
     ['$0 completion fish > ~/.config/fish/conf.d/switchyard.fish', 'for fish'],
   ],

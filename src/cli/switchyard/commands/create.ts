@@ -8,10 +8,10 @@ import { showProgress } from '../progress.ts';
 
 export const yardCreateCommand: YardCommand = {
   about: [
-    'A branch that exists is checked out there; one that exists only at origin is made to follow it; any other is made ' +
-      'from --base, or from where you are. The files under [env] in switchyard.toml, and those that .worktreeinclude ' +
-      'names, are linked or copied into the new worktree; what it has already is kept.',
-    'Asked again for a branch that has its worktree, it says so, and adds only the files that the worktree lacks.',
+    'Checks out an existing branch, tracks one that exists only at origin, or creates a new branch from --base ' +
+      '(default: the current commit). Links or copies the files listed under [env] in switchyard.toml and in ' +
+      '.worktreeinclude into the new worktree; existing files are kept.',
+    'If the branch already has a worktree, the command says so and adds only the missing files.',
   ],
   flags: [
     { name: 'base', value: 'REF', summary: 'where a new branch begins (default: the current commit)' },
@@ -54,7 +54,7 @@ export const yardCreateCommand: YardCommand = {
       } catch (error) {
         const exitCode = interrupt.exitCode();
         if (exitCode === undefined) throw error;
-        const complaint = 'Stopped. To go on, run the same command again.\n';
+        const complaint = 'Stopped. To continue, run the same command again.\n';
         return { exitCode, data: { ok: false, error: 'stopped' }, text: () => '', complaint };
       } finally {
         progress.end();

@@ -6,8 +6,9 @@ import type { YardCommand } from '../command.ts';
 
 export const yardDoctorCommand: YardCommand = {
   about: [
-    'Looks at the file, the programs it names, git, the records, the ports, the processes and whether names resolve. Says what is wrong, what ' +
-      'will surprise, and the next step for each. Only looks. The exit code is 1 where something is wrong.',
+    'Checks switchyard.toml, the programs it names, git, the records, the ports, the processes and name ' +
+      'resolution. Reports problems and pitfalls with the next step for each. It only reads. The exit code is 1 if ' +
+      'something is wrong.',
   ],
   flags: [],
   examples: [

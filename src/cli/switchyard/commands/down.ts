@@ -6,20 +6,21 @@ import { showProgress } from '../progress.ts';
 
 export const yardDownCommand: YardCommand = {
   about: [
-    'Without words, in a worktree: the services of its branch; from the root of the repository: those of all branches. ' +
-      'The first word may be a branch or a service; --branch says which where a name is both.',
-    'Whole process trees end, also what npm or a shell has started for them; a process that is not provably ours ' +
-      'is never touched. Usual ports that lead to them are given back. The proxy runs on.',
-    'With --project: those of another project, by the name that `switchyard status --all` shows or by its path, also when ' +
-      'its directory is gone.',
+    'Without arguments in a worktree: stops the services of its branch; from the project root: those of all ' +
+      'branches. The first argument may be a branch or a service; use --branch if a name is both.',
+    'Stops whole process trees, including everything npm or a shell started for them. A process that is not ' +
+      'provably ours is never touched. Canonical ports that point to these services are released. The proxy keeps ' +
+      'running.',
+    'With --project: the services of another project, by its path or by its name in `switchyard status --all`, ' +
+      'even if its directory is gone.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'only those of this branch; all words are services then' },
-    { name: 'project', value: 'PROJECT', summary: 'those of another project: its name, or its path' },
+    { name: 'branch', value: 'BRANCH', summary: 'only this branch; all arguments are then services' },
+    { name: 'project', value: 'PROJECT', summary: 'another project, by name or path' },
     {
       name: 'force',
       short: 'f',
-      summary: 'forget those that are not provably ours; they are not touched even so',
+      summary: 'forget services that are not provably ours, without touching them',
     },
   ],
   examples: [

@@ -4,13 +4,11 @@ import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
 
 export const yardForwardCommand: YardCommand = {
-  about: [
-    'Serves the usual ports that `checkout` has given to branches. It is started by `checkout` itself.',
-  ],
+  about: ['Serves the canonical ports that `checkout` assigned to branches. `checkout` starts it.'],
   flags: [
-    { name: 'home', value: 'DIR', summary: 'whose checkouts (default SWITCHYARD_HOME, else ~/.switchyard)' },
+    { name: 'home', value: 'DIR', summary: 'state home (default SWITCHYARD_HOME, else ~/.switchyard)' },
   ],
-  examples: [['$0 forward serve', 'in the foreground, to look at it']],
+  examples: [['$0 forward serve', 'in the foreground, for debugging']],
   async run({ words: [action], flags }, { env }) {
     if (action !== 'serve')
       throw usage('forward needs to know what to do.', 'Write switchyard forward serve.');

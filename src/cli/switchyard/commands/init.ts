@@ -5,18 +5,18 @@ import type { YardCommand } from '../command.ts';
 
 export const yardInitCommand: YardCommand = {
   about: [
-    'Looks at the repository (scripts in package.json, Vite, Next, Astro, Django, FastAPI, Rails, Go), writes a ' +
-      'switchyard.toml with the service it found, and has git ignore .switchyard/. Read it over: a port is a wish, and ' +
-      'a command has to use the PORT it is given, or {port} in its words.',
+    'Inspects the repository (scripts in package.json, Vite, Next, Astro, Django, FastAPI, Rails, Go), writes a ' +
+      'switchyard.toml with the service it found, and makes git ignore .switchyard/. Review the file: ports are ' +
+      'preferences, so a command must use the variable PORT, or {port} in its arguments.',
   ],
   flags: [
-    { name: 'force', short: 'f', summary: 'overwrite a switchyard.toml that is there' },
-    { name: 'dry-run', summary: 'write nothing, show what would be written' },
+    { name: 'force', short: 'f', summary: 'overwrite an existing switchyard.toml' },
+    { name: 'dry-run', summary: 'show what would be written, without writing' },
   ],
   examples: [
     ['$0 init', 'once for each repository'],
-    ['$0 init --dry-run', 'see it first'],
-    ['$0 init && $0 up', 'and off'],
+    ['$0 init --dry-run', 'preview it'],
+    ['$0 init && $0 up', 'set up and start'],
   ],
   async run({ flags }, { cwd, env }) {
     const done = await initProject({ cwd, env, force: flags.has('force'), dryRun: flags.has('dry-run') });

@@ -6,12 +6,12 @@ import { yardTable } from '../yard-table.ts';
 
 export const yardListCommand: YardCommand = {
   about: [
-    'Git is asked, so worktrees that other tools have made are there too. One whose directory is gone is marked; ' +
+    'Asks git, so worktrees created by other tools are listed too. A worktree whose directory is gone is marked; ' +
       '`switchyard prune` forgets it.',
   ],
   flags: [],
   examples: [
-    ['$0 list', 'branches and where they are'],
+    ['$0 list', 'branches and their directories'],
     ["$0 list --json | jq -r '.worktrees[].path'", 'the directories alone'],
   ],
   run: (_given, invocation) =>

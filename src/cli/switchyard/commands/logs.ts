@@ -13,28 +13,28 @@ import { resolveTarget } from '../resolve-target.ts';
 
 export const yardLogsCommand: YardCommand = {
   about: [
-    'The end of what services wrote since they were last started, stdout and stderr together, without colours. Earlier ' +
-      'runs are kept too: --run 1 is the one before.',
-    '--grep takes a regular expression, or plain text where it is none; capitals count only where it has some. --since ' +
-      'goes by the times that the lines themselves begin with, and by when the run began.',
-    'The first word may be a branch or a service; --branch says which where a name is both.',
+    'Shows the last lines that services have written since their last start, stdout and stderr together, without ' +
+      'colors. Earlier runs are kept: --run 1 is the previous one.',
+    '--grep takes a regular expression, or plain text if it is not a valid one; it is case-sensitive only if it ' +
+      'contains capitals. --since uses the timestamps at the start of lines, and the start time of the run.',
+    'The first argument may be a branch or a service; use --branch if a name is both.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'the branch; the word is a service then' },
+    { name: 'branch', value: 'BRANCH', summary: 'the branch; the argument is then a service' },
     { name: 'lines', short: 'n', value: 'N', summary: 'how many lines of each service (default 80)' },
-    { name: 'follow', short: 'f', summary: 'go on with what is written from now on; Ctrl-C ends it' },
-    { name: 'grep', value: 'TEXT', summary: 'only lines in which this is found' },
+    { name: 'follow', short: 'f', summary: 'keep printing new lines; Ctrl-C stops' },
+    { name: 'grep', value: 'TEXT', summary: 'only lines that match' },
     { name: 'fixed', short: 'F', summary: '--grep is plain text, not a regular expression' },
-    { name: 'since', value: 'TIME', summary: 'only what was written since: 30s, 10m, 2h, 2026-01-31T14:00' },
+    { name: 'since', value: 'TIME', summary: 'only lines since: 30s, 10m, 2h, 2026-01-31T14:00' },
     {
       name: 'max-bytes',
       value: 'N',
-      summary: `how much at most (default no limit, with --json ${AGENT_BYTES})`,
+      summary: `maximum size in bytes (default no limit, with --json ${AGENT_BYTES})`,
     },
     { name: 'run', value: 'N', summary: 'how many runs ago, up to 3 (default 0)' },
   ],
   examples: [
-    ['$0 logs', 'all services of the branch you stand in'],
+    ['$0 logs', 'all services of the current branch'],
     ['$0 logs feature-x', 'all services of another branch'],
     ['$0 logs feature-x web', 'one of them'],
     ['$0 logs web -f', 'one service, and what it writes next'],

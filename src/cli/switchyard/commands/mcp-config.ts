@@ -11,9 +11,9 @@ import {
 
 export const yardMcpConfigCommand: YardCommand = {
   about: [
-    'Registers the project under a name, and prints the entry by which an agent starts the MCP server for it. The entry ' +
-      'holds no path of the project, so it works wherever the agent is started. Nothing of the agent is changed: paste ' +
-      'the entry, or let `switchyard mcp install` do it.',
+    'Registers the project under a name and prints the entry that an MCP client needs to start the server for ' +
+      'it. The entry contains no project path, so it works wherever the client is started. No client file is ' +
+      'changed: paste the entry, or use `switchyard mcp install`.',
   ],
   flags: [SERVER_NAME_FLAG, CLIENT_FLAG, FORCE_FLAG, CWD_FLAG],
   examples: [

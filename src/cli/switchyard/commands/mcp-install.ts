@@ -18,9 +18,10 @@ import {
 
 export const yardMcpInstallCommand: YardCommand = {
   about: [
-    'Registers the project under a name, and writes the entry by which an agent starts the MCP server for it into the ' +
-      'file of the agent: of Codex, or of the one that --client names. All else in that file stays as it is, to the byte, ' +
-      'and so do variables and approvals that you have added to the entry; a file that cannot be read is not touched.',
+    'Registers the project under a name and writes the entry that starts its MCP server into the configuration ' +
+      'of an MCP client: Codex, or the one named by --client. The rest of that file does not change, byte for ' +
+      'byte; variables and approvals that you added to the entry are kept. A file that cannot be parsed is not ' +
+      'touched.',
     'A dry run prints the update of the config without writing it, and registers nothing.',
   ],
   flags: [

@@ -4,9 +4,9 @@ import type { YardCommand } from '../command.ts';
 import { yardTable } from '../yard-table.ts';
 
 export const yardMcpProjectsCommand: YardCommand = {
-  about: ['The projects that were registered for agents, from wherever you ask. It writes nothing.'],
+  about: ['Lists the projects registered for agents, from any directory. It only reads.'],
   flags: [],
-  examples: [['$0 mcp projects', 'names, and where they lead']],
+  examples: [['$0 mcp projects', 'names and their directories']],
   async run(_given, { env }) {
     const found = await listAliases(env);
     const rows = found.projects.map(({ name, status, root }) => [name, status, printableLine(root)]);

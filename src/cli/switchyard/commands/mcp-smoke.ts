@@ -7,9 +7,9 @@ import type { YardCommand } from '../command.ts';
 
 export const yardMcpSmokeCommand: YardCommand = {
   about: [
-    'Tries once, with the real program, what lets an agent use a project: registers it, installs it into a Codex file, ' +
-      'starts what stands there from another directory and reads the brief. All in directories of its own, which are ' +
-      'gone afterwards; your own files are not touched.',
+    'Tests once, with the real program, everything an agent needs to use a project: registers it, installs it ' +
+      'into a Codex file, starts that entry from another directory and reads the brief. It works in temporary ' +
+      'directories and does not touch your files.',
   ],
   flags: [
     { name: 'nested', value: 'DIR', summary: 'start from this directory of the project' },
@@ -21,7 +21,7 @@ export const yardMcpSmokeCommand: YardCommand = {
     { name: 'project', value: 'NAME', hidden: true, summary: 'refused: name the directory instead' },
   ],
   examples: [
-    ['$0 mcp smoke', 'the project you stand in'],
+    ['$0 mcp smoke', 'the current project'],
     ['$0 mcp smoke ~/shop --nested packages/api', 'another one, from a directory below it'],
   ],
   async run({ words, flags }, { cwd, env }) {

@@ -5,13 +5,13 @@ import { CLIENT_FLAG, clientLocation, SERVER_NAME_FLAG } from '../setup/install-
 
 export const yardMcpUninstallCommand: YardCommand = {
   about: [
-    'Takes the entry that `switchyard mcp install` has written out of the file of an agent again. Where nobody else has ' +
-      'changed the file since, it is as it was before, to the byte. The name stays registered for the project.',
+    'Removes the entry that `switchyard mcp install` wrote from the configuration of an MCP client. If nothing ' +
+      'else has changed the file since, it is restored byte for byte. The project stays registered.',
   ],
   flags: [
     SERVER_NAME_FLAG,
     CLIENT_FLAG,
-    { name: 'dry-run', summary: 'say what would be done, and do nothing' },
+    { name: 'dry-run', summary: 'show what would be done, without doing it' },
   ],
   examples: [
     ['$0 mcp uninstall', 'out of Codex'],

@@ -5,23 +5,23 @@ import type { YardCommand } from '../command.ts';
 
 export const yardMcpUnregisterCommand: YardCommand = {
   about: [
-    'Removes a name from the projects that are registered for agents, from wherever you ask. The project and its services ' +
-      'stay as they are. An agent whose entry has this name cannot start the server any more: `switchyard mcp uninstall ' +
-      '--name NAME` takes the entry out.',
+    'Removes a name from the projects registered for agents, from any directory. The project and its services do ' +
+      'not change. A client whose entry uses this name can no longer start the server: `switchyard mcp uninstall ' +
+      '--name NAME` removes the entry.',
   ],
   flags: [],
   examples: [
-    ['$0 mcp projects', 'the names there are'],
-    ['$0 mcp unregister shop', 'away with one'],
+    ['$0 mcp projects', 'list the names'],
+    ['$0 mcp unregister shop', 'remove one'],
   ],
   async run({ words: [name] }, { env }) {
     if (name === undefined)
-      throw usage('mcp unregister needs a name.', '`switchyard mcp projects` lists the names there are.');
+      throw usage('mcp unregister needs a name.', '`switchyard mcp projects` lists the registered names.');
     const root = await unregisterAlias(name, env);
     return {
       exitCode: 0,
       data: { ok: true, action: 'unregister', name, root },
-      text: () => `removed '${name}', which led to ${printableLine(root)}\n`,
+      text: () => `removed '${name}', which pointed to ${printableLine(root)}\n`,
     };
   },
 };

@@ -9,12 +9,11 @@ import type { YardCommand } from '../command.ts';
 
 export const yardMcpCommand: YardCommand = {
   about: [
-    'Gives agents what this program knows and can do, as MCP tools, resources and prompts. It speaks on stdin and ' +
-      'stdout, for the agent that started it, and opens no port.',
-    'It can be run inside a project: it serves that one and no other, and in a worktree of the project it means its branch. ' +
-      'Looking never writes anything.',
-    '`switchyard mcp install` tells an agent about it, and registers the project. Services are started only for a ' +
-      'project that is registered: a host may have started this in a repository that was only just cloned.',
+    'Serves Switchyard to agents as MCP tools, resources and prompts over stdin and stdout. It opens no port.',
+    'When run inside a project, it serves that project only. In a worktree it defaults to the branch of that worktree. ' +
+      'Read-only tools never write anything.',
+    '`switchyard mcp install` adds it to an MCP client and registers the project. Services are started only for ' +
+      'registered projects, because a host may have started this server in a repository that was just cloned.',
   ],
   flags: [
     {
@@ -25,14 +24,14 @@ export const yardMcpCommand: YardCommand = {
     { name: 'cwd', value: 'DIR', hidden: true, summary: 'the directory to start in' },
   ],
   examples: [
-    ['$0 mcp', 'for the project you stand in'],
+    ['$0 mcp', 'for the current project'],
     ['$0 mcp --project shop', 'for one that was registered'],
   ],
   async run({ flags }, { cwd, env, json }) {
     const alias = flags.get('project');
     const start = flags.get('cwd');
     if (alias !== undefined && start !== undefined) throw usage('use either --cwd or --project, not both');
-    if (json) throw usage('mcp answers in JSON to requests only.', 'Leave out --json.');
+    if (json) throw usage('mcp speaks JSON-RPC, so --json has no meaning.', 'Leave out --json.');
     const project = {
       directory: start === undefined ? cwd : resolve(cwd, start),
       alias,
@@ -52,7 +51,7 @@ const DRAIN_MS = 10 * 60_000;
 async function serve({ project, env }: Pick<YardServerOptions, 'project' | 'env'>): Promise<number> {
   const { stdin, stdout } = process;
   if (stdin.isTTY)
-    writeStderr('switchyard: an agent speaks MCP here; Ctrl-D ends it. See: switchyard mcp --help\n');
+    writeStderr('switchyard: waiting for MCP requests on stdin; Ctrl-D quits. See: switchyard mcp --help\n');
   const log = createLogger({
     level: 'warn',
     program: 'switchyard',

@@ -8,12 +8,12 @@ import type { YardCommand } from '../command.ts';
 
 export const yardOpenCommand: YardCommand = {
   about: [
-    'Prints the address of a service and opens it. While the proxy does not answer, that is the port of the service ' +
-      'itself. Where nothing answers, it opens nothing and says why.',
+    'Prints the address of a service and opens it in the browser. If the proxy does not respond, it uses the ' +
+      'port of the service itself. If nothing responds, it opens nothing and says why.',
   ],
   flags: [{ name: 'print-only', summary: 'only print the address' }],
   examples: [
-    ['$0 open web', 'the branch you stand in'],
+    ['$0 open web', 'the current branch'],
     ['$0 open web feature-x', 'another branch'],
     ['curl "$($0 open api --print-only)/health"', 'the address for another program'],
   ],

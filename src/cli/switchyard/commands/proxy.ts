@@ -7,17 +7,17 @@ import type { YardInvocation, YardCommand } from '../command.ts';
 
 export const yardProxyCommand: YardCommand = {
   about: [
-    'One process takes requests for http://SERVICE.BRANCH.PROJECT.localhost:7331 to the service, on this machine only. ' +
-      '`up` starts it when it is not there, and `down` leaves it running. stop ends it; the services run on, without ' +
-      'their addresses. serve runs it in the foreground, to look at it.',
+    'One process forwards requests for http://SERVICE.BRANCH.PROJECT.localhost:7331 to the service, on this ' +
+      'machine only. `up` starts it if necessary, and `down` leaves it running. stop ends it; the services keep ' +
+      'running without their named addresses. serve runs it in the foreground, for debugging.',
   ],
   flags: [
-    { name: 'host', value: 'HOST', summary: 'serve: where to listen (default 127.0.0.1)' },
-    { name: 'port', value: 'PORT', summary: 'serve: on which port (default 7331)' },
+    { name: 'host', value: 'HOST', summary: 'serve: address to listen on (default 127.0.0.1)' },
+    { name: 'port', value: 'PORT', summary: 'serve: port to listen on (default 7331)' },
     {
       name: 'home',
       value: 'DIR',
-      summary: 'serve: whose services (default SWITCHYARD_HOME, else ~/.switchyard)',
+      summary: 'serve: state home (default SWITCHYARD_HOME, else ~/.switchyard)',
     },
   ],
   examples: [

@@ -5,14 +5,14 @@ import { showProgress } from '../progress.ts';
 
 export const yardPruneCommand: YardCommand = {
   about: [
-    'For worktrees whose directory was deleted by hand: lets git and Switchyard forget them. Nothing that exists is ' +
-      'deleted and nothing is stopped; services that still run there are named.',
-    'With --all: the same for projects whose directory was deleted, from anywhere.',
+    'Makes git and Switchyard forget worktrees whose directory was deleted by hand. Nothing that exists is ' +
+      'deleted and nothing is stopped; services that still run there are listed.',
+    'With --all: the same for projects whose directory was deleted, from any directory.',
   ],
   flags: [{ name: 'all', summary: 'forget projects whose directory is gone' }],
   examples: [
-    ['$0 list', 'which are missing'],
-    ['$0 prune', 'and away with them'],
+    ['$0 list', 'see which are missing'],
+    ['$0 prune', 'forget them'],
     ['$0 prune --all', 'projects that were deleted'],
   ],
   async run({ flags }, invocation) {

@@ -6,14 +6,14 @@ import { showProgress } from '../progress.ts';
 
 export const yardRemoveCommand: YardCommand = {
   about: [
-    'Stops the services of the branch, gives its ports back, and deletes its worktree. What git would lose (changed ' +
-      'files, files it does not know) is not deleted without --force. Commits and the branch itself stay.',
+    'Stops the services of the branch, releases its ports and deletes its worktree. Work that git would lose ' +
+      '(changed or untracked files) is not deleted without --force. Commits and the branch itself are kept.',
   ],
-  flags: [{ name: 'force', short: 'f', summary: 'also with changes that are not committed' }],
+  flags: [{ name: 'force', short: 'f', summary: 'even with uncommitted changes' }],
   examples: [
     ['$0 remove feature-x', 'when the work is done'],
-    ['$0 remove feature-x --force', 'throw changes away'],
-    ['$0 create feature-x', 'and back again'],
+    ['$0 remove feature-x --force', 'discard changes'],
+    ['$0 create feature-x', 'create it again'],
   ],
   run({ words: [branch], flags }, invocation) {
     if (branch === undefined)

@@ -6,15 +6,15 @@ import { showProgress } from '../progress.ts';
 
 export const yardRenameCommand: YardCommand = {
   about: [
-    'The name of a project is part of its addresses, so no two projects on one machine have the same. A second clone of a ' +
-      'repository gets one by itself: `shop-work` in the directory `work`, or `shop-2`. This command chooses another. It ' +
-      'changes nothing in switchyard.toml, which all clones share.',
-    'Services that run keep their addresses until `switchyard restart`.',
+    'The name of a project is part of its addresses, so it is unique on a machine. A second clone of a ' +
+      'repository gets its own name automatically: `shop-work` in the directory `work`, or `shop-2`. This command ' +
+      'chooses another one. It does not change switchyard.toml, which all clones share.',
+    'Running services keep their addresses until `switchyard restart`.',
   ],
   flags: [{ name: 'reset', summary: 'go back to the name in switchyard.toml, if no other project has it' }],
   examples: [
     ['$0 rename kiosk', 'http://web.main.kiosk.localhost:7331 from now on'],
-    ['$0 restart', 'for what runs, too'],
+    ['$0 restart', 'apply it to running services'],
     ['$0 rename --reset', 'as switchyard.toml says'],
   ],
   run({ words: [name], flags }, invocation) {

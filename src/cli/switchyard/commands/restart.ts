@@ -5,18 +5,18 @@ import { resolveTarget } from '../resolve-target.ts';
 
 export const yardRestartCommand: YardCommand = {
   about: [
-    'Stops services of one branch and starts them again, on the ports they had. Without services: all that were ' +
-      'started for it, whether they still run or not. Usual ports that lead to them go on doing so. The first word may be ' +
-      'a branch or a service; --branch says which where a name is both.',
+    'Stops services of one branch and starts them again on the same ports. Without services: all that were ' +
+      'started for the branch, whether they still run or not. Canonical ports that point to them are kept. The ' +
+      'first argument may be a branch or a service; use --branch if a name is both.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'the branch; all words are services then' },
+    { name: 'branch', value: 'BRANCH', summary: 'the branch; all arguments are then services' },
     {
       name: 'profile',
       value: 'PROFILE',
       summary: 'the services and variables of a profile (default: as they were)',
     },
-    { name: 'no-wait', summary: 'do not wait until they answer' },
+    { name: 'no-wait', summary: 'do not wait until they are ready' },
   ],
   examples: [
     ['$0 restart', 'everything of this branch'],

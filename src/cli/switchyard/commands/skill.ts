@@ -6,8 +6,8 @@ import type { YardCommand } from '../command.ts';
 
 export const yardSkillCommand: YardCommand = {
   about: [
-    'A skill is a page that agents read when they need it: this one says when and how to use Switchyard. show prints ' +
-      'it; install puts it where your agent looks for skills.',
+    'A skill is a page that agents read when they need it. This one explains when and how to use Switchyard. ' +
+      'show prints it; install writes it to the directory where your agent looks for skills.',
   ],
   flags: [
     {
@@ -15,7 +15,7 @@ export const yardSkillCommand: YardCommand = {
       value: 'DIR',
       summary: 'install: the directory of all skills (default ~/.codex/skills)',
     },
-    { name: 'force', short: 'f', summary: 'install: replace what is there' },
+    { name: 'force', short: 'f', summary: 'install: replace an existing skill' },
   ],
   examples: [
     ['$0 skill show', 'read it'],

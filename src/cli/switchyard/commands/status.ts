@@ -8,25 +8,25 @@ import { statusAll } from '../status-all.ts';
 
 export const yardStatusCommand: YardCommand = {
   about: [
-    'In a worktree: the services of its branch. From the root of the repository: those of all branches.',
-    'healthy: it listens on its port, and its health address answers. ready: it listens, and has no health address. ' +
-      'running: it runs, and ready_timeout = 0 says that it listens nowhere. unhealthy: it listens, but its health ' +
-      'address answers with an error or not within a second. not-listening: it runs, but nothing of it listens on its ' +
-      'port yet. wrong-port: it listens on another port. exited: nothing of it runs. unverified: nothing proves that the ' +
+    'In a worktree: the services of its branch. From the project root: those of all branches.',
+    'healthy: it listens on its port and its health check succeeds. ready: it listens and has no health check. ' +
+      'running: it runs, and ready_timeout = 0 says that it does not listen. unhealthy: it listens, but its health ' +
+      'check fails or takes longer than a second. not-listening: it runs, but does not listen on its port yet. ' +
+      'wrong-port: it listens on another port. exited: no process of it runs. unverified: nothing proves that the ' +
       'process is ours, so it is left alone.',
-    'Then the usual ports that are checked out, with the branch each leads to, and whether the proxy answers, without ' +
-      'which no named address does. In JSON, status is about the process alone (running, stale, unverified), and state is ' +
-      'the word above.',
+    'Then the checked-out canonical ports with the branch of each, and whether the proxy responds; named ' +
+      'addresses need it. In JSON, status describes the process only (running, stale, unverified), and state is ' +
+      'one of the words above.',
   ],
   flags: [
-    { name: 'all', summary: 'every project of this machine, from anywhere' },
+    { name: 'all', summary: 'all projects on this machine, from any directory' },
     { name: 'branch', value: 'BRANCH', summary: 'only those of this branch' },
-    { name: 'watch', short: 'w', summary: 'keep looking, on a terminal; q ends it' },
+    { name: 'watch', short: 'w', summary: 'keep updating, on a terminal; q quits' },
   ],
   examples: [
     ['$0 status', 'what runs'],
-    ['$0 status --watch', 'and what changes'],
-    ['$0 status --all', 'what runs on this machine'],
+    ['$0 status --watch', 'keep updating'],
+    ['$0 status --all', 'all projects on this machine'],
     [
       '$0 status --json | jq -r \'.services[] | select(.state == "exited").log_file\'',
       'logs of what has ended',

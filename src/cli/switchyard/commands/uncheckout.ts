@@ -5,15 +5,13 @@ import { resolveTarget } from '../resolve-target.ts';
 
 export const yardUncheckoutCommand: YardCommand = {
   about: [
-    'Without words, in a worktree: the ports of its branch; from the root of the repository: those of all branches. ' +
-      'The first word may be a branch or a service; --branch says which where a name is both. The services run on, ' +
-      'under their addresses and on their own ports.',
+    'Without arguments in a worktree: releases the ports of its branch; from the project root: those of all ' +
+      'branches. The first argument may be a branch or a service; use --branch if a name is both. The services ' +
+      'keep running at their addresses and on their own ports.',
   ],
-  flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'only those of this branch; all words are services then' },
-  ],
+  flags: [{ name: 'branch', value: 'BRANCH', summary: 'only this branch; all arguments are then services' }],
   examples: [
-    ['$0 uncheckout', 'all usual ports'],
+    ['$0 uncheckout', 'all canonical ports'],
     ['$0 uncheckout db', 'the one of a service'],
     ['$0 uncheckout feature-x', 'those of a branch'],
   ],

@@ -7,28 +7,28 @@ import { resolveTarget } from '../resolve-target.ts';
 
 export const yardUpCommand: YardCommand = {
   about: [
-    'Without words: all services of the branch you stand in. The first word may be a branch or a service; where there ' +
-      'are both of that name, --branch says which is meant.',
-    'Services get free ports, never the ones in switchyard.toml: those belong to whichever branch is checked out ' +
-      '(--checkout does that too). It waits until the port of each service is open and its own, and its health ' +
-      'address answers; those it depends on come first. One that ends instead is shown with its exit code and what it ' +
-      'wrote last, and the exit code is 1.',
-    'Usual ports that were checked out and lead nowhere, after a reboot for example, lead to their branch again as soon ' +
-      'as it runs; where that cannot be done, it says why.',
-    'Ctrl-C ends the waiting, not the services. What runs already is left alone.',
+    'Without arguments: starts all services of the current branch. The first argument may be a branch or a ' +
+      'service; use --branch if a name is both.',
+    'Services get free ports, never the ones in switchyard.toml: those belong to the branch that is checked out ' +
+      '(--checkout does that too). Dependencies start first. The command waits until each service listens on its ' +
+      'own port and its health check succeeds. If a service exits instead, its exit code and last output are ' +
+      'shown, and the exit code is 1.',
+    'Checked-out canonical ports that stopped working, for example after a reboot, are restored as soon as their ' +
+      'branch runs; if that fails, the command says why.',
+    'Ctrl-C stops the waiting, not the services. Services that already run are left alone.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'the branch; all words are services then' },
+    { name: 'branch', value: 'BRANCH', summary: 'the branch; all arguments are then services' },
     { name: 'profile', value: 'PROFILE', summary: 'the services and variables of a profile' },
-    { name: 'checkout', summary: 'and let the usual ports lead to this branch' },
-    { name: 'no-wait', summary: 'do not wait until they answer' },
+    { name: 'checkout', summary: 'also point the canonical ports to this branch' },
+    { name: 'no-wait', summary: 'do not wait until they are ready' },
   ],
   examples: [
-    ['$0 up', 'everything, for the branch you stand in'],
+    ['$0 up', 'everything, for the current branch'],
     ['$0 up feature-x', 'everything, for a branch that has a worktree'],
-    ['$0 up api', 'one service, for the branch you stand in'],
+    ['$0 up api', 'one service, for the current branch'],
     ['$0 up feature-x web api', 'two services of another branch'],
-    ['$0 up --checkout', 'and on the usual ports'],
+    ['$0 up --checkout', 'also on the canonical ports'],
   ],
   run: (given, invocation) => {
     start.soon();

@@ -6,13 +6,13 @@ import type { YardCommand } from '../command.ts';
 
 export const yardWhereCommand: YardCommand = {
   about: [
-    'The address that answers, the port and the log of a service, and the proof: which process of which branch listens ' +
-      'on its port, and on the usual one, as the system says and not our records. While the proxy does not answer, the ' +
-      'address is the port itself. Where nothing answers, the exit code is 1.',
+    'Shows the address that works, the port and the log file of a service, and the proof: which process of which ' +
+      'branch listens on its port and on the canonical port, according to the operating system. If the proxy does ' +
+      'not respond, the address is the port itself. If nothing responds, the exit code is 1.',
   ],
   flags: [],
   examples: [
-    ['$0 where web', 'of the branch you stand in'],
+    ['$0 where web', 'of the current branch'],
     ['$0 where api feature-x', 'of another branch'],
     ['curl "$($0 where web --json | jq -r .address)"', 'the address that answers now'],
     ['psql -p "$($0 where db --json | jq .port)"', 'the port for another program'],
