@@ -146,7 +146,7 @@ test('on a switch idle connections end, and those with a request in flight after
   expect(messages).toEqual(
     expect.arrayContaining([
       `ended 1 connection to main on port ${web}`,
-      `2 connections to main on port ${web} end after their answers, within 5 s`,
+      `2 connections to main on port ${web} end after their responses, within 5 s`,
     ]),
   );
   expect((await idle.takeRest()).toString()).not.toContain('HTTP/1.1');

@@ -208,11 +208,11 @@ test('as long as a connection leads to the branch before, verify is not content'
   await until(async () => (await callForwarder(context.home).list())?.[0]?.connections === 1);
   expect(await take(context, 'other')).toEqual([
     expect.stringContaining('(was main)'),
-    `1 connection to main on port ${web} ends after its answer, within 5 s`,
+    `1 connection to main on port ${web} ends after its response, within 5 s`,
   ]);
   const [proof] = await verify(context, { services: ['web'] });
   expect(proof).toMatchObject({ ok: false, branch: 'other', elsewhere: 1, http: null });
-  expect(proof?.text).toMatch(/; 1 connection leads elsewhere$/);
+  expect(proof?.text).toMatch(/; 1 connection goes elsewhere$/);
   // Somebody who wants to be sure waits until it was cut off.
   const closed = new Promise((resolve) => asking.on('close', resolve));
   const visits = ['127.0.0.1', '::1'].map((address) => ({ address, status: null }));

@@ -161,7 +161,9 @@ describe('remove', () => {
     writeFileSync(join(worktree, 'switchyard.toml'), 'changed');
     await expect(removeWorktree(open(shop), { branch: 'x' })).rejects.toMatchObject({
       code: 'WORKTREE_DIRTY',
-      message: expect.stringMatching(/not committed: switchyard\.toml, file00, .* and 3 more\.$/) as string,
+      message: expect.stringMatching(
+        /uncommitted changes: switchyard\.toml, file00, .* and 3 more\.$/,
+      ) as string,
       hint: expect.stringContaining('switchyard remove x --force') as string,
     });
     expect(existsSync(join(worktree, 'file00'))).toBe(true);
@@ -176,7 +178,9 @@ describe('remove', () => {
     for (const path of ['.env', 'deep/link', 'data/a', 'data/b', 'plain']) shop.write(path, path);
     const worktree = await made(shop, 'x');
     writeFileSync(join(worktree, 'data', 'b'), 'changed');
-    await expect(removeWorktree(open(shop), { branch: 'x' })).rejects.toThrow(/not committed: data\/b\.$/);
+    await expect(removeWorktree(open(shop), { branch: 'x' })).rejects.toThrow(
+      /uncommitted changes: data\/b\.$/,
+    );
     expect(existsSync(join(worktree, '.env'))).toBe(true);
     rmSync(join(worktree, 'data', 'b'));
     await removeWorktree(open(shop), { branch: 'x' });
