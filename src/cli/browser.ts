@@ -1,13 +1,13 @@
 import { findCommand } from './find-command.ts';
 
-interface Surroundings {
+interface LaunchContext {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
 /** Whether a page can be shown to the person who typed the command. */
 export function canShowPages(
-  { cwd, env }: Surroundings,
+  { cwd, env }: LaunchContext,
   platform: NodeJS.Platform = process.platform,
 ): boolean {
   // The person sits at another machine, and so does their browser.

@@ -41,12 +41,12 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const { program } = variant;
   refuseTooDeep(env, program);
   const chosen = chosenLogLevel(logLevel, env, variant);
-  const surroundings = { cwd: process.cwd(), env };
+  const location = { cwd: process.cwd(), env };
   const allowProject = request.allowProject ? true : undefined;
   // A host hides our stderr: where the configuration is broken, the one tool that is left says so.
   const keepGoing = http === undefined;
-  const config = await readConfiguration(configPath, surroundings, variant, { keepGoing, allowProject });
-  const file = await openLog(logDirectoryOf(config, surroundings, variant), program);
+  const config = await readConfiguration(configPath, location, variant, { keepGoing, allowProject });
+  const file = await openLog(logDirectoryOf(config, location, variant), program);
   const write = (line: string): void => {
     writeLogLine(line, logTime);
     file?.write(line);
@@ -86,14 +86,14 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const reloader = createReloader({
     app,
     log,
-    read: async () => readConfiguration(configPath, surroundings, variant, { strict: true, allowProject }),
+    read: async () => readConfiguration(configPath, location, variant, { strict: true, allowProject }),
     again: requiresConfigFlag(variant) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
     tooLate: async (read) => {
       const { settingsNeedingRestart } = await import('./restart-settings.ts');
       const decidedElsewhere = {
         http: http === undefined,
         logLevel: chosen !== undefined,
-        logDirectory: logDirectoryOf({ logDirectory: undefined }, surroundings, variant) !== undefined,
+        logDirectory: logDirectoryOf({ logDirectory: undefined }, location, variant) !== undefined,
         'timeouts.drainMs': false,
       };
       return settingsNeedingRestart(config, read).filter((setting) => !decidedElsewhere[setting]);

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { withInterpreter } from './interpreter.ts';
 
 /** A directory to stand in, and a PATH with these programs and no others. */
-function surroundings(...programs: string[]): { cwd: string; path: string } {
+function searchWith(...programs: string[]): { cwd: string; path: string } {
   const cwd = mkdtempSync(join(tmpdir(), 'yard-path-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const path = join(cwd, 'bin');
@@ -26,6 +26,6 @@ describe('an interpreter', () => {
     { argv: ['python', '-m', 'x'], there: [], used: ['python', '-m', 'x'] },
     { argv: ['ruby', 'node'], there: [], used: ['ruby', 'node'] },
   ])('for $argv where there is $there is $used', ({ argv, there, used }) => {
-    expect(withInterpreter(argv, surroundings(...there))).toEqual(used);
+    expect(withInterpreter(argv, searchWith(...there))).toEqual(used);
   });
 });

@@ -6,10 +6,10 @@ import { findExecutable } from '../../process/index.ts';
  */
 export function withInterpreter(
   argv: readonly string[],
-  surroundings: { readonly cwd: string; readonly path: string | undefined },
+  search: { readonly cwd: string; readonly path: string | undefined },
 ): readonly string[] {
   const [command = '', ...args] = argv;
   const substitute = command === 'node' ? process.execPath : command === 'python' ? 'python3' : undefined;
-  if (substitute === undefined || findExecutable(command, surroundings) !== undefined) return argv;
-  return findExecutable(substitute, surroundings) === undefined ? argv : [substitute, ...args];
+  if (substitute === undefined || findExecutable(command, search) !== undefined) return argv;
+  return findExecutable(substitute, search) === undefined ? argv : [substitute, ...args];
 }
