@@ -42,14 +42,16 @@ describe('import', () => {
       'the editor asked for "docs-key"; it is read from the variable DOCS_KEY now',
     );
     expect(shown.stdout).toContain('+++');
-    expect(shown.stderr).toContain('nothing was written, because nobody can be asked here. Add --yes');
+    expect(shown.stderr).toContain(
+      'nothing was written, because there is no terminal to confirm on. Add --yes',
+    );
     expect(shown.stdout + shown.stderr).not.toContain(SECRET);
     expect(at.files()).toEqual(before);
     const written = await at.run(['import', '--yes']);
     expect(written).toMatchObject({ code: 0, stderr: '' });
     expect(written.stdout).not.toContain(SECRET);
     expect(JSON.parse(at.read(USER_CONFIG)).mcpServers).toEqual({
-      ECHO_SERVER,
+      echo: ECHO_SERVER,
       github: { command: 'npx', args: ['-y', 'gh'], env: { GITHUB_TOKEN: SECRET, LEVEL: 'debug' } },
       docs: { type: 'http', url: 'https://docs.example.com/mcp', headers: { 'X-API-Key': '${DOCS_KEY}' } },
       'github-codex': { command: 'npx', args: ['-y', 'other'] },
@@ -100,7 +102,7 @@ describe('import', () => {
   });
 
   test('reads a .mcp.json beside the configuration only once', async () => {
-    const at = createHostHome({ [CONFIG]: {}, 'work/.mcp.json': { mcpServers: { ECHO_SERVER } } });
+    const at = createHostHome({ [CONFIG]: {}, 'work/.mcp.json': { mcpServers: { echo: ECHO_SERVER } } });
     const { json } = await at.run(['import', '--yes', '--json']);
     expect(json.servers).toMatchObject([{ name: 'echo', state: 'same', notes: ['read from there already'] }]);
     expect(JSON.parse(at.read(CONFIG))).toEqual({});

@@ -22,7 +22,7 @@ describe('a takeover', () => {
     [FILES['claude-code']]: JSON.stringify(
       {
         numStartups: 7,
-        mcpServers: { ECHO_SERVER },
+        mcpServers: { echo: ECHO_SERVER },
         projects: {
           '/somewhere': { mcpServers: { local: { type: 'stdio', command: 'local' } }, history: ['x'] },
         },
@@ -54,7 +54,7 @@ describe('a takeover', () => {
       history: ['x'],
     });
     expect(JSON.parse(at.read(USER_CONFIG)).mcpServers).toMatchObject({
-      ECHO_SERVER,
+      echo: ECHO_SERVER,
       local: { cwd: '/somewhere' },
       files: { env: { A: '1' } },
     });
@@ -101,7 +101,7 @@ describe('a takeover', () => {
     expect(JSON.parse(at.read(FILES['claude-code']))).toEqual({
       numStartups: 8,
       fresh: true,
-      mcpServers: { ECHO_SERVER },
+      mcpServers: { echo: ECHO_SERVER },
       projects: {
         '/somewhere': { mcpServers: { local: { type: 'stdio', command: 'local' } }, history: ['x'] },
       },
@@ -205,7 +205,7 @@ describe('a takeover', () => {
 });
 
 describe('what is kept', () => {
-  const cursor = { mcpServers: { ECHO_SERVER, other: { command: 'o' } } };
+  const cursor = { mcpServers: { echo: ECHO_SERVER, other: { command: 'o' } } };
 
   test('is listed, and a takeover that nobody wants back is forgotten', async () => {
     const at = createHostHome({ [FILES.cursor]: cursor });

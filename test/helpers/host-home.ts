@@ -188,7 +188,7 @@ type Client = ReturnType<typeof startClient>;
 /** The user's own. */
 export const USER_CONFIG = '.config/switchboard/switchboard.config.json';
 export const ECHO_SERVER = nodeServer('echo');
-export const ECHO_CONFIG = { mcpServers: { ECHO_SERVER } };
+export const ECHO_CONFIG = { mcpServers: { echo: ECHO_SERVER } };
 
 /** The servers of a host, as it would read them. */
 export function serversOf(at: HostHome, host: keyof typeof FILES): Json {
