@@ -36,7 +36,7 @@ const AFTER = '\n})';
 /**
  * Loads the files of the program in place of Node's own loader, which looks in many places for each: here all are known.
  * And it keeps what was compiled. Most of what a short run costs is to compile functions, the same ones every time; the
- * first run of a kind leaves them in a file beside the program, the next ones take them from there. Whoever may write
+ * first run of a kind leaves them in a file beside the program, the next ones take them from there. Anyone who may write
  * there may change the program too, so nobody is trusted more for it; where we may not write, nothing is kept.
  */
 export function createLoader(options: LoaderOptions): Require {
@@ -100,7 +100,7 @@ function keptIn(file: string, isCommand: boolean): Kept {
     process.once('exit', (code) => {
       if (code === 0) save();
     });
-  // Whoever stays has done the most of it by then, and later forgets what it compiled first.
+  // A long-running program has compiled most of it by then, and later discards what it compiled first.
   setTimeout(save, STARTED_AFTER).unref();
   return { known: new Map(), compiled: (name, script) => scripts.push([name, script]) };
 }

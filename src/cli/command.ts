@@ -7,7 +7,7 @@ import type { StatusLine } from './status-line.ts';
 import type { Style } from './style.ts';
 
 /**
- * One thing the program can be asked to do. It returns what it found; whoever called it prints that. In the texts of
+ * One thing the program can be asked to do. It returns its result; the caller prints it. In the texts of
  * the help, `$0` stands for the program (see `inWordsOf`).
  */
 export interface CliCommand {

@@ -33,7 +33,7 @@ export async function readConfiguration(
     return await loadConfig({ ...options, configPath: env[variables.config] });
   } catch (error) {
     if (!(error instanceof SwitchboardError) || error.code !== 'CONFIG_NOT_FOUND') throw error;
-    // Whoever reads this may not know that the variable is set.
+    // The reader may not know that the variable is set.
     const hint = `${variables.config} names it. ${error.hint ?? ''}`.trimEnd();
     throw new SwitchboardError(error.code, error.message, { hint, cause: error });
   }

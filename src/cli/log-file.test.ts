@@ -230,7 +230,7 @@ describe('several programs', () => {
   });
 });
 
-test.runIf(posix)('a file that was moved away or removed is begun anew', async () => {
+test.runIf(posix)('a file that was moved away or removed is created again', async () => {
   const log = open();
   log.write('one');
   await vi.waitFor(() => expect(linesOf()).toEqual(['one']));

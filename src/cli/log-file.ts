@@ -50,7 +50,7 @@ const LOCK_POLL_MS = 20;
 const MAX_ROUNDS = 500;
 
 /**
- * Append, so that programs do not write over each other. No link is followed: whoever may write to the directory could
+ * Append, so that programs do not write over each other. Links are not followed: anyone who may write to the directory could
  * point our output at any file. Not blocking, so that a pipe in the place of the file is an error and not a wait.
  * (Windows lacks the last two; a missing flag counts as 0.)
  */
@@ -266,7 +266,7 @@ class RotatingFile implements LogFile {
   async #finish(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resume) => (timer = setTimeout(resume, CLOSE_MS)));
-    // The file is closed after the last write even where nobody waits for it: its number may not be used anew before.
+    // The file is closed after the last write even where nobody waits for it: its descriptor must not be reused before.
     const done = (async () => {
       await this.#pump;
       process.off('exit', this.#atExit);

@@ -24,7 +24,7 @@ export function chosenLogLevel(
   return variables && levelFrom(variables.logLevel, env);
 }
 
-/** From the variable that belongs to this program alone, so that whoever set it meant us. */
+/** From the variable that belongs to this program alone, so it was set for us. */
 function levelFrom(variable: string, env: NodeJS.ProcessEnv): LogLevel | undefined {
   const named = env[variable];
   if (named === undefined || named === '') return undefined;

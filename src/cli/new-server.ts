@@ -184,7 +184,7 @@ function variablesOf({ lists }: ParsedArguments): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** A directory as whoever types it means it, from where they are; the file counts from its own place. */
+/** A directory as typed, relative to the working directory; the file resolves it from its own folder. */
 function directoryFor(given: string, { scope, directory }: ConfigTarget, { cwd }: CommandContext): string {
   const path = resolve(cwd, given);
   if (scope === 'user') return path;

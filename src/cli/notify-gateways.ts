@@ -63,7 +63,7 @@ export function notifiedText(gateways: readonly NotifiedGateway[]): string {
     .join('');
 }
 
-/** As an error, for whoever asked for nothing else. */
+/** As an error, for commands that do nothing else. */
 export function noGatewayError({ file, directory }: LoadedConfig): SwitchboardError {
   const what = file ?? `the servers of ${directory}`;
   return new SwitchboardError('NO_GATEWAY', `No gateway is running with ${what}.`, {

@@ -54,7 +54,7 @@ test('a gateway is found by the port that it listens on, whatever it serves', as
   expect(gatewayAt(state, 80, anywhere)).toBeUndefined();
 });
 
-test('what is published is found by whoever has the same configuration, until it is withdrawn', async () => {
+test('what is published is found by programs with the same configuration, until it is withdrawn', async () => {
   const { config, state, project } = await setUp();
   expect(runningGateways(state, config)).toEqual([]);
   await writeStateFile(state, { config, program, servers: [{ name: 'a', state: { kind: 'idle' } }] });

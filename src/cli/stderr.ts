@@ -3,7 +3,7 @@ const UNREAD_LIMIT = 1024 * 1024;
 
 let stream: typeof process.stderr | undefined;
 
-/** Writes to stderr. Never throws, never grows: whoever started us may have closed it, or never looks at it. */
+/** Writes to stderr. Never throws, never grows: the program that started us may have closed it, or never reads it. */
 export function writeStderr(text: string): void {
   const stderr = open();
   if (stderr.writable && stderr.writableLength < UNREAD_LIMIT) stderr.write(text);

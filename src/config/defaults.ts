@@ -15,7 +15,7 @@ export const BUILTINS = ['switchyard'] as const;
 /** Whether each client gets a server of its own, or all get the same one. */
 export const ISOLATIONS = ['session', 'shared'] as const;
 
-/** Whose language models can be used; `openai` is whoever speaks that API, `host` the client. */
+/** Whose language models can be used; `openai` is any service with that API, `host` the client. */
 export const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
 
 /** What holds where the configuration says nothing. The schema takes its defaults from here. */

@@ -73,7 +73,7 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
       return { file, before, after, backup: kept, schema: schemaBeside(file, after, scope) };
     }
     if (kept !== undefined) rmSync(kept, { force: true });
-    // Not in step with whoever is at it, too.
+    // Randomized, so that two programs do not retry in step.
     await sleep(Math.random() * PAUSE_MS);
   }
   throw new SwitchboardError('CONFIG_BUSY', `${whatOf(options)} is being changed by another program.`, {

@@ -8,7 +8,7 @@ import { readForReplacing, replaceFile } from '../shared/replace-file.ts';
 import { isObject } from './plain-data.ts';
 
 /**
- * A project's files are a stranger's until their owner allows them: whoever opens a cloned repository must not run its
+ * A project's files are untrusted until a person approves them: opening a cloned repository must not run its
  * commands because a host started us there. Allowed is a file at its place with its content; after a change by others
  * it has to be allowed again.
  */
@@ -41,7 +41,7 @@ export class ProjectApproval {
     this.#patterns = patterns.map(withHome);
   }
 
-  /** Whether a file may be used. One that is there and cannot be read is not used anyway; whoever reads it says why. */
+  /** Whether a file may be used. A file that cannot be read is not used anyway; its reader reports why. */
   allows(path: string): boolean {
     if (this.#everything) return true;
     const directory = dirname(canonicalPath(path));
@@ -170,7 +170,7 @@ function changeRecord(change: (record: ApprovalRecord) => void): void {
     try {
       if (present !== undefined) record = parseRecord(present.bytes);
     } catch {
-      // What cannot be read allows nothing, and is written anew.
+      // An unreadable file approves nothing and is replaced.
     }
     change(record);
     const bytes = Buffer.from(

@@ -60,7 +60,7 @@ export async function changeFile(options: ChangeFileOptions): Promise<ChangedFil
       return { file, before, after, backup };
     }
     if (backup !== undefined) rmSync(backup, { force: true });
-    // Not in step with whoever is at it, too.
+    // Randomized, so that two programs do not retry in step.
     await sleep(Math.random() * PAUSE_MS);
   }
   throw new SwitchboardError('HOST_FILE_BUSY', `${file} is being changed by another program.`, {

@@ -282,7 +282,7 @@ describe('secrets', () => {
     ).toEqual(['--token=***', 'https://u:***@h/x']);
   });
 
-  test('are found in a whole file, for whoever shows a part of it', () => {
+  test('are found in a whole file, for code that shows a part of it', () => {
     const document = {
       userID: 'a'.repeat(10) + '0123456789abcdef',
       oauthAccount: { accessToken: 'at', email: 'ada@example.com' },

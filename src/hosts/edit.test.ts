@@ -48,9 +48,9 @@ describe('a JSON text', () => {
       action: 'updated',
       text: '{\n  "mcpServers": {\n    "sb": {\n      // start\n      "command": "/usr/bin/node",\n      // patience\n      "timeout": 600000,\n      "args": ["/opt/switchboard/index.js"]\n    }\n  }\n}\n',
     });
-    const anew = upsertEntry(before, json, 'sb', entry, { anew: true }).text;
-    expect(parseJsonc(anew)).toEqual({ mcpServers: { sb: entry } });
-    expect(upsertEntry(anew, json, 'sb', entry).action).toBe('unchanged');
+    const replace = upsertEntry(before, json, 'sb', entry, { replace: true }).text;
+    expect(parseJsonc(replace)).toEqual({ mcpServers: { sb: entry } });
+    expect(upsertEntry(replace, json, 'sb', entry).action).toBe('unchanged');
   });
 
   test('loses the object around the entry only where that was made for it', () => {
@@ -150,7 +150,7 @@ describe('a TOML text', () => {
     expect(removeEntry(text, toml, 'sb').text).toBe('[a]\nb = 1\n');
   });
 
-  test('variables go into a table of their own, which is written anew when they change', () => {
+  test('variables go into a table of their own, which is rewritten when they change', () => {
     const first = upsertEntry('', toml, 'sb', { ...entry, env: { B: '1', 'A b': '2' } }).text;
     expect(first).toBe(`${block}\n\n[mcp_servers.sb.env]\n"B" = "1"\n"A b" = "2"\n`);
     const second = upsertEntry(`${first}\n[z]\n`, toml, 'sb', { ...entry, env: { C: '3' } }).text;
@@ -205,10 +205,10 @@ describe('for any text', () => {
   /** What holds for every text and entry. */
   function check(text: string, container: Container, key: string, entry: Record<string, unknown>): void {
     const before = entriesOf(text, container);
-    const { text: added, action } = upsertEntry(text, container, key, entry, { anew: true });
+    const { text: added, action } = upsertEntry(text, container, key, entry, { replace: true });
     expect(entriesOf(added, container).get(key)).toEqual(entry);
     expect(rest(added, container, key)).toEqual(rest(text, container, key));
-    expect(upsertEntry(added, container, key, entry, { anew: true })).toEqual({
+    expect(upsertEntry(added, container, key, entry, { replace: true })).toEqual({
       text: added,
       action: 'unchanged',
     });
@@ -385,7 +385,7 @@ describe('for any text', () => {
       fc.property(noise, fc.constantFrom(...formats), name, value, (text, format, key, entry) => {
         const container: Container = { format, keyPath: [format === 'toml' ? 'mcp_servers' : 'mcpServers'] };
         try {
-          const { text: after } = upsertEntry(text, container, key, entry, { anew: true });
+          const { text: after } = upsertEntry(text, container, key, entry, { replace: true });
           expect(entriesOf(after, container).get(key)).toEqual(entry);
         } catch (error) {
           expect(error).toBeInstanceOf(TextFault);

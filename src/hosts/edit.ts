@@ -19,7 +19,7 @@ export interface UpsertOptions {
    * Whether nothing of an entry of that name stays. Default false: what does not say how the server is reached (time
    * limits, approvals, switched off) was set by the person, and stays.
    */
-  readonly anew?: boolean | undefined;
+  readonly replace?: boolean | undefined;
   /** Comments directly below the header of a TOML table; they replace those that stand there. Default: as they are. */
   readonly notes?: readonly string[] | undefined;
   /** Whether the server also goes on the list of those that may be used, where the host keeps one. Default false. */
@@ -36,12 +36,12 @@ export function upsertEntry(
   container: Container,
   name: string,
   entry: Entry,
-  { anew = false, notes, allow = false }: UpsertOptions = {},
+  { replace = false, notes, allow = false }: UpsertOptions = {},
 ): Edited {
   const before = entriesOf(text, container);
   const present = before.get(name);
   const kept =
-    anew || !isTable(present) ? [] : Object.entries(present).filter(([key]) => !HOW_REACHED.has(key));
+    replace || !isTable(present) ? [] : Object.entries(present).filter(([key]) => !HOW_REACHED.has(key));
   const settings = Object.fromEntries(kept);
   const whole: Entry = { ...settings, ...entry, ...settings };
   const path = [...container.keyPath, name];

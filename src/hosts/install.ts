@@ -53,7 +53,7 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
     const ours = !isServerEntry(present) || isOurs(present);
     if (!ours && !force) return { taken: present };
     return upsertEntry(text, location, name, ours ? withVariables(entry, present) : entry, {
-      anew: !ours,
+      replace: !ours,
       notes,
       allow: true,
     });

@@ -171,7 +171,7 @@ function merge(
     for (const name of part.removed) {
       const present = entriesOf(result, part).get(name);
       const entry = old.get(name) as Entry;
-      if (present === undefined) result = upsertEntry(result, part, name, entry, { anew: true }).text;
+      if (present === undefined) result = upsertEntry(result, part, name, entry, { replace: true }).text;
       (present === undefined || isDeepStrictEqual(present, entry) ? returned : left).push(name);
     }
     if (ours !== undefined && !part.removed.includes(ours))

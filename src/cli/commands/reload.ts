@@ -39,7 +39,7 @@ export const reloadCommand: CliCommand = {
         hint: 'Restart the host, or its MCP servers.',
       });
     }
-    // Read here as well: what is wrong with it is said to whoever waits, not to a log.
+    // Read here as well: the person who waits sees what is wrong, not only the log.
     const config = await context.loadConfig('strictly').catch((error: unknown) => {
       throw withNextStep(error, context.variant.program);
     });

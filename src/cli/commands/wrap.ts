@@ -162,7 +162,7 @@ async function wrapInFolder(
       .source(name)
       .about();
   const plan = wrapPlan(server, choice, config, context, ownSentence(about));
-  // Whoever wraps an allowed server has allowed the wrapper.
+  // Wrapping an approved server approves the wrapper.
   if (!dryRun) {
     await keepApproval([origin.file], () => {
       wrapFolder({ ...plan, instructions: found?.text });
