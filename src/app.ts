@@ -155,7 +155,7 @@ export function createApp(options: AppOptions): App {
       options.startHint ??
       (program === 'mcpmux'
         ? 'Run its command by hand to see what it does.'
-        : `${program} doctor --start shows how it is started and all it writes.`)
+        : `${program} doctor --start shows how it starts and everything it prints.`)
     }`,
     identity: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
     mayNotStart: () => (children.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
@@ -303,7 +303,7 @@ export function createApp(options: AppOptions): App {
       const others = [...workspaces].filter((each) => each !== main);
       for (const result of await Promise.allSettled(others.map((each) => each.apply(next))))
         if (result.status === 'rejected')
-          log.warn('a client goes on with the old configuration', { reason: messageOf(result.reason) });
+          log.warn('a client keeps the old configuration', { reason: messageOf(result.reason) });
       // One that cannot be used as it is written now goes on as it was.
       const shared = next.servers.filter((server) => server.isolation === 'shared');
       await sharedServers.keepOnly(new Set([...shared, ...next.unusable].map((server) => server.name)));
@@ -404,9 +404,13 @@ function paramHeadersOf(gateway: Gateway, name: string): Exclude<ReturnType<type
 }
 
 function tooManyProcesses(most: number): SwitchboardError {
-  return new SwitchboardError('TOO_MANY_PROCESSES', `No further server is started: ${most} are running.`, {
-    hint: 'End sessions that are not used, mark servers as isolation "shared", or raise http.maxProcesses.',
-  });
+  return new SwitchboardError(
+    'TOO_MANY_PROCESSES',
+    `Cannot start another server: ${most} are already running.`,
+    {
+      hint: 'Close unused sessions, set "isolation": "shared" for servers, or raise http.maxProcesses.',
+    },
+  );
 }
 
 /** Of several sources of one name, the state that comes first here is reported. */

@@ -182,7 +182,7 @@ test('a stop gives up what runs and what waits, and tells each', async () => {
   await door.drain(0);
   expect(ids()).toEqual([1, 2, null, 3]);
   expect(heard[0].result).toMatchObject({ isError: true });
-  expect(heard[1].error.message).toContain('was not begun');
+  expect(heard[1].error.message).toContain('was not started');
 });
 
 test('of thousands of requests at once the last are read when the first are answered', async () => {

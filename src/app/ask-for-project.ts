@@ -75,7 +75,7 @@ function isSame(one: NotAllowed, other: NotAllowed): boolean {
 }
 
 function declined(problem: SwitchboardError): SwitchboardError {
-  return new SwitchboardError('PROJECT_NOT_ALLOWED', `${problem.message} The person did not allow it.`, {
+  return new SwitchboardError('PROJECT_NOT_ALLOWED', `${problem.message} The user did not allow it.`, {
     hint: problem.hint,
   });
 }

@@ -53,7 +53,7 @@ export function createManagementTools(options: {
               const { file } = config();
               if (origin.file !== '' && origin.file !== file)
                 throw new SwitchboardError('CONFIG_NOT_EDITABLE', `It is defined in ${origin.file}.`, {
-                  hint: 'Take it out there, or it comes back when the configuration is read again.',
+                  hint: 'Remove it there, or it comes back when the configuration is reloaded.',
                 });
               await edit((text) => withoutServer(text, name));
               persisted(name, undefined);
@@ -76,7 +76,7 @@ function withoutTaken(text: string, name: string): string {
   if (withoutServer(text, name) === text) return text;
   throw new SwitchboardError(
     'SERVER_EXISTS',
-    `The configuration has a server named ${JSON.stringify(name)} already, which is turned off or cannot be used.`,
+    `The configuration already has a server named ${JSON.stringify(name)}, which is disabled or cannot be used.`,
     { hint: 'Choose another name.' },
   );
 }
@@ -86,10 +86,10 @@ export function adviceOnRemoval(server: string, why: RemovalReason): string {
   const named = `{"name":${JSON.stringify(server)}}`;
   switch (why) {
     case 'removed':
-      return 'add_server can add it again; tools/list names the tools there are now.';
+      return 'add_server can add it again. Call tools/list to see the available tools.';
     case 'crashed':
       return `reload_server ${named} brings it back.`;
     case 'changed':
-      return 'tools/list names the tools there are now.';
+      return 'Call tools/list to see the available tools.';
   }
 }

@@ -52,4 +52,4 @@ const SUITE_INSTRUCTIONS =
   '{"action":"call","subtool":"…","args":{…}} runs one.';
 
 const MANAGEMENT_INSTRUCTIONS =
-  'add_server starts an MCP server while this runs, reload_server starts one anew, list_servers says how they are doing.';
+  'add_server starts an MCP server, reload_server restarts one, list_servers shows their status.';

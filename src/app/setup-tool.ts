@@ -17,7 +17,7 @@ export function setupTool(
   const add = `${program} add NAME -- COMMAND`;
   const next =
     program === 'switchboard'
-      ? `In a terminal, \`switchboard init\` takes over the servers of your hosts, and \`${add}\` adds one.`
+      ? `In a terminal, \`switchboard init\` imports the servers of your hosts, and \`${add}\` adds one.`
       : `In a terminal, \`${add}\` adds one.`;
   const said = warnings.filter(({ level }) => level === 'warn').map(describeWarning);
   const problems = [
@@ -28,7 +28,7 @@ export function setupTool(
     unusable.length > 0
       ? `No MCP server can be used here: ${unusable.map(({ name }) => name).join(', ')}.`
       : said.length > 0
-        ? 'No MCP server can be used here: the configuration has a mistake.'
+        ? 'No MCP server can be used here: the configuration has an error.'
         : `No MCP server is configured here. ${next}`;
   const description = printableLine(`${what} Call this tool for details.`);
   const presented = {
@@ -41,7 +41,7 @@ export function setupTool(
         annotations: { readOnlyHint: true, openWorldHint: false },
       }),
     run: (call: Parameters<ReturnType<OverallExposure['present']>[number]['run']>[0]) => {
-      const lines = [what, ...problems, 'This is where servers were looked for:', ...looked()];
+      const lines = [what, ...problems, 'Servers were searched for in:', ...looked()];
       const text = printable(`${lines.join('\n')}\nThen reload: \`${program} reload\`, or restart the host.`);
       call.succeed({ content: [{ type: 'text', text }] });
     },

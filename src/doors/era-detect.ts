@@ -117,7 +117,7 @@ export class EraDetectingClient {
         this.#peer.fail(
           message.text(Client.id),
           RpcCode.internalError,
-          'Internal error: start the gateway again.',
+          'Internal error: restart the gateway.',
         );
   }
 }

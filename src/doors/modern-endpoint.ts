@@ -47,7 +47,7 @@ export async function openModernEndpoint({
             const { code, message } = faultError(refusal);
             peer.fail(id, code, message);
           },
-          dropped: (why) => log.debug('dropped a message of a client', { why }),
+          dropped: (why) => log.debug('dropped a message from a client', { why }),
           ended: () => undefined,
         },
         { shape: CLIENT_SHAPE, messageBytes, takesCopies: false },

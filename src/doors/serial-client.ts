@@ -92,7 +92,7 @@ export class SerialClient {
     for (const { request, begin } of queued) {
       if (request === undefined) begin();
       else {
-        const message = `${request.string(Client.method)!.slice(0, 200)} was not begun: the server is stopping.`;
+        const message = `${request.string(Client.method)!.slice(0, 200)} was not started: the server is stopping.`;
         this.#peer.fail(request.text(Client.id), RpcCode.internalError, message);
       }
     }

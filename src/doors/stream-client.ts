@@ -64,7 +64,7 @@ export function openStreamClient(options: StreamClientOptions): StreamClient {
       dropped: (why) => {
         dropped++;
         if (dropped === 1 || dropped % 1000 === 0)
-          log.debug('dropped a message of the host', { why, count: dropped });
+          log.debug('dropped a message from the host', { why, count: dropped });
       },
       ended: (why) => {
         if (client instanceof SerialClient) client.ended();

@@ -36,7 +36,7 @@ test('an entry that matches nothing is told with where it stands and the nearest
   expect(found[0]).toEqual({
     file: '/c.json',
     key: 'read_fil',
-    message: '"read_fil" matches no tool of this server. Did you mean "read_file"?',
+    message: '"read_fil" does not match any tool of this server. Did you mean "read_file"?',
   });
   expect(toolSettingWarnings(settings, { ...listing(), incomplete: 'cut' })).toEqual([]);
 });
@@ -47,7 +47,7 @@ test('a new name that another tool of the server has is told, naming both', () =
   expect(toolSettingWarnings(settings, listing('read', 'write'))).toEqual([
     {
       ...origin('tools.read'),
-      message: expect.stringContaining('"read" is renamed to "write", but the server has'),
+      message: expect.stringContaining('"read" is renamed to "write", but the server already has'),
     },
   ]);
   expect(toolSettingWarnings({ ...settings, deny: [pattern('write')] }, listing('read', 'write'))).toEqual(

@@ -41,7 +41,7 @@ function unmatched({ allow = [], deny, shapes }: ToolSettings, listing: Listing)
     if (told.has(place)) return [];
     told.add(place);
     const hint = didYouMean(word, names);
-    const message = `${JSON.stringify(word)} matches no tool of this server.${hint === undefined ? '' : ` ${hint}`}`;
+    const message = `${JSON.stringify(word)} does not match any tool of this server.${hint === undefined ? '' : ` ${hint}`}`;
     return [{ ...origin, message }];
   });
 }
@@ -55,7 +55,7 @@ function renameClashes(settings: ToolSettings, listing: Listing): SettingWarning
     const keepsItsName = settings.shapes.get(exposed)?.exposed === undefined;
     const taken = listing.byKey.has(exposed) && rules.allows(exposed) && keepsItsName;
     if (!taken) return [];
-    const message = `"${tool}" is renamed to "${exposed}", but the server has a tool of that name too, which is offered under another one. Choose another name`;
+    const message = `"${tool}" is renamed to "${exposed}", but the server already has a tool with that name, which is exposed under another one. Choose another name`;
     return [{ ...origin, message }];
   });
 }

@@ -23,13 +23,13 @@ export function correctToolAnswer(
   subject: () => string,
 ): readonly Edit[] | SwitchboardError {
   if (answer.has(Server.error)) {
-    if (answer.has(Server.result)) return unusable(subject, 'carries both a result and an error');
+    if (answer.has(Server.result)) return unusable(subject, 'has both a result and an error');
     return correctError(answer, subject);
   }
   const content = answer.lead(Server.content);
   if (content === BRACKET) return UNCHANGED;
   if (answer.lead(Server.result) !== BRACE) return unusable(subject, 'is not an object');
-  if (content !== -1) return unusable(subject, 'has a content that is not a list');
+  if (content !== -1) return unusable(subject, 'has content that is not a list');
   const text = answer.text(Server.result)!;
   const members = Object.keys(JSON.parse(text) as JsonObject);
   if (members.some((member) => OTHER_FORMS.includes(member))) return UNCHANGED;
@@ -41,7 +41,7 @@ export function correctToolAnswer(
 /** The same for an answer to any other request. */
 export function correctAnswer(answer: Message, subject: () => string): readonly Edit[] | SwitchboardError {
   if (answer.has(Server.error)) {
-    if (answer.has(Server.result)) return unusable(subject, 'carries both a result and an error');
+    if (answer.has(Server.result)) return unusable(subject, 'has both a result and an error');
     return correctError(answer, subject);
   }
   return answer.lead(Server.result) === BRACE ? UNCHANGED : unusable(subject, 'is not an object');
@@ -69,7 +69,7 @@ function correctError(answer: Message, subject: () => string): readonly Edit[] |
 function unusable(subject: () => string, what: string): SwitchboardError {
   return new SwitchboardError(
     'SERVER_ANSWER_UNUSABLE',
-    `${subject()} gave an answer that ${what}; it cannot be passed on.`,
-    { hint: 'This is a fault of that server; its log may say more.' },
+    `${subject()} returned a response that ${what}; it cannot be forwarded.`,
+    { hint: 'This is a bug in that server; check its log.' },
   );
 }

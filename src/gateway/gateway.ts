@@ -147,7 +147,7 @@ export class Gateway {
     if (this.#closed) {
       // A queued change that runs after the end: the sources it has created must not leak.
       for (const { source } of entries) void source.close();
-      throw new SwitchboardError('STOPPING', 'The client has left.');
+      throw new SwitchboardError('STOPPING', 'The client disconnected.');
     }
     const catalog = { generation: this.#catalog.generation + 1, entries };
     const caches = this.#cachesFor(entries);
@@ -176,7 +176,7 @@ export class Gateway {
     this.#unannounced.delete(source);
     const { tools } = cache.listings;
     if (tools === undefined || tools.remembered === true)
-      throw cache.problem ?? new Error('It was stopped meanwhile.');
+      throw cache.problem ?? new Error('It was stopped in the meantime.');
   }
 
   /** Why a source that runs shows nothing: it could not be listed. */
@@ -374,7 +374,7 @@ export class Gateway {
       (owner && whyUnlisted([owner])) ??
       didYouMean(name, this.#current().tools.keys()) ??
       whyUnlisted(absent) ??
-      'tools/list names the tools there are.';
+      'Call tools/list to see the available tools.';
     return new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${JSON.stringify(name.slice(0, 200))}.`, {
       hint,
     });
@@ -415,6 +415,6 @@ function whyUnlisted([first, ...others]: readonly SourceCache[]): string | undef
   if (first === undefined) return undefined;
   const problem = first.source.problem ?? first.problem;
   const why = problem ? messageOf(problem) : 'It is still starting.';
-  const more = others.length === 0 ? '' : ` The same goes for ${others.length} more.`;
-  return `It may be a tool of server '${first.source.name}', which is not listed. ${why}${more}`;
+  const more = others.length === 0 ? '' : ` The same applies to ${others.length} more.`;
+  return `It may be a tool of server '${first.source.name}', whose tools are not listed. ${why}${more}`;
 }

@@ -27,7 +27,7 @@ export function hiddenToolError(name: string, servers: readonly Known[]): Switch
     'TOOL_NOT_ALLOWED',
     `Tool ${JSON.stringify(name.slice(0, 200))} is not allowed by Switchboard (server '${owner.entry.source.name}').`,
     {
-      hint: 'Its owner limits this server (exposedTools, hiddenTools or expose in the configuration); tools/list names the tools there are.',
+      hint: 'The configuration limits this server (exposedTools, hiddenTools or expose). Call tools/list to see the available tools.',
     },
   );
 }

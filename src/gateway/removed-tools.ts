@@ -39,12 +39,12 @@ export class RemovedTools {
         ? `its server '${server}' has crashed. ${messageOf(state.error)}`
         : reason === 'removed'
           ? `its server '${server}' was removed.`
-          : `its server '${server}' has it no more.`;
+          : `its server '${server}' no longer has it.`;
     return new SwitchboardError(
       'TOOL_UNKNOWN',
-      `Unknown tool: ${JSON.stringify(name)} is gone, ${explanation}`,
+      `Unknown tool: ${JSON.stringify(name)} is no longer available: ${explanation}`,
       {
-        hint: advise?.(server, reason) ?? 'tools/list names the tools there are now.',
+        hint: advise?.(server, reason) ?? 'Call tools/list to see the available tools.',
       },
     );
   }

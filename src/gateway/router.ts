@@ -251,7 +251,7 @@ export class Router {
     return new SwitchboardError('PROMPT_UNKNOWN', `Unknown prompt: ${JSON.stringify(name.slice(0, 200))}.`, {
       hint:
         didYouMean(name, this.#context.snapshot.prompts.keys()) ??
-        'prompts/list names the prompts there are.',
+        'Call prompts/list to see the available prompts.',
     });
   }
 
@@ -440,7 +440,7 @@ interface ResourceOwner {
 
 function unknownResource(uri: string): SwitchboardError {
   return new SwitchboardError('RESOURCE_UNKNOWN', `Unknown resource: ${JSON.stringify(uri.slice(0, 500))}.`, {
-    hint: 'resources/list and resources/templates/list name what there is.',
+    hint: 'Call resources/list and resources/templates/list to see what is available.',
   });
 }
 

@@ -23,10 +23,8 @@ export function relayServerRequest(serverRequest: ServerRequest, sessions: Reado
   const session = targetSession(serverRequest.callers(), sessions);
   if (session === undefined) {
     const why =
-      sessions.size === 0
-        ? 'no client is connected'
-        : 'it does not say which of several clients it is meant for';
-    serverRequest.refuse(RpcCode.serverError, `${serverRequest.method} was not passed on: ${why}.`);
+      sessions.size === 0 ? 'no client is connected' : 'it does not say which of several clients it is for';
+    serverRequest.refuse(RpcCode.serverError, `${serverRequest.method} was not forwarded: ${why}.`);
     return;
   }
   const refusal = refusalFor(serverRequest, session);

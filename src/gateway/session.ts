@@ -154,7 +154,7 @@ export class Session {
 
   /** The client has left: its calls are cancelled. */
   cancelAll(): void {
-    while (this.#newest) this.#newest.cancel('The client has left.');
+    while (this.#newest) this.#newest.cancel('The client disconnected.');
   }
 
   ended(call: Call): void {

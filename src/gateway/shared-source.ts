@@ -122,10 +122,10 @@ export class SharedSource {
         else
           serverRequest.refuse(
             RpcCode.serverError,
-            `${serverRequest.method} was not passed on: ${
+            `${serverRequest.method} was not forwarded: ${
               this.#members.size === 0
                 ? 'no client is connected'
-                : 'several clients share this server, and it does not say which of them it is meant for'
+                : 'several clients share this server, and it does not say which of them it is for'
             }.`,
           );
       },

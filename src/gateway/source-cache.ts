@@ -88,7 +88,7 @@ export class SourceCache {
     void this.refresh('tools').done.then(() => {
       if (this.listings.tools !== undefined || this.#closed || this.#entry.volatile === true) return;
       const wait = RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length - 1)]!;
-      this.#owner.log.warn('will be tried again', { server: this.source.name, inMs: wait });
+      this.#owner.log.warn('will retry', { server: this.source.name, inMs: wait });
       this.#retry = setTimeout(() => this.startWithRetries(attempt + 1), wait);
       this.#retry.unref();
     });
@@ -160,7 +160,7 @@ export class SourceCache {
   /** Sends a request of our own and ignores the answer. */
   askQuietly(method: string, params: JsonObject): void {
     this.source.ask(method, params).catch((error: unknown) => {
-      this.#owner.log.debug('not answered', { server: this.source.name, method, reason: messageOf(error) });
+      this.#owner.log.debug('request failed', { server: this.source.name, method, reason: messageOf(error) });
     });
   }
 

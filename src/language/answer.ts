@@ -59,6 +59,6 @@ function canSample({ sampling }: JsonObject): boolean {
 
 function noTools({ name }: LanguageServer): SwitchboardError {
   return new SwitchboardError('LANGUAGE_NO_TOOLS', `Server '${name}' has no tool that its model may use.`, {
-    hint: 'Look at exposedTools, hiddenTools and expose of this server in the configuration.',
+    hint: 'Check exposedTools, hiddenTools and expose of this server in the configuration.',
   });
 }

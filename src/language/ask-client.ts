@@ -19,7 +19,7 @@ export function askClient(session: Session, capabilities: JsonObject): AskClient
     return new Promise<JsonObject>((resolve, reject) => {
       let asked: number | undefined;
       const stop = (): void => {
-        if (asked !== undefined) session.client.withdraw(asked, 'The request it belongs to was stopped.');
+        if (asked !== undefined) session.client.withdraw(asked, 'The parent request was stopped.');
         reject(signal.reason as Error);
       };
       const settle = (then: () => void): void => {
@@ -48,7 +48,7 @@ function refuseWhatItCannot(method: string, capabilities: JsonObject): void {
   if (!can)
     throw new SwitchboardError(
       'CLIENT_CANNOT',
-      `The client cannot be asked for ${method}: it has not declared it.`,
+      `The client does not support ${method}: it has not declared the capability.`,
     );
 }
 
@@ -62,9 +62,11 @@ function readAnswer(
   if (error !== undefined) reject(serverError(error));
   else if (isJsonObject(result)) resolve(result);
   else
-    reject(new SwitchboardError('CLIENT_ANSWER_UNUSABLE', `The client's answer to ${method} is no object.`));
+    reject(
+      new SwitchboardError('CLIENT_ANSWER_UNUSABLE', `The client's response to ${method} is not an object.`),
+    );
 }
 
 function gone(method: string): SwitchboardError {
-  return new SwitchboardError('CLIENT_GONE', `The client has gone without answering ${method}.`);
+  return new SwitchboardError('CLIENT_GONE', `The client disconnected before it responded to ${method}.`);
 }

@@ -59,7 +59,7 @@ test('the person sees server, tool and arguments, and one yes is for one call', 
   expect(await consent.permit(drop, { table: 'orders' }, never)).toEqual({ kind: 'granted' });
   expect(asked).toHaveLength(2);
   expect(asked[0]!.message).toBe(
-    `May 'drop' of server 'shop' run? It may destroy something. Its arguments: {"table":"orders"}`,
+    `Allow 'drop' of server 'shop' to run? It may be destructive. Its arguments: {"table":"orders"}`,
   );
   expect(asked[0]!.requestedSchema).toMatchObject({
     type: 'object',
@@ -123,7 +123,7 @@ test('a client that fails to ask has not been told no', async () => {
   const { consent } = withPerson(() => Promise.reject(new Error('The window is closed.')));
   expect(await consent.permit(drop, {}, never)).toEqual({
     kind: 'not allowed',
-    message: 'It may destroy something, and the person could not be asked: The window is closed.',
+    message: 'It may be destructive, and the user could not be asked: The window is closed.',
   });
 });
 

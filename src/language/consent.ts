@@ -37,7 +37,7 @@ export class Consent {
     const { allowDestructive, canElicit, server } = this.#options;
     if (allowDestructive || !mayDestroy(tool)) return GRANTED;
     if (!canElicit) {
-      const message = `It may destroy something, and the client cannot ask the person. ${howToAllow(server)}`;
+      const message = `It may be destructive, and the client cannot ask the user. ${howToAllow(server)}`;
       return { kind: 'not allowed', message };
     }
     const turn = this.#asking.then(() => this.#question(tool, args, signal));
@@ -50,13 +50,13 @@ export class Consent {
     const { server, ask, time, tell } = this.#options;
     const call = JSON.stringify([tool.name, args]);
     if (this.#declined.has(call)) return DECLINED;
-    tell(`Asking whether ${printableLine(tool.name)} may run`);
+    tell(`Asking for permission to run ${printableLine(tool.name)}`);
     let answer: JsonObject;
     try {
       answer = await time.hold(() => ask('elicitation/create', formFor(server, tool, args), signal));
     } catch (error) {
       signal.throwIfAborted();
-      const message = `It may destroy something, and the person could not be asked: ${messageOf(error)}`;
+      const message = `It may be destructive, and the user could not be asked: ${messageOf(error)}`;
       return { kind: 'not allowed', message };
     }
     if (answer.action === 'accept' && isJsonObject(answer.content) && answer.content.allow === true) {
@@ -70,13 +70,13 @@ export class Consent {
 /** What to do where nobody can be asked. */
 export function howToAllow(server: string): string {
   return (
-    `To allow such tools, set "language": { "allowDestructive": true } for server '${server}' (where its folder is ` +
-    'wrapped: --allow-destructive in its .mcp.json), or use a client that can ask (elicitation).'
+    `To allow such tools, set "language": { "allowDestructive": true } for server '${server}' (if its folder is ` +
+    'wrapped: --allow-destructive in its .mcp.json), or use a client that supports elicitation.'
   );
 }
 
 const GRANTED: Permission = { kind: 'granted' };
-const DECLINED: Permission = { kind: 'declined', message: 'The person did not allow it.' };
+const DECLINED: Permission = { kind: 'declined', message: 'The user did not allow it.' };
 
 /**
  * Only where the server says so: hardly any says that a tool is harmless, so silence cannot count as a warning. One that
@@ -110,14 +110,14 @@ function beginningOf(text: string, length: number): string {
 function formFor(server: string, tool: OfferedTool, args: JsonObject): JsonObject {
   const name = printableLine(tool.name);
   return {
-    message: `May '${name}' of server '${server}' run? It may destroy something. Its arguments: ${shownArguments(args)}`,
+    message: `Allow '${name}' of server '${server}' to run? It may be destructive. Its arguments: ${shownArguments(args)}`,
     requestedSchema: {
       type: 'object',
       properties: {
         allow: {
           type: 'boolean',
           title: `Run ${name}`,
-          description: 'This one time, with these arguments.',
+          description: 'Only once, with these arguments.',
           default: false,
         },
       },

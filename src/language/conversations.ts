@@ -117,8 +117,8 @@ export class Conversations {
   #busy(): SwitchboardError {
     return new SwitchboardError(
       'LANGUAGE_BUSY',
-      `Server '${this.#options.server.name}' is being asked ${MOST} things in plain words already.`,
-      { hint: 'Try again when some of them are answered.' },
+      `Server '${this.#options.server.name}' is already handling ${MOST} natural-language requests.`,
+      { hint: 'Try again when some of them have finished.' },
     );
   }
 
@@ -126,7 +126,7 @@ export class Conversations {
     const name = typeof tool === 'string' ? tool.slice(0, 200) : '';
     return new SwitchboardError(
       'TOOL_UNKNOWN',
-      `Server '${this.#options.server.name}' has no tool '${name}': it is asked in plain words.`,
+      `Server '${this.#options.server.name}' has no tool '${name}': it takes natural-language requests.`,
       { hint: `Call ${NATURAL_LANGUAGE} with {"query":"…"} instead.` },
     );
   }

@@ -203,7 +203,7 @@ test('a model that does it again is not asked a third time', async () => {
   const { result, structured, text } = await talk(model);
   expect(result.isError).toBe(true);
   expect(structured.stopped?.code).toBe('LANGUAGE_UNKNOWN_TOOL');
-  expect(text).toContain('What had been called before:\n- nothing: unknown tool');
+  expect(text).toContain('Tools called before:\n- nothing: unknown tool');
   expect(text).toContain('- find: ok');
   expect(model.requests).toHaveLength(2);
 });
@@ -242,7 +242,7 @@ test('errors of a tool are told to the model, as often as they come', async () =
   expect(result.isError).toBeUndefined();
   expect(structured.calls).toHaveLength(4);
   expect(structured.calls[0]).toMatchObject({ outcome: 'error', message: 'Out of tea.' });
-  expect(told).toContain('find failed; telling the model');
+  expect(told).toContain('find failed; reporting it to the model');
 });
 
 test('a server that is gone twice in a row ends the request', async () => {
@@ -276,7 +276,7 @@ test('a destructive tool runs when the person agrees, and not otherwise', async 
 test('where nobody can be asked, the answer says how to allow it', async () => {
   const { structured, text, result } = await talk(scripted({ calls: [use('drop')] }, { text: 'I may not.' }));
   expect(structured.calls[0]!.outcome).toBe('not allowed');
-  expect(text).toMatch(/^I may not\.\n\nNot run, .*: drop\. .*"allowDestructive": true/s);
+  expect(text).toMatch(/^I may not\.\n\nNot run because .*: drop\. .*"allowDestructive": true/s);
   expect(result.isError).toBeUndefined();
 });
 
@@ -322,7 +322,7 @@ test('a request that costs too much for the many tools of its server says so', a
   const model = scripted({ calls: [use('tool_number_1')], usage: { input: 9000, output: 10 } });
   const { text, structured } = await talk(model, { ...limits({ maxTokens: 20_000 }), tools: many });
   expect(structured).toMatchObject({ steps: 2, stopped: { code: 'LANGUAGE_TOKENS' } });
-  expect(text).toMatch(/Its 500 tools alone are about \d+, .*hiddenTools/);
+  expect(text).toMatch(/Its 500 tools alone add about \d+ tokens .*hiddenTools/);
 });
 
 test('tokens are estimated where the model does not tell', async () => {
@@ -420,7 +420,7 @@ test("a refusal is an error with the model's own words", async () => {
 
 test('a model that says nothing after its calls is done; one that did nothing has failed', async () => {
   const done = await talk(scripted({ calls: [use('add'), use('add')] }, {}));
-  expect(done.text).toBe('Done. The model ran add and said nothing more.');
+  expect(done.text).toBe('Done. The model ran add and returned no text.');
   const silent = await talk(scripted({}));
   expect(silent.structured.stopped?.code).toBe('LANGUAGE_NO_ANSWER');
 });

@@ -214,7 +214,7 @@ class Conversation {
   #answer(): string {
     if (this.said !== '') return this.said;
     const run = this.#calls.records.filter(({ outcome }) => outcome === 'ok').map(({ tool }) => tool);
-    if (run.length > 0) return `Done. The model ran ${[...new Set(run)].join(', ')} and said nothing more.`;
+    if (run.length > 0) return `Done. The model ran ${[...new Set(run)].join(', ')} and returned no text.`;
     const { server, model } = this.#options;
     throw noModelAnswer(model.name, server);
   }
@@ -224,7 +224,7 @@ class Conversation {
       .filter(({ outcome }) => outcome === 'not allowed')
       .map(({ tool }) => tool);
     if (tools.length === 0) return '';
-    return `\n\nNot run, because it may destroy something: ${[...new Set(tools)].join(', ')}. ${howToAllow(this.#options.server)}`;
+    return `\n\nNot run because it may be destructive: ${[...new Set(tools)].join(', ')}. ${howToAllow(this.#options.server)}`;
   }
 }
 

@@ -23,13 +23,13 @@ function definitionFor(server: string, purpose: string | undefined): JsonObject 
     name: NATURAL_LANGUAGE,
     title: `Ask ${server}`,
     description:
-      `Say in plain words what you want of ${server}${about}. A model does it with the server's tools and answers. ` +
-      'It knows nothing but what you tell it here, so name everything it needs.',
+      `Say in natural language what you want from ${server}${about}. A model does it with the server's tools and answers. ` +
+      'It knows only what you write here, so include everything it needs.',
     inputSchema: {
       type: 'object',
       properties: {
-        query: { type: 'string', description: 'What to do or to find out.' },
-        context: { type: 'string', description: 'What helps to understand it: names, ids, earlier results.' },
+        query: { type: 'string', description: 'What to do or find out.' },
+        context: { type: 'string', description: 'Context that helps: names, ids, earlier results.' },
       },
       required: ['query'],
     },
@@ -43,9 +43,9 @@ function definitionFor(server: string, purpose: string | undefined): JsonObject 
 export function readQuery(args: unknown): Query {
   const { query, context } = isJsonObject(args) ? args : {};
   if (typeof query !== 'string' || query.trim() === '')
-    throw invalid('query must say in plain words what you want, as a text.');
+    throw invalid('query must be a string that says in natural language what you want.');
   if (context !== undefined && context !== null && typeof context !== 'string')
-    throw invalid('context must be a text.');
+    throw invalid('context must be a string.');
   return { query, context: typeof context === 'string' && context.trim() !== '' ? context : undefined };
 }
 

@@ -37,7 +37,7 @@ export class RepeatedMistakes {
     const name = printableLine(unknown.use.name).slice(0, 100);
     return new SwitchboardError(
       'LANGUAGE_UNKNOWN_TOOL',
-      `The model ${this.#model} called ${JSON.stringify(name)}, which server '${this.#server}' does not have, after it had been told once that such a tool does not exist.`,
+      `The model ${this.#model} called ${JSON.stringify(name)}, which server '${this.#server}' does not have, even after an error that said so.`,
       { hint: OTHER_WORDS },
     );
   }
@@ -49,7 +49,7 @@ export class RepeatedMistakes {
     if (again?.tool === undefined) return undefined;
     return new SwitchboardError(
       'LANGUAGE_ARGUMENTS',
-      `The arguments that the model ${this.#model} gave for tool '${again.tool.name}' of server '${this.#server}' were rejected, and again after it had been told why.`,
+      `The arguments that the model ${this.#model} gave for tool '${again.tool.name}' of server '${this.#server}' were rejected, and rejected again after the model saw why.`,
       { hint: OTHER_WORDS },
     );
   }
@@ -64,9 +64,9 @@ export class RepeatedMistakes {
     if (!lost || !before) return undefined;
     return new SwitchboardError(
       'LANGUAGE_SERVER_GONE',
-      `Server '${this.#server}' could not run what the model called, twice in a row: ${tried[0]!.message ?? 'it is gone'}`,
+      `Server '${this.#server}' failed to run the tool calls of the model twice in a row: ${tried[0]!.message ?? 'it is no longer available'}`,
     );
   }
 }
 
-const OTHER_WORDS = 'Say more exactly what you want, or set a more able model as "language.model".';
+const OTHER_WORDS = 'Describe more precisely what you want, or set a more capable model as "language.model".';

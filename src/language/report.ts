@@ -11,7 +11,7 @@ export interface ConversationLog {
   readonly answer: string;
   /** In the order in which the model made them. */
   readonly calls: readonly CallRecord[];
-  /** How often the model was asked. */
+  /** The number of requests to the model. */
   readonly steps: number;
   readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean };
   /** What no text can stand for, from the last result that had such. */
@@ -40,7 +40,7 @@ export type ToolCallOutcome = (typeof OUTCOMES)[number];
 export const OUTPUT_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
-    answer: { type: 'string', description: 'What the model answered.' },
+    answer: { type: 'string', description: 'The answer of the model.' },
     calls: {
       type: 'array',
       description: 'The tools it called, in order.',
@@ -56,7 +56,7 @@ export const OUTPUT_SCHEMA: JsonObject = {
         required: ['tool', 'outcome', 'ms'],
       },
     },
-    steps: { type: 'integer', description: 'How often the model was asked.' },
+    steps: { type: 'integer', description: 'The number of requests to the model.' },
     model: { type: 'string' },
     provider: { type: 'string' },
     tokens: {
@@ -113,8 +113,8 @@ function withoutGaps(record: CallRecord): JsonObject {
 /** Many clients show a model the text alone, and it has to know what has been done already. */
 function failureText(stopped: SwitchboardError, answer: string, calls: readonly CallRecord[]): string {
   const parts = [printable(stopped.explained)];
-  if (answer !== '') parts.push(`The model said last: ${answer}`);
-  if (calls.length > 0) parts.push(['What had been called before:', ...calls.map(asLine)].join('\n'));
+  if (answer !== '') parts.push(`The last message of the model: ${answer}`);
+  if (calls.length > 0) parts.push(['Tools called before:', ...calls.map(asLine)].join('\n'));
   return parts.join('\n\n');
 }
 

@@ -24,4 +24,4 @@ export async function resolveModel(
 }
 
 /** Whether the client can be asked is known when one is there. */
-const nobody = (): Promise<never> => Promise.reject(new Error('Nobody is there to be asked.'));
+const nobody = (): Promise<never> => Promise.reject(new Error('No client is connected.'));

@@ -414,9 +414,9 @@ describe('a server with a language model before it', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['no words', {}, /query must say in plain words/],
-    ['empty words', { query: ' ' }, /query must say in plain words/],
-    ['a context that is no text', { query: 'x', context: 1 }, /context must be a text/],
+    ['no words', {}, /query must be a string that says in natural language/],
+    ['empty words', { query: ' ' }, /query must be a string that says in natural language/],
+    ['a context that is no text', { query: 'x', context: 1 }, /context must be a string/],
   ])('is not asked with %s', async (_, args, message) => {
     const { app, connect } = await world({ ...nodeServer('echo'), language: true });
     const client = connect();
@@ -437,7 +437,7 @@ describe('a server with a language model before it', () => {
     const called = { name: 's_suite', arguments: { action: 'call', subtool: 'echo', args: { text: 'x' } } };
     expect((await client.request('tools/call', called)).result.content[0].text).toMatch(/no subtool 'echo'/);
     await expect(app.callTool('s', 'echo', {})).rejects.toThrow(
-      /has no tool 'echo': it is asked in plain words/,
+      /has no tool 'echo': it takes natural-language requests/,
     );
   });
 
@@ -447,7 +447,7 @@ describe('a server with a language model before it', () => {
     await client.greet({ sampling: {} });
     const result = await client.say('anything');
     expect(result.isError).toBe(true);
-    expect(result.content[0].text).toMatch(/no key is set.*ANTHROPIC_API_KEY/);
+    expect(result.content[0].text).toMatch(/no API key is set.*ANTHROPIC_API_KEY/);
     expect(stateOf(app)).toBe('idle');
   });
 

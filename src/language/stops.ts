@@ -6,7 +6,7 @@ export function tooManySteps(server: string, steps: number, calls: number): Swit
   const left = calls === 1 ? 'the call that the model wanted next was' : `${calls} more calls were`;
   return new SwitchboardError(
     'LANGUAGE_STEPS',
-    `The request to server '${server}' was not done after ${steps} ${steps === 1 ? 'step' : 'steps'}; ${left} not run.`,
+    `The request to server '${server}' was not finished after ${steps} ${steps === 1 ? 'step' : 'steps'}; ${left} not run.`,
     { hint: lessOr('maxSteps') },
   );
 }
@@ -17,13 +17,13 @@ export function tooManyTokens(
   most: number,
   tools: { readonly count: number; readonly tokens: number },
 ): SwitchboardError {
-  const message = `The request to server '${server}' needs more than the ${most} tokens it may cost.`;
+  const message = `The request to server '${server}' needs more than its limit of ${most} tokens.`;
   if (tools.tokens < most / 4) {
     return new SwitchboardError('LANGUAGE_TOKENS', message, { hint: lessOr('maxTokens') });
   }
   return new SwitchboardError(
     'LANGUAGE_TOKENS',
-    `${message} Its ${tools.count} tools alone are about ${tools.tokens}, whenever the model is asked.`,
+    `${message} Its ${tools.count} tools alone add about ${tools.tokens} tokens to every request to the model.`,
     { hint: 'Let the model use fewer of them (exposedTools, hiddenTools), or raise "language.maxTokens".' },
   );
 }
@@ -31,7 +31,7 @@ export function tooManyTokens(
 export function tooSlow(server: string, ms: number): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_TIMEOUT',
-    `The request to server '${server}' was not done within ${ms} ms and was stopped.`,
+    `The request to server '${server}' was not finished within ${ms} ms and was stopped.`,
     { hint: lessOr('timeoutMs') },
   );
 }
@@ -40,7 +40,7 @@ export function tooSlow(server: string, ms: number): SwitchboardError {
 export function cutOff(model: string, longest: number, scarce: boolean): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_CUT_OFF',
-    `The model ${model} was cut off after ${longest} tokens in one turn; what it was about to call was not run.`,
+    `The model ${model} was cut off after ${longest} tokens in one turn; the tools it was about to call were not run.`,
     { hint: scarce ? lessOr('maxTokens') : 'Ask for less at a time.' },
   );
 }
@@ -52,8 +52,8 @@ export function modelRefusal(model: string): SwitchboardError {
 export function noModelAnswer(model: string, server: string): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_NO_ANSWER',
-    `The model ${model} said nothing, and nothing was done with server '${server}'.`,
-    { hint: 'Say more exactly what you want, or set another model as "language.model".' },
+    `The model ${model} returned nothing, and nothing was done with server '${server}'.`,
+    { hint: 'Describe more precisely what you want, or set another model as "language.model".' },
   );
 }
 

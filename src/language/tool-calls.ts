@@ -86,7 +86,7 @@ export class ToolCalls {
     const { server, log, tell, signal } = this.#options;
     const tool = book.find(use.name);
     if (tool === undefined) {
-      tell('The model named a tool that does not exist; telling the model');
+      tell('The model called a tool that does not exist; reporting it to the model');
       // The name is the model's own words, which are nobody's business.
       log.debug('language call', { server, ms: 0, outcome: 'unknown tool' });
       return refused(use, tool, 'unknown tool', unknownTool(use.name, book));
@@ -100,7 +100,8 @@ export class ToolCalls {
       ms: Math.round(performance.now() - started),
       outcome: end.outcome,
     });
-    if (end.outcome !== 'ok' && !signal.aborted) tell(`${name} ${inWords(end.outcome)}; telling the model`);
+    if (end.outcome !== 'ok' && !signal.aborted)
+      tell(`${name} ${inWords(end.outcome)}; reporting it to the model`);
     return end;
   }
 
@@ -147,7 +148,7 @@ export class ToolCalls {
 
 const BARE = { content: [], attachments: [], lost: false, message: undefined };
 
-const STOPPED = 'It was stopped before it answered; it may have taken effect.';
+const STOPPED = 'It was stopped before it responded; it may have taken effect.';
 
 /** What the model gets of a call. */
 export function outcomeFor({ use, outcome, content }: FinishedToolCall): ToolOutcome {
@@ -190,13 +191,13 @@ function refused(
 function unknownTool(name: string, book: ToolSpecs): string {
   const near = book.near(name);
   const meant = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
-  return `There is no tool of this name.${meant} Use only the tools you were given.`;
+  return `There is no tool with this name.${meant} Use only the tools you were given.`;
 }
 
 function inWords(outcome: ToolCallOutcome): string {
   switch (outcome) {
     case 'declined':
-      return 'was not allowed by the person';
+      return 'was not allowed by the user';
     case 'not allowed':
       return 'is not allowed';
     case 'rejected':

@@ -19,9 +19,9 @@ export interface Proposal {
  */
 export async function requestApproval(proposal: Proposal, call: Call): Promise<void> {
   if (!canAskUser(call)) {
-    const message = `Adding ${JSON.stringify(proposal.name)} needs a person's approval, and this client cannot ask for it.`;
+    const message = `Adding ${JSON.stringify(proposal.name)} needs user approval, and this client cannot ask for it.`;
     throw new SwitchboardError('APPROVAL_IMPOSSIBLE', message, {
-      hint: 'Its owner can allow it without asking: "management": {"approval": "auto"} in the configuration.',
+      hint: 'To allow it without asking, set "management": {"approval": "auto"} in the configuration.',
     });
   }
   if ((await askUser(question(proposal), call)) !== true) throw notApproved(proposal);
@@ -29,7 +29,7 @@ export async function requestApproval(proposal: Proposal, call: Call): Promise<v
 
 function notApproved({ name }: Proposal): SwitchboardError {
   return new SwitchboardError('NOT_APPROVED', `Adding ${JSON.stringify(name)} was not approved.`, {
-    hint: 'Ask the person before you try again.',
+    hint: 'Ask the user before you try again.',
   });
 }
 

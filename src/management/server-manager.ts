@@ -98,8 +98,8 @@ export class ServerManager {
   /** Throws where the name is taken. */
   checkFree(name: string): void {
     if (!this.#definitions.has(name)) return;
-    throw new SwitchboardError('SERVER_EXISTS', `There is a server named ${JSON.stringify(name)} already.`, {
-      hint: 'remove_server takes it out, reload_server starts it anew; or choose another name.',
+    throw new SwitchboardError('SERVER_EXISTS', `A server named ${JSON.stringify(name)} already exists.`, {
+      hint: 'Remove it with remove_server, restart it with reload_server, or choose another name.',
     });
   }
 
@@ -155,8 +155,7 @@ export class ServerManager {
 
   /** Stops a server that is just being added. */
   cancelAdd(name: string): void {
-    if (this.#adding.has(name))
-      void this.#entry(name)?.source.close({ reason: 'It is not wanted any more.' });
+    if (this.#adding.has(name)) void this.#entry(name)?.source.close({ reason: 'It is no longer needed.' });
   }
 
   /** Whether no configuration has this server. */

@@ -128,7 +128,7 @@ test('add_server and reload_server answer before their caller gives up', async (
     structuredContent: { server: { name: 'late', tools: [] } },
   });
   const reloaded = await call(gateway, 'reload_server', { name: 'slow' });
-  expect(reloaded).toContain("Server 'slow' is still starting after 0.05 s. It goes on starting");
+  expect(reloaded).toContain("Server 'slow' is still starting after 0.05 s. It continues to start");
   expect(gateway.catalog.entries.map(({ source }) => source.name)).toEqual(['slow', 'late']);
 });
 

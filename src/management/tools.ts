@@ -38,25 +38,25 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
     title: 'Add a server',
     description:
       `Start a program as an MCP server and offer its tools${alwaysOn ? ', named server__tool' : ''}. It runs with ` +
-      'the rights of this program. Fails if the name is taken or the server does not start.',
+      'the permissions of this program. Fails if the name is taken or the server does not start.',
     annotations: { destructiveHint: true, openWorldHint: true, idempotentHint: false, readOnlyHint: false },
     inputSchema: {
       type: 'object',
       properties: {
         name: {
           type: 'string',
-          description: "What the server is called: unique, without '__', not ending in '_'.",
+          description: "Name of the server: unique, without '__', not ending in '_'.",
         },
         command: { type: 'string', description: 'The program to start.' },
         args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
         env: {
           type: 'object',
           additionalProperties: { type: 'string' },
-          description: 'Environment variables it gets besides ours.',
+          description: 'Additional environment variables.',
         },
         cwd: {
           type: 'string',
-          description: 'The directory it runs in. Default: that of the configuration, or ours.',
+          description: 'Working directory. Default: that of the configuration, or ours.',
         },
         timeout_ms: {
           type: 'integer',
@@ -74,7 +74,7 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
     },
     run: async (args, call) => {
       const { name } = args;
-      if (typeof name !== 'string') throw invalid('name must be given, as a text.');
+      if (typeof name !== 'string') throw invalid('name is required, as a string.');
       const entry = readEntry(args);
       const definition = define(name, entry);
       manager.checkFree(name);
@@ -117,8 +117,7 @@ function removeServer({ manager, persist }: ManagementToolsOptions): PresentedTo
   return tool({
     name: 'remove_server',
     title: 'Remove a server',
-    description:
-      'Take a server and all its tools away and end its process. Running calls get a moment to finish.',
+    description: 'Remove a server and its tools and end its process. Running calls get a moment to finish.',
     annotations: { destructiveHint: true, openWorldHint: false, idempotentHint: false, readOnlyHint: false },
     inputSchema: NAME_ONLY,
     outputSchema: {
@@ -143,7 +142,7 @@ function reloadServer({ manager, alwaysOn, callerMs }: ManagementToolsOptions): 
     name: 'reload_server',
     title: 'Reload a server',
     description:
-      'Stop a server and start it again with the same command, or connect to it anew, for example after it was rebuilt or has crashed.',
+      'Stop a server and start it again with the same command, or reconnect to it, for example after a rebuild or a crash.',
     annotations: { destructiveHint: true, openWorldHint: true, idempotentHint: true, readOnlyHint: false },
     inputSchema: NAME_ONLY,
     outputSchema: {
@@ -168,8 +167,7 @@ function listServers({ manager, alwaysOn }: ManagementToolsOptions): PresentedTo
   return tool({
     name: 'list_servers',
     title: 'List the servers',
-    description:
-      'The servers there are: command or address, status, process, tools, and why one has crashed.',
+    description: 'List the servers: command or address, status, process, tools, and why one crashed.',
     annotations: { readOnlyHint: true, openWorldHint: false },
     inputSchema: { type: 'object', properties: {} },
     outputSchema: {
@@ -259,14 +257,14 @@ function serverSchema(alwaysOn: boolean): JsonObject {
       name: { type: 'string' },
       command: { type: 'string', description: 'Empty for a server that is not a program.' },
       args: { type: 'array', items: { type: 'string' } },
-      url: { type: 'string', description: 'The address of a server that runs elsewhere.' },
+      url: { type: 'string', description: 'The address of a remote server.' },
       builtin: { type: 'string', description: 'What it is, for a part of this program.' },
       status: {
         type: 'string',
         enum: ['starting', 'running', 'crashed', 'unusable', ...(alwaysOn ? [] : ['idle'])],
       },
       tools: { type: 'array', items: { type: 'string' } },
-      pid: { type: 'integer', description: '0 while it does not run.' },
+      pid: { type: 'integer', description: '0 if it is not running.' },
       uptime_seconds: { type: 'integer' },
       error: { type: 'string', description: 'Why it has crashed, cannot be listed or cannot be used.' },
     },
@@ -314,9 +312,9 @@ function readEntry(args: JsonObject): RuntimeEntry {
   const { args: list, env, cwd, timeout_ms: timeout } = args;
   if (args.command === undefined && (args.url !== undefined || args.type !== undefined))
     throw invalid(
-      'Only programs can be added: give the command of one. A server with an address is added to the configuration, by its owner.',
+      'Only programs can be added: pass the command of one. To add a remote server, edit the configuration.',
     );
-  if (typeof args.command !== 'string') throw invalid('command must be given, as a text.');
+  if (typeof args.command !== 'string') throw invalid('command is required, as a string.');
   const unknown = Object.keys(args).find((key) => !ENTRY_KEYS.includes(key));
   if (unknown !== undefined) {
     const guess = didYouMean(unknown, ['name', 'command', 'args', 'env', 'cwd', 'timeout_ms']);
@@ -324,10 +322,11 @@ function readEntry(args: JsonObject): RuntimeEntry {
       `${JSON.stringify(unknown.slice(0, 100))} is not an argument of add_server.${guess ? ` ${guess}` : ''}`,
     );
   }
-  if (list !== undefined && list !== null && !isTexts(list)) throw invalid('args must be a list of texts.');
+  if (list !== undefined && list !== null && !isTexts(list))
+    throw invalid('args must be an array of strings.');
   if (env !== undefined && env !== null && !(isJsonObject(env) && isTexts(Object.values(env))))
-    throw invalid('env must be an object of texts.');
-  if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') throw invalid('cwd must be a text.');
+    throw invalid('env must be an object of strings.');
+  if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') throw invalid('cwd must be a string.');
   if (timeout !== undefined && timeout !== null && !isTimeout(timeout))
     throw invalid('timeout_ms must be a whole number of milliseconds, 1 or more.');
   return {
@@ -368,7 +367,7 @@ function stillStarting(name: string, callerMs: number): SwitchboardError {
   return new SwitchboardError(
     'STILL_STARTING',
     `Server '${name}' is still starting after ${callerMs / 1000} s.`,
-    { hint: 'It goes on starting: list_servers shows when it runs.' },
+    { hint: 'It continues to start: list_servers shows when it is running.' },
   );
 }
 
@@ -391,8 +390,8 @@ function isTexts(value: unknown): value is string[] {
 function text(args: JsonObject, key: string): string {
   const value = args[key];
   if (typeof value === 'string') return value;
-  throw new SwitchboardError('ARGS_INVALID', `${key} must be given, as a text.`, {
-    hint: key === 'name' ? 'list_servers names the servers there are.' : undefined,
+  throw new SwitchboardError('ARGS_INVALID', `${key} is required, as a string.`, {
+    hint: key === 'name' ? 'Call list_servers to see the available servers.' : undefined,
   });
 }
 

@@ -98,7 +98,7 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
     );
     if (report.kind === 'left') {
       member.stopping = false;
-      log.warn('processes of a server could not be ended', { server: child.name, pids: pidsOf(report) });
+      log.warn('processes of a server could not be stopped', { server: child.name, pids: pidsOf(report) });
       return report;
     }
     // The tree is gone, so the news of its leader's exit is on the way.

@@ -100,7 +100,7 @@ function openLog({ name, logFile, exitFile }: DetachedOptions): number {
     throw new SwitchboardError(
       'LOG_NOT_WRITABLE',
       `"${name}" was not started: its log ${logFile} cannot be written (${code}).`,
-      { hint: 'Make room on the disk, or correct the rights of that directory.', cause },
+      { hint: 'Check free disk space and the permissions of that directory.', cause },
     );
   }
 }

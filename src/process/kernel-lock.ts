@@ -39,7 +39,7 @@ export async function withKernelLock<T>(
   const giveUp = new AbortController();
   let holder: LockHolder | undefined;
   const tooLong = setTimeout(() => giveUp.abort(busy(name, holder, patience)), patience);
-  const stop = (): void => giveUp.abort(new SwitchboardError('STOPPED', 'Waiting for others was stopped.'));
+  const stop = (): void => giveUp.abort(new SwitchboardError('STOPPED', 'Waiting for the lock was stopped.'));
   if (signal?.aborted === true) stop();
   signal?.addEventListener('abort', stop);
   const seen = (found: LockHolder): void => {
@@ -227,7 +227,7 @@ function busy(name: string, holder: LockHolder | undefined, patience: number): S
       ? 'Another process'
       : `Process ${holder.pid}${holder.what === '' ? '' : ` (${holder.what})`}`;
   return new SwitchboardError('LOCK_BUSY', `${who} has held the lock "${name}" for ${patience} ms.`, {
-    hint: 'Wait until it is done, or end it; the lock is free the moment that process is gone.',
+    hint: 'Wait for it to finish, or stop it; the lock is released when that process exits.',
   });
 }
 

@@ -52,9 +52,12 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
     child.once('exit', lost);
     child.once('error', (error: NodeJS.ErrnoException) => {
       lost();
-      log.warn('the reaper could not be started; a killed gateway would leave its children', {
-        code: error.code,
-      });
+      log.warn(
+        'the reaper could not be started: if the gateway is killed, its child processes keep running',
+        {
+          code: error.code,
+        },
+      );
     });
     // Its end is told by `exit`; a failed write in between is no news.
     child.stdin.on('error', () => undefined);
@@ -74,7 +77,7 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
         start();
       } else if (!toldImpossible) {
         toldImpossible = true;
-        log.debug('no POSIX shell here, so no reaper: a killed gateway may leave children');
+        log.debug('no POSIX shell, so no reaper: if the gateway is killed, child processes may keep running');
       }
     },
     enlist(leader) {

@@ -154,11 +154,14 @@ function stopped(shown: string): SwitchboardError {
 }
 
 function tooLong(shown: string, timeout: number): SwitchboardError {
-  return new SwitchboardError('COMMAND_TIMEOUT', `${shown} was ended: it took longer than ${timeout} ms.`, {
+  return new SwitchboardError('COMMAND_TIMEOUT', `${shown} timed out after ${timeout} ms and was stopped.`, {
     hint: 'Run it by hand to see what it waits for.',
   });
 }
 
 function tooMuch(shown: string, maxBytes: number): SwitchboardError {
-  return new SwitchboardError('COMMAND_OUTPUT', `${shown} was ended: it said more than ${maxBytes} bytes.`);
+  return new SwitchboardError(
+    'COMMAND_OUTPUT',
+    `${shown} was stopped: it printed more than ${maxBytes} bytes.`,
+  );
 }

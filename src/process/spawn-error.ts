@@ -38,26 +38,26 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
       return found(attempt)
         ? because(
             'COMMAND_NOT_RUNNABLE',
-            `the interpreter that the first line of ${command} names does not exist`,
+            `the interpreter in the first line of ${command} does not exist`,
             'Install that interpreter or correct the first line of the file.',
           )
         : because(
             'COMMAND_NOT_FOUND',
-            `there is no command ${command}`,
-            'Install it, or write its full path as "command"; put arguments into "args".',
+            `command not found: ${command}`,
+            'Install it, or set "command" to its full path; put arguments in "args".',
           );
     case 'EACCES':
     case 'EPERM':
       return because(
         'COMMAND_NOT_EXECUTABLE',
-        `${command} may not be executed`,
+        `permission denied: ${command} is not executable`,
         'Make the file executable (chmod +x), or name the program that runs it as "command".',
       );
     case 'E2BIG':
       return because(
         'ARGUMENTS_TOO_LONG',
         'its arguments and environment together are longer than the system allows',
-        'Shorten "args" or "env", or hand large values over in a file.',
+        'Shorten "args" or "env", or pass large values in a file.',
       );
     case 'EMFILE':
     case 'ENFILE':
@@ -70,13 +70,13 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
     case 'ENOMEM':
       return because(
         'TOO_MANY_PROCESSES',
-        'the system has no room for another process',
+        'the system cannot create another process',
         'End other programs, raise the limit (ulimit -u) or run fewer servers.',
       );
     case 'ERR_INVALID_ARG_VALUE':
       return because(
         'COMMAND_NOT_RUNNABLE',
-        'its command, arguments or environment hold a NUL character',
+        'its command, arguments or environment contain a NUL character',
         'Remove it from the definition.',
       );
     default:
@@ -94,7 +94,9 @@ function directoryProblem(cwd: string): string | undefined {
     accessSync(cwd, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'may not be entered';
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+      ? 'does not exist'
+      : 'cannot be entered: permission denied';
   }
 }
 

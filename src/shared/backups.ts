@@ -26,7 +26,7 @@ export function backupPath(stateDirectory: string, file: string, now = Date.now(
     fs.writeFileSync(join(folder, ORIGIN), file, { mode: 0o600 });
   } catch (cause) {
     throw new SwitchboardError('STATE_NOT_WRITABLE', `${folder} cannot be written: ${messageOf(cause)}.`, {
-      hint: 'Nothing was changed, because the old text could not be kept. Set SWITCHBOARD_STATE_DIR to a directory of your own.',
+      hint: 'Nothing was changed, because no backup could be written. Set SWITCHBOARD_STATE_DIR to a directory you own.',
       cause,
     });
   }

@@ -527,7 +527,7 @@ export const ERROR_CODES = {
 
   /**
    * The person did not approve adding the server.
-   * @fix Ask the person before you try again.
+   * @fix Ask the user before you try again.
    */
   NOT_APPROVED: FAILED,
   /**

@@ -71,7 +71,7 @@ test.each([
   ['{a: 1}', 1, 2, 'expected a key in double quotes, or "}"'],
   ['{\n"a": [1, 2', 2, 6, 'this "[" is never closed'],
   ['{"a": "x\n"}', 1, 7, 'this string is never closed'],
-  ['{"a": "\\q",}', 1, 7, 'this string holds an unknown escape or a control character'],
+  ['{"a": "\\q",}', 1, 7, 'this string contains an unknown escape or a control character'],
   ["{'a': 1}", 1, 2, 'expected a key in double quotes, or "}"'],
   ['{"a": \'x\'}', 1, 7, 'strings need double quotes'],
   ['{} x', 1, 4, 'unexpected text after the end of the value'],

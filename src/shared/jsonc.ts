@@ -199,7 +199,7 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
     try {
       return JSON.parse(text.slice(start, at)) as string;
     } catch {
-      return fail('this string holds an unknown escape or a control character', start);
+      return fail('this string contains an unknown escape or a control character', start);
     }
   }
 

@@ -20,9 +20,9 @@ test('a relative path means another place in every directory, and is ignored wit
     expect(stateDirectory({ [name]: '/state' }, 'linux')).toMatch(/^\/state/);
   }
   expect(ignoredPaths({ SWITCHBOARD_STATE_DIR: './x', XDG_STATE_HOME: '/x', XDG_CONFIG_HOME: '' })).toEqual([
-    'SWITCHBOARD_STATE_DIR is ignored, because "./x" is no absolute path.',
+    'SWITCHBOARD_STATE_DIR is ignored, because "./x" is not an absolute path.',
   ]);
-  expect(ignoredPaths({ HOME: '' })).toEqual(['HOME is ignored, because "" is no absolute path.']);
+  expect(ignoredPaths({ HOME: '' })).toEqual(['HOME is ignored, because "" is not an absolute path.']);
 });
 
 test.each(['', 'relative'])('with HOME %o the home is the one that the system knows', (value) => {

@@ -34,7 +34,7 @@ export function homeDirectory(): string {
   if (isAbsolute(named)) return named;
   const known = systemHome();
   if (known !== undefined) return known;
-  throw new SwitchboardError('NO_HOME', 'Your home directory is not known: HOME is no absolute path.', {
+  throw new SwitchboardError('NO_HOME', 'Your home directory is not known: HOME is not an absolute path.', {
     hint: 'Set HOME to the full path of your home directory.',
   });
 }
@@ -48,7 +48,7 @@ export function ignoredPaths(env: Environment = process.env): string[] {
     const value = env[name];
     // An empty one means unset, but not to what reads HOME.
     if (value === undefined || isAbsolute(value) || (value === '' && name !== 'HOME')) return [];
-    return [`${name} is ignored, because ${JSON.stringify(value)} is no absolute path.`];
+    return [`${name} is ignored, because ${JSON.stringify(value)} is not an absolute path.`];
   });
 }
 

@@ -22,7 +22,7 @@ export function readForReplacing(file: string): ReadFile | undefined {
   if (fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   const stats = fs.statSync(file, { throwIfNoEntry: false });
   if (stats?.isFile() !== true)
-    throw new NotRegular(stats === undefined ? 'a link to nowhere' : 'not a regular file');
+    throw new NotRegular(stats === undefined ? 'a broken link' : 'not a regular file');
   const path = fs.realpathSync(file);
   return { path, bytes: fs.readFileSync(path), stats };
 }

@@ -45,9 +45,9 @@ export class CallQueue {
       call.fail(
         new SwitchboardError(
           'SERVER_BUSY',
-          `${call.subject()} was refused: too many calls wait for server '${server}'.`,
+          `${call.subject()} was refused: too many calls are waiting for server '${server}'.`,
           {
-            hint: 'Try again when some of them are answered.',
+            hint: 'Try again when some of them have finished.',
           },
         ),
       );
@@ -130,8 +130,8 @@ export class CallQueue {
     call.fail(
       new SwitchboardError(
         'CALL_TIMEOUT',
-        `${call.subject()} was not sent within ${timeoutMs} ms: server '${this.#options.server}' takes no calls.`,
-        { hint: 'It is busy or hangs; its log may say more.' },
+        `${call.subject()} was not sent within ${timeoutMs} ms: server '${this.#options.server}' is not accepting calls.`,
+        { hint: 'It is busy or hangs; check its log.' },
       ),
     );
   }

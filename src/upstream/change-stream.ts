@@ -114,7 +114,7 @@ export class ChangeStream {
     if (this.#over || !newest) return;
     const { log, server } = this.#options;
     this.#tellAsked();
-    log.debug('stopped telling of changes', { server, why });
+    log.debug('change notifications stopped', { server, why });
     if (why === undefined) return;
     const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures++, LONGEST_PAUSE);
     clearTimeout(this.#timer);
@@ -172,7 +172,7 @@ export class ChangeStream {
     const { peer } = this.#options;
     for (const { id } of this.#streams.splice(0, Math.max(this.#streams.length - kept, 0))) {
       if (peer.forget(id))
-        peer.notify('notifications/cancelled', { requestId: id, reason: 'Nobody listens any more.' });
+        peer.notify('notifications/cancelled', { requestId: id, reason: 'No subscribers are left.' });
     }
   }
 

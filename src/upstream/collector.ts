@@ -49,14 +49,14 @@ export class Collector {
     const kind = this.#kind;
     const { member, key } = LIST_KINDS[kind];
     if (this.#skipped > 0)
-      log.warn(`skipped ${member} without a ${key} or with one that was taken`, {
+      log.warn(`skipped ${member} with a missing or duplicate ${key}`, {
         server,
         count: this.#skipped,
       });
     for (const [name, bad] of [...this.#repaired].slice(0, MAX_LOGGED))
-      log.warn(`left out what no client would take`, { server, [kind]: name, members: bad.join(',') });
+      log.warn(`dropped invalid members`, { server, [kind]: name, members: bad.join(',') });
     for (const [name, reason] of [...this.#unusable].slice(0, MAX_LOGGED))
-      log.warn(`left out what cannot be used`, { server, [kind]: name, reason });
+      log.warn(`dropped an unusable item`, { server, [kind]: name, reason });
   }
 
   /** Undefined for an item that has no key. */

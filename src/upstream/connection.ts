@@ -186,7 +186,7 @@ export class Connection {
     await run.whenOver();
     const second = await this.#askOf(await this.#ensureSoon(), method, params);
     if (second !== 'not-taken') return second;
-    throw new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' did not take ${method}, twice.`);
+    throw new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' rejected ${method} twice.`);
   }
 
   #askOf(run: ServerRun, method: string, params: JsonObject | undefined): Promise<Message | 'not-taken'> {
@@ -300,7 +300,7 @@ export class Connection {
       'STILL_STARTING',
       `Server '${name}' is still starting after ${passed}${turn ? ', waiting for its turn' : ''}.` +
         (words && ` ${words}`),
-      { hint: 'It goes on starting: ask again.' },
+      { hint: 'It continues to start; try again.' },
     );
   }
 
@@ -345,7 +345,7 @@ export class Connection {
   }
 
   #leftAlone(error: Error): SwitchboardError {
-    const message = `Server '${this.#server.name}' has crashed and is not started again by itself. ${messageOf(error)}`;
+    const message = `Server '${this.#server.name}' has crashed and is not restarted automatically. ${messageOf(error)}`;
     return new SwitchboardError('SERVER_CRASHED', message, {
       hint: `reload_server {"name":${JSON.stringify(this.#server.name)}} brings it back.`,
     });
@@ -355,10 +355,10 @@ export class Connection {
     const wait = this.#notBefore - performance.now();
     if (wait <= 0) return;
     if (wait > RESTART_TIMEOUT_MS) {
-      const why = this.#state.kind === 'crashed' ? messageOf(this.#state.error) : 'It forgets its sessions.';
+      const why = this.#state.kind === 'crashed' ? messageOf(this.#state.error) : 'It loses its sessions.';
       throw new SwitchboardError(
         'SERVER_FAILING',
-        `Server '${this.#server.name}' keeps failing and is left alone for another ${Math.ceil(wait / 1000)} s. ${why}`,
+        `Server '${this.#server.name}' keeps failing; the next attempt is allowed in ${Math.ceil(wait / 1000)} s. ${why}`,
         { hint: this.#context.startHint },
       );
     }

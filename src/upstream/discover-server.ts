@@ -27,7 +27,7 @@ export function discoverServer(
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
-      const message = `Server '${server}' did not answer server/discover within ${Math.round(timeoutMs)} ms.`;
+      const message = `Server '${server}' did not respond to server/discover within ${Math.round(timeoutMs)} ms.`;
       resolve({ kind: 'refused', error: new SwitchboardError('START_FAILED', message), silent: true });
     }, timeoutMs);
     const id = peer.request('server/discover', paramsWithMeta(undefined, identity), {
@@ -53,7 +53,7 @@ function readDiscovery(answer: Message, server: string, mask: (text: string) => 
   if (answer.has(Server.error)) return readRefusal(answer, server, mask);
   const result = answer.value(Server.result);
   if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
-    const message = `Server '${server}' answered server/discover with something else.`;
+    const message = `Server '${server}' sent an invalid response to server/discover.`;
     return { kind: 'refused', error: new SwitchboardError('START_FAILED', message) };
   }
   const versions = result.supportedVersions as unknown[];

@@ -83,7 +83,8 @@ export function unheard(
   error: SwitchboardError | undefined,
 ): HandshakeResult | SwitchboardError {
   const why =
-    error ?? new SwitchboardError('START_FAILED', `Server '${server}' did not answer ${method} (${reason}).`);
+    error ??
+    new SwitchboardError('START_FAILED', `Server '${server}' did not respond to ${method} (${reason}).`);
   // Nobody is there, or nobody is let in.
   const final =
     reason === 'closed' ||
@@ -130,7 +131,7 @@ export function unknownVersions(server: string, versions: readonly unknown[]): S
     .join(', ');
   return new SwitchboardError(
     'START_FAILED',
-    `Server '${server}' speaks protocol version ${named === '' ? 'none' : named}, which Switchboard does not know.`,
-    { hint: 'A newer Switchboard or another version of that server may help.' },
+    `Server '${server}' speaks protocol version ${named === '' ? 'none' : named}, which Switchboard does not support.`,
+    { hint: 'Update Switchboard, or use another version of that server.' },
   );
 }

@@ -86,7 +86,7 @@ describe.each(ways)('a modern server over %s that needs something of an older cl
     expect((await answer).failed).toMatchObject({
       code: 'INPUT_REFUSED',
       message:
-        'The call was not finished: the client did not answer sampling/createMessage (The user said no.).',
+        'The call was not finished: the client did not respond to sampling/createMessage (The user said no.).',
     });
     expect(client.withdrawn).toEqual([2]);
   });

@@ -133,14 +133,14 @@ class InputLoop implements Runner, Deadline {
     else session.whenReady(() => this.#askAll());
   }
 
-  cancelled(reason = 'The call it belongs to was cancelled.'): void {
+  cancelled(reason = 'The parent call was cancelled.'): void {
     this.#end(reason);
   }
 
   expired(): void {
     this.#end('Timed out.');
-    const message = `${this.#call.subject()} was not finished: the client did not give in time what the server asked for.`;
-    const hint = 'If it needs longer, raise timeouts.callMaxMs in the configuration.';
+    const message = `${this.#call.subject()} was not finished: the client did not provide the input in time.`;
+    const hint = 'If it needs more time, raise timeouts.callMaxMs in the configuration.';
     this.#call.fail(new SwitchboardError('CALL_TIMEOUT', message, { hint }));
   }
 
@@ -178,13 +178,13 @@ class InputLoop implements Runner, Deadline {
   #unanswered(input: Input, reason: Unanswered): void {
     this.#asked.delete(input);
     if (this.#over) return;
-    const why = reason === 'closed' ? 'it has gone' : `its answer was ${reason.replace('-', ' ')}`;
+    const why = reason === 'closed' ? 'it disconnected' : `its answer was ${reason.replace('-', ' ')}`;
     this.#fail(input, why);
   }
 
   #fail(input: Input, why: string): void {
-    this.#end('Another question for the same call was not answered.');
-    const message = `${this.#call.subject()} was not finished: the client did not answer ${input.method} (${why}).`;
+    this.#end('Another input request of the same call was not answered.');
+    const message = `${this.#call.subject()} was not finished: the client did not respond to ${input.method} (${why}).`;
     this.#call.fail(new SwitchboardError('INPUT_REFUSED', message));
   }
 
@@ -217,12 +217,12 @@ function inputsOf(call: Call, answer: Message): Input[] | SwitchboardError {
   const text = answer.text(Server.inputRequests);
   if (text === undefined) {
     if (answer.has(Server.requestState)) return [];
-    return unusable(call, 'it asks for input and does not say for which');
+    return unusable(call, 'it asks for input without saying which');
   }
   const members = text.startsWith('{') ? jsonMembers(text) : undefined;
   const keys = new Set(members?.map(({ key }) => key));
   if (members === undefined || keys.size !== members.length || members.length > MOST_INPUTS)
-    return unusable(call, 'its inputRequests are none, or too many');
+    return unusable(call, 'its inputRequests are invalid or too many');
   const inputs: Input[] = [];
   for (const { keyText, valueText } of members) {
     const input = inputFrom(call, keyText, valueText);
@@ -281,22 +281,22 @@ function responseIn({ method }: Input, answer: Message): string | SwitchboardErr
   const result = answer.text(Server.result);
   return result?.startsWith('{') === true
     ? result
-    : new SwitchboardError('INPUT_REFUSED', 'its answer is none');
+    : new SwitchboardError('INPUT_REFUSED', 'it is not a result');
 }
 
 function tooMany(call: Call): SwitchboardError {
   return new SwitchboardError(
     'INPUT_REFUSED',
     `${call.subject()} was not finished: it asked for input more than ${MOST_ROUNDS} times.`,
-    { hint: 'This is a fault of that server; its log may say more.' },
+    { hint: 'This is a bug in that server; check its log.' },
   );
 }
 
 function unusable(call: Call, why: string): SwitchboardError {
   return new SwitchboardError(
     'SERVER_ANSWER_UNUSABLE',
-    `${call.subject()} gave an answer that cannot be used: ${why}.`,
-    { hint: 'This is a fault of that server; its log may say more.' },
+    `${call.subject()} returned an unusable response: ${why}.`,
+    { hint: 'This is a bug in that server; check its log.' },
   );
 }
 

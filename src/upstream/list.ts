@@ -71,9 +71,9 @@ function whyNoMore(
   collected: { readonly pages: number; readonly bytes: number; readonly ms: number },
 ): string | undefined {
   if (next === cursor) return 'its list repeats the same page.';
-  if (collected.pages >= MAX_PAGES) return `its list goes on after ${MAX_PAGES} pages.`;
+  if (collected.pages >= MAX_PAGES) return `its list has more than ${MAX_PAGES} pages.`;
   if (collected.bytes > MAX_BYTES) return `its list is larger than ${MAX_BYTES} bytes.`;
-  if (collected.ms > MAX_MS) return `its list was not at its end after ${MAX_MS / 1000} s.`;
+  if (collected.ms > MAX_MS) return `its list was not complete after ${MAX_MS / 1000} s.`;
   return undefined;
 }
 
@@ -98,7 +98,7 @@ function readPage(
   if (result === undefined || list?.startsWith('[') !== true) {
     throw new SwitchboardError(
       'LIST_FAILED',
-      `Server '${server}' answered ${method} with something that is no list of ${member}.`,
+      `Server '${server}' did not respond to ${method} with a list of ${member}.`,
     );
   }
   const cursor = memberText(result, 'nextCursor');

@@ -30,8 +30,8 @@ export function legacyAnswer(answer: Message): Message {
 /** What a client of the era before is told of a result that it cannot know, such as a task that it did not ask for. */
 export function unknownKind(call: Call, answer: Message): Message {
   const type = answer.text(Server.resultType)!.slice(0, 100);
-  const what = type === '"task"' ? 'a task' : `a result of the kind ${type}`;
-  const message = `${call.subject()} answered with ${what}, which the client cannot follow: it speaks an older version of the protocol.`;
+  const what = type === '"task"' ? 'a task' : `a result of type ${type}`;
+  const message = `${call.subject()} returned ${what}, which the client does not support: it uses an older protocol version.`;
   return Message.from(
     {
       jsonrpc: '2.0',

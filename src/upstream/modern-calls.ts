@@ -85,7 +85,7 @@ export class ModernCalls {
         if (call.open) again(call, edits);
       },
       (error: unknown) => {
-        const message = `${call.subject()} was not run: the server wants other headers and could not list its tools. ${messageOf(error)}`;
+        const message = `${call.subject()} was not run: the server requires other headers and could not list its tools. ${messageOf(error)}`;
         call.fail(new SwitchboardError('LIST_FAILED', message, { cause: error }));
       },
     );

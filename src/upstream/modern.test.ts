@@ -174,7 +174,7 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
     const older = await new TestClient().tool(source, 'task').answer;
     expect(older.error).toMatchObject({
       code: -32000,
-      message: expect.stringMatching(/^The call answered with a task/),
+      message: expect.stringMatching(/^The call returned a task/),
     });
     const extensions = { extensions: { [`${META}tasks`]: {} } };
     const meta = { [`${META}protocolVersion`]: '2026-07-28', [`${META}clientCapabilities`]: extensions };
@@ -223,7 +223,7 @@ test('requests of a modern program are refused, and told of once', async () => {
   for (let at = 0; at < 2; at++)
     expect(parsedText(await client.tool(source, 'demand').answer)).toMatchObject({ code: -32601 });
   expect(client.asked).toEqual([]);
-  expect(log.filter((line) => line.includes('which its version of the protocol forbids'))).toHaveLength(1);
+  expect(log.filter((line) => line.includes('which its protocol version forbids'))).toHaveLength(1);
 });
 
 test('over HTTP nothing is posted but requests, and there is no session and no other stream', async () => {

@@ -135,7 +135,7 @@ export class Modern {
     if (uri === undefined)
       return new SwitchboardError('PARAMS_INVALID', `${method} needs a uri, as a string.`);
     if (!this.listening.canSubscribe) {
-      const message = `Server '${this.#options.server}' does not tell of changes to single resources.`;
+      const message = `Server '${this.#options.server}' does not report changes to individual resources.`;
       return new SwitchboardError('METHOD_UNKNOWN', message);
     }
     if (method === 'resources/subscribe') await this.listening.subscribe(uri);
@@ -148,7 +148,7 @@ export class Modern {
     const { server, peer, log, remote } = this.#options;
     const method = request.string(Server.method)!.slice(0, 200);
     if (!this.#asks)
-      log.warn('asks its client, which its version of the protocol forbids', { server, method });
+      log.warn('sent a request to its client, which its protocol version forbids', { server, method });
     this.#asks = true;
     if (!remote) peer.fail(request.text(Server.id), RpcCode.methodNotFound, `Method not found: ${method}`);
   }

@@ -69,7 +69,7 @@ describe('a program', () => {
     expect(starts()).toBe(2);
     const handshakes = methodsIn(journal).filter((method) => /initialize|discover/.test(method));
     expect(handshakes).toEqual(['initialize', 'server/discover', 'server/discover']);
-    expect(log.join('')).not.toContain('another era');
+    expect(log.join('')).not.toContain('another protocol version');
   });
 
   test('is tried first as it was in an earlier run', async () => {
@@ -92,7 +92,7 @@ describe('a program', () => {
     await source.fail(new Error('for the test'));
     await source.start();
     expect(source.about()?.serverInfo.name).toBe(name);
-    expect(log.filter((line) => line.includes('speaks another era now'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes('speaks another protocol version now'))).toHaveLength(1);
   });
 
   test('that is remembered as modern and does not answer discover any more gets the handshake', async () => {
@@ -111,7 +111,7 @@ test('a program that is remembered as modern and starts slowly is found to be mo
   const { source, log } = overStdio(['--slow-start=3000'], { recalled, timeouts: { childSpawnMs: 8000 } });
   await source.start();
   expect(source.about()?.protocolVersion).toBe(MODERN);
-  expect(log.join('')).not.toContain('another era');
+  expect(log.join('')).not.toContain('another protocol version');
 }, 15_000);
 
 describe('a remote server', () => {
@@ -202,7 +202,7 @@ describe('a remote server', () => {
         .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
     });
     const { source } = overHttp(endpoint.url);
-    await expect(source.start()).rejects.toThrow(/"2031-01-01", which Switchboard does not know/);
+    await expect(source.start()).rejects.toThrow(/"2031-01-01", which Switchboard does not support/);
   });
 
   test('that cannot be reached is tried once', async () => {
@@ -225,7 +225,7 @@ describe('a remote server', () => {
     await source.start();
     expect(endpoint.seen[0]?.message.method).toBe('initialize');
     expect(source.about()?.protocolVersion).toBe(MODERN);
-    expect(log.join('')).toContain('speaks another era now');
+    expect(log.join('')).toContain('speaks another protocol version now');
     expect(parsedText(await new TestClient().tool(source, 'params').answer)).toHaveProperty('_meta');
   });
 });

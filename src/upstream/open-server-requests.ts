@@ -52,7 +52,9 @@ export class OpenServerRequests {
     const id = request.text(Server.id)!;
     const method = request.string(Server.method) ?? '';
     if (this.#open.size >= MOST || this.#bytes + request.length > MOST_BYTES || this.#open.has(id)) {
-      const why = this.#open.has(id) ? 'a request with this id is still open' : 'too many requests wait';
+      const why = this.#open.has(id)
+        ? 'a request with this id is still open'
+        : 'too many requests are waiting';
       const message = `Busy: ${method.slice(0, 200)} was refused, ${why}.`;
       peer.fail(id, RpcCode.serverError, message);
       return;
@@ -65,7 +67,7 @@ export class OpenServerRequests {
     } catch (error) {
       // A bug on our side costs this request only.
       const trace = error instanceof Error ? error.stack : String(error);
-      log.error('could not pass a request on', { server, method, error: trace });
+      log.error('could not forward a request', { server, method, error: trace });
       asked.refuse(RpcCode.internalError, 'Switchboard failed to handle this request.');
     }
   }
@@ -90,7 +92,7 @@ export class OpenServerRequests {
     const others = pendingCallsAt(this.#options.peer).filter((each) => each !== pending);
     for (const asked of [...this.#open.values()]) {
       if (mayBeAbout(asked, pending) && !others.some((other) => mayBeAbout(asked, other)))
-        asked.giveUp('The call it belongs to was cancelled.');
+        asked.giveUp('The parent call was cancelled.');
     }
   }
 

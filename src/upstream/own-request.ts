@@ -28,8 +28,8 @@ export function askOwn(request: OwnRequest): Promise<Message | 'not-taken'> {
         reject(
           new SwitchboardError(
             'CALL_TIMEOUT',
-            `Server '${server}' did not answer ${method} within ${timeoutMs} ms.`,
-            { hint: 'If it needs longer, raise timeouts.rpcMs in the configuration.' },
+            `Server '${server}' did not respond to ${method} within ${timeoutMs} ms.`,
+            { hint: 'If it needs more time, raise timeouts.rpcMs in the configuration.' },
           ),
         );
       },
@@ -47,7 +47,7 @@ export function askOwn(request: OwnRequest): Promise<Message | 'not-taken'> {
         else
           reject(
             error ??
-              new SwitchboardError('SERVER_LOST', `Server '${server}' did not answer ${method}. ${why}`),
+              new SwitchboardError('SERVER_LOST', `Server '${server}' did not respond to ${method}. ${why}`),
           );
       },
     });

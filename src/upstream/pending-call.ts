@@ -142,8 +142,10 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.call.fail(
       new SwitchboardError(
         'CALL_TIMEOUT',
-        `${this.call.subject()} did not answer within ${whole ? timeouts.callMaxMs : timeouts.rpcMs} ms; it was cancelled.`,
-        { hint: `If it needs longer, raise timeouts.${whole ? 'callMaxMs' : 'rpcMs'} in the configuration.` },
+        `${this.call.subject()} did not respond within ${whole ? timeouts.callMaxMs : timeouts.rpcMs} ms; it was cancelled.`,
+        {
+          hint: `If it needs more time, raise timeouts.${whole ? 'callMaxMs' : 'rpcMs'} in the configuration.`,
+        },
       ),
     );
   }
@@ -234,17 +236,13 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
       case 'too-large':
         return new SwitchboardError(
           'ANSWER_TOO_LARGE',
-          `${subject} gave an answer larger than ${this.#control.messageBytes} bytes (too large); it was dropped.`,
+          `${subject} returned a response larger than ${this.#control.messageBytes} bytes (too large); it was dropped.`,
           { hint: 'Ask for less at a time, or raise limits.messageBytes in the configuration.' },
         );
       case 'unreadable':
-        return new SwitchboardError(
-          'ANSWER_UNREADABLE',
-          `${subject} gave an answer that is no valid message.`,
-          {
-            hint: 'This is a fault of that server; its log may say more.',
-          },
-        );
+        return new SwitchboardError('ANSWER_UNREADABLE', `${subject} returned an invalid message.`, {
+          hint: 'This is a bug in that server; check its log.',
+        });
       case 'failed':
         return new SwitchboardError(
           error?.code ?? 'SERVER_LOST',
@@ -252,13 +250,9 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
           { hint: error?.hint, cause: error },
         );
       case 'not-taken':
-        return new SwitchboardError(
-          'SERVER_LOST',
-          `${subject} was not run: the server did not take it, twice.`,
-          {
-            hint: 'It forgets its sessions as soon as they are made; its log may say more.',
-          },
-        );
+        return new SwitchboardError('SERVER_LOST', `${subject} was not run: the server rejected it twice.`, {
+          hint: 'It loses its sessions as soon as they are created; check its log.',
+        });
       case 'closed':
         return new SwitchboardError(
           'SERVER_LOST',

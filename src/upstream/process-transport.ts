@@ -93,7 +93,7 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
       const report = await child.stop(atOnce ? AT_ONCE : undefined);
       if (report.kind !== 'left') return;
       const pids = report.survivors.map((survivor) => survivor.pid).join(',');
-      log.error('processes would not end', { server, pids });
+      log.error('processes did not exit', { server, pids });
     },
   };
 }

@@ -65,19 +65,21 @@ export class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
       : answer.lead(Server.result) !== BRACE;
     if (bad) {
       const id = this.request.text(Server.id);
-      this.#peer.fail(id, RpcCode.internalError, 'The client gave an answer that is none.');
+      this.#peer.fail(id, RpcCode.internalError, 'The client sent an invalid response.');
     } else this.#peer.forwardAnswer(answer, this.request);
   }
 
   unanswered(reason: Unanswered): void {
     const why =
-      reason === 'closed' ? 'The client has gone.' : `The client's answer was ${reason.replace('-', ' ')}.`;
+      reason === 'closed'
+        ? 'The client disconnected.'
+        : `The client's answer was ${reason.replace('-', ' ')}.`;
     this.refuse(RpcCode.serverError, why);
   }
 
   expired(): void {
     this.#client?.withdraw(this.#id, 'Timed out.');
-    this.refuse(RpcCode.serverError, `The client did not answer ${this.method} in time.`);
+    this.refuse(RpcCode.serverError, `The client did not respond to ${this.method} in time.`);
   }
 
   /** The server does not want to know any more, or is gone. */

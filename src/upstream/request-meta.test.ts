@@ -91,9 +91,9 @@ describe('what a client says of itself already', () => {
 
   test('is refused where it stands twice, in whatever letters', () => {
     const twice = `{"method":"m","params":{"_meta":{"${Meta.clientInfo}":{},"${Meta.clientInfo.replace('i', '\\u0069')}":{}}}}`;
-    expect(() => stamped(twice)).toThrow(/stands twice/);
+    expect(() => stamped(twice)).toThrow(/duplicate protocol member/);
     const state = '{"method":"m","params":{"requestState":"a","requestState":"b"}}';
-    expect(() => stamped(state)).toThrow(/stands twice/);
+    expect(() => stamped(state)).toThrow(/duplicate protocol member/);
   });
 
   test('log level: what the client set for its session is said with each call', () => {

@@ -205,8 +205,5 @@ const OWN: Slots = {
   inputResponses: SHAPE.slot('params.inputResponses'),
 };
 
-const DOUBLED = new SwitchboardError(
-  'PARAMS_INVALID',
-  'Invalid params: a member of _meta that belongs to the protocol stands twice.',
-);
+const DOUBLED = new SwitchboardError('PARAMS_INVALID', 'Invalid params: duplicate protocol member in _meta.');
 const NO_OBJECT = new SwitchboardError('PARAMS_INVALID', 'Invalid params: params must be an object.');

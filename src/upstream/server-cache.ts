@@ -59,7 +59,7 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
       const text = files.read(key);
       return text === undefined ? undefined : parseRecord(text);
     } catch (error) {
-      log.debug('could not read what is remembered of a server', { key, reason: messageOf(error) });
+      log.debug('could not read the cached data of a server', { key, reason: messageOf(error) });
       return undefined;
     }
   };
@@ -93,7 +93,7 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
     try {
       work();
     } catch (error) {
-      log.debug('could not remember what the servers offer', { directory, reason: messageOf(error) });
+      log.debug('could not write the server cache', { directory, reason: messageOf(error) });
     }
   };
   const save = (): void => {

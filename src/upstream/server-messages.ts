@@ -39,7 +39,7 @@ export class ServerMessages {
   request({ peer, serverRequests: questions, modern }: ServerRun, message: Message): void {
     const { server, log, unreadLimit } = this.#options;
     if (peer.outbox.backlog > unreadLimit) {
-      if (!this.#unheard) log.warn('asks without reading answers', { server });
+      if (!this.#unheard) log.warn('sends requests without reading the responses', { server });
       this.#unheard = true;
       return;
     }

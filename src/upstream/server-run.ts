@@ -138,11 +138,11 @@ export class ServerRun {
           if (refusal === 'too-large')
             log.warn('dropped a message over the limit', { server: name, bytes: bytes.length });
           else if (noise.hear(refusal, bytes))
-            this.#abort('writes too much to stdout that is no protocol message');
+            this.#abort('writes too much to stdout that is not a protocol message');
         },
         dropped: (why) => log.debug('dropped a message', { server: name, why }),
         ended: (why) => {
-          if (why === 'overrun') this.#abort('sent a message without end');
+          if (why === 'overrun') this.#abort('sent a message that does not end');
           else transport.inputEnded();
         },
       },
@@ -215,7 +215,7 @@ export class ServerRun {
       asked: (again) => (this.#askAgain = again),
     });
     if (before !== undefined && before !== agreed.era)
-      log.info('speaks another era now', { server: name, era: agreed.era });
+      log.info('speaks another protocol version now', { server: name, era: agreed.era });
     learned.era = agreed.era;
     return agreed;
   }
@@ -368,12 +368,12 @@ export class StartTimeout extends SwitchboardError {
   constructor({ name, target }: UpstreamServer, elapsed: number, words: string) {
     super(
       'START_TIMEOUT',
-      `Server '${name}' did not answer initialize within ${inSeconds(elapsed)}.${words && ` ${words}`}`,
+      `Server '${name}' did not respond to initialize within ${inSeconds(elapsed)}.${words && ` ${words}`}`,
       {
         hint:
           target.kind === 'remote'
-            ? 'If it only needs longer, raise timeouts.childSpawnMs; else check that its url is that of an MCP server.'
-            : 'If it only needs longer, raise timeouts.childSpawnMs; if it prints nothing, check that its command starts an MCP server.',
+            ? 'If it just needs more time, raise timeouts.childSpawnMs; otherwise check that its url is that of an MCP server.'
+            : 'If it just needs more time, raise timeouts.childSpawnMs; if it prints nothing, check that its command starts an MCP server.',
       },
     );
   }

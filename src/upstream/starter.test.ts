@@ -62,7 +62,7 @@ test('one that frames with Content-Length is asked so in the same process, and t
   const { source, learned, times, spawned } = started('framed', [], { limit: SHORT });
   expect((await source.list('tools')).byKey.has('echo')).toBe(true);
   expect(spawned()).toBe(1);
-  expect(times('asking again with Content-Length framing')).toBe(1);
+  expect(times('trying again with Content-Length framing')).toBe(1);
   expect(times('speaks Content-Length framing')).toBe(1);
   expect(learned.at(-1)).toMatchObject({ framing: 'content-length' });
 }, 30_000);
@@ -81,7 +81,7 @@ test('one that is remembered to frame with Content-Length is spoken to like that
   const { source, times, spawned, log } = started('framed', ['--strict'], { remembered: 'content-length' });
   expect((await source.list('tools')).byKey.has('echo')).toBe(true);
   expect(spawned()).toBe(1);
-  expect(times('asking again')).toBe(0);
+  expect(times('trying again')).toBe(0);
   expect(log.join('')).not.toContain('in its entry');
 });
 
@@ -99,7 +99,7 @@ test.each(['--busy-ms=2000', '--child-ms=2000'])(
   async (how) => {
     const { source, times, spawned } = started('slow-start', [how], { limit: SHORT });
     expect((await source.list('tools')).byKey.has('echo')).toBe(true);
-    expect([spawned(), times('asking again')]).toEqual([1, 0]);
+    expect([spawned(), times('trying again')]).toEqual([1, 0]);
   },
   30_000,
 );
@@ -107,7 +107,7 @@ test.each(['--busy-ms=2000', '--child-ms=2000'])(
 test('one that only waits for a while is asked again, and is there when it is done', async () => {
   const { source, times, spawned } = started('slow-start', ['--asked-twice'], { limit: SHORT });
   expect((await source.list('tools')).byKey.has('echo')).toBe(true);
-  expect([spawned(), times('asking again')]).toEqual([1, 1]);
+  expect([spawned(), times('trying again')]).toEqual([1, 1]);
 }, 30_000);
 
 test('one that never answers is given up when its time is over, and next time is not asked twice', async () => {
@@ -115,11 +115,11 @@ test('one that never answers is given up when its time is over, and next time is
   await expect(source.start()).rejects.toMatchObject({
     code: 'START_TIMEOUT',
     message: expect.stringMatching(
-      /did not answer initialize within 1\.[5-9] s\. It wrote: "not answering.*asked in Content-Length framing/s,
+      /did not respond to initialize within 1\.[5-9] s\. It wrote: "not answering.*Content-Length framing was tried/s,
     ),
   });
   await expect(source.start()).rejects.toMatchObject({ code: 'START_TIMEOUT' });
-  expect(times('asking again')).toBe(1);
+  expect(times('trying again')).toBe(1);
 }, 30_000);
 
 test('what one has printed that hangs is told', async () => {
@@ -136,7 +136,7 @@ test('a caller is told to come back while the start goes on, and is served by it
   await expect(source.list('tools')).rejects.toMatchObject({
     code: 'STILL_STARTING',
     message: expect.stringMatching(/^Server 'tested' is still starting after \d\.\d s\./),
-    hint: 'It goes on starting: ask again.',
+    hint: 'It continues to start; try again.',
   });
   const call = new LocalClient().request(source, 'tools/call', { name: 'echo', arguments: {} });
   await expect(call).rejects.toThrow(/was not run\. Server 'tested' is still starting after/);

@@ -120,7 +120,7 @@ export class Starter {
       if (idleMs < askAfter || run.peer.inputFraming !== undefined) return;
       if (askedAt === undefined) {
         askedAt = performance.now();
-        log.info('silent and idle; asking again with Content-Length framing', { server: name });
+        log.info('silent and idle; trying again with Content-Length framing', { server: name });
         run.askAgain();
       } else if (performance.now() - askedAt >= startAfter) giveUp(new StaysSilent());
     };
@@ -168,7 +168,8 @@ export class Starter {
       about = await initialized(run, time, watched);
       // It may have been lost in the same breath in which it answered.
       if (lost) throw lost;
-      if (forgotten) throw new SwitchboardError('START_FAILED', `Server '${server.name}' forgot us at once.`);
+      if (forgotten)
+        throw new SwitchboardError('START_FAILED', `Server '${server.name}' lost the session immediately.`);
     } catch (error) {
       const stopped = run.stop();
       // A failure is told now; only a second try waits until the first is gone.
@@ -190,7 +191,7 @@ export class Starter {
     const isNews = framing === 'content-length' && target.kind === 'process' && target.framing === 'auto';
     if (isNews && (learned.framing ?? context.cache.framing) !== framing)
       log.warn(
-        'speaks Content-Length framing; set "framing": "content-length" in its entry to skip the search',
+        'speaks Content-Length framing; set "framing": "content-length" in its entry to skip detection',
         {
           server: name,
         },
@@ -212,7 +213,7 @@ function initialized(run: ServerRun, time: StartTime, watched?: Watched): Promis
 }
 
 function alsoAsked(error: StartTimeout): StartTimeout {
-  error.message += ' It was also asked in Content-Length framing.';
+  error.message += ' Content-Length framing was tried as well.';
   return error;
 }
 

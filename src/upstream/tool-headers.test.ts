@@ -39,19 +39,19 @@ test('data and names that only look like an annotation are none', () => {
 
 describe('a tool cannot be used', () => {
   test.each([
-    ['no name', tool({ a: text('') }), /no name for a header/],
-    ['a name with a blank', tool({ a: text('My Region') }), /no name for a header/],
-    ['a name with a line break', tool({ a: text('A\r\nB') }), /no name for a header/],
-    ['a number for a name', tool({ a: text(7) }), /no name for a header/],
+    ['no name', tool({ a: text('') }), /not a valid header name/],
+    ['a name with a blank', tool({ a: text('My Region') }), /not a valid header name/],
+    ['a name with a line break', tool({ a: text('A\r\nB') }), /not a valid header name/],
+    ['a number for a name', tool({ a: text(7) }), /not a valid header name/],
     ['the same name in other letters', tool({ a: text('Region'), b: text('REGION') }), /two parameters/],
-    ['a parameter of type number', tool({ a: text('A', 'number') }), /no string, integer or boolean/],
-    ['an object as parameter', tool({ a: text('A', 'object') }), /no string, integer or boolean/],
-    ['no type at all', tool({ a: { 'x-mcp-header': 'A' } }), /no string, integer or boolean/],
-    ['the root', tool({}, { 'x-mcp-header': 'A' }), /where no parameter is/],
-    ['items of a list', tool({ a: { type: 'array', items: text('A') } }), /where no parameter is/],
-    ['one of several', tool({ a: { anyOf: [text('A')] } }), /where no parameter is/],
-    ['a condition', tool({}, { if: { properties: { a: text('A') } } }), /where no parameter is/],
-    ['a definition', tool({}, { $defs: { a: text('A') } }), /where no parameter is/],
+    ['a parameter of type number', tool({ a: text('A', 'number') }), /not a string, integer or boolean/],
+    ['an object as parameter', tool({ a: text('A', 'object') }), /not a string, integer or boolean/],
+    ['no type at all', tool({ a: { 'x-mcp-header': 'A' } }), /not a string, integer or boolean/],
+    ['the root', tool({}, { 'x-mcp-header': 'A' }), /is not on a parameter/],
+    ['items of a list', tool({ a: { type: 'array', items: text('A') } }), /is not on a parameter/],
+    ['one of several', tool({ a: { anyOf: [text('A')] } }), /is not on a parameter/],
+    ['a condition', tool({}, { if: { properties: { a: text('A') } } }), /is not on a parameter/],
+    ['a definition', tool({}, { $defs: { a: text('A') } }), /is not on a parameter/],
   ])('that asks for a header with %s', (_, written, why) => {
     expect(headersIn(written)).toMatch(why);
   });

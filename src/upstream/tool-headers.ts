@@ -69,14 +69,14 @@ function annotation(
   found: ToolParamHeader[],
 ): string | undefined {
   const header = node[KEY];
-  if (typeof header !== 'string' || !TOKEN.test(header)) return `an ${KEY} is no name for a header`;
-  if (path === undefined || path.length === 0) return `an ${KEY} stands where no parameter is`;
+  if (typeof header !== 'string' || !TOKEN.test(header)) return `an ${KEY} is not a valid header name`;
+  if (path === undefined || path.length === 0) return `an ${KEY} is not on a parameter`;
   const types: unknown[] = Array.isArray(node.type) ? node.type : [node.type];
   const named = types.filter((type) => type !== 'null');
   if (named.length === 0 || !named.every((type) => PRIMITIVE.has(type)))
-    return `the parameter for header ${header.slice(0, 100)} is no string, integer or boolean`;
+    return `the parameter for header ${header.slice(0, 100)} is not a string, integer or boolean`;
   if (found.some((other) => other.header.toLowerCase() === header.toLowerCase()))
-    return `two parameters want the header ${header.slice(0, 100)}`;
+    return `two parameters use the header ${header.slice(0, 100)}`;
   found.push({ header, path });
   return undefined;
 }

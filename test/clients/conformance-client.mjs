@@ -127,7 +127,7 @@ async function useTool(it, isLoggedIn) {
   const until = performance.now() + (isLoggedIn ? NOTICE_MS : 0);
   for (;;) {
     if (await it.call('test-tool', {})) return true;
-    if (!it.lastError.includes('asks for a login') || performance.now() > until) return false;
+    if (!it.lastError.includes('requires a login') || performance.now() > until) return false;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }

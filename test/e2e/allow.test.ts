@@ -285,7 +285,7 @@ describe('a person is asked', () => {
     for (const action of ['introspect', 'call']) {
       const answer = await client.call('evil_suite', { action, subtool: 'echo' });
       expect(answer.result).toMatchObject({ isError: true });
-      expect(textOf(answer)).toContain('The person did not allow it');
+      expect(textOf(answer)).toContain('The user did not allow it');
     }
     expect(questions).toHaveLength(1);
     expect(repo.ran()).toBe(false);

@@ -34,9 +34,9 @@ const bad = (project: Project, patience: number): Servers => {
 
 /** What the log must say of each: its name and what is wrong with it, in one line. */
 const REASONS: Readonly<Record<string, RegExp>> = {
-  missing: /missing[^\n]*(?:there is no command|ENOENT)/,
+  missing: /missing[^\n]*(?:command not found|ENOENT)/,
   quitter: /quitter[^\n]*exited with code 3/,
-  mute: /mute[^\n]*did not answer initialize/,
+  mute: /mute[^\n]*did not respond to initialize/,
   refusing: /refusing[^\n]*the catalogue is on fire/,
   hanging: /hanging[^\n]*tools\/list/,
 };

@@ -22,7 +22,7 @@ describe('answers that are too much', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
     expect(isError(response)).toBe(true);
     expect(said(response)).toMatch(
-      /Subtool 'huge' of server 'huge' gave an answer larger than 16777216 bytes \(too large\)/,
+      /Subtool 'huge' of server 'huge' returned a response larger than 16777216 bytes \(too large\)/,
     );
     await expectSameChild(gateway, 'huge', pid);
   });
@@ -43,7 +43,7 @@ describe('answers that are too much', () => {
     const { call, client } = await startGateway({ huge: nodeServer('huge'), echo: nodeServer('echo') });
     await call('huge', 'pid');
     const endless = await call('huge', 'no_newline', { bytes: 200 * 1024 * 1024 }, { deadline: 60_000 });
-    expect(said(endless)).toContain('sent a message without end');
+    expect(said(endless)).toContain('sent a message that does not end');
     expect(textOf(await call('echo', 'echo', { text: 'fine' }))).toBe('fine');
     expect(textOf(await call('huge', 'echo', { text: 'back' }))).toBe('back');
     expect(client.ledger.unanswered()).toEqual([]);
@@ -61,7 +61,7 @@ describe('answers that are wrong', () => {
 
   test('an answer of another JSON-RPC version is no answer', async () => {
     const { call } = await startGateway({ wrong: nodeServer('wrong-id') });
-    expect(said(await call('wrong', 'wrong_version', { right: false }))).toContain('no valid message');
+    expect(said(await call('wrong', 'wrong_version', { right: false }))).toContain('an invalid message');
   });
 
   test('a second answer is dropped', async () => {
@@ -139,7 +139,7 @@ describe('odd but legal', () => {
       const { call } = await startGateway({ odd: nodeServer('odd') });
       const response = await call('odd', tool);
       expect(isError(response)).toBe(true);
-      expect(said(response)).toContain('no valid message');
+      expect(said(response)).toContain('an invalid message');
       expect(textOf(await call('odd', 'echo', { text: 'on' }))).toBe('on');
     },
   );
@@ -167,7 +167,7 @@ describe('noise and pieces', () => {
       { config: { timeouts: { rpcMs: 500 } } },
     );
     const half = call('half', 'half');
-    expect(said(await half)).toContain('did not answer within 500 ms');
+    expect(said(await half)).toContain('did not respond within 500 ms');
     expect(textOf(await call('half', 'echo', { text: 'next' }))).toBe('next');
   });
 
@@ -267,7 +267,7 @@ describe('limits on calls', () => {
     );
     const refused = answers.filter((answer) => answer.result.isError === true);
     expect(refused).toHaveLength(3);
-    expect(said(refused[0])).toContain(`too many calls wait for server 'slow'`);
+    expect(said(refused[0])).toContain(`too many calls are waiting for server 'slow'`);
     const two = [call('slow', 'slow_echo', { text: 'x', ms: 200 }), call('slow', 'running_count')];
     expect(textOf(await two[1]!)).toBe('1');
     await two[0];
@@ -308,7 +308,7 @@ describe('servers that take no calls', () => {
     const answers = await Promise.all(Array.from({ length: 3 }, () => call('reader', 'echo', { text: big })));
     for (const answer of answers)
       expect(said(answer)).toMatch(
-        /did not answer within 700 ms|was not sent within|did not answer tools\/list/,
+        /did not respond within 700 ms|was not sent within|did not respond to tools\/list/,
       );
   });
 

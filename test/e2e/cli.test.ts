@@ -377,7 +377,7 @@ describe('tools', () => {
     expect(stdout).toMatch(/^hidden → hidden\n {2}echo \{text:string\}$/m);
     const where = `${project.path('switchboard.config.json')}: mcpServers.flat.hiddenTools[1]`;
     expect(stderr).toBe(
-      `switchboard: ${where}: "biig" matches no tool of this server. Did you mean "big"?\n`,
+      `switchboard: ${where}: "biig" does not match any tool of this server. Did you mean "big"?\n`,
     );
     const { json, stderr: quiet } = await run(project, ['tools', '--json']);
     expect(quiet).toBe('');
@@ -385,7 +385,7 @@ describe('tools', () => {
       {
         file: project.path('switchboard.config.json'),
         key: 'mcpServers.flat.hiddenTools[1]',
-        message: '"biig" matches no tool of this server. Did you mean "big"?',
+        message: '"biig" does not match any tool of this server. Did you mean "big"?',
       },
     ]);
     const tool = (server: number, name: string) =>
@@ -639,7 +639,7 @@ describe('dry-run', () => {
     expect(stdout).toMatch(/^ {2}- big +hidden by expose\.deny$/m);
     expect(stdout).toMatch(/^ {2}- echo +hidden by expose\.allow$/m);
     const where = `${project.path('switchboard.config.json')}: mcpServers.echo.expose.allow[2]`;
-    expect(stdout).toContain(`  ! ${where}: "renamed_tool" matches no tool of this server.`);
+    expect(stdout).toContain(`  ! ${where}: "renamed_tool" does not match any tool of this server.`);
     expect(stdout).toContain('failed: "gone" could not be started');
     expect(stdout).toMatch(/^echo +13 +≈ \d+ +≈ \d+ +[\d.]+ % +≈ \d+$/m);
     expect(stderr).toContain('[crash] crash line 1\n');
@@ -702,7 +702,7 @@ describe('dry-run', () => {
     );
     expect(stdout).toMatch(/^ {4}flat__add +Adds two numbers\.$/m);
     expect(stdout).toMatch(/^ {2}- big +hidden by hiddenTools$/m);
-    expect(stdout).toContain('mcpServers.flat.hiddenTools[1]: "biig" matches no tool');
+    expect(stdout).toContain('mcpServers.flat.hiddenTools[1]: "biig" does not match any tool');
     expect(stdout).toMatch(/^hidden → hidden .*\n {2}- echo +not exposed to hosts$/m);
     expect(stdout).toContain(
       'compound tools\n  both  hidden/echo, flat/add, flat/slow_eco\n    ! the server "flat" has no tool "slow_eco". Did you mean "slow_echo"?\n',
@@ -843,7 +843,9 @@ describe('doctor', () => {
     expect(look.stdout).toContain('✓ both → hidden/echo, flat/add, flat/slow_eco');
     const { code, stdout } = await run(project, ['doctor', '--start']);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^✗ flat → .*\n {2}! .*hiddenTools\[1\]: "biig" matches no tool of this server/m);
+    expect(stdout).toMatch(
+      /^✗ flat → .*\n {2}! .*hiddenTools\[1\]: "biig" does not match any tool of this server/m,
+    );
     expect(stdout).toMatch(
       /^✗ both → .*\n {2}✗ the server "flat" has no tool "slow_eco"\. Did you mean "slow_echo"\?$/m,
     );

@@ -149,7 +149,7 @@ describe('SIGHUP', () => {
     expect((await ownTools(gateway)).filter((name) => name.startsWith('b__'))).toEqual([]);
     expect((await gateway.servers()).map(({ name }) => name)).toEqual(['a']);
     expect(responseText(await client.call('b__echo', { text: 'x' }))).toMatch(
-      /"b__echo" is gone, its server 'b' was removed/,
+      /"b__echo" is no longer available: its server 'b' was removed/,
     );
     expect(textOf(await short)).toBe('short');
     expect(responseText(await long)).toMatch(
@@ -206,7 +206,7 @@ describe('SIGHUP', () => {
     expect(first.description).toBe('Another description.');
     expect(textOf(await client.call('a__number'))).toBe(String(pids.a));
     expect(responseText(await client.call('a__pid'))).toMatch(
-      /"a__pid" is gone, its server 'a' has it no more/,
+      /"a__pid" is no longer available: its server 'a' no longer has it/,
     );
     expect(textOf(await call)).toBe('through');
     expect(await running(gateway, 'a')).toEqual(pids);
@@ -350,7 +350,7 @@ describe('SIGHUP', () => {
     await gateway.changed(before + 2);
     expect(await gateway.tools()).toEqual([...MANAGEMENT_TOOLS, 'a__echo']);
     // Now a person is asked, and this client cannot.
-    expect(responseText(await gateway.add('x', nodeServer('echo')))).toContain(`needs a person's approval`);
+    expect(responseText(await gateway.add('x', nodeServer('echo')))).toContain(`needs user approval`);
   });
 
   test('several in a row, and while servers are added, removed and called, come to what stands in the file last', async () => {
@@ -430,7 +430,7 @@ test('a name that was seen stays with its server while that is away, and is its 
   expect(await gateway.reconfigure({ B: both.B })).toMatch(/removed=A kept=1/);
   const refused = await client.call('look');
   expect(failed(refused)).toBe(true);
-  expect(responseText(refused)).toMatch(/"look" is gone, its server 'A' was removed/);
+  expect(responseText(refused)).toMatch(/"look" is no longer available: its server 'A' was removed/);
   for (const answer of [await read('demo://same'), await read('demo://item/7'), await get('ask')]) {
     expect(answer.error?.code).toBeLessThan(0);
   }
@@ -446,7 +446,7 @@ test('a name that was seen stays with its server while that is away, and is its 
   await ofB();
 });
 
-test('a slip in the entry of a server that runs costs it nothing: it goes on as it was, and stderr says so', async () => {
+test('a slip in the entry of a server that runs costs it nothing: it keeps its old definition, and stderr says so', async () => {
   const servers = { it: nodeServer('echo'), other: nodeServer('echo') };
   const gateway = await startManagedClient(servers);
   const { client, project } = gateway;
@@ -460,7 +460,7 @@ test('a slip in the entry of a server that runs costs it nothing: it goes on as 
   const told = client.stderr.slice(from);
   expect(told).toContain(project.path(CONFIG));
   expect(told).toContain('mcpServers.it.args');
-  expect(told).toMatch(/goes on as it was.*server=it\n/);
+  expect(told).toMatch(/keeps its old definition.*server=it\n/);
   expect(client.ledger.unanswered()).toHaveLength(1);
   expect(await gateway.server('it')).toMatchObject({ status: 'running', pid });
   expect(textOf(await client.call('it__pid'))).toBe(String(pid));

@@ -387,7 +387,7 @@ describe('add --start', () => {
     const gone = await run(project, ['add', 'gone', '--project', '--start', 'no-such-command-here']);
     expect(gone.code).toBe(1);
     expect(gone.stdout).toContain('Added "gone"');
-    expect(gone.stderr).toContain('there is no command "no-such-command-here"');
+    expect(gone.stderr).toContain('command not found: "no-such-command-here"');
     expect(gone.stderr).toContain('switchboard remove gone takes it out again');
     const crash = ['--', NODE, serverPath('crash'), '--at-start', '--stderr-lines=3'];
     const crashed = await run(project, ['add', 'crash', '--start', '--json', ...crash]);

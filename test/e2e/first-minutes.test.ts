@@ -239,5 +239,5 @@ test.each([
   const { json, stderr } = await runProgram(project, ['list', '--json'], { env });
   expect(json.servers.map((each: Json) => each.name)).not.toContain('evil');
   expect(json.unusable.map((each: Json) => each.name)).toContain('theirs');
-  expect(stderr).toContain(`${name} is ignored, because ${JSON.stringify(value)} is no absolute path.`);
+  expect(stderr).toContain(`${name} is ignored, because ${JSON.stringify(value)} is not an absolute path.`);
 });

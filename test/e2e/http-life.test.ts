@@ -54,9 +54,9 @@ describe('the end', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(await refused.json()).toMatchObject({
       id: 'late',
-      error: { message: expect.stringMatching(/stopping/) },
+      error: { message: expect.stringMatching(/shutting down/) },
     });
-    expect(await unwanted.text()).toMatch(/stopping/);
+    expect(await unwanted.text()).toMatch(/shutting down/);
     expect((await gateway.health()).status).toBe('stopping');
     expect(textOf(await answer)).toBe('finished');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
@@ -288,7 +288,7 @@ describe('SIGHUP', () => {
     const unusable = { ...shared, env: { X: '${NOT_SET_ANYWHERE}' } };
     gateway.project.write('switchboard.config.json', config({ echo: nodeServer('echo'), named: unusable }));
     gateway.signal('SIGHUP');
-    await until(() => gateway.stderr.includes('goes on as it was'), {
+    await until(() => gateway.stderr.includes('keeps its old definition'), {
       what: 'the warning in the log',
       seen: () => gateway.stderr,
     });
@@ -323,7 +323,7 @@ test('clients that come and go, and those that are refused, are in the log', asy
   const session = await HttpSession.open(gateway);
   await session.end();
   expect((await begin({ url: gateway.url, token: 'wrong' })).status).toBe(401);
-  await until(() => /client left/.test(gateway.stderr) && /refused/.test(gateway.stderr), {
+  await until(() => /client disconnected/.test(gateway.stderr) && /refused/.test(gateway.stderr), {
     what: 'the lines in the log',
     seen: () => gateway.stderr,
   });

@@ -137,7 +137,7 @@ describe('a client that can be asked less', () => {
     test('hears that there is no model, and what to do', async () => {
       const result = await tell(get(), 'memory', 'what do I like?', recalls);
       expect(result.isError).toBe(true);
-      expect(result.content[0].text).toMatch(/There is no model for plain words.*ANTHROPIC_API_KEY/s);
+      expect(result.content[0].text).toMatch(/No language model is available.*ANTHROPIC_API_KEY/s);
     });
   });
 });

@@ -287,12 +287,12 @@ export function consentCases(get: () => ScriptedHarness, person: Person): void {
     for (const answer of no) {
       person.answer = () => answer;
       const refused = await tell(get(), 'memory', 'forget the falcon', forget);
-      expect(refused.content[0].text).toContain('The person did not allow it.');
+      expect(refused.content[0].text).toContain('The user did not allow it.');
       expect(outcomes(refused)).toEqual(['delete_entities declined']);
       expect(harness.memory()).toContain('falcon');
     }
     expect(person.asked).toHaveLength(3);
-    expect(person.asked[0]).toMatch(/^May 'delete_entities' of server 'memory' run\?.*falcon/);
+    expect(person.asked[0]).toMatch(/^Allow 'delete_entities' of server 'memory' to run\?.*falcon/);
     person.answer = () => ({ action: 'accept', content: { allow: true } });
     const done = await tell(get(), 'memory', 'forget the falcon', forget);
     expect(done.content[0].text).toContain('deleted successfully');

@@ -81,7 +81,7 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
     expect(result.structuredContent.steps).toBe(1);
     expect(steps.slice(1)).toEqual([
       expect.stringMatching(/ again in .* overloaded/),
-      expect.stringMatching(/ again in .* too often/),
+      expect.stringMatching(/ again in .* rate limit/),
     ]);
   });
 
@@ -109,7 +109,7 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
   test('a key that is missing or refused is told, and never shown', async () => {
     const missing = await tell(spoken, 'keyless', 'let me in', () => 'Come in.');
     expect(missing.isError).toBe(true);
-    expect(JSON.stringify(missing)).toMatch(/There is no key for model '.*scripted'.*_API_KEY/);
+    expect(JSON.stringify(missing)).toMatch(/No API key is set for model '.*scripted'.*_API_KEY/);
     const refused = await tell(spoken, 'memory', 'let me in as well', () => ({
       status: 401,
       message: `Wrong key ${KEY}`,

@@ -46,7 +46,7 @@ describe('starting', () => {
       { config: { timeouts: { childSpawnMs: 300 } } },
     );
     const response = await call('never', 'x');
-    expect(said(response)).toContain(`Server 'never' did not answer initialize within 0.`);
+    expect(said(response)).toContain(`Server 'never' did not respond to initialize within 0.`);
     expect(said(response)).toContain('timeouts.childSpawnMs');
     await until(() => processesWith(client.marker).length === 1, { what: 'only the gateway is left' });
   });
@@ -145,7 +145,7 @@ describe('crashing', () => {
     const answers: string[] = [];
     for (let round = 0; round < 12; round++) answers.push(said(await call('crash', 'x')));
     expect(answers[0]).toContain('exited with code');
-    expect(answers.at(-1)).toMatch(/keeps failing and is left alone for another \d+ s/);
+    expect(answers.at(-1)).toMatch(/keeps failing; the next attempt is allowed in \d+ s/);
     expect(textOf(await call('echo', 'echo', { text: 'fine' }))).toBe('fine');
   });
 
@@ -166,7 +166,7 @@ describe('giving up', () => {
     );
     const pid = textOf(await call('slow', 'pid'));
     expect(said(await call('slow', 'hang'))).toMatch(
-      /Subtool 'hang' of server 'slow' did not answer within 400 ms.*rpcMs/,
+      /Subtool 'hang' of server 'slow' did not respond within 400 ms.*rpcMs/,
     );
     expect(textOf(await call('slow', 'cancelled_count'))).toBe('1');
     expect(textOf(await call('slow', 'pid'))).toBe(pid);

@@ -103,7 +103,7 @@ describe('approval "ask"', () => {
     client.handle('elicitation/create', () => reply);
     const response = await gateway.add('tool', proposal(project));
     expect(failed(response)).toBe(true);
-    expect(responseText(response)).toMatch(/Adding "tool" was not approved\. Ask the person/);
+    expect(responseText(response)).toMatch(/Adding "tool" was not approved\. Ask the user/);
     expect(await gateway.servers()).toEqual([]);
     expect(await gateway.tools()).toEqual(MANAGEMENT_TOOLS);
     expect(spawnedServers(client)).toEqual([]);
@@ -119,7 +119,7 @@ describe('approval "ask"', () => {
       const gateway = await startManaged(true, { capabilities });
       const response = await gateway.add('tool', proposal(gateway.project));
       expect(failed(response)).toBe(true);
-      expect(responseText(response)).toMatch(/"tool" needs a person's approval.*cannot ask/);
+      expect(responseText(response)).toMatch(/"tool" needs user approval.*cannot ask/);
       expect(responseText(response)).toContain('"management": {"approval": "auto"}');
       expect(gateway.client.requests).toEqual([]);
       expect(spawnedServers(gateway.client)).toEqual([]);
@@ -243,7 +243,7 @@ test('a client that can only open pages is not sent a form, not even to approve 
   });
   const added = await gateway.add('tool', nodeServer('echo'));
   expect(failed(added)).toBe(true);
-  expect(responseText(added)).toMatch(/"tool" needs a person's approval.*cannot ask/);
+  expect(responseText(added)).toMatch(/"tool" needs user approval.*cannot ask/);
   expect(client.requests).toEqual([]);
   expect((await ask('asking__ask_url')).result).toMatchObject({ action: 'accept' });
   expect(client.requests.map(({ params }) => params.mode)).toEqual(['url']);

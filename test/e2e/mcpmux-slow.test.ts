@@ -93,6 +93,6 @@ async function addSlowly(client: RawClient, meta: object): Promise<void> {
     return found?.status === 'crashed' ? found : undefined;
   };
   const crashed = await until(isCrashed, { what: 'hung to be given up', deadline: 60_000 });
-  expect(crashed.error).toContain('did not answer initialize');
+  expect(crashed.error).toContain('did not respond to initialize');
   expect(failed(await call('remove_server', { name: 'hung' }))).toBe(false);
 }

@@ -413,16 +413,16 @@ describe('add_server', () => {
     ['a name with a bell', { name: 'a\u0007b' }, /control character.*letters/i],
     ['a name with a line break', { name: 'a\nb' }, /control character.*letters/i],
     ['a name of 65 characters', { name: tooLong }, /at most 64.*65.*shorter/i],
-    ['no name', { name: undefined }, /name must be given.*for example/i],
-    ['a number as name', { name: 5 }, /name must be given.*for example/i],
-    ['no command', { command: undefined }, /command must be given.*for example/i],
+    ['no name', { name: undefined }, /name is required.*for example/i],
+    ['a number as name', { name: 5 }, /name is required.*for example/i],
+    ['no command', { command: undefined }, /command is required.*for example/i],
     ['an empty command', { command: '  ' }, /command is empty.*name the program/i],
-    ['arguments that are no list', { args: '--x' }, /args must be a list.*for example/i],
-    ['an argument that is no text', { args: ['a', 1] }, /args must be a list.*for example/i],
+    ['arguments that are no list', { args: '--x' }, /args must be an array.*for example/i],
+    ['an argument that is no text', { args: ['a', 1] }, /args must be an array.*for example/i],
     ['an env that is no object', { env: ['A=1'] }, /env must be an object.*for example/i],
     ['a variable that is no text', { env: { A: { B: 'C' } } }, /env must be an object.*for example/i],
     ['a variable with = in its name', { env: { 'A=B': 'C' } }, /environment variable.*a name and a value/i],
-    ['a cwd that is no text', { cwd: 5 }, /cwd must be a text.*for example/i],
+    ['a cwd that is no text', { cwd: 5 }, /cwd must be a string.*for example/i],
     ['a NUL in an argument', { args: ['a\0b'] }, /NUL.*arguments.*leave it out/i],
     ['itself', MUX, /this gateway itself.*name the server/i],
   ])('refuses %s, says why and what to do, and starts nothing', async (_what, wrong, expected) => {
@@ -454,9 +454,9 @@ describe('add_server', () => {
     [
       'a command that does not exist',
       { command: 'no-such-program-anywhere' },
-      /"bad".*no command "no-such-program-anywhere".*Install it/,
+      /"bad".*command not found: "no-such-program-anywhere".*Install it/,
     ],
-    ['a file that is no program', { command: serverPath('echo') }, /may not be executed.*chmod/],
+    ['a file that is no program', { command: serverPath('echo') }, /is not executable.*chmod/],
     [
       'a folder that does not exist',
       { ...nodeServer('echo'), cwd: 'no/such/folder' },
@@ -480,7 +480,7 @@ describe('add_server', () => {
     [
       'a server that never answers',
       nodeServer('never-initialize'),
-      /'bad' did not answer initialize within 1\.\d s.*timeouts\.childSpawnMs/s,
+      /'bad' did not respond to initialize within 1\.\d s.*timeouts\.childSpawnMs/s,
     ],
     [
       'a server that refuses its list',
@@ -490,7 +490,7 @@ describe('add_server', () => {
     [
       'a server that never lists',
       nodeServer('bad-list', '--hang'),
-      /'bad' did not answer tools\/list within 1000 ms.*timeouts\.rpcMs/,
+      /'bad' did not respond to tools\/list within 1000 ms.*timeouts\.rpcMs/,
     ],
   ])('with %s fails, says why and what to do, and leaves nothing', async (_what, server, expected) => {
     // Enough for a good server on a busy machine.
@@ -506,7 +506,7 @@ describe('add_server', () => {
     expect(await mux.tools()).toEqual(MANAGEMENT);
     expect(responseText(await mux.reload('bad'))).toContain('No server named "bad"');
     expect(responseText(await mux.client.call('bad__echo'))).toMatch(
-      /Unknown tool: "bad__echo"\. tools\/list/,
+      /Unknown tool: "bad__echo"\. Call tools\/list/,
     );
     await until(() => processesWith(mux.client.marker).length === 2, { what: 'nothing of it to be left' });
   });
@@ -614,7 +614,7 @@ test.each(['remove_server', 'reload_server'])('%s of an unknown name says which 
   await mux.added('omega', SERVER_WITHOUT_TOOLS);
   expect(await refused({ name: 'alhpa' })).toMatch(/No server named "alhpa"\. Did you mean "alpha"\?/);
   expect(await refused({ name: 'quite another' })).toContain('There are: alpha, omega.');
-  expect(await refused({})).toMatch(/name must be given/);
+  expect(await refused({})).toMatch(/name is required/);
   expect((await mux.servers()).map(({ status }) => status)).toEqual(['running', 'running']);
 });
 
@@ -667,7 +667,7 @@ describe('reload_server', () => {
       'dev__canary',
     ]);
     expect(responseText(await mux.client.call('dev__reverse', { text: 'abc' }))).toMatch(
-      /"dev__reverse" is gone, its server 'dev' has it no more\. tools\/list/,
+      /"dev__reverse" is no longer available: its server 'dev' no longer has it\. Call tools\/list/,
     );
     become('progress');
     await mux.reload('dev');
@@ -895,10 +895,10 @@ describe('a crash', () => {
     for (const name of kept) {
       const { error } = await mux.client.call(name, { text: 'x' });
       expect(error?.code).toBe(-32602);
-      expect(error?.message).toContain(`"${name}" is gone`);
+      expect(error?.message).toContain(`"${name}" is no longer available`);
       expect(error?.message).toMatch(
         name.startsWith('gone')
-          ? /server 'gone' was removed\. add_server can add it again; tools\/list/
+          ? /server 'gone' was removed\. add_server can add it again\. Call tools\/list/
           : /server 'dead' has crashed\. .*exited with code 1\..*reload_server \{"name":"dead"\} brings it back/,
       );
     }

@@ -40,7 +40,7 @@ describe('a question', () => {
       'asking:first',
       'asking:two',
     ]);
-    expect(responseText(await call('s', 'hang'))).toContain('did not answer within 1000 ms');
+    expect(responseText(await call('s', 'hang'))).toContain('did not respond within 1000 ms');
   });
 
   test('of a cancelled call is withdrawn, and does not keep other calls from timing out', async () => {
@@ -53,7 +53,7 @@ describe('a question', () => {
     const question = await client.waitFor(isForm);
     client.notify(CANCELLED, { requestId: 'unwanted' });
     await withdrawn(client, question);
-    expect(responseText(await call('s', 'hang'))).toContain('did not answer within 1000 ms');
+    expect(responseText(await call('s', 'hang'))).toContain('did not respond within 1000 ms');
   });
 
   test('takes as long as the person needs, and the server has its own time after it', async () => {

@@ -85,7 +85,9 @@ describe('flat tools', () => {
     const next = await run();
     expect(await tools(next)).toEqual(['shop__buy', 'shop__sell']);
     const refused = await next.call('shop__sell');
-    expect(JSON.stringify(refused)).toMatch(/shop__sell.* is gone, its server 'shop' has it no more/);
+    expect(JSON.stringify(refused)).toMatch(
+      /shop__sell.* is no longer available: its server 'shop' no longer has it/,
+    );
     await next.waitFor(({ method }) => method === TOOLS_CHANGED);
     expect(await tools(next)).toEqual(['shop__buy', 'shop__return']);
   });

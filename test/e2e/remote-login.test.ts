@@ -146,7 +146,7 @@ function expectServed(answers: readonly RpcMessage[]): void {
 /** The sentence that a person can act on. */
 function expectLoginAsked(
   { result }: RpcMessage,
-  how = /asks for a login|does not accept the login any more/,
+  how = /requires a login|no longer accepts the login/,
 ): void {
   expect(result?.isError).toBe(true);
   const { text } = result.content[0];
@@ -172,7 +172,7 @@ describe('logging in', () => {
     const server = await authServer();
     const project = projectFor(server, { near: { ...nodeServer('echo'), exposure: 'suite' } });
     const { client, whoami } = await gatewayIn(project);
-    expectLoginAsked(await whoami(), /asks for a login/);
+    expectLoginAsked(await whoami(), /requires a login/);
     expect(await loginOf(project)).toEqual({ kind: 'none' });
     const said = await logIn(project);
     expect(said).toContain('Logged in to guarded');
@@ -216,7 +216,7 @@ describe('logging in', () => {
     const project = projectFor(server);
     const called = await run(project, 'call', 'guarded', 'whoami');
     expect(called.code).toBe(3);
-    expect(called.stderr).toMatch(/'guarded' asks for a login/);
+    expect(called.stderr).toMatch(/'guarded' requires a login/);
     expect(called.stderr).toContain('switchboard auth guarded');
   });
 
@@ -359,7 +359,7 @@ describe('renewing', () => {
     const { whoami } = await gatewayIn(project);
     expectServed([await whoami()]);
     server.revokeAll();
-    expectLoginAsked(await whoami(), /does not accept the login any more/);
+    expectLoginAsked(await whoami(), /no longer accepts the login/);
   });
 });
 
@@ -466,7 +466,7 @@ describe('whom a login is for', () => {
       ['off', 'off'],
     ]);
     const refused = await run(project, 'call', 'keyed', 'whoami');
-    expect(refused.stderr).toMatch(/'keyed' refused the Authorization header of its configuration/);
+    expect(refused.stderr).toMatch(/'keyed' rejected the Authorization header from the configuration/);
     expect(server.counts.registrations).toBe(0);
   });
 

@@ -76,10 +76,15 @@ describe('answers that are none', () => {
   const page = '<html><h1>Service\u0007 unavailable</h1></html>';
   const oops = '{"oops":true}';
   test.each<[what: string, tool: string, args: object, says: RegExp]>([
-    ['a body with Content-Length that ends early', 'cut_json', {}, /broke off before it had answered/],
-    ['a body in chunks that ends early', 'cut_chunked', {}, /broke off before it had answered/],
-    ['an event that ends early', 'cut_events', {}, /event stream|broke off/],
-    ['a connection that closes before the answer', 'cut_before', {}, /broke off.*connection was closed/],
+    ['a body with Content-Length that ends early', 'cut_json', {}, /before it responded/],
+    ['a body in chunks that ends early', 'cut_chunked', {}, /before it responded/],
+    ['an event that ends early', 'cut_events', {}, /event stream|before it responded/],
+    [
+      'a connection that closes before the answer',
+      'cut_before',
+      {},
+      /before it responded.*connection was closed/,
+    ],
     ['an event stream that ends without the answer', 'end_events', {}, /event stream/],
     ['a web page with 200', 'html', {}, /text\/html instead of JSON.*Welcome to the/],
     ['an answer that calls itself plain text', 'text', {}, /text\/plain instead of JSON/],
@@ -90,14 +95,14 @@ describe('answers that are none', () => {
     ['429', 'status', { status: 429, type: 'text/plain', body: 'slow down' }, /HTTP 429 \(slow down\)/],
     ['400', 'status', { status: 400, type: 'text/plain', body: 'what?' }, /HTTP 400 \(what\?\)/],
     ['403', 'status', { status: 403, type: 'text/plain', body: 'no' }, /HTTP 403 \(no\)/],
-    ['a body that is no JSON', 'babble', {}, /no JSON-RPC message/],
-    ['200 and nothing else', 'empty', {}, /HTTP 200 and nothing else/],
-    ['202 to a request', 'accepted', {}, /HTTP 202 and nothing else/],
-    ['two messages in one body', 'two', {}, /no JSON-RPC message/],
-    ['the answer to something else', 'wrong_id', {}, /answer to something else/],
+    ['a body that is no JSON', 'babble', {}, /invalid JSON-RPC message/],
+    ['200 and nothing else', 'empty', {}, /HTTP 200 and an empty body/],
+    ['202 to a request', 'accepted', {}, /HTTP 202 and an empty body/],
+    ['two messages in one body', 'two', {}, /invalid JSON-RPC message/],
+    ['the response to another request', 'wrong_id', {}, /response to another request/],
     ['events that answer something else', 'wrong_id_events', {}, /event stream/],
     ['bytes that are no HTTP', 'bare', { raw: 'SSH-2.0-OpenSSH_9.6\r\n\r\n' }, /not HTTP/],
-    ['a status line and then nothing', 'bare', { raw: 'HTTP/1.1 200 OK\r\n' }, /broke off/],
+    ['a status line and then nothing', 'bare', { raw: 'HTTP/1.1 200 OK\r\n' }, /before it responded/],
     ['a body over the limit, announced', 'huge', { bytes: 104_857_600 }, /messageBytes/],
     ['a body over the limit, in chunks', 'huge_chunked', { bytes: 104_857_600 }, /messageBytes/],
     ['an event over the limit', 'huge_events', { bytes: 104_857_600 }, /messageBytes/],
@@ -153,7 +158,7 @@ describe('answers that are none', () => {
     const all = kinds.map(async (tool) => {
       const tag = newTag();
       const sentence = failure(await gateway.call('hasty', tool, { tag }));
-      expect(sentence).toMatch(/did not answer within 2000 ms.*rpcMs/);
+      expect(sentence).toMatch(/did not respond within 2000 ms.*rpcMs/);
       expectClear(sentence, 'hasty');
       expect(server.ran(tag)).toBe(1);
     });
@@ -268,10 +273,10 @@ test('a greeting that goes wrong: the call says how, and the next one works', as
   const troubles: [method: string, answer: (response: ServerResponse) => void, says: RegExp][] = [
     ['initialize', page(200), /text\/html instead of JSON.*Good morning/],
     ['initialize', page(503), /HTTP 503 \(.*Good morning/],
-    ['initialize', (response) => void response.socket?.destroy(), /broke off/],
-    ['initialize', () => undefined, /did not answer initialize within 2\.\d s/],
+    ['initialize', (response) => void response.socket?.destroy(), /before it responded/],
+    ['initialize', () => undefined, /did not respond to initialize within 2\.\d s/],
     ['tools/list', page(200), /text\/html instead of JSON.*Good morning/],
-    ['tools/list', (response) => void response.socket?.destroy(), /broke off/],
+    ['tools/list', (response) => void response.socket?.destroy(), /before it responded/],
   ];
   const names = troubles.map((_, n) => `far${n}`);
   // Only the one that is waited for in vain is given little time.
@@ -311,7 +316,7 @@ test('the older transport: each trouble is one clear error, and the next call wo
     ['refused', { status: 404 }, /HTTP 404 \(not today\)/],
     ['huge', { bytes: 20_971_520 }, /messageBytes/],
     ['cut', {}, /closed its event stream/],
-    ['hang', {}, /did not answer within 2000 ms.*rpcMs/],
+    ['hang', {}, /did not respond within 2000 ms.*rpcMs/],
   ];
   for (const [tool, args, says] of troubles) {
     const tag = newTag();
@@ -400,7 +405,7 @@ describe('a server that comes and goes', () => {
     await server.stop();
     for (const answer of await Promise.all(hanging)) {
       const sentence = failure(answer);
-      expect(sentence).toMatch(/broke off before it had answered/);
+      expect(sentence).toMatch(/before it responded/);
       expectClear(sentence, 'odd');
     }
     await server.start();
@@ -568,12 +573,11 @@ describe('a server that cannot be reached', () => {
       near: nodeServer('echo'),
     });
     const expected: Record<string, RegExp> = {
-      nowhere:
-        /cannot be reached at http:\/\/no-such-host\.invalid\/mcp: (no host of that name|its name could not)/,
+      nowhere: /cannot be reached at http:\/\/no-such-host\.invalid\/mcp: (host not found|DNS lookup failed)/,
       nowhereSse: /cannot be reached at http:\/\/no-such-host\.invalid\/sse: /,
-      tls: /cannot be reached at https:.*no TLS at that address/,
-      silent: /did not answer initialize within 1\.\d s/,
-      silentSse: /did not answer initialize within 1\.\d s/,
+      tls: /cannot be reached at https:.*that address does not use TLS/,
+      silent: /did not respond to initialize within 1\.\d s/,
+      silentSse: /did not respond to initialize within 1\.\d s/,
     };
     const answers = await Promise.all(
       Object.keys(expected).map((name) => call(name, 'ok', {}, { deadline: BOUNDED })),

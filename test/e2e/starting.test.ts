@@ -62,5 +62,5 @@ test('a server that frames with Content-Length is found out once, and not again 
   const args = { action: 'call', subtool: 'echo', args: { text: 'again' } };
   expect(textOf(await second.call('framed_suite', args))).toBe('again');
   expect(second.stderr.match(/spawned server=framed/g)).toHaveLength(1);
-  expect(second.stderr).not.toContain('asking again');
+  expect(second.stderr).not.toContain('trying again');
 }, 60_000);

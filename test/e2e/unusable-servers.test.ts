@@ -149,7 +149,7 @@ describe('without a server', () => {
     const [tool] = await toolsOf({ client });
     expect(tool).toMatchObject({
       name: 'switchboard_setup',
-      description: expect.stringContaining('a mistake'),
+      description: expect.stringContaining('an error'),
     });
     const place = /switchboard\.config\.json:1:\d+: expected a value/;
     expect(textOf(await client.call('switchboard_setup'))).toMatch(place);

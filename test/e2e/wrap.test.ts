@@ -163,7 +163,7 @@ describe('a folder', () => {
     const [suite] = await client.listTools();
     expect(suite!.name).toBe('memory_suite');
     expect(suite!.description).toBe(
-      "Use this tool for what is to be remembered. Say in plain words what you want: action 'call', subtool 'natural_language', args {query}.",
+      "Use this tool for what is to be remembered. Say in natural language what you want: action 'call', subtool 'natural_language', args {query}.",
     );
     const told = textOf(await client.call('memory_suite', { action: 'introspect' }));
     expect(told).toContain('natural_language');
@@ -362,7 +362,7 @@ describe('a folder', () => {
     fs.writeFileSync(outer, text.replace('what is to be', 'all that is to be'));
     const refused = await run(project, ['unwrap', 'memory'], { env });
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('was changed since it was written: description.');
+    expect(refused.stderr).toContain('was changed after it was written: description.');
     fs.writeFileSync(outer, text);
     const done = await run(project, ['unwrap', 'memory', '--json'], { env });
     expect(done.json).toMatchObject({ changed: true, kept: [project.path(FOLDER, 'CLAUDE.md')] });
@@ -415,7 +415,7 @@ describe('what is refused', () => {
     [
       'a folder original',
       { 'mcps/one/.mcp.json': { name: 'one', ...echo }, 'mcps/one/original/x.json': {} },
-      /original is there already/,
+      /original already exists/,
     ],
   ])('%s', async (_, files, message) => {
     const project = createProject(files);

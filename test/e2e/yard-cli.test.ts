@@ -478,7 +478,7 @@ describe('what is wrong is told with the next step:', () => {
     const up = await yard.run(['up']);
     expect(up.code).toBe(1);
     expect(up.stdout).toContain(
-      '"web" could not be started: there is no command "no-such-program" (ENOENT).\n' +
+      '"web" could not be started: command not found: "no-such-program" (ENOENT).\n' +
         '  Install it, or correct services.web.command in switchyard.toml.\n',
     );
   });

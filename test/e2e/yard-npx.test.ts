@@ -106,5 +106,5 @@ test('the smoke test does not find what only npx has put on the PATH', async () 
   const { ok, error } = JSON.parse(smoke.stdout);
   expect(ok).toBe(false);
   expect(error).toContain('a client cannot start the installed entry');
-  expect(error).toContain('there is no command "switchyard"');
+  expect(error).toContain('command not found: "switchyard"');
 });

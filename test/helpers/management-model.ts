@@ -48,7 +48,7 @@ const ABSENT: State = { kind: 'absent' };
 
 /** Everything that a call may be told which is not run; each names its server. */
 const CLEAN =
-  /^Unknown tool: "(\w+)__who"\.|"(\w+)__who" is gone, its server '\2' (was removed|has crashed|has it no more)|^Tool 'who' of server '(\w+)' was not (run|answered)[:.] .*'\4'/;
+  /^Unknown tool: "(\w+)__who"\.|"(\w+)__who" is no longer available: its server '\2' (was removed|has crashed|no longer has it)|^Tool 'who' of server '(\w+)' was not (run|answered)[:.] .*'\4'/;
 
 const someName = fc.constantFrom(...NAMES);
 const someStep: fc.Arbitrary<Planned[]> = fc.array(

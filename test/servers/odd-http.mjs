@@ -18,7 +18,7 @@
  *   huge, huge_chunked, huge_events   {bytes} in one answer
  *   babble          a body that is no JSON. empty: none, with 200. accepted: none, with 202
  *   two             two messages after one another in one body; batch: the same as a list
- *   wrong_id        the answer to something else; wrong_id_events: the same as an event stream
+ *   wrong_id        the response to another request; wrong_id_events: the same as an event stream
  *   redirect        {status, to}
  *   bytes           gives {result} back as the text that it is, {how: json | events | spread}
  *   resumable       an event stream that breaks off, and goes on where it is asked for again by its last event

@@ -35,7 +35,7 @@ export async function readPost(
   }
   const body = await readBody(request, response, limit);
   if (body === 'too-large') {
-    const message = `Content too large: a message may have ${limit} bytes.`;
+    const message = `Content too large: the limit for a message is ${limit} bytes.`;
     replyErrorUnread(request, response, { status: 413, code: RpcCode.invalidRequest, message });
     return undefined;
   }

@@ -55,8 +55,8 @@ export class BytePipe {
         this.#whenRelieved(done);
       },
     });
-    this.output.on('error', (error) => events.broken(`a message could not be passed on: ${error.message}`));
-    this.output.on('finish', () => events.broken('the core has ended the conversation'));
+    this.output.on('error', (error) => events.broken(`a message could not be forwarded: ${error.message}`));
+    this.output.on('finish', () => events.broken('the core closed the connection'));
   }
 
   /** True while the core does not keep up with its input. */
@@ -102,7 +102,7 @@ export class BytePipe {
 }
 
 function unreadable(id: string): Message {
-  const error = { code: RpcCode.internalError, message: 'The answer cannot be passed on: it is no message.' };
+  const error = { code: RpcCode.internalError, message: 'The response is not a valid JSON-RPC message.' };
   return Message.fromText(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`, SERVER_SHAPE);
 }
 

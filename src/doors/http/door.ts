@@ -131,7 +131,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const name = route?.get(request.method!);
     if (name !== undefined) await handlers[name](request, response);
     else if (route === undefined) {
-      refusals.add(404, 'nothing is at this path', path.slice(0, LONGEST_PATH));
+      refusals.add(404, 'unknown path', path.slice(0, LONGEST_PATH));
       replyErrorUnread(request, response, { status: 404, message: NO_PATH });
     } else {
       const headers = { Allow: [...route.keys()].join(', ') };
@@ -143,7 +143,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     // A client that disconnects during its answer must not crash the program.
     response.on('error', () => undefined);
     handle(request, response).catch((error: unknown) => {
-      log.error('a request over HTTP failed', { cause: messageOf(error) });
+      log.error('an HTTP request failed', { cause: messageOf(error) });
       if (response.headersSent) response.destroy();
       else
         replyError(response, {
@@ -154,7 +154,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     });
   });
   await listen(server, options.host, options.port);
-  server.on('error', (error) => log.error('the HTTP server has a problem', { cause: error.message }));
+  server.on('error', (error) => log.error('HTTP server error', { cause: error.message }));
   const { port } = server.address() as AddressInfo;
 
   return {
@@ -268,14 +268,14 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 function explain(error: NodeJS.ErrnoException, host: string, port: number): SwitchboardError {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (error.code === 'EADDRINUSE')
-    return new SwitchboardError('PORT_TAKEN', `Cannot listen on ${address}: another program does already.`, {
-      hint: 'Stop that program, or choose another port; 0 takes any free one.',
+    return new SwitchboardError('PORT_TAKEN', `Cannot listen on ${address}: port already in use.`, {
+      hint: 'Stop the program that uses it, or choose another port; 0 picks any free one.',
       cause: error,
     });
   const why =
     error.code === 'EACCES'
-      ? 'that takes more rights than this program has'
-      : `it is no address of this computer (${error.code ?? error.message})`;
+      ? 'permission denied'
+      : `it is not an address of this computer (${error.code ?? error.message})`;
   return new SwitchboardError('ADDRESS_UNUSABLE', `Cannot listen on ${address}: ${why}.`, {
     hint:
       error.code === 'EACCES'

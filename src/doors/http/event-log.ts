@@ -71,7 +71,7 @@ export class EventLog {
     for (const event of old) this.#dropped(event);
   }
 
-  /** The client has left. */
+  /** The client disconnected. */
   clear(): void {
     for (const event of this.#events) this.#store.remove(event);
     this.#events = [];
@@ -113,8 +113,8 @@ export function readCursor(text: string | undefined): Cursor | undefined {
 const LOST = JSON.stringify({
   code: RpcCode.serverError,
   message:
-    'The request was answered while the connection was gone, but the answer was too large or too old to be kept. ' +
-    'Send the request again if it may be carried out twice.',
+    'The response arrived while the connection was down and was too large or too old to keep. ' +
+    'Send the request again if it is safe to run twice.',
 });
 
 function lostAnswerEvent({ id, ...cursor }: LostAnswer): Buffer {

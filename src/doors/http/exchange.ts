@@ -120,4 +120,4 @@ export class HttpExchange {
   }
 }
 
-const SESSION_ENDED = 'Not found: the session has ended. Begin a new one with initialize.';
+const SESSION_ENDED = 'Not found: the session has ended. Start a new one with initialize.';

@@ -46,7 +46,7 @@ test('a refusal is a JSON-RPC error that names the setting and repeats nothing',
   const origin = await said({ origin: 'https://evil.example' });
   expect(origin).toContain('http.allowedOrigins');
   // Listing a page there would not help it.
-  expect(origin).toMatch(/browser cannot connect.*CORS/);
+  expect(origin).toMatch(/Web pages cannot connect.*CORS/);
   expect(await said({ authorization: 'Bearer secret' })).toContain('http.token');
   expect(await said({ authorization: 'secret' })).toContain('does not begin with "Bearer "');
   // Where it is found, whatever is wrong with it.

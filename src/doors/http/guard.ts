@@ -80,30 +80,30 @@ const ONCE = new Set(['host', 'origin', 'authorization']);
 const BAD_TARGET: GuardRefusal = {
   status: 400,
   message: 'Bad request: the request target must be a path, such as /mcp.',
-  why: 'its target is no path',
+  why: 'its target is not a path',
 };
 const DOUBLED: GuardRefusal = {
   status: 403,
-  message: 'Forbidden: one of the headers Host, Origin and Authorization stands twice in the request.',
-  why: 'a header stands twice',
+  message: 'Forbidden: duplicate Host, Origin or Authorization header.',
+  why: 'duplicate header',
 };
 const BAD_HOST: GuardRefusal = {
   status: 403,
   message:
-    'Forbidden: the Host header is missing or names something else than this computer. ' +
-    'To use another name, add it to http.allowedHosts.',
+    'Forbidden: the Host header is missing or does not name this computer. ' +
+    'To allow another name, add it to http.allowedHosts.',
   why: 'not our Host',
 };
 const BAD_ORIGIN: GuardRefusal = {
   status: 403,
   message:
-    'Forbidden: the Origin header is none that may talk to this gateway. ' +
+    'Forbidden: the Origin header is not allowed. ' +
     'To allow a client that sends one, add it to http.allowedOrigins. ' +
-    'Pages in a browser cannot connect: they need CORS, which this gateway does not offer.',
+    'Web pages cannot connect: they need CORS, which this gateway does not support.',
   why: 'not our Origin',
 };
 const WHERE_IT_IS =
-  'The token of this gateway is http.token of its configuration, or what it prints when it is started with --show-token.';
+  'The token is http.token in the configuration, or the one that the gateway prints when started with --show-token.';
 const NO_TOKEN: GuardRefusal = {
   status: 401,
   message: `Unauthorized: the request has no token. Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
@@ -114,11 +114,11 @@ const NO_BEARER: GuardRefusal = {
   message:
     'Unauthorized: the Authorization header does not begin with "Bearer ". ' +
     `Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
-  why: 'no Bearer before the token',
+  why: 'no Bearer scheme',
 };
 const BAD_TOKEN: GuardRefusal = {
   status: 401,
-  message: `Unauthorized: the token is not the one of this gateway. ${WHERE_IT_IS}`,
+  message: `Unauthorized: wrong token. ${WHERE_IT_IS}`,
   why: 'wrong token',
 };
 

@@ -202,42 +202,42 @@ const RETRY = { 'Retry-After': '5' };
 
 const STOPPING = {
   status: 503,
-  message: 'Service unavailable: the gateway is stopping and takes nothing new.',
+  message: 'Service unavailable: the gateway is shutting down.',
   headers: RETRY,
 };
 const LOOP = {
   status: 508,
   message:
-    'Loop detected: this gateway is among its own servers, perhaps by way of another gateway. ' +
-    'Take the entry with its address out of the configuration.',
+    'Loop detected: this gateway is configured as one of its own servers, perhaps through another gateway. ' +
+    'Remove the entry with its address from the configuration.',
 };
 const NO_ROOM = {
   status: 503,
   message:
-    'Service unavailable: there are as many sessions as http.maxSessions allows. ' +
+    'Service unavailable: the session limit (http.maxSessions) is reached. ' +
     'End one with DELETE, or try again later.',
   headers: RETRY,
 };
 const TOO_BUSY = {
   status: 503,
-  message: 'Service unavailable: too many messages of this session wait to be read. Try again later.',
+  message: 'Service unavailable: too many messages of this session are waiting. Try again later.',
   headers: { 'Retry-After': '1' },
 };
 const NO_ID = {
   status: 400,
   code: RpcCode.invalidRequest,
   message:
-    'Bad request: without an Mcp-Session-Id header only an initialize request is taken, which begins a session.',
+    'Bad request: without an Mcp-Session-Id header only an initialize request is accepted, which starts a session.',
 };
 const NO_BATCH = { status: 400, ...faultError('batch') };
 const NO_SESSION = {
   status: 404,
-  message: 'Not found: there is no such session, or it has ended. Begin a new one with initialize.',
+  message: 'Not found: the session does not exist or has ended. Start a new one with initialize.',
 };
-const NO_SSE_ID = { status: 400, message: 'Bad request: the address has no sessionId.' };
+const NO_SSE_ID = { status: 400, message: 'Bad request: the URL has no sessionId.' };
 const NO_SSE_SESSION = {
   status: 404,
-  message: 'Not found: there is no such session, or it has ended. Begin a new one with GET /sse.',
+  message: 'Not found: the session does not exist or has ended. Start a new one with GET /sse.',
 };
 const NOT_BOTH = {
   status: 406,
@@ -249,13 +249,13 @@ const NOT_EVENTS = {
 };
 const NO_STREAM = {
   status: 405,
-  message: 'Method not allowed: in this version of the protocol there is only POST.',
+  message: 'Method not allowed: this protocol version only allows POST.',
   headers: { Allow: 'POST' },
 };
 const BAD_VERSION = {
   status: 400,
   code: RpcCode.invalidRequest,
-  message: 'Bad request: the MCP-Protocol-Version header names a version that this gateway does not speak.',
+  message: 'Bad request: the MCP-Protocol-Version header names a version that this gateway does not support.',
 };
 
 function isBatch(read: Message | readonly Message[]): read is readonly Message[] {

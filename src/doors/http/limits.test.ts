@@ -137,7 +137,7 @@ test('a client that does not read is closed after a while, and is told of in the
   // The core hears of it first.
   expect(client.congested).toBe(true);
   await eventually(() => test.door.sessions === 0);
-  expect(lines.join('')).toContain('takes nothing');
+  expect(lines.join('')).toContain('does not read');
   expect(lines.join('')).not.toContain(session);
   expect(test.clients.closed).toBe(1);
 });

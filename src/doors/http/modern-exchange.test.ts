@@ -104,7 +104,7 @@ describe('a client that closes the exchange has cancelled', () => {
     );
     const { call, cancelled } = await runningCall(nextCall);
     socket.destroy();
-    expect(await cancelled).toContain('left');
+    expect(await cancelled).toContain('disconnected');
     expect(call.open).toBe(false);
     expect(modern.count).toEqual({ opened: 1, left: 1 });
   });
@@ -117,7 +117,7 @@ describe('a client that closes the exchange has cancelled', () => {
     const stream = await opened;
     await stream.next();
     stream.hangUp();
-    expect(await cancelled).toContain('left');
+    expect(await cancelled).toContain('disconnected');
   });
 
   test('and nobody else is', async () => {
@@ -251,5 +251,5 @@ test('a client that does not read is given up after a while, and its call is can
     params: { progressToken: 1, progress: 1, message: 'x'.repeat(1024 * 1024) },
   });
   for (let times = 0; times < 12; times++) call.notify(large, []);
-  expect(await cancelled).toContain('left');
+  expect(await cancelled).toContain('disconnected');
 });

@@ -104,9 +104,9 @@ export class ModernExchange {
     // Before the answer some data may wait; after it no write follows that would move it.
     if (waiting <= (this.#answered ? 0 : BACKED_UP_BYTES) || taken > this.#taken) this.#takenAt = now;
     this.#taken = taken;
-    if (now - this.#takenAt > stallMs) this.#giveUp('its client takes nothing of what waits for it');
+    if (now - this.#takenAt > stallMs) this.#giveUp('its client does not read its messages');
     else if (waiting + this.#pipe.output.writableLength > WAITING_BYTES)
-      this.#giveUp('too much waits for its client');
+      this.#giveUp('too much data is waiting for its client');
     else if (this.#answered) return;
     else if (!this.#streaming && now - this.#openedAt >= silenceMs) this.#becomeStream();
     else if (this.#streaming && waiting === 0 && now - this.#sentAt >= keepAliveMs) {
@@ -182,7 +182,7 @@ export class ModernExchange {
 
   #giveUp(why: string): void {
     if (this.#closed) return;
-    this.#host.log.warn('closed an exchange over HTTP', { why });
+    this.#host.log.warn('closed an HTTP exchange', { why });
     this.#response.destroy();
     // A pipelined response gets no close event.
     this.close();

@@ -95,7 +95,7 @@ describe('a name in Base64', () => {
     ['a control character', 'r\u0001un'],
   ])('is refused where it is %s', (_what, value) => {
     expect(fault(call(), { 'mcp-name': value })).toMatch(
-      /the Mcp-Name header is no printable ASCII, or no Base64/,
+      /the Mcp-Name header is neither printable ASCII nor Base64/,
     );
   });
 
@@ -145,7 +145,7 @@ describe('the headers of parameters', () => {
 
   test('must be there where the argument is', () => {
     expect(fault(call({ region: 'eu' }))).toBe(
-      "the header 'Mcp-Param-Region' is missing; it must say what 'arguments.region' says",
+      "the header 'Mcp-Param-Region' is missing; it must match 'arguments.region'",
     );
     expect(fault(call({ region: '' }))).toContain("'Mcp-Param-Region' is missing");
     expect(fault(call({ deep: { size: 0 } }))).toContain("'Mcp-Param-Size' is missing");
@@ -155,14 +155,14 @@ describe('the headers of parameters', () => {
   test.each([{}, { region: null }, undefined, null, [], 'text'])('must not be there for %j', (args) => {
     expect(fault(call(args))).toBeUndefined();
     expect(fault(call(args), { 'mcp-param-region': 'eu' })).toBe(
-      "the header 'Mcp-Param-Region' is there, but 'arguments.region' is not",
+      "the header 'Mcp-Param-Region' is present, but 'arguments.region' is not",
     );
   });
 
   test('are not asked for where a value fits no header', () => {
     expect(fault(call({ region: { a: 1 } }))).toBeUndefined();
     expect(fault(call({ region: { a: 1 } }), { 'mcp-param-region': '[object Object]' })).toContain(
-      'says something else',
+      'does not match',
     );
     expect(fault(call({ deep: { size: 2 ** 60 } }))).toBeUndefined();
   });
@@ -176,8 +176,8 @@ describe('the headers of parameters', () => {
 
   test('are refused where they hold invalid characters, and no value is repeated', () => {
     const said = fault(call({ region: 'geheim' }), { 'mcp-param-region': 'ge\u00e4heim' });
-    expect(said).toContain("the 'Mcp-Param-Region' header is no printable ASCII");
+    expect(said).toContain("the 'Mcp-Param-Region' header is neither printable ASCII");
     const other = fault(call({ region: 'geheim' }), { 'mcp-param-region': 'verraten' });
-    expect(other).toBe("the header 'Mcp-Param-Region' says something else than 'arguments.region'");
+    expect(other).toBe("the header 'Mcp-Param-Region' does not match 'arguments.region'");
   });
 });

@@ -95,12 +95,12 @@ function paramFault(
   const name = shown(header);
   const where = shown(`arguments.${path.join('.')}`);
   if (value === undefined || value === null)
-    return given === undefined ? undefined : `the header ${name} is there, but ${where} is not`;
+    return given === undefined ? undefined : `the header ${name} is present, but ${where} is not`;
   if (given === undefined)
-    return fitsHeader(value) ? `the header ${name} is missing; it must say what ${where} says` : undefined;
+    return fitsHeader(value) ? `the header ${name} is missing; it must match ${where}` : undefined;
   const plain = decoded(given);
   if (plain === undefined) return unreadable(name);
-  return saysSame(plain, value) ? undefined : `the header ${name} says something else than ${where}`;
+  return saysSame(plain, value) ? undefined : `the header ${name} does not match ${where}`;
 }
 
 /** Whether a client can put it in a header: there is no common spelling of larger numbers. */
@@ -135,7 +135,7 @@ const PLAIN = /^[\t\x20-\x7e]*$/;
 const MARKED = /^=\?base64\?(.*)\?=$/;
 
 function unreadable(header: string): string {
-  return `the ${header} header is no printable ASCII, or no Base64 of UTF-8 between =?base64? and ?=`;
+  return `the ${header} header is neither printable ASCII nor Base64 of UTF-8 between =?base64? and ?=`;
 }
 
 /** Header names are case-insensitive; Node gives them in lower case. */

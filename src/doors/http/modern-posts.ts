@@ -130,12 +130,12 @@ const NO_ANSWERS: PostRefusal = {
   status: 400,
   code: RpcCode.invalidRequest,
   message:
-    'Invalid request: only requests and notifications are taken. What a server asks is answered with inputResponses.',
+    'Invalid request: only requests and notifications are accepted. Answer server requests with inputResponses.',
 };
 const NO_ROOM: PostRefusal = {
   status: 503,
   code: RpcCode.internalError,
-  message: 'Service unavailable: as many requests are under way as http.maxSessions allows. Try again later.',
+  message: 'Service unavailable: the request limit (http.maxSessions) is reached. Try again later.',
   headers: { 'Retry-After': '1' },
 };
 

@@ -20,8 +20,8 @@ test('who is turned away is in the log with the reason, once for many, and never
     'test warn  refused status=401 why="wrong token" path=/mcp\n',
     'test warn  refused status=401 why="no token" path=/sse\n',
     'test warn  refused status=403 why="not our Host"\n',
-    'test warn  refused status=401 why="no Bearer before the token" path=/healthz\n',
-    'test warn  refused status=404 why="nothing is at this path" path=/mcp/\n',
+    'test warn  refused status=401 why="no Bearer scheme" path=/healthz\n',
+    'test warn  refused status=404 why="unknown path" path=/mcp/\n',
   ]);
 });
 
@@ -41,9 +41,9 @@ test('clients that come and go are in the log by the name they gave, without the
   await eventually(() => lines.length === 4);
   expect(lines).toEqual([
     'test info  client connected name=test sessions=1\n',
-    'test info  client left name=test sessions=0\n',
+    'test info  client disconnected name=test sessions=0\n',
     'test info  client connected name="a\\\\nb" sessions=1\n',
-    'test info  client left name="a\\\\nb" sessions=0\n',
+    'test info  client disconnected name="a\\\\nb" sessions=0\n',
   ]);
   for (const id of [session, new URLSearchParams(path.split('?')[1]).get('sessionId')!])
     expect(lines.join('')).not.toContain(id);

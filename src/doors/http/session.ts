@@ -18,7 +18,7 @@ export interface ClientConnection {
   idle(): Promise<void>;
   /** Answers the running requests with an error. */
   failAll(): void;
-  /** The client has left. */
+  /** The client disconnected. */
   close(): Promise<void>;
 }
 
@@ -102,8 +102,7 @@ export abstract class HttpSession {
     const taken = this.#given - waiting;
     if (waiting <= BACKED_UP_BYTES || taken > this.#taken) this.#takenAt = now;
     this.#taken = taken;
-    if (now - this.#takenAt > this.host.timeouts.stallMs)
-      this.#giveUp('it takes nothing of what waits for it');
+    if (now - this.#takenAt > this.host.timeouts.stallMs) this.#giveUp('it does not read its messages');
     else if (waiting + this.#pipe.output.writableLength > WAITING_BYTES) this.#giveUp(TOO_MUCH);
     else this.attend(now);
   }
@@ -139,7 +138,7 @@ export abstract class HttpSession {
     try {
       await this.client.close();
     } catch (error) {
-      this.host.log.error('a session over HTTP did not end well', { cause: messageOf(error) });
+      this.host.log.error('an HTTP session did not close cleanly', { cause: messageOf(error) });
     }
     this.#pipe.close();
     for (const response of this.#writing) destroyLater(response, this.host.timeouts.stallMs);
@@ -156,7 +155,7 @@ export abstract class HttpSession {
 
   #giveUp(why: string): void {
     if (this.#closing !== undefined) return;
-    this.host.log.warn('closed a session over HTTP', { why });
+    this.host.log.warn('closed an HTTP session', { why });
     for (const response of this.#writing) response.destroy();
     void this.close();
   }
@@ -169,7 +168,7 @@ export function versionIn(answer: Message): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
-const TOO_MUCH = 'too much waits for it';
+const TOO_MUCH = 'too much data is waiting for it';
 
 /** Resolves when a response has drained, finished or closed. */
 function relief(response: ServerResponse): Promise<void> {

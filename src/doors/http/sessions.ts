@@ -97,7 +97,7 @@ export class HttpSessions {
     const client = this.#clients.get(session);
     // No line for each client when the door closes.
     if (known && client && !this.#closing)
-      this.#options.log.info('client left', { name: client.name, sessions: this.size });
+      this.#options.log.info('client disconnected', { name: client.name, sessions: this.size });
     return known;
   }
 

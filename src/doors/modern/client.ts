@@ -121,7 +121,7 @@ export class ModernClient implements ModernConnection, AttemptOwner {
   leave(): void {
     for (const attempt of this.#running.members()) {
       this.ended(attempt);
-      attempt.handler?.cancel('The client has left.');
+      attempt.handler?.cancel('The client disconnected.');
     }
     this.#clients.disconnected(this);
   }

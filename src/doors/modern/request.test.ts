@@ -199,7 +199,7 @@ test('a call whose client never comes back is cancelled', async () => {
   const reason = new Promise<string | undefined>((resolve) => {
     call.runBy({ cancelled: resolve });
   });
-  expect(await reason).toMatch(/did not come back/);
+  expect(await reason).toMatch(/did not return/);
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
   expect(call.open).toBe(false);
   expect(

@@ -126,7 +126,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
 
   /** The client has not come back. */
   expire(): void {
-    this.cancel('The client did not come back with an answer.');
+    this.cancel('The client did not return with an answer.');
   }
 
   ask(request: Message, listener: AnswerListener): number {
@@ -279,7 +279,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
 
 /** The held answers exceed their limit. */
 function failLost({ peer, request }: Attempt): void {
-  const message = 'The answer came while the client was away, and there was no room to keep it.';
+  const message = 'The response arrived while the client was away, and there was no room to keep it.';
   peer.fail(request.text(Client.id), RpcCode.internalError, message);
 }
 

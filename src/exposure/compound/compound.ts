@@ -85,8 +85,7 @@ function run(
   }
   const entry = shown.get(server)?.entry;
   if (entry === undefined) {
-    const hint =
-      'It has to be defined in the configuration first; the other servers of this tool can be called.';
+    const hint = 'Add it to the configuration first; the other servers of this tool can be called.';
     refuse(
       'SERVER_UNKNOWN',
       `${name} cannot reach ${quoted(tool)}: no server ${quoted(server)} is configured.`,

@@ -198,8 +198,7 @@ export class SuiteRunner {
           return;
         }
         const mode = (verbosity as IntrospectionMode | null | undefined) ?? this.#settings.introspection;
-        const note =
-          listing.incomplete && `The list of ${source.name} is not complete: ${listing.incomplete}`;
+        const note = listing.incomplete && `The list of ${source.name} is incomplete: ${listing.incomplete}`;
         const said = mode === 'redacted' ? undefined : source.about()?.instructions;
         const instructions = printableInstructions(said, instructionsMaxChars);
         call.succeed(
@@ -228,7 +227,7 @@ export class SuiteRunner {
       'SUBTOOL_NOT_ALLOWED',
       `Subtool '${subtool}' not allowed by Switchboard (suite '${this.#entry.source.name}').`,
       {
-        hint: `Its owner limits this suite (exposedTools, hiddenTools or expose in the configuration); {"action":"introspect"} lists what is open.`,
+        hint: `The configuration limits this suite (exposedTools, hiddenTools or expose); {"action":"introspect"} lists the allowed subtools.`,
       },
     );
   }
@@ -238,7 +237,7 @@ export class SuiteRunner {
     return new SwitchboardError(
       'SUBTOOL_UNKNOWN',
       `Server '${this.#entry.source.name}' has no subtool '${subtool.slice(0, 200)}'.`,
-      { hint: didYouMean(subtool, open) ?? `{"action":"introspect"} lists what it has.` },
+      { hint: didYouMean(subtool, open) ?? `{"action":"introspect"} lists its subtools.` },
     );
   }
 }

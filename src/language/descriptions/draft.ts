@@ -19,7 +19,7 @@ export function draft({ server, about, tools }: DraftOptions): string {
   const title = cut(titleOf(about) ?? server, MAX_TITLE);
   const head = [
     `# ${title}`,
-    `You use the MCP server "${printableLine(server)}" for somebody.`,
+    `You use the MCP server "${printableLine(server)}" on behalf of a user.`,
     HOW,
     ...ownWords(about),
   ];
@@ -33,11 +33,11 @@ const MAX_OWN_WORDS = 2000;
 const MAX_SENTENCE = 160;
 
 const HOW = [
-  '- Choose the fewest calls that do what was asked, by the descriptions of the tools.',
-  '- Find out names, ids and paths by tools that read; do not guess them. Look at a thing before you change it.',
-  '- Give every required argument, in the form its schema wants. Leave out optional ones that the request says nothing about.',
+  '- Make as few calls as the request needs; choose them by the tool descriptions.',
+  '- Look up names, ids and paths with tools that read; do not guess them. Read a thing before you change it.',
+  '- Pass every required argument in the form its schema requires. Omit optional ones that the request does not mention.',
   '- If a call is refused, read why, correct it and try once more; then say what went wrong.',
-  '- Answer with the result itself, and with the names, ids or links that are needed to go on with it.',
+  '- Answer with the result itself and the names, ids or links needed to continue from it.',
 ].join('\n');
 
 /** What a server says on how to use it, as a section; empty where it says nothing. */

@@ -148,7 +148,7 @@ describe('a draft', () => {
       'Tools that may destroy something: only where the request asks for exactly that\n\n- clear\n',
       'Tools that do not say whether they change something: judge by what they are for\n\n- sync: Syncs.\n',
     ]);
-    expect(told).toMatch(/^# Team notes\n\nYou use the MCP server "notes" for somebody\.\n/);
+    expect(told).toMatch(/^# Team notes\n\nYou use the MCP server "notes" on behalf of a user\.\n/);
   });
 
   test('is there for a server that has never run', () => {

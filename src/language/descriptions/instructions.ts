@@ -46,7 +46,7 @@ async function libraryInstructions(
 
 /** There are many releases of a server, and the user may have hidden some tools. */
 const TRUST_THE_LIST =
-  'Tools may be missing or named otherwise than here. The list you are given is right: take the tool of it that does the same.';
+  'Tools may be missing or have other names than in this text. The list you are given is authoritative: use the tool in it that does the same.';
 
 async function readInstructions(server: string, file: string): Promise<string> {
   try {

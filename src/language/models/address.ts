@@ -28,7 +28,7 @@ function addressOf(text: string): URL {
   // The address is not repeated: it may hold a password.
   throw new SwitchboardError(
     'LANGUAGE_BAD_ADDRESS',
-    'The address of the model is no http(s) URL without a password.',
+    'The model address is not an http(s) URL, or it contains a password.',
     {
       hint: 'Correct "baseUrl" under "language" of the server, or SWITCHBOARD_LANGUAGE_BASE_URL, ANTHROPIC_BASE_URL, OPENAI_BASE_URL.',
     },

@@ -11,7 +11,7 @@ export function bounded(response: Response, endpoint: Endpoint): Response {
     transform(chunk, controller) {
       read += chunk.byteLength;
       if (read > LIMIT) {
-        controller.error(badOutput(endpoint, `gave an answer of more than ${LIMIT / 1024 / 1024} MB`));
+        controller.error(badOutput(endpoint, `sent a response larger than ${LIMIT / 1024 / 1024} MB`));
       } else controller.enqueue(chunk);
     },
   });

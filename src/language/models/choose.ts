@@ -65,7 +65,7 @@ async function theHost(ask: AskClient | undefined, name: string | undefined): Pr
   }
   throw new SwitchboardError(
     'LANGUAGE_NO_MODEL',
-    'There is no model for plain words: no key is set, and this client does not lend its own (sampling with tools).',
+    'No language model is available: no API key is set, and this client does not offer its own model (sampling with tools).',
     {
       hint: 'Set ANTHROPIC_API_KEY, or "model" and "apiKey" or "baseUrl" under "language" of the server, or use a client that supports sampling with tools.',
     },
@@ -73,8 +73,8 @@ async function theHost(ask: AskClient | undefined, name: string | undefined): Pr
 }
 
 function noName(url: URL): SwitchboardError {
-  return new SwitchboardError('LANGUAGE_MODEL_MISSING', `It is not said which model to use at ${url.host}.`, {
-    hint: 'Set "model" under "language" of the server, or SWITCHBOARD_LANGUAGE_MODEL; for a model of Anthropic behind a proxy, "provider": "anthropic" will do.',
+  return new SwitchboardError('LANGUAGE_MODEL_MISSING', `No model is set for ${url.host}.`, {
+    hint: 'Set "model" under "language" of the server, or SWITCHBOARD_LANGUAGE_MODEL; for an Anthropic model behind a proxy, "provider": "anthropic" is enough.',
   });
 }
 
@@ -89,7 +89,7 @@ function sendable(key: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new SwitchboardError(
     'LANGUAGE_KEY_REFUSED',
-    'The key for the model has characters that no key has.',
+    'The API key for the model contains invalid characters.',
     {
       hint: 'Copy it again: "apiKey" under "language" of the server, ANTHROPIC_API_KEY or OPENAI_API_KEY.',
     },

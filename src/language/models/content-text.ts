@@ -17,7 +17,7 @@ export function contentText(block: JsonObject): string {
         : unseen(`The resource ${text(inner.uri)}`, inner.mimeType, inner.blob);
     }
     default:
-      return `[The result has a part of the kind '${text(block.type)}' that you cannot read.]`;
+      return `[The result has a part of type '${text(block.type)}' that you cannot read.]`;
   }
 }
 

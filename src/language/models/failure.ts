@@ -31,7 +31,7 @@ export function failureOf(endpoint: Endpoint, refusal: ModelRefusal): Switchboar
       'LANGUAGE_QUOTA',
       `${who} has no quota or credit left for this key (${told}).`,
       {
-        hint: `Add credit where the key is from, or ${ANOTHER_MODEL}.`,
+        hint: `Add credit at the provider of the key, or ${ANOTHER_MODEL}.`,
       },
     );
   }
@@ -42,9 +42,13 @@ export function failureOf(endpoint: Endpoint, refusal: ModelRefusal): Switchboar
     });
   }
   if (status === 413 || isTooLong(refusal)) {
-    return new SwitchboardError('LANGUAGE_TOO_LONG', `${who} was given more than it can read (${told}).`, {
-      hint: 'Ask for less at a time, let it use fewer tools (exposedTools, hiddenTools of the server), or use a model that reads more.',
-    });
+    return new SwitchboardError(
+      'LANGUAGE_TOO_LONG',
+      `${who} received more input than it can read (${told}).`,
+      {
+        hint: 'Ask for less at a time, let it use fewer tools (exposedTools, hiddenTools of the server), or use a model with a larger context window.',
+      },
+    );
   }
   const passes = passingReason(status, kinds);
   if (passes === undefined) {
@@ -53,8 +57,8 @@ export function failureOf(endpoint: Endpoint, refusal: ModelRefusal): Switchboar
     });
   }
   const code = passes === 'it failed' ? 'LANGUAGE_FAILED' : 'LANGUAGE_OVERLOADED';
-  const error = new SwitchboardError(code, `${who} did not answer: ${passes} (${told}).`, {
-    hint: `Try again in a while, or ${ANOTHER_MODEL}.`,
+  const error = new SwitchboardError(code, `${who} did not respond: ${passes} (${told}).`, {
+    hint: `Try again later, or ${ANOTHER_MODEL}.`,
   });
   return new TransientFailure(`${passes} (status ${status})`, error, waitAsked(refusal.headers));
 }
@@ -78,7 +82,7 @@ export function brokenOff(endpoint: Endpoint, cause?: unknown): SwitchboardError
   const why = cause === undefined ? '' : ` (${codeOf(cause)})`;
   return new SwitchboardError(
     'LANGUAGE_BROKEN_OFF',
-    `${nameOf(endpoint)} broke off in the middle of its answer${why}.`,
+    `${nameOf(endpoint)} closed the connection in the middle of its response${why}.`,
     { hint: 'Try again.', cause },
   );
 }
@@ -94,7 +98,7 @@ export function badOutput(endpoint: Endpoint, what: string): SwitchboardError {
 export function keyMissing({ provider, model, url }: Omit<Endpoint, 'apiKey'>): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_KEY_MISSING',
-    `There is no key for model '${model}' at ${url.host}.`,
+    `No API key is set for model '${model}' at ${url.host}.`,
     {
       hint: `Set ${KEY_VARIABLE[provider]} or "apiKey" under "language" of the server, or ${ANOTHER_MODEL}.`,
     },
@@ -104,7 +108,7 @@ export function keyMissing({ provider, model, url }: Omit<Endpoint, 'apiKey'>): 
 const KEY_VARIABLE = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
 const MODEL_VARIABLE = 'SWITCHBOARD_LANGUAGE_MODEL';
 const URL_VARIABLE = 'SWITCHBOARD_LANGUAGE_BASE_URL';
-const ANOTHER_MODEL = 'name another model in "model" ("host" is the one of the client)';
+const ANOTHER_MODEL = 'set another model as "model" ("host" uses the model of the client)';
 
 function nameOf({ model, url }: Endpoint): string {
   return `Model '${model}' at ${url.host}`;
@@ -115,11 +119,11 @@ function keyRefused(endpoint: Endpoint, status: number): SwitchboardError {
   // What the API says about a key is not repeated: some repeat a part of the key.
   return new SwitchboardError(
     'LANGUAGE_KEY_REFUSED',
-    `${nameOf(endpoint)} refused the key (status ${status}).`,
+    `${nameOf(endpoint)} rejected the API key (status ${status}).`,
     {
       hint:
         `Check ${KEY_VARIABLE[endpoint.provider]} or "apiKey" under "language" of the server` +
-        `${status === 403 ? ', and that the key may use this model' : ''}.`,
+        `${status === 403 ? ', and that the key has access to this model' : ''}.`,
     },
   );
 }
@@ -137,7 +141,7 @@ function isTooLong({ status, kinds, message = '' }: ModelRefusal): boolean {
 /** Undefined: it would be the same the next time. */
 function passingReason(status: number, kinds: readonly string[]): string | undefined {
   if (status === 529 || status === 503 || kinds.includes('overloaded_error')) return 'it is overloaded';
-  if (status === 429) return 'it is asked too often';
+  if (status === 429) return 'its rate limit is exceeded';
   if (status === 408 || (status >= 500 && status !== 501)) return 'it failed';
   return undefined;
 }

@@ -87,8 +87,8 @@ function stopOf(reason: unknown, calling: boolean): ModelReply['stop'] {
 function badAnswer(): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_BAD_OUTPUT',
-    'The client answered sampling/createMessage with something that is no turn of a model.',
-    { hint: `This is a fault of the client. ${OWN_MODEL}` },
+    'The response of the client to sampling/createMessage is not a valid model message.',
+    { hint: `This is a bug in the client. ${OWN_MODEL}` },
   );
 }
 
@@ -99,7 +99,7 @@ function reasonOf(error: unknown): unknown {
   if (!(error instanceof ServerError)) return error;
   const { rpcCode, message } = error;
   if (rpcCode === REJECTED || /\b(rejected|denied|declined)\b/i.test(message)) {
-    return new SwitchboardError('LANGUAGE_REFUSED', 'The client refused to let its model be used for this.', {
+    return new SwitchboardError('LANGUAGE_REFUSED', 'The client refused to use its model for this request.', {
       hint: `Allow it in the client when it asks. ${OWN_MODEL}`,
       cause: error,
     });
@@ -112,4 +112,4 @@ function reasonOf(error: unknown): unknown {
 }
 
 const OWN_MODEL =
-  'Or use a model of your own: set ANTHROPIC_API_KEY, or "model" and "apiKey" or "baseUrl" under "language" of the server.';
+  'Or use your own model: set ANTHROPIC_API_KEY, or "model" and "apiKey" or "baseUrl" under "language" of the server.';

@@ -104,7 +104,7 @@ class Speaker {
 
   #take(text: string, heard: OpenaiReply): void {
     const piece = parsed(text);
-    if (!isJsonObject(piece)) throw badOutput(this.#endpoint, 'sent an answer that is not JSON');
+    if (!isJsonObject(piece)) throw badOutput(this.#endpoint, 'sent a response that is not JSON');
     // An answer can begin well and then fail.
     if (piece.error !== undefined && piece.error !== null) {
       const said = saidIn(piece);

@@ -32,8 +32,8 @@ export function readFolderState(folder: string): FolderState {
   try {
     return stateOf(folder);
   } catch (cause) {
-    throw new SwitchboardError('WRAP_UNREADABLE', `${folder} cannot be looked at: ${messageOf(cause)}`, {
-      hint: 'Check the rights of the folder and of what is in it.',
+    throw new SwitchboardError('WRAP_UNREADABLE', `${folder} cannot be read: ${messageOf(cause)}`, {
+      hint: 'Check the permissions of the folder and its contents.',
       cause,
     });
   }

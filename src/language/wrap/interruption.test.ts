@@ -167,7 +167,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
       }
       expect(error).toMatchObject({
         code: 'WRAP_FAILED',
-        hint: expect.stringContaining('It is as it was') as string,
+        hint: expect.stringContaining('The folder is unchanged') as string,
       });
       expect(snapshot(folder)).toEqual(before);
     });
@@ -180,7 +180,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
     const { error } = withTrouble(readOnlyFrom, () => wrapIt(folder));
     expect(error).toMatchObject({
       code: 'WRAP_FAILED',
-      hint: expect.stringContaining('and unwrap it') as string,
+      hint: expect.stringContaining('then unwrap it') as string,
     });
     unwrapFolder(folder);
     expect(snapshot(folder)).toEqual(before);

@@ -27,7 +27,7 @@ function passOn(command) {
 export function wrapperScript(server: string, launch: WrapperLaunch): string {
   const body = launch.kind === 'installed' ? installed(launch.program) : fetched(launch);
   return `// The server ${ascii(JSON.stringify(server))} behind one tool, natural_language: a model reads CLAUDE.md and uses the tools of the server.
-// \`switchboard wrap\` wrote this; \`switchboard unwrap\` puts everything back. How the server itself is started stands in
+// \`switchboard wrap\` wrote this; \`switchboard unwrap\` puts everything back. The command of the server itself is in
 // original/.mcp.json, and the settings of the model are the arguments in .mcp.json.
 ${body}`;
 }
@@ -71,9 +71,9 @@ function ofWindows() {
 ${PASS_ON}
 function isNotThere() {
   process.stderr.write(
-    \`\${script}: Switchboard is needed and is not on this machine: not as \${usual}, not in the project, and not as the command mcp-switchboard.\\n\` +
+    \`\${script}: Switchboard not found: not at \${usual}, not in the project, and not as the command mcp-switchboard.\\n\` +
       '  Install it: npm install -g mcp-switchboard\\n' +
-      \`  Or have the server as it was: npx mcp-switchboard unwrap \${JSON.stringify(folder)}\\n\`,
+      \`  Or restore the server: npx mcp-switchboard unwrap \${JSON.stringify(folder)}\\n\`,
   );
 }
 `;
@@ -94,7 +94,7 @@ passOn(command);
 ${PASS_ON}
 function isNotThere(error) {
   process.stderr.write(
-    \`\${script}: Switchboard cannot be started by \${command}: \${error.message}\\n\` +
+    \`\${script}: could not start Switchboard with \${command}: \${error.message}\\n\` +
       '  Install it: npm install -g mcp-switchboard\\n' +
       \`  Then wrap the server again: switchboard unwrap \${JSON.stringify(folder)}, and switchboard wrap.\\n\`,
   );

@@ -30,7 +30,7 @@ export function unwrapFolder(folder: string, options: UnwrapOptions = {}): Unwra
     for (const step of unwrapSteps(folder, options, (file) => void kept.push(file))) step.run();
   } catch (cause) {
     throw new SwitchboardError('UNWRAP_FAILED', `${folder} could not be put back: ${messageOf(cause)}`, {
-      hint: 'Check the rights of the folder, and unwrap it again.',
+      hint: 'Check the permissions of the folder, then unwrap it again.',
       cause,
     });
   }
@@ -46,7 +46,7 @@ export function refuseToUnwrap(folder: string): void {
   if (kind !== 'wrapped') return;
   if (script!.isChanged)
     refuse(
-      `${script!.file} was changed since it was written, and would be lost.`,
+      `${script!.file} was changed after it was written; the changes would be lost.`,
       'Keep a copy of it, or unwrap with --force.',
     );
   const changes = isThere(places.config)
@@ -54,8 +54,8 @@ export function refuseToUnwrap(folder: string): void {
     : [];
   if (changes.length > 0)
     refuse(
-      `${places.config} was changed since it was written: ${changes.join(', ')}. That would be lost.`,
-      `Make the same change in ${places.originalConfig}, which takes its place, and unwrap with --force.`,
+      `${places.config} was changed after it was written: ${changes.join(', ')}. These changes would be lost.`,
+      `Make the same change in ${places.originalConfig}, which replaces it, then unwrap with --force.`,
     );
 }
 

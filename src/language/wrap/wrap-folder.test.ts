@@ -170,7 +170,7 @@ describe('what is in the way is not touched', () => {
   ])('%s', (_, files: Record<string, string>) => {
     const folder = folderWith(files);
     const before = snapshot(folder);
-    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/is there already/);
+    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/already exists/);
     expect(snapshot(folder)).toEqual(before);
     unwrapFolder(folder, { force: true });
     expect(snapshot(folder)).toEqual(before);
@@ -182,7 +182,7 @@ describe('what is in the way is not touched', () => {
       .slice(0, 6)
       .forEach((step) => step.run());
     fs.mkdirSync(join(folder, 'original'));
-    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/original is there already/);
+    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/original already exists/);
     expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'original', 'server.js']);
   });
 
@@ -195,7 +195,7 @@ describe('what is in the way is not touched', () => {
 
   test.each<[string, (path: string) => void]>([
     ['a folder', (path) => fs.mkdirSync(path)],
-    ['a link to nowhere', (path) => fs.symlinkSync('nowhere.md', path)],
+    ['a broken link', (path) => fs.symlinkSync('nowhere.md', path)],
     ['a link to itself', (path) => fs.symlinkSync('CLAUDE.md', path)],
   ])('%s in the place of CLAUDE.md is refused: no model could be told it', (_, make) => {
     const folder = folderWith();
@@ -211,7 +211,7 @@ describe('what is in the way is not touched', () => {
     const folder = folderWith();
     wrapFolder(planFor(folder, '# Ours\n'));
     const before = snapshot(folder);
-    expect(() => wrapFolder(planFor(folder, '# Others\n'))).toThrow(/is wrapped already/);
+    expect(() => wrapFolder(planFor(folder, '# Others\n'))).toThrow(/is already wrapped/);
     expect(snapshot(folder)).toEqual(before);
   });
 
@@ -269,7 +269,7 @@ describe('what was changed since', () => {
     wrapFolder(planFor(folder, '# Ours\n'));
     change(folder, CONFIG, (text) => text.replace('Remembers.', 'Remembers all.'));
     const wrapped = snapshot(folder);
-    expect(() => unwrapFolder(folder)).toThrow(/was changed since it was written: description\./);
+    expect(() => unwrapFolder(folder)).toThrow(/was changed after it was written: description\./);
     expect(snapshot(folder)).toEqual(wrapped);
     unwrapFolder(folder, { force: true });
     expect(snapshot(folder)).toEqual(before);

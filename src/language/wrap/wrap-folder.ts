@@ -47,8 +47,8 @@ export function wrapFolder(plan: WrapPlan): void {
     if (cause instanceof SwitchboardError && isTidy) throw cause;
     throw new SwitchboardError('WRAP_FAILED', `${plan.folder} could not be changed: ${messageOf(cause)}`, {
       hint: isTidy
-        ? 'It is as it was. Check the rights of the folder and the space on the disk.'
-        : 'The server works as before, but something of the wrapper is left. Check the rights of the folder, and unwrap it.',
+        ? 'The folder is unchanged. Check its permissions and the free disk space.'
+        : 'The server works as before, but parts of the wrapper are left. Check the permissions of the folder, then unwrap it.',
       cause,
     });
   }
@@ -86,7 +86,7 @@ export function refuseToWrap(folder: string, server: string): void {
   const refuse = (message: string, hint: string): never => {
     throw new SwitchboardError('WRAP_REFUSED', message, { hint });
   };
-  if (state.kind === 'wrapped') refuse(`${folder} is wrapped already.`, 'Unwrap it first.');
+  if (state.kind === 'wrapped') refuse(`${folder} is already wrapped.`, 'Unwrap it first.');
   if (lstatSync(config, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     refuse(
       `${config} is a link to another file.`,
@@ -94,18 +94,15 @@ export function refuseToWrap(folder: string, server: string): void {
     );
   if (!isFile(config)) refuse(`${config} is not a regular file.`, 'Only a regular file can be wrapped.');
   if (isThere(original) && !state.ownsOriginal)
-    refuse(
-      `${original} is there already.`,
-      'Give it another name: the definition of the server is kept there.',
-    );
+    refuse(`${original} already exists.`, 'Rename it: the definition of the server is kept there.');
   if (isThere(instructions) && !leadsToFile(instructions))
     refuse(
       `${instructions} is not a file, nor a link to one.`,
-      'Put a file there, or take it away: it says what the model is told.',
+      'Put a file there or remove it: it holds the instructions for the model.',
     );
   const script = join(folder, scriptName(server));
   if (isThere(script) && state.script?.file !== script)
-    refuse(`${script} is there already.`, 'Give it another name: the wrapper of the server goes there.');
+    refuse(`${script} already exists.`, 'Rename it: the wrapper of the server goes there.');
 }
 
 function leadsToFile(path: string): boolean {

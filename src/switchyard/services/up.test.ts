@@ -238,7 +238,7 @@ depends_on = ["worker", "api"]
     expect(outcomeOf(result, 'web').result).toBe('ready');
     expect(outcomeOf(result, 'api')).toMatchObject({
       result: 'not-started',
-      message: '"api" could not be started: there is no command "no-such-program-at-all" (ENOENT).',
+      message: '"api" could not be started: command not found: "no-such-program-at-all" (ENOENT).',
       details: ['Install it, or correct services.api.command in switchyard.toml.'],
     });
     expect(Object.keys(yard.services())).toEqual(['current::web']);

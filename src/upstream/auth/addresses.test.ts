@@ -129,7 +129,7 @@ test('a server typed without https may be read, but gets no secrets', async () =
 
 test('an address without a host is named by its kind', async () => {
   const guarding = guard('https://mcp.example.com/mcp');
-  const message = 'The server leads the login to a file: address, which is not https.';
+  const message = 'The server points the login to a file: address, which is not https.';
   await expect(guarding.checkEndpoint(new URL('file:///etc/passwd'))).rejects.toMatchObject({ message });
   await expect(guarding.checkDocument(new URL('file:///etc/passwd'))).rejects.toMatchObject({ message });
 });

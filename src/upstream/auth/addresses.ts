@@ -41,7 +41,7 @@ export function createAddressGuard(typed: URL, resolve: Resolve = addressesOf): 
     const usable = await allowed();
     const good = addresses.filter(({ address }) => usable.includes(reachOf(address)));
     if (good.length === 0)
-      throw refused(hostname, 'leads into a network that the configured address is not in');
+      throw refused(hostname, 'resolves to a different network than the configured address');
     return good;
   };
   const checkHost = async (url: URL): Promise<void> => {
@@ -54,7 +54,7 @@ export function createAddressGuard(typed: URL, resolve: Resolve = addressesOf): 
         if (error instanceof SwitchboardError) throw error;
       });
     } else if (host !== typedHost && !(await allowed()).includes(reachOf(host)))
-      throw refused(url.host, 'is in a network that the configured address is not in');
+      throw refused(url.host, 'is on a different network than the configured address');
   };
   const isSecure = (url: URL): boolean =>
     url.protocol === 'https:' ||
@@ -78,8 +78,8 @@ function placeOf({ host, protocol }: URL): string {
 }
 
 function refused(where: string, why: string): SwitchboardError {
-  return new SwitchboardError('ADDRESS_REFUSED', `The server leads the login to ${where}, which ${why}.`, {
-    hint: 'Ask whoever runs the server; nothing was sent there.',
+  return new SwitchboardError('ADDRESS_REFUSED', `The server points the login to ${where}, which ${why}.`, {
+    hint: 'Nothing was sent there. Contact the operator of the server.',
   });
 }
 

@@ -379,7 +379,7 @@ test.each<[string, Partial<AuthServerSettings>, string]>([
   [
     'a token that no header can hold',
     { tokenFault: { status: 200, body: '{"access_token":"a\\nb","token_type":"Bearer"}' } },
-    'cannot be sent',
+    'unsupported type of token',
   ],
 ])('an issuer that answers with %s makes one clear error', async (_, settings, said) => {
   const server = await start(settings);
@@ -403,7 +403,7 @@ test('a server that cannot be reached is named', async () => {
   await server.close();
   await expect(login(by(`${server.url}?key=secret-in-query`))).rejects.toMatchObject({
     code: 'AUTH_UNREACHABLE',
-    message: `${server.url} could not be asked: ECONNREFUSED.`,
+    message: `Request to ${server.url} failed: ECONNREFUSED.`,
   });
 });
 

@@ -101,10 +101,10 @@ function checkProof(server: string, { issuer, metadata }: Discovered): void {
 
 function noFlow(server: string, issuer: string, cause?: unknown): SwitchboardError {
   const message =
-    `There is no way to log in to server '${server}': its issuer ${issuer} does not offer the authorization ` +
+    `Cannot log in to server '${server}': its issuer ${issuer} does not offer the authorization ` +
     'code flow with PKCE (S256).';
   return new SwitchboardError('AUTH_FAILED', message, {
-    hint: 'If the server takes another kind of token, put it into "headers" of its entry.',
+    hint: 'If the server accepts another kind of token, set it under "headers" in its entry.',
     cause,
   });
 }
@@ -161,7 +161,7 @@ async function returned(
   let stop: (() => void) | undefined;
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const message = `Nobody logged in to ${JSON.stringify(server)} within ${Math.round(timeoutMs / 1000)} s.`;
+      const message = `The login to ${JSON.stringify(server)} timed out after ${Math.round(timeoutMs / 1000)} s.`;
       reject(new SwitchboardError('AUTH_TIMEOUT', message, { hint: 'Run the command again.' }));
     }, timeoutMs);
     stop = () => reject(stopped(server));
@@ -213,7 +213,7 @@ async function redeem(
     throw new SwitchboardError(
       'AUTH_FAILED',
       `The login to ${JSON.stringify(server)} failed at ${issuer}: ${reasonOf(error)}.`,
-      { hint: 'Try again; if it stays so, ask whoever runs the server.' },
+      { hint: 'Try again. If it keeps failing, contact the operator of the server.' },
     );
   }
 }
@@ -227,12 +227,12 @@ function refusal(server: string, params: URLSearchParams): SwitchboardError {
       'AUTH_DENIED',
       `The login to ${JSON.stringify(server)} was refused: ${why}.`,
       {
-        hint: 'Run the command again and agree in the browser.',
+        hint: 'Run the command again and approve the login in the browser.',
       },
     );
   }
   return new SwitchboardError('AUTH_FAILED', `The login to ${JSON.stringify(server)} failed: ${why}.`, {
-    hint: code === 'invalid_scope' ? 'Give another "scope" under "oauth".' : 'Run the command again.',
+    hint: code === 'invalid_scope' ? 'Set another "scope" under "oauth".' : 'Run the command again.',
   });
 }
 
@@ -248,7 +248,7 @@ function checkDescription(address: string | undefined): void {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol === 'https:' && url.pathname !== '/') return;
   throw new SwitchboardError('AUTH_CLIENT', '"clientMetadataUrl" is not an https address with a path.', {
-    hint: 'Issuers fetch the description of the client there; leave it out to be registered instead.',
+    hint: 'Issuers fetch the client metadata from it. Omit it to register the client instead.',
   });
 }
 

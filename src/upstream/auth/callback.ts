@@ -40,7 +40,7 @@ export async function openCallback({ port, preferred, state }: CallbackOptions):
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const asked = readRequest(request, actual);
       if (asked === undefined) {
-        send(response, 404, { ok: false, text: 'There is nothing here.' });
+        send(response, 404, { ok: false, text: 'Not found.' });
         return;
       }
       if (taken || !isSame(asked.get('state') ?? '', state)) {
@@ -81,7 +81,8 @@ async function listen(
   const problem = await tryPort(server, port ?? 0);
   if (problem === undefined) return;
   throw new SwitchboardError('AUTH_PORT', `The login cannot listen on ${HOST}:${port ?? 0}: ${problem}.`, {
-    hint: port === undefined ? undefined : 'End what uses that port, or give another "callbackPort".',
+    hint:
+      port === undefined ? undefined : 'Stop the program that uses that port, or set another "callbackPort".',
   });
 }
 

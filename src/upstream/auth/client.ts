@@ -34,8 +34,8 @@ async function register(
   scope: string | undefined,
 ): Promise<KnownClient> {
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
-    throw new SwitchboardError('AUTH_CLIENT', `${issuer} registers no clients by itself.`, {
-      hint: `Register one there, with the redirect address http://127.0.0.1/callback, and give its id to the server ${JSON.stringify(server)} as "oauth": { "clientId": "…" }.`,
+    throw new SwitchboardError('AUTH_CLIENT', `${issuer} does not support dynamic client registration.`, {
+      hint: `Register a client there with the redirect URI http://127.0.0.1/callback, and set its id for the server ${JSON.stringify(server)} as "oauth": { "clientId": "…" }.`,
     });
   }
   try {
@@ -69,11 +69,11 @@ async function register(
   } catch (error) {
     const why =
       error instanceof RegistrationRejectedError
-        ? `it answered with status ${error.status}`
+        ? `it responded with status ${error.status}`
         : reasonOf(error);
     // Without its cause, which holds all that was sent and answered.
-    throw new SwitchboardError('AUTH_CLIENT', `${issuer} did not register us as a client: ${why}.`, {
-      hint: 'Register a client there yourself, and give its id as "oauth": { "clientId": "…" }.',
+    throw new SwitchboardError('AUTH_CLIENT', `${issuer} did not register Switchboard as a client: ${why}.`, {
+      hint: 'Register a client there yourself, and set its id as "oauth": { "clientId": "…" }.',
     });
   }
 }

@@ -58,13 +58,13 @@ export async function discoverIssuer(
   const issuer = named ?? url.origin;
   const metadata = await issuerMetadata(around, issuer);
   if (metadata === undefined && named !== undefined) {
-    throw failure(server, `${issuer}, which issues its logins, does not say how`);
+    throw failure(server, `its issuer ${issuer} does not publish how`);
   }
   if (metadata === undefined && answer.status !== 401) {
     throw new SwitchboardError(
       'AUTH_NOT_ASKED',
-      `The server ${JSON.stringify(server)} asks for no login (it answered with status ${answer.status}).`,
-      { hint: 'Check its url; if it needs a token of another kind, give it under "headers".' },
+      `The server ${JSON.stringify(server)} does not require a login (it responded with status ${answer.status}).`,
+      { hint: 'Check its url; if it needs another kind of token, set it under "headers".' },
     );
   }
   return {
@@ -144,10 +144,10 @@ export async function resourceMetadata(
     try {
       const about = await discoverOAuthProtectedResourceMetadata(url, place, fetch);
       if (checkResourceAllowed({ requestedResource: url, configuredResource: about.resource })) return about;
-      throw failure(server, 'what it publishes about its login is about another server');
+      throw failure(server, 'its login metadata is for another server');
     } catch (error) {
       if (error instanceof SwitchboardError) throw error;
-      log.debug('the server publishes nothing usable about its login here', {
+      log.debug('no usable login metadata at this address', {
         server,
         reason: messageOf(error),
       });
@@ -161,7 +161,7 @@ export async function issuerMetadata(
   { server, guard, fetch }: DiscoveryContext,
   issuer: string,
 ): Promise<AuthorizationServerMetadata | undefined> {
-  if (!URL.canParse(issuer)) throw failure(server, 'its issuer is not an address');
+  if (!URL.canParse(issuer)) throw failure(server, 'its issuer is not a URL');
   await guard.checkDocument(new URL(issuer));
   let metadata: AuthorizationServerMetadata | undefined;
   try {
@@ -170,8 +170,8 @@ export async function issuerMetadata(
     if (error instanceof SwitchboardError) throw error;
     const why =
       error instanceof IssuerMismatchError
-        ? `${issuer} says that it is another issuer`
-        : `${issuer} gives no usable description of itself`;
+        ? `${issuer} identifies itself as another issuer`
+        : `${issuer} publishes no usable metadata`;
     throw failure(server, why, error);
   }
   const endpoints = [
@@ -194,8 +194,8 @@ export function isSameIssuer(one: string, other: string): boolean {
 function failure(server: string, why: string, cause?: unknown): SwitchboardError {
   return new SwitchboardError(
     'AUTH_DISCOVERY',
-    `Nobody can log in to the server ${JSON.stringify(server)}: ${why}.`,
-    { hint: 'Ask whoever runs the server.', cause },
+    `Cannot log in to the server ${JSON.stringify(server)}: ${why}.`,
+    { hint: 'Contact the operator of the server.', cause },
   );
 }
 

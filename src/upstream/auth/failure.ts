@@ -8,11 +8,11 @@ import { IssuerMismatchError, OAuthError } from './oauth.ts';
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof SwitchboardError) return error.message.replace(/\.$/, '');
-  if (error instanceof IssuerMismatchError) return 'the answer comes from another issuer';
+  if (error instanceof IssuerMismatchError) return 'the response comes from another issuer';
   const status = error instanceof Error ? /^HTTP (\d{3})/.exec(error.message)?.[1] : undefined;
-  if (status !== undefined) return `it answered with status ${status}`;
-  if (error instanceof OAuthError) return `it answered ${codeOf(error.code)}`;
-  return 'its answer is not usable';
+  if (status !== undefined) return `it responded with status ${status}`;
+  if (error instanceof OAuthError) return `it responded with ${codeOf(error.code)}`;
+  return 'its response is not usable';
 }
 
 /** An error code as it may be shown, for example access_denied. */

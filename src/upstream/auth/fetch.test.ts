@@ -60,7 +60,7 @@ test.each<[string, RequestListener]>([
 ])('whoever %s is not waited for without end', async (_, answer) => {
   const url = await serve(answer);
   await expect(fetchFor(url, undefined, 200)(url)).rejects.toEqual(
-    unreachable('no full answer within 0.2 s'),
+    unreachable('no complete response within 0.2 s'),
   );
 });
 
@@ -82,7 +82,7 @@ test('an answer that breaks off is none, and no error shows the query', async ()
     response.write('half', () => response.destroy());
   });
   const failure: unknown = await fetchFor(url)(url).catch((error: unknown) => error);
-  expect(failure).toEqual(unreachable('could not be asked'));
+  expect(failure).toEqual(unreachable('failed: '));
   expect((failure as Error).message).not.toContain('secret-in-query');
 });
 

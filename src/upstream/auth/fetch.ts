@@ -25,7 +25,7 @@ export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, ti
     const url = new URL(address);
     const ending = new AbortController();
     const stop = (): void => ending.abort(new Error('it was stopped'));
-    const late = new Error(`no full answer within ${timeoutMs / 1000} s`);
+    const late = new Error(`no complete response within ${timeoutMs / 1000} s`);
     const timer = setTimeout(() => ending.abort(late), timeoutMs);
     if (signal?.aborted === true) stop();
     signal?.addEventListener('abort', stop, { once: true });
@@ -52,7 +52,7 @@ function endOf(signal: AbortSignal): Promise<never> {
 
 /** Without the query, which may hold secrets. */
 function unreachable({ origin, pathname }: URL, why: string): SwitchboardError {
-  return new SwitchboardError('AUTH_UNREACHABLE', `${origin}${pathname} could not be asked: ${why}.`, {
+  return new SwitchboardError('AUTH_UNREACHABLE', `Request to ${origin}${pathname} failed: ${why}.`, {
     hint: 'Check the network, and try again.',
   });
 }
@@ -126,7 +126,7 @@ async function collect(answer: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`its answer is larger than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new Error(`its response is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -140,7 +140,7 @@ function asResponse({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer)
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) kept.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  if (statusCode < 200 || statusCode > 599) throw new Error(`it answered with status ${statusCode}`);
+  if (statusCode < 200 || statusCode > 599) throw new Error(`it responded with status ${statusCode}`);
   return new Response(BODILESS.has(statusCode) ? null : new Uint8Array(bytes), {
     status: statusCode,
     headers: kept,

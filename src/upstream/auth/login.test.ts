@@ -155,7 +155,7 @@ test('a revoked login is over: its tokens go, and the client stays for the next 
   expect(await one.authorization()).toBeUndefined();
   expect(stored()).toMatchObject({ client: { kind: 'registered' } });
   expect(stored().tokens).toBeUndefined();
-  expect(warnings()).toEqual([expect.stringContaining('the login is over')]);
+  expect(warnings()).toEqual([expect.stringContaining('the login has expired')]);
   expect(warnings()[0]).toContain('invalid_grant');
   expect(await one.renewed(refused, undefined)).toEqual(PERSON);
   expect(server.counts.refreshes).toBe(1);
@@ -177,7 +177,7 @@ test('an issuer in trouble costs nothing but time: the tokens are kept, and the 
   const refused = await one.authorization();
   server.revokeAll('access');
   server.settings.tokenFault = { status: 503, body: 'overloaded, your token is secret-in-a-page' };
-  const reason = `its issuer ${server.origin}: it answered with status 503`;
+  const reason = `its issuer ${server.origin}: it responded with status 503`;
   expect(await one.renewed(refused, undefined)).toEqual({ kind: 'unavailable', reason });
   expect(warnings()).toEqual([expect.stringContaining('status 503')]);
   expect(lines.join('')).not.toContain('secret-in-a-page');
@@ -207,7 +207,7 @@ test('an issuer that never answers does not hold up requests for long', async ()
   change({ expiresAt: Date.now() - 1000 });
   server.settings.tokenFault = 'hang';
   expect(await one.authorization()).toBeUndefined();
-  const late = { kind: 'unavailable', reason: 'its issuer has not answered yet' };
+  const late = { kind: 'unavailable', reason: 'its issuer has not responded yet' };
   expect(await one.renewed(undefined, 'Bearer')).toEqual(late);
   expect(await one.renewed(undefined, 'Bearer')).toEqual(late);
   await until(() => refreshes() === 1, { what: 'the issuer to be asked' });
@@ -245,7 +245,7 @@ test('a server that has changed its issuer needs a new login, and the old issuer
   server.settings.issuers = ['http://127.0.0.1:9'];
   expect(await one.renewed(refused, undefined)).toEqual(PERSON);
   expect(server.counts.refreshes).toBe(0);
-  expect(warnings()).toEqual([expect.stringContaining('another one')]);
+  expect(warnings()).toEqual([expect.stringContaining('another issuer')]);
 });
 
 test('a refused server cannot lead a refresh astray by what it says', async () => {

@@ -104,7 +104,10 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     const stored = current();
     if (stored === undefined || isNoted(stored)) return;
     await withFileLock(store.lock, write, { patience: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
-      log.warn('what rights the server wants could not be kept', { server, reason: messageOf(error) });
+      log.warn('could not store the permissions that the server requires', {
+        server,
+        reason: messageOf(error),
+      });
     });
   };
 
@@ -147,7 +150,7 @@ const PERSON: NotRenewed = { kind: 'person' };
 async function bounded(renewal: Promise<Renewed>, ms: number): Promise<Renewed> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Renewed>((resolve) => {
-    timer = setTimeout(resolve, ms, { kind: 'unavailable', reason: 'its issuer has not answered yet' });
+    timer = setTimeout(resolve, ms, { kind: 'unavailable', reason: 'its issuer has not responded yet' });
     timer.unref();
   });
   try {
@@ -168,9 +171,9 @@ function header(access: string): string {
 function said(renewal: Exclude<Renewal, { kind: 'renewed' }>): string {
   switch (renewal.kind) {
     case 'over':
-      return `the login is over: ${renewal.reason}`;
+      return `the login has expired: ${renewal.reason}`;
     case 'moved':
-      return 'the server has its logins issued by another one now, so the stored login is not renewed';
+      return 'the server now uses another issuer, so the stored login is not renewed';
     case 'failed':
       return `the login could not be renewed: ${renewal.reason}`;
   }

@@ -48,7 +48,7 @@ async function revoke(
     const around = discoveryContext(options, signal);
     const metadata = (await issuerMetadata(around, issuer)) as Revoking | undefined;
     const endpoint = metadata?.revocation_endpoint;
-    if (endpoint === undefined) return 'it has no way to take a login back';
+    if (endpoint === undefined) return 'it does not support token revocation';
     const information = asInformation(client, options.oauth);
     const supported = metadata?.revocation_endpoint_auth_methods_supported ?? [];
     const method = selectClientAuthMethod(information, [...supported]);
@@ -71,7 +71,7 @@ async function revoke(
         },
         body: form,
       });
-      if (!answer.ok) return `it answered with status ${answer.status}`;
+      if (!answer.ok) return `it responded with status ${answer.status}`;
     }
     return undefined;
   } catch (error) {

@@ -25,7 +25,7 @@ export async function renew(
   challenge: string | undefined,
 ): Promise<Renewal> {
   if (tokens?.refresh === undefined || client === undefined)
-    return { kind: 'failed', reason: 'there is nothing to renew it with' };
+    return { kind: 'failed', reason: 'there is no refresh token' };
   const around = discoveryContext(options, AbortSignal.timeout(TIMEOUT_MS));
   try {
     const about = await resourceMetadata(around, metadataIn(challenge));
@@ -33,7 +33,7 @@ export async function renew(
     if (issuers.length > 0 && !issuers.some((each) => isSameIssuer(each, issuer))) return { kind: 'moved' };
     const metadata = await issuerMetadata(around, issuer);
     if (metadata === undefined && endpoints === 'told')
-      return { kind: 'failed', reason: 'the issuer does not tell its endpoints any more' };
+      return { kind: 'failed', reason: 'the issuer no longer publishes its endpoints' };
     const given = await refreshAuthorization(issuer, {
       ...(metadata === undefined ? {} : { metadata }),
       clientInformation: asInformation(client, options.oauth),

@@ -107,7 +107,7 @@ test.runIf(posix)('a file that others could read is closed to them, with a warni
   expect(one.read()).toMatchObject(credentials());
   expect(one.read()).toMatchObject(credentials());
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(lines).toEqual([expect.stringContaining('others could read')]);
+  expect(lines).toEqual([expect.stringContaining('readable by other users')]);
 });
 
 test.runIf(posix)('a directory that others could read is closed to them', () => {
@@ -125,7 +125,7 @@ test.runIf(posix)('a link in the place of the file is neither read nor written t
   const one = store();
   expect(one.read()).toBeUndefined();
   expect(lines).toEqual([expect.stringContaining('symbolic link')]);
-  expect(() => one.write(credentials('access-2'))).toThrow('cannot be kept');
+  expect(() => one.write(credentials('access-2'))).toThrow('cannot be stored');
   expect(lstatSync(file).isSymbolicLink()).toBe(true);
 });
 

@@ -46,7 +46,7 @@ export function createStore({ server, url, directory, log }: StoreOptions): Cred
       if (!found.isFile()) throw new Error('it is not a regular file');
       if (!isOurs(found)) throw new Error('it belongs to another user');
       if (isOpenToOthers(found)) {
-        warn('others could read the stored login; its file is for its owner only now');
+        warn('the stored login was readable by other users; only its owner can read it now');
         fs.fchmodSync(descriptor, 0o600);
       }
       const credentials = found.size > MAX_BYTES ? undefined : parse(fs.readFileSync(descriptor, 'utf8'));
@@ -95,7 +95,7 @@ export function createStore({ server, url, directory, log }: StoreOptions): Cred
       prepare();
       try {
         const found = fs.lstatSync(file, { throwIfNoEntry: false });
-        if (found !== undefined && !found.isFile()) throw new Error('what is there is not a regular file');
+        if (found !== undefined && !found.isFile()) throw new Error('it is not a regular file');
         replace(file, JSON.stringify({ ...credentials, key }));
       } catch (error) {
         throw cannotStore(file, error);
@@ -118,8 +118,8 @@ export function keyOf(server: string, url: string): string {
 }
 
 function cannotStore(path: string, cause: unknown): SwitchboardError {
-  return new SwitchboardError('AUTH_STORE', `The login cannot be kept in ${path}: ${reasonOf(cause)}.`, {
-    hint: 'See that it is a directory of your own, or set SWITCHBOARD_STATE_DIR to one.',
+  return new SwitchboardError('AUTH_STORE', `The login cannot be stored in ${path}: ${reasonOf(cause)}.`, {
+    hint: 'Check that it is a directory you own, or set SWITCHBOARD_STATE_DIR to one.',
     cause,
   });
 }

@@ -10,8 +10,7 @@ export function asTokens(given: OAuthTokens, asked: string | undefined): Tokens 
   const { access_token: access, refresh_token: refresh, expires_in: seconds, scope = asked } = given;
   const usable =
     /^bearer$/i.test(given.token_type) && isToken(access) && (refresh === undefined || isToken(refresh));
-  if (!usable)
-    throw new SwitchboardError('AUTH_FAILED', 'The issuer gave a token of a kind that cannot be sent.');
+  if (!usable) throw new SwitchboardError('AUTH_FAILED', 'The issuer returned an unsupported type of token.');
   return {
     access,
     refresh,

@@ -21,7 +21,7 @@ const PAGE = `<!DOCTYPE html>
 
 test('of a web page only the text is told, and not much of it', () => {
   const { message } = badStatus(siteWith(), 503, PAGE);
-  expect(message).toBe("Server 'far' answered with HTTP 503 (404 Not Found Nothing here Fish & chips).");
+  expect(message).toBe("Server 'far' responded with HTTP 503 (404 Not Found Nothing here Fish & chips).");
   const long = wrongType(siteWith(), 'text/html', `<html><body>${'word '.repeat(100)}</body></html>`).message;
   expect(long).toContain(`(${'word '.repeat(24)}…)`);
 });
@@ -41,8 +41,8 @@ test.each([400, 404, 405, 406, 415])(
   (status) => {
     const endpoint = siteWith();
     const { message, hint } = badStatus(endpoint, status, '');
-    expect(message).toBe(`Server 'far' answered with HTTP ${status} to initialize at ${URL}.`);
-    expect(hint).toMatch(/leave it out.*Streamable HTTP and HTTP\+SSE.*path/);
+    expect(message).toBe(`Server 'far' responded with HTTP ${status} to initialize at ${URL}.`);
+    expect(hint).toMatch(/remove it.*Streamable HTTP and HTTP\+SSE.*path/);
     endpoint.version = '2025-06-18';
     expect(badStatus(endpoint, status, '').explained).not.toContain('"type"');
   },

@@ -13,7 +13,7 @@ export function causeOf(error: unknown): string {
   const known = CAUSES[code];
   if (known !== undefined) return known;
   if (isCertificate(code)) return `its certificate is not accepted (${said(code)})`;
-  if (code.startsWith('HPE_')) return 'what came is not HTTP';
+  if (code.startsWith('HPE_')) return 'the response is not HTTP';
   return said(code);
 }
 
@@ -21,13 +21,13 @@ const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed',
   EPIPE: 'the connection was closed',
-  ENOTFOUND: 'no host of that name',
-  EAI_AGAIN: 'its name could not be looked up',
-  EHOSTUNREACH: 'no way to that host',
-  ENETUNREACH: 'no way to that network',
-  ETIMEDOUT: 'no connection in time',
-  EPROTO: 'no TLS at that address',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS at that address',
+  ENOTFOUND: 'host not found',
+  EAI_AGAIN: 'DNS lookup failed',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  ETIMEDOUT: 'connection timed out',
+  EPROTO: 'that address does not use TLS',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'that address does not use TLS',
 };
 
 /** It could not be reached at all, as the end of a sentence that begins with the server. */
@@ -39,7 +39,7 @@ export function serverUnreachable(endpoint: RemoteEndpoint, cause: unknown): str
 export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const code = String((cause as { code?: unknown } | undefined)?.code);
   const hint = isCertificate(code)
-    ? 'Check the certificate of that server; NODE_EXTRA_CA_CERTS names a file with authorities of your own.'
+    ? 'Check the certificate of that server; set NODE_EXTRA_CA_CERTS to a file with your own certificate authorities.'
     : code === 'ENOTFOUND' || code === 'EAI_AGAIN'
       ? 'Check the host name in its url, and the network.'
       : code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
@@ -76,7 +76,7 @@ export function notReady(endpoint: RemoteEndpoint, how: string): SwitchboardErro
 
 /** The connection broke when the request was, or may have been, with the server. */
 export function broken(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
-  const message = `Server '${endpoint.server}' broke off before it had answered: ${causeOf(cause)}.`;
+  const message = `Lost the connection to server '${endpoint.server}' before it responded: ${causeOf(cause)}.`;
   return new SwitchboardError('SERVER_LOST', message, { hint: MAY_HAVE_RUN, cause });
 }
 
@@ -85,13 +85,17 @@ export function noHttpAnswer(endpoint: RemoteEndpoint, how: string): Switchboard
   return new SwitchboardError('SERVER_LOST', `Server '${endpoint.server}' ${how}.`, { hint: MAY_HAVE_RUN });
 }
 
-const MAY_HAVE_RUN = 'The request may have been carried out; it was not sent again.';
+const MAY_HAVE_RUN = 'The request may have been processed; it was not sent again.';
 
 /** What it answered is of no use; `what` completes the sentence. */
 export function answeredBadly(endpoint: RemoteEndpoint, what: string): SwitchboardError {
-  return new SwitchboardError('SERVER_ANSWERED_BADLY', `Server '${endpoint.server}' answered with ${what}.`, {
-    hint: `Check that ${endpoint.shown} is the address of an MCP server.`,
-  });
+  return new SwitchboardError(
+    'SERVER_ANSWERED_BADLY',
+    `Server '${endpoint.server}' responded with ${what}.`,
+    {
+      hint: `Check that ${endpoint.shown} is the address of an MCP server.`,
+    },
+  );
 }
 
 /** It answered in another language; `type` is what it calls it. */
@@ -103,19 +107,19 @@ export function wrongType(endpoint: RemoteEndpoint, type: string, text: string):
 
 /** An HTTP status that is no success, with the beginning of what came with it. */
 export function badStatus(endpoint: RemoteEndpoint, status: number, text: string): SwitchboardError {
-  const answered = `Server '${endpoint.server}' answered with ${statusText(endpoint, status, text)}`;
+  const answered = `Server '${endpoint.server}' responded with ${statusText(endpoint, status, text)}`;
   // It was initialized just now: before that no version is agreed on.
   if (endpoint.version === undefined && OTHER_TRANSPORT.has(status))
     return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered} to initialize at ${endpoint.shown}.`, {
       hint:
-        'Where its entry has a "type", leave it out: then both transports are tried, Streamable HTTP and HTTP+SSE. ' +
+        'If its entry has a "type", remove it so that both transports are tried, Streamable HTTP and HTTP+SSE. ' +
         'Otherwise check the path in its url.',
     });
   const hint =
     status === 404 || status === 405
       ? `Check that ${endpoint.shown} is the address of an MCP server.`
       : status >= 500 || status === 429
-        ? 'The trouble is on its side; try again later.'
+        ? 'The problem is on the server; try again later.'
         : undefined;
   return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered}.`, { hint });
 }
@@ -128,7 +132,7 @@ export function neither(endpoint: RemoteEndpoint, first: HttpRefusal, second: Ht
   const told = (refusal: HttpRefusal): string => statusText(endpoint, refusal.status, refusal.text);
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
-    `Server '${endpoint.server}' speaks no MCP at ${endpoint.shown}: it answered Streamable HTTP with ${told(first)}, and HTTP+SSE with ${told(second)}.`,
+    `Server '${endpoint.server}' does not speak MCP at ${endpoint.shown}: it responded to Streamable HTTP with ${told(first)}, and to HTTP+SSE with ${told(second)}.`,
     { hint: 'Check the path in its url; often it ends in /mcp or /sse.' },
   );
 }
@@ -151,19 +155,19 @@ export function loginNeeded(
       endpoint.ownAuthorization === 'header' ? 'the Authorization header' : 'the user name and password';
     return new SwitchboardError(
       'LOGIN_NEEDED',
-      `Server '${server}' refused ${what} of its configuration (HTTP ${status}).`,
+      `Server '${server}' rejected ${what} from the configuration (HTTP ${status}).`,
       { hint: 'Correct it in the configuration.' },
     );
   }
   if (endpoint.login === undefined) {
-    return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' asks for a login (HTTP ${status}).`, {
-      hint: 'Give it an Authorization header in the configuration.',
+    return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' requires a login (HTTP ${status}).`, {
+      hint: 'Set an Authorization header for it in the configuration.',
     });
   }
   if (next?.kind === 'unavailable') {
     return new SwitchboardError(
       'LOGIN_UNAVAILABLE',
-      `Server '${server}' asks for a login, and the one that is stored cannot be renewed now: ${said(next.reason)}.`,
+      `Server '${server}' requires a login, and the stored one cannot be renewed now: ${said(next.reason)}.`,
       { hint: 'Try again later: the login is kept, and a new one would come from the same issuer.' },
     );
   }
@@ -174,11 +178,11 @@ export function loginNeeded(
       : '';
     return new SwitchboardError(
       'LOGIN_NEEDED',
-      `Server '${server}' asks for rights that the login does not have${which}.`,
+      `Server '${server}' requires permissions that the login does not have${which}.`,
       { hint: `${first}${loginHint}` },
     );
   }
-  const how = sent ? 'does not accept the login any more' : 'asks for a login';
+  const how = sent ? 'no longer accepts the login' : 'requires a login';
   return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' ${how}.`, { hint: loginHint });
 }
 
@@ -201,7 +205,7 @@ export function unsendable(endpoint: RemoteEndpoint, cause: unknown): Switchboar
   const name = /\["([\w-]+)"\]/.exec(String((cause as Error | undefined)?.message))?.[1];
   return new SwitchboardError(
     'START_FAILED',
-    `Server '${endpoint.server}' cannot be asked: ${name === undefined ? 'one of its headers' : `its header ${name}`} has characters that HTTP does not allow.`,
+    `Cannot send requests to server '${endpoint.server}': ${name === undefined ? 'one of its headers' : `its header ${name}`} contains characters that HTTP does not allow.`,
     { hint: 'Correct headers in the configuration.' },
   );
 }

@@ -61,9 +61,9 @@ export class GetStream {
       // that the session is gone.
       if (status === 404 && this.#offered && endpoint.session !== undefined) this.#events.forgotten();
       else if (status >= 500 && status !== 501) this.#again();
-      else log.debug('offers no stream of its own', { server: endpoint.server, status });
+      else log.debug('offers no event stream', { server: endpoint.server, status });
     } else if (outcome.kind === 'refused')
-      log.debug('offers no stream of its own', { server: endpoint.server, reason: outcome.error.message });
+      log.debug('offers no event stream', { server: endpoint.server, reason: outcome.error.message });
     else this.#again();
   }
 
@@ -74,7 +74,8 @@ export class GetStream {
       event: (type, data) => {
         if (type !== 'message') return;
         const messages = readIncoming(data);
-        if (messages === undefined) log.warn('sent an event that is no message', { server: endpoint.server });
+        if (messages === undefined)
+          log.warn('sent an event that is not a message', { server: endpoint.server });
         else for (const message of messages) this.#events.arrived(message);
       },
       oversize: () => log.warn('dropped a message over the limit', { server: endpoint.server }),

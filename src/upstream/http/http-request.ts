@@ -114,7 +114,7 @@ export class HttpRequest {
   #limit(): NodeJS.Timeout | undefined {
     const { timeoutMs } = this.#asked;
     if (timeoutMs === undefined) return undefined;
-    return setTimeout(() => this.#end({ kind: 'broken', cause: new Error('no answer in time') }), timeoutMs);
+    return setTimeout(() => this.#end({ kind: 'broken', cause: new Error('response timed out') }), timeoutMs);
   }
 
   async #attempts(): Promise<HttpOutcome> {
@@ -185,10 +185,10 @@ export class HttpRequest {
       this.#request = request;
       let reached = false;
       const connecting = setTimeout(
-        () => request.destroy(new Error('no connection in time')),
+        () => request.destroy(new Error('connection timed out')),
         CONNECT_TIMEOUT_MS,
       );
-      const stalled = (): void => void request.destroy(new Error('it does not read what is sent'));
+      const stalled = (): void => void request.destroy(new Error('it does not read the request'));
       request.once('socket', (socket: Socket) => {
         const connect = (): void => {
           clearTimeout(connecting);

@@ -81,5 +81,5 @@ test('a tool that wants a header that cannot be is not listed, and told of', asy
   const { byKey } = await source.list('tools');
   expect(byKey.has('misplaced')).toBe(false);
   expect(byKey.has('located')).toBe(true);
-  await until(() => log.some((line) => line.includes('misplaced') && line.includes('where no parameter is')));
+  await until(() => log.some((line) => line.includes('misplaced') && line.includes('is not on a parameter')));
 });

@@ -158,11 +158,11 @@ export class PendingPost {
     else if (kind === 'broken')
       this.#settle({ kind: 'failed', error: broken(endpoint, { code: 'ECONNRESET' }) });
     else if (pieces.length === 0)
-      this.#settle({ kind: 'failed', error: answeredBadly(endpoint, `HTTP ${status} and nothing else`) });
+      this.#settle({ kind: 'failed', error: answeredBadly(endpoint, `HTTP ${status} and an empty body`) });
     else {
       const messages = readIncoming(pieces) ?? [];
       for (const message of messages) this.#events.arrived(message);
-      const what = messages.length === 0 ? 'what is no JSON-RPC message' : 'the answer to something else';
+      const what = messages.length === 0 ? 'an invalid JSON-RPC message' : 'the response to another request';
       this.#settle({ kind: 'failed', error: answeredBadly(endpoint, what) });
     }
   }
@@ -207,7 +207,7 @@ export class PendingPost {
         const messages = readIncoming(data);
         if (messages === undefined) {
           this.#babbled = true;
-          log.warn('sent an event that is no message', { server: endpoint.server });
+          log.warn('sent an event that is not a message', { server: endpoint.server });
         } else for (const message of messages) this.#events.arrived(message);
       },
       oversize: () => {
@@ -234,13 +234,13 @@ export class PendingPost {
     this.#retryMs = stream.retryMs ?? this.#retryMs;
     if (stream.count > 0) this.#tries = 0;
     const how = whole
-      ? 'ended its event stream without an answer'
-      : 'broke off its event stream before it had answered';
+      ? 'ended its event stream without a response'
+      : 'dropped its event stream before it responded';
     if (this.#lastEventId !== undefined && this.#resumable) this.#resume(how);
     else if (this.#babbled)
       this.#settle({
         kind: 'failed',
-        error: answeredBadly(this.#context.endpoint, 'what is no JSON-RPC message'),
+        error: answeredBadly(this.#context.endpoint, 'an invalid JSON-RPC message'),
       });
     else this.#settle({ kind: 'failed', error: noHttpAnswer(this.#context.endpoint, how) });
   }
@@ -291,7 +291,7 @@ export class PendingPost {
   }
 }
 
-const BROKE_OFF = 'broke off its event stream, which could not be taken up again';
+const BROKE_OFF = 'dropped its event stream, which could not be resumed';
 
 /** Only a JSON-RPC error without an id that speaks of the session's id: anything else may come from a call that ran. */
 function refusesSession(pieces: readonly Buffer[], text: string): boolean {

@@ -76,13 +76,13 @@ describe('a server that cannot be reached', () => {
     const named = open('http://no-such-host.invalid/mcp');
     named.write(initialize);
     expect(await named.sentence(1)).toMatch(
-      /START_FAILED: .*(no host of that name|looked up).*host name in its url/,
+      /START_FAILED: .*(host not found|DNS lookup failed).*host name in its url/,
     );
     const server = await serve(() => undefined);
     const secure = open(server.url.replace('http:', 'https:'));
     secure.write(initialize);
     expect(await secure.sentence(1)).toMatch(
-      /START_FAILED: .*no TLS at that address.*http: instead of https:/,
+      /START_FAILED: .*that address does not use TLS.*http: instead of https:/,
     );
   });
 
@@ -90,7 +90,7 @@ describe('a server that cannot be reached', () => {
     for (const url of ['nonsense', 'ftp://127.0.0.1/x']) {
       const rig = open(url);
       rig.write(initialize);
-      expect(await rig.sentence(1)).toContain(`has a url that is no http: or https: address: ${url}`);
+      expect(await rig.sentence(1)).toContain(`has a url that is not an http: or https: address: ${url}`);
       await rig.link.stop();
     }
   });
@@ -198,7 +198,7 @@ describe('a server that cannot be reached', () => {
     await until(() => rig.ends.length === 1);
     expect(await rig.failure(3)).toEqual({ kind: 'not-taken' });
     expect(await rig.sentence(2)).toMatch(
-      /^SERVER_LOST: Server 'far' cannot be reached at .*: connection refused\. The request may have been carried out/,
+      /^SERVER_LOST: Server 'far' cannot be reached at .*: connection refused\. The request may have been processed/,
     );
   });
 
@@ -320,7 +320,7 @@ describe('a session that the server forgot', () => {
     expect(rig.link.open).toBe(false);
     await until(() => rig.ends.length === 1);
     expect(await rig.sentence(2)).toMatch(
-      /^SERVER_LOST: Server 'far' has forgotten the session before it had answered\. .*may have been carried out/,
+      /^SERVER_LOST: Server 'far' lost the session before it responded\. .*may have been processed/,
     );
     expect(rig.failures).toHaveLength(2);
   });
@@ -331,18 +331,18 @@ describe('an answer of no use', () => {
     [
       'a bad status',
       (_, response) => response.writeHead(503).end('<b>over\u001b[31m\nloaded</b> Bearer-own-key'),
-      /^SERVER_ANSWERED_BADLY: Server 'far' answered with HTTP 503 \(<b>over loaded<\/b> \*\*\*\)\. .*later/,
+      /^SERVER_ANSWERED_BADLY: Server 'far' responded with HTTP 503 \(<b>over loaded<\/b> \*\*\*\)\. .*later/,
     ],
     [
       'another type',
       (_, response) => response.writeHead(200, { 'Content-Type': 'text/html; x=y' }).end('<html>Hi'),
       /^SERVER_ANSWERED_BADLY: .*text\/html instead of JSON or an event stream \(Hi\)\. /,
     ],
-    ['no message', (_, response) => json(response, '{"ok":true}'), /BADLY: .*no JSON-RPC message/],
+    ['no message', (_, response) => json(response, '{"ok":true}'), /BADLY: .*invalid JSON-RPC message/],
     [
       'broken JSON',
       (_, response) => json(response, '{"jsonrpc":"2.0","id":2,'),
-      /BADLY: .*no JSON-RPC message/,
+      /BADLY: .*invalid JSON-RPC message/,
     ],
     [
       'invalid UTF-8',
@@ -350,7 +350,7 @@ describe('an answer of no use', () => {
         response.writeHead(200, { 'Content-Type': 'application/json' });
         response.end(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
       },
-      /BADLY: .*no JSON-RPC message/,
+      /BADLY: .*invalid JSON-RPC message/,
     ],
     [
       'events that are no messages',
@@ -358,15 +358,19 @@ describe('an answer of no use', () => {
         events(response);
         response.end('data: hello\n\n');
       },
-      /BADLY: .*no JSON-RPC message/,
+      /BADLY: .*invalid JSON-RPC message/,
     ],
-    ['the id of another', (_, response) => json(response, result(99)), /BADLY: .*answer to something else/],
-    ['202', (_, response) => response.writeHead(202).end(), /BADLY: .*HTTP 202 and nothing else/],
-    ['an empty 200', (_, response) => response.writeHead(200).end(), /BADLY: .*HTTP 200 and nothing else/],
+    [
+      'the id of another',
+      (_, response) => json(response, result(99)),
+      /BADLY: .*response to another request/,
+    ],
+    ['202', (_, response) => response.writeHead(202).end(), /BADLY: .*HTTP 202 and an empty body/],
+    ['an empty 200', (_, response) => response.writeHead(200).end(), /BADLY: .*HTTP 200 and an empty body/],
     [
       'a closed connection',
       (_, response) => response.socket!.destroy(),
-      /^SERVER_LOST: Server 'far' broke off before it had answered: the connection was closed\. The request may have/,
+      /^SERVER_LOST: Lost the connection to server 'far' before it responded: the connection was closed\. The request may have/,
     ],
     [
       'half a body',
@@ -374,7 +378,7 @@ describe('an answer of no use', () => {
         response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
         response.write('{"jsonrpc":"2.0",', () => response.socket!.destroy());
       },
-      /^SERVER_LOST: .*broke off before it had answered/,
+      /^SERVER_LOST: .*before it responded/,
     ],
     [
       'half a body in chunks',
@@ -382,7 +386,7 @@ describe('an answer of no use', () => {
         response.writeHead(200, { 'Content-Type': 'application/json' });
         response.write('{"jsonrpc":"2.0","id":2,"result":{}}', () => response.socket!.destroy());
       },
-      /^SERVER_LOST: .*broke off before it had answered/,
+      /^SERVER_LOST: .*before it responded/,
     ],
     [
       'a redirect to elsewhere',
@@ -426,7 +430,7 @@ describe('an answer of no use', () => {
     );
     const rig = open(url);
     rig.write(initialize);
-    expect(await rig.sentence(1)).toMatch(/^SERVER_LOST: .*what came is not HTTP/);
+    expect(await rig.sentence(1)).toMatch(/^SERVER_LOST: .*the response is not HTTP/);
   });
 
   test('a JSON-RPC error with a bad status is passed on, with our id where it has none', async () => {
@@ -492,7 +496,7 @@ describe('an answer of no use', () => {
     const rig = open({ url: 'http://127.0.0.1:9/mcp', headers: { 'X-Key': 'secret\nvalue' } });
     rig.write(initialize);
     const sentence = await rig.sentence(1);
-    expect(sentence).toMatch(/START_FAILED: .*its header x-key has characters/);
+    expect(sentence).toMatch(/START_FAILED: .*its header x-key contains characters/);
     expect(sentence).not.toContain('secret');
   });
 });
@@ -533,14 +537,11 @@ describe('a login', () => {
   });
 
   test.each([
-    [[undefined], "LOGIN_NEEDED: Server 'far' asks for a login. Run: switchboard auth far"],
-    [
-      ['Bearer old'],
-      "LOGIN_NEEDED: Server 'far' does not accept the login any more. Run: switchboard auth far",
-    ],
+    [[undefined], "LOGIN_NEEDED: Server 'far' requires a login. Run: switchboard auth far"],
+    [['Bearer old'], "LOGIN_NEEDED: Server 'far' no longer accepts the login. Run: switchboard auth far"],
     [
       ['Bearer a', 'Bearer b', 'Bearer c'],
-      "LOGIN_NEEDED: Server 'far' does not accept the login any more. Run: switchboard auth far",
+      "LOGIN_NEEDED: Server 'far' no longer accepts the login. Run: switchboard auth far",
     ],
   ])('%j that does not help is a clear error', async (tokens, expected) => {
     const server = await serve(guarded('Bearer good'));
@@ -554,13 +555,13 @@ describe('a login', () => {
 
   test('that cannot be renewed now is told with the reason, not as one that a person should make anew', async () => {
     const server = await serve(guarded('Bearer good'));
-    const reason = 'its issuer https://issuer.example: it answered with status 503';
+    const reason = 'its issuer https://issuer.example: it responded with status 503';
     const { login } = loginThen({ kind: 'unavailable', reason }, undefined);
     const rig = open({ url: server.url, login });
     rig.write(initialize);
     const sentence = await rig.sentence(1);
     expect(sentence).toMatch(
-      /^LOGIN_UNAVAILABLE: Server 'far' asks for a login, .*: its issuer https:\/\/issuer/,
+      /^LOGIN_UNAVAILABLE: Server 'far' requires a login, .*: its issuer https:\/\/issuer/,
     );
     expect(sentence).toContain('status 503. Try again later');
     expect(sentence).not.toContain('switchboard auth');
@@ -571,7 +572,7 @@ describe('a login', () => {
     const loginHint = "Run: mcp-proxy-server auth 'far away' --config here.json";
     const rig = open({ url: server.url, login: loginWith(undefined).login, loginHint });
     rig.write(initialize);
-    expect(await rig.sentence(1)).toBe(`LOGIN_NEEDED: Server 'far' asks for a login. ${loginHint}`);
+    expect(await rig.sentence(1)).toBe(`LOGIN_NEEDED: Server 'far' requires a login. ${loginHint}`);
   });
 
   test('is never shown, even where the server repeats it', async () => {
@@ -582,18 +583,18 @@ describe('a login', () => {
     const rig = open({ url: `${server.url}?key=sesame11`, shown: { url: server.url }, login });
     rig.write(initialize);
     expect(await rig.sentence(1)).toContain(
-      "Server 'far' answered with HTTP 500 (bad token *** for /mcp?***)",
+      "Server 'far' responded with HTTP 500 (bad token *** for /mcp?***)",
     );
   });
 
   test.each<[NotRenewed, RegExp]>([
     [
       { kind: 'rights', scope: 'files:write\u0007', configured: false },
-      /^LOGIN_NEEDED: Server 'far' asks for rights that the login does not have: files:write\\x07\. Run: switchboard auth far$/,
+      /^LOGIN_NEEDED: Server 'far' requires permissions that the login does not have: files:write\\x07\. Run: switchboard auth far$/,
     ],
     [
       { kind: 'rights', scope: undefined, configured: true },
-      /^LOGIN_NEEDED: .* rights that the login does not have\. Add them to "scope" under "oauth".* Run: switchboard auth far$/,
+      /^LOGIN_NEEDED: .* permissions that the login does not have\. Add them to "scope" under "oauth".* Run: switchboard auth far$/,
     ],
   ])('that has too few rights is told with those that are missing: %j', async (then, expected) => {
     const challenge = 'Bearer error="insufficient_scope", scope="files:write"';
@@ -639,7 +640,7 @@ describe('a login', () => {
     const rig = open({ url: server.url, headers: { authorization: 'Bearer mine' }, login });
     rig.write(initialize);
     expect(await rig.sentence(1)).toMatch(
-      /^LOGIN_NEEDED: Server 'far' refused the Authorization header of its configuration \(HTTP 401\)\./,
+      /^LOGIN_NEEDED: Server 'far' rejected the Authorization header from the configuration \(HTTP 401\)\./,
     );
     expect(asked).toEqual([]);
   });
@@ -653,7 +654,7 @@ describe('a login', () => {
     const refused = open({ url: server.url, headers });
     refused.write(initialize);
     expect(await refused.sentence(1)).toMatch(
-      /^LOGIN_NEEDED: Server 'far' refused the user name and password of its configuration \(HTTP 401\)\./,
+      /^LOGIN_NEEDED: Server 'far' rejected the user name and password from the configuration \(HTTP 401\)\./,
     );
     const repeated = open({ url: `${server.origin}/other`, headers });
     repeated.write(initialize);

@@ -192,7 +192,7 @@ function siteOf({ server, target }: RemoteTransportOptions): RemoteEndpoint | Sw
   }
   return new SwitchboardError(
     'START_FAILED',
-    `Server '${server}' has a url that is no http: or https: address: ${target.shown.url}`,
+    `Server '${server}' has a url that is not an http: or https: address: ${target.shown.url}`,
     { hint: 'Correct url in the configuration.' },
   );
 }

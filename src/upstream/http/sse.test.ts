@@ -88,14 +88,14 @@ describe('HTTP+SSE', () => {
     expect(await rig.failure(2)).toEqual({ kind: 'not-taken' });
   });
 
-  test('what was at work when the stream ended may have been carried out', async () => {
+  test('what was at work when the stream ended may have been processed', async () => {
     const server = await serveOld((_, __, response) => response.writeHead(202).end());
     const rig = await openInitializedSse(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.message?.id === 2));
     server.stream().end();
     expect(await rig.sentence(2)).toMatch(
-      /^SERVER_LOST: Server 'far' closed its event stream before it had answered\. .*may have been carried out/,
+      /^SERVER_LOST: Server 'far' closed its event stream before it responded\. .*may have been processed/,
     );
     await until(() => rig.ends.length === 1);
     expect(rig.failures).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('HTTP+SSE', () => {
     const rig = await openInitializedSse(server.url);
     rig.write(call(2));
     rig.write(call(3));
-    expect(await rig.sentence(2)).toContain("Server 'far' answered with HTTP 500 (oh\\x07)");
+    expect(await rig.sentence(2)).toContain("Server 'far' responded with HTTP 500 (oh\\x07)");
     expect((await rig.answer(3)).error.code).toBe(-32600);
     expect(rig.failures).toHaveLength(1);
   });
@@ -241,7 +241,7 @@ describe('where the transport is left open', () => {
     const rig = open({ url: server.url, transport: 'auto' });
     rig.write(initialize);
     expect(await rig.sentence(1)).toMatch(
-      /^SERVER_ANSWERED_BADLY: .*Streamable HTTP with HTTP 405 \(none\), and HTTP\+SSE with HTTP 404 \(none\)/,
+      /^SERVER_ANSWERED_BADLY: .*Streamable HTTP with HTTP 405 \(none\), and to HTTP\+SSE with HTTP 404 \(none\)/,
     );
     expect(rig.failures).toHaveLength(1);
   });

@@ -141,7 +141,7 @@ export class Sse implements HttpTransport {
   #arrived(data: Buffer[]): void {
     const { endpoint, incomingStream, events, log } = this.#context;
     const messages = readIncoming(data);
-    if (messages === undefined) log.warn('sent an event that is no message', { server: endpoint.server });
+    if (messages === undefined) log.warn('sent an event that is not a message', { server: endpoint.server });
     for (const message of messages ?? []) {
       const id = answeredId(message);
       if (this.#calls.delete(id) && id === this.#initialize) {
@@ -233,7 +233,7 @@ export class Sse implements HttpTransport {
     const { endpoint, log, events } = this.#context;
     if (this.#state === 'over') return;
     if (message.id === 0)
-      log.warn('did not take a message', {
+      log.warn('rejected a message', {
         server: endpoint.server,
         method: message.method,
         reason: error.message,
@@ -255,7 +255,7 @@ export class Sse implements HttpTransport {
     const { endpoint, events } = this.#context;
     this.#finish();
     events.closed();
-    const error = noHttpAnswer(endpoint, `${how} before it had answered`);
+    const error = noHttpAnswer(endpoint, `${how} before it responded`);
     for (const [id, httpRequest] of this.#calls)
       events.unanswered(
         id,

@@ -406,7 +406,7 @@ describe('an answer whose stream ends early', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     expect(await rig.sentence(2)).toMatch(
-      /^SERVER_LOST: Server 'far' broke off its event stream, .*HTTP 405\. .*may have been carried out/,
+      /^SERVER_LOST: Server 'far' dropped its event stream, .*HTTP 405\. .*may have been processed/,
     );
   });
 
@@ -420,7 +420,7 @@ describe('an answer whose stream ends early', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     expect(await rig.sentence(2)).toMatch(
-      /^SERVER_LOST: Server 'far' ended its event stream without an answer\. .*may have been/,
+      /^SERVER_LOST: Server 'far' ended its event stream without a response\. .*may have been/,
     );
     expect(server.seen.filter((seen) => seen.message?.id === 2)).toHaveLength(1);
     expect(rig.failures).toHaveLength(1);

@@ -166,7 +166,7 @@ export class Streamable implements HttpTransport {
     }
     if (outcome.kind !== 'answered') {
       const reason = outcome.kind === 'refused' ? outcome.error.message : outcome.kind;
-      log.warn('did not take a message', { server: endpoint.server, method: message.method, reason });
+      log.warn('rejected a message', { server: endpoint.server, method: message.method, reason });
       return;
     }
     const { response, status } = outcome;
@@ -178,7 +178,7 @@ export class Streamable implements HttpTransport {
     }
     discard(response);
     if (status === 404 && hadSession) this.#forget();
-    else log.warn('did not take a message', { server: endpoint.server, method: message.method, status });
+    else log.warn('rejected a message', { server: endpoint.server, method: message.method, status });
   }
 
   /** Events that came where none were due. */
@@ -243,7 +243,7 @@ export class Streamable implements HttpTransport {
     const { endpoint, events } = this.#context;
     const left = [...this.#calls];
     this.#finish();
-    const how = end.kind === 'lost' ? end.how : 'has forgotten the session before it had answered';
+    const how = end.kind === 'lost' ? end.how : 'lost the session before it responded';
     const error = noHttpAnswer(endpoint, how);
     for (const [id, { connected }] of left)
       events.unanswered(id, connected ? { kind: 'failed', error } : { kind: 'not-taken' });
