@@ -157,7 +157,7 @@ function createModern(options) {
     demand: (_params, { send, id }) => {
       running.set(`demand-${id}`, { send, id, demand: true });
       send({ jsonrpc: '2.0', id: `demand-${id}`, method: 'roots/list' });
-      if (options.http) return text('request failed');
+      if (options.http) return text('not answered');
       return undefined;
     },
     grow: () => {

@@ -34,7 +34,7 @@ export class LegacySession {
   close() {
     this.#serverState.listeners.delete(this.#onChange);
     for (const { controller } of this.#running.values()) controller.abort();
-    for (const { reject } of this.#asked.values()) reject(new Error('The client disconnected.'));
+    for (const { reject } of this.#asked.values()) reject(new Error('The client has gone.'));
   }
 
   /**
