@@ -296,9 +296,9 @@ test('env is given as configured and never appears in a log', async () => {
   expect((await client.listTools()).map((tool: any) => tool.name)).toEqual([
     'echo_suite',
     'closed_suite',
+    'unset_suite',
     'program_suite',
     'place_suite',
-    'unset_suite',
   ]);
   expect(said(await call('unset', 'x'))).toContain('NOT_SET_ANYWHERE');
   expect(said(await call('program', 'x'))).toContain('${INNER}/program');
