@@ -1,9 +1,11 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
+import { expect } from 'vitest';
 import { startOddHttp, type OddHttp, type OddHttpSettings } from '../servers/odd-http.mjs';
 import { atTestEnd, type TestScope } from './cleanup.ts';
 import { killAll, marker as newMarker, waitUntilGone, type Marker } from './processes.ts';
+import type { RpcMessage } from './raw-client.ts';
 import { npmServer } from './temp-project.ts';
 import { until } from './until.ts';
 
@@ -109,4 +111,20 @@ export async function startOddServer(options: Partial<OddHttpSettings> = {}): Pr
   const server = await startOddHttp(options);
   atTestEnd(() => server.stop().catch(() => undefined));
   return server;
+}
+
+/** Far more than any of these may take, and far less than a call that nobody ends. */
+export const BOUNDED = 15_000;
+
+/** What a call that failed says; fails the test where it worked. */
+export function failure({ result, error }: RpcMessage): string {
+  expect(error !== undefined || result?.isError === true, JSON.stringify({ result, error })).toBe(true);
+  return error?.message ?? result.content[0].text;
+}
+
+/** A sentence that names the server, and none of what programs say to programmers. */
+export function expectClear(sentence: string, server: string): void {
+  expect(sentence).toContain(`'${server}'`);
+  expect(sentence).not.toMatch(/undefined|\[object|\bat \w+ \(|ECONN|ENOTFOUND|HPE_|Error:/);
+  expect(sentence).not.toMatch(/\p{Cc}(?<!\n)/u);
 }

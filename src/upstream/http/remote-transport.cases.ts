@@ -1,9 +1,9 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
-import type { SendFailure, Transport, TransportEnd } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
+import type { SendFailure, Transport, TransportEnd } from '../transport.ts';
 import { openRemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
 
 /** A request as a server under test saw it. */
@@ -211,4 +211,28 @@ export async function openInitialized(
   await rig.answer(1);
   rig.write(initialized);
   return rig;
+}
+
+export const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
+
+export const cancelled = (requestId: number): object => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId },
+});
+
+/** A server on loopback that speaks no HTTP, or not to the end. */
+export async function serveRaw(connected: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    connected(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
