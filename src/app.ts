@@ -44,6 +44,7 @@ import { Deadlines } from './shared/deadline.ts';
 import { messageOf, SwitchboardError } from './shared/errors.ts';
 import type { Logger } from './shared/log.ts';
 import { didYouMean } from './shared/nearest.ts';
+import { createSerial } from './shared/serial.ts';
 import { stateDirectory } from './shared/paths.ts';
 import { VERSION } from './shared/version.ts';
 import {
@@ -116,6 +117,8 @@ export interface App {
   instructions(): string;
   /** How each server is doing now, in the order of the configuration; of several of one name, the liveliest. */
   states(): readonly ServerState[];
+  /** Runs work, such as reading the configuration again, while no client changes the configuration. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   /** Makes the servers those of a configuration that was read again; what did not change goes on running. */
   reconfigure(config: LoadedConfig): Promise<AppliedChanges>;
   openStdio(input: Readable, output: Writable): StdioDoor;
@@ -144,6 +147,7 @@ export function createApp(options: AppOptions): App {
   let current = options.config;
   /** Processes that may run at one time; one client alone is not bounded. */
   let mostProcesses = Infinity;
+  const alone = createSerial();
   const workspaces = new Set<Workspace>();
   const endpoints = new Set<ModernEndpoint>();
 
@@ -215,6 +219,7 @@ export function createApp(options: AppOptions): App {
       whereLooked: options.whereLooked ?? (() => []),
       allowProject: options.allowProject,
       onProblem: onStateChange,
+      alone,
       persisted: (name, definition) => {
         const others = current.servers.filter((server) => server.name !== name);
         const usable = definition !== undefined && definition.kind !== 'unusable';
@@ -292,6 +297,7 @@ export function createApp(options: AppOptions): App {
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
     instructions: () => main.identity.instructions(),
     states: () => statesOf([...workspaces]),
+    alone,
     async reconfigure(next) {
       const before = current;
       current = next;

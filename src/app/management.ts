@@ -24,8 +24,10 @@ export function createManagementTools(options: {
   readonly callerMs: number;
   /** A server was written to the configuration, or taken out of it (undefined). */
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
+  /** Runs work while the configuration is not being reloaded. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }): OverallExposure {
-  const { manager, management, config, volatile, callerMs, persisted } = options;
+  const { manager, management, config, volatile, callerMs, persisted, alone } = options;
   const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {
     const { file, directory } = config();
     await editConfig({ file, directory, change, dryRun });
@@ -42,6 +44,7 @@ export function createManagementTools(options: {
     ...(management.persist
       ? {
           persist: {
+            alone,
             // One that is turned off or cannot be used is the user's all the same.
             check: (name) => edit((text) => withoutTaken(text, name), true),
             added: async (name, entry) => {

@@ -22,6 +22,8 @@ export interface WorkspaceOptions {
   readonly config: () => LoadedConfig;
   /** A server was written to the configuration, or taken out of it (undefined). */
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
+  /** Runs work while the configuration is not being reloaded. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
   /** Where servers of a configuration were looked for, one line for each place. */
   readonly whereLooked: (config: LoadedConfig) => string[];
   /** Remembers that a project is allowed, and applies its configuration; undefined: clients are not asked. */
@@ -101,6 +103,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
               volatile,
               callerMs: options.callerMs,
               persisted: options.persisted,
+              alone: options.alone,
             }),
           ]
         : []),

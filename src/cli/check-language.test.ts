@@ -26,7 +26,7 @@ test('a model without the key it needs is a problem, with what to set', async ()
   const { line, problems } = await looked({ model: 'claude-opus-4-5' });
   expect(line).toBe('none');
   expect(problems).toEqual([
-    { message: expect.stringContaining('no key'), hint: expect.stringContaining('ANTHROPIC_API_KEY') },
+    { message: expect.stringContaining('No API key'), hint: expect.stringContaining('ANTHROPIC_API_KEY') },
   ]);
 });
 

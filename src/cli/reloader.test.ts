@@ -24,7 +24,7 @@ async function reloaderOf(tooLate: readonly string[] = []) {
     tooLate: () => Promise.resolve(tooLate),
     applied: () => undefined,
   });
-  return { project, lines, reload };
+  return { app, project, lines, reload };
 }
 
 test('a configuration that is wrong is told of in a line for each problem, and what to do in one', async () => {
@@ -53,4 +53,19 @@ test('what comes too late for this run is told of, after it was read', async () 
     'test info  the configuration was read again kept=0\n',
     'test warn  some changes take effect after a restart settings="http, logLevel"\n',
   ]);
+});
+
+test('a reload waits for a change of the configuration that a client is making', async () => {
+  const { app, lines, project, reload } = await reloaderOf();
+  let finish: () => void = () => undefined;
+  const change = app.alone(() => new Promise<void>((resolve) => (finish = resolve)));
+  reload();
+  // Read only when the change is done: what was in the file before must not be applied after it.
+  project.write(CONFIG, { timeouts: { rpcMs: 'soon' } });
+  await new Promise((resolve) => setImmediate(resolve));
+  project.write(CONFIG, {});
+  finish();
+  await change;
+  await until(() => lines.length > 0);
+  expect(lines).toEqual([expect.stringContaining('the configuration was read again')]);
 });

@@ -4,7 +4,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 
 export interface ReloaderOptions {
-  readonly app: Pick<App, 'reconfigure'>;
+  readonly app: Pick<App, 'alone' | 'reconfigure'>;
   readonly log: Logger;
   readonly read: () => Promise<LoadedConfig>;
   /** What to do once the file is corrected, as the end of a sentence. */
@@ -25,7 +25,6 @@ export interface Reloader {
 }
 
 export function createReloader({ app, log, read, again, tooLate, applied }: ReloaderOptions): Reloader {
-  let last = Promise.resolve();
   let stopped = false;
   const reload = async (): Promise<void> => {
     try {
@@ -50,8 +49,8 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
     }
   };
   return {
-    reload: () => void (last = last.then(reload)),
-    reloadNow: () => (last = last.then(reload)),
+    reload: () => void app.alone(reload),
+    reloadNow: () => app.alone(reload),
     stop: () => {
       stopped = true;
     },

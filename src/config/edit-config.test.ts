@@ -183,7 +183,7 @@ describe('nothing is changed', () => {
     symlinkSync('nowhere.json', project.path(CONFIG));
     expect(await failure(edit(project))).toMatchObject({
       code: 'CONFIG_NOT_EDITABLE',
-      message: `${project.path(CONFIG)} is a link to nowhere.`,
+      message: `${project.path(CONFIG)} is a broken link.`,
     });
     const odd = createProject();
     writeFileSync(odd.path(CONFIG), Buffer.from('{ /* \xe4 */ }', 'latin1'));

@@ -14,6 +14,8 @@ export interface ManagementToolsOptions {
   readonly define: (name: string, entry: RuntimeEntry) => StdioDefinition;
   /** Writes a change back to where servers are configured; undefined: changes last as long as the program. */
   readonly persist?: {
+    /** Runs work while the configuration is not being reloaded: a reload must not apply what was read before it. */
+    alone<T>(work: () => Promise<T>): Promise<T>;
     /** Rejects if the configuration has a server of that name already, usable or not. */
     check(name: string): Promise<void>;
     added(name: string, entry: RuntimeEntry): Promise<void>;
@@ -104,10 +106,10 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
         await manager.remove(name);
         throw givenUp(name);
       }
-      if (persist) {
+      await persist?.alone(async () => {
         await written(persist.added(name, entry), `${name} was added`);
         manager.markConfigured(name);
-      }
+      });
       return { said: `Added ${name}. ${toolsOf(added)}`, structured: { server: report(added, alwaysOn) } };
     },
   });
@@ -127,11 +129,14 @@ function removeServer({ manager, persist }: ManagementToolsOptions): PresentedTo
     },
     run: async (args) => {
       const name = text(args, 'name');
-      const definition = manager.definition(name);
-      // A server that only this client has added may have the name of a configured one.
-      const ours = manager.isAddedAtRuntime(name);
-      await manager.remove(name);
-      if (persist && !ours) await written(persist.removed(name, definition), `${name} was removed for now`);
+      const remove = async (): Promise<void> => {
+        const definition = manager.definition(name);
+        // A server that only this client has added may have the name of a configured one.
+        const ours = manager.isAddedAtRuntime(name);
+        await manager.remove(name);
+        if (persist && !ours) await written(persist.removed(name, definition), `${name} was removed for now`);
+      };
+      await (persist === undefined ? remove() : persist.alone(remove));
       return { said: `Removed ${name}.`, structured: { removed: name } };
     },
   });

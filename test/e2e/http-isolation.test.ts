@@ -398,7 +398,7 @@ describe('limits', () => {
     expect(await Promise.all([value(one, '1'), value(two, '2')])).toEqual(['1', '2']);
     const refused = await three.call(CANARY, run('recall'));
     expect(refused.result.isError).toBe(true);
-    expect(textOf(refused)).toContain('2 are running');
+    expect(textOf(refused)).toContain('2 are already running');
     expect(textOf(refused)).toContain('http.maxProcesses');
     expect(gateway.children()).toHaveLength(2);
     // Those that run are not affected.

@@ -11,6 +11,7 @@ const PROGRAM = join(ROOT, 'dist/index.js');
 const SCRIPT = '/usr/bin/script';
 const TIME = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`;
 
+/** Starting the gateway logs a warning. */
 function brokenProject(): Project {
   return createProject({
     'switchboard.config.json': { mcpServers: { a: { command: 'x', args: ['${NOT_SET_ANYWHERE}'] } } },
@@ -18,14 +19,14 @@ function brokenProject(): Project {
 }
 
 test('a log line begins with the time where stderr is no terminal', async () => {
-  const { stderr } = await runProgram(brokenProject(), ['list']);
+  const { stderr } = await runProgram(brokenProject(), ['--stdio']);
   expect(stderr).toMatch(new RegExp(`^${TIME} switchboard warn  .*NOT_SET_ANYWHERE`));
 });
 
 test.skipIf(!existsSync(SCRIPT))('on a terminal it does so with --log-time only', () => {
   const project = brokenProject();
   const inTerminal = (flag: string): string => {
-    const command = `'${process.execPath}' '${PROGRAM}' list ${flag}`;
+    const command = `'${process.execPath}' '${PROGRAM}' --stdio ${flag} </dev/null`;
     const env = programEnv(project);
     return spawnSync(SCRIPT, ['-qec', command, '/dev/null'], { cwd: project.dir, env, encoding: 'utf8' })
       .stdout;

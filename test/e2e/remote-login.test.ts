@@ -449,9 +449,9 @@ describe('whom a login is for', () => {
       off: remoteEntry(server.url, { oauth: false }),
     });
     for (const [name, says] of [
-      ['near', /program on this machine/],
+      ['near', /local program/],
       ['keyed', /Authorization header/],
-      ['off', /turned off/],
+      ['off', /disabled/],
       ['guardet', /guarded/],
     ] as const) {
       const { code, stdout, stderr } = await run(project, 'auth', name, '--no-browser');

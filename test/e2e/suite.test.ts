@@ -128,7 +128,7 @@ describe('introspect', () => {
     );
     expect(pages?.result.structuredContent.tools).toHaveLength(14);
     expect(pages?.result.structuredContent.note).toBeUndefined();
-    expect(endless?.result.structuredContent.note).toContain('after 100 pages');
+    expect(endless?.result.structuredContent.note).toContain('more than 100 pages');
     expect(repeat?.result.structuredContent.note).toContain('repeats');
     expect(many?.result.structuredContent.tools).toHaveLength(1000);
     expect(many?.result.structuredContent.note).toContain('first 1000');

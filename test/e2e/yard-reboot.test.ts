@@ -53,7 +53,7 @@ test('after a reboot, up restores what was checked out, and the proxy', async ()
     ['api', api],
   ] as const) {
     expect(other.messages).toContain(
-      `did not restore ${service} of main on localhost:${port}: it does not run; start it with \`switchyard up main ${service}\``,
+      `did not restore ${service} of main on localhost:${port}: it is not running; start it with \`switchyard up main ${service}\``,
     );
     expect(listenersByProc(port)).toEqual([]);
   }
@@ -76,6 +76,8 @@ test('after a reboot, a port that somebody else has taken is not restored, and t
   await shop.ask('up', 'main', '--checkout');
   const port = shop.canonical.web!;
   await reboot(shop);
+  // The kernel closes the sockets of a killed process a moment after it is gone.
+  await until(() => listenersByProc(port).length === 0, { what: 'the port to be free' });
   const { server } = await occupy(port);
   const { ok, messages } = await shop.ask('up', 'main');
   expect(ok).toBe(true);

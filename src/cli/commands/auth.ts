@@ -144,11 +144,11 @@ function isOpen(error: unknown): boolean {
   return error.code === 'AUTH_NOT_ASKED' && /\bstatus 2\d\d\b/.test(error.message);
 }
 
-/** A server that does not run is told of as when it is called. */
+/** A server that is not running gets the same message as when it is called. */
 function inPlainWords(error: unknown, { name, url, written }: RemoteWithLogin): unknown {
   if (!(error instanceof SwitchboardError) || error.code !== 'AUTH_UNREACHABLE') return error;
   if (!error.message.endsWith(': ECONNREFUSED.')) return error;
-  if (error.message.startsWith(`${new URL(url).origin}/`))
+  if (error.message.startsWith(`Request to ${new URL(url).origin}/`))
     return new SwitchboardError(
       error.code,
       `Server '${name}' cannot be reached at ${written.url}: connection refused.`,

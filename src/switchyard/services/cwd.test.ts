@@ -39,7 +39,7 @@ describe('cwd of a service', () => {
     const yard = await runningYard(`${API}[services.web]\ncommand = "node server.mjs"\n`);
     mkdirSync(join(yard.root, 'packages'));
     symlinkSync('/', join(yard.root, 'packages/api'));
-    await expect(yard.up()).rejects.toThrow('services.api.cwd leads out of the worktree');
+    await expect(yard.up()).rejects.toThrow('services.api.cwd points outside the worktree');
     expect(yard.services()).toEqual({});
     // What it would start is not hindered by what it would not.
     expect((await yard.up({ services: ['web'] })).ok).toBe(true);
