@@ -3,7 +3,6 @@ import { ownState, startGateway, type GatewayOptions, type TestGateway } from '.
 import {
   responseText,
   startClient,
-  textOf,
   type RawClient,
   type RawClientOptions,
   type RpcMessage,
