@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest';
 import { startChromium, type TestBrowser } from '../helpers/chromium.ts';
 import { ROOT } from '../helpers/temp-project.ts';
+import { until } from '../helpers/until.ts';
 import { createShop } from '../helpers/yard-shop.ts';
 import { serviceCommand } from '../helpers/yard-traffic.ts';
 
@@ -76,7 +77,17 @@ test('Vite reloads a module over its WebSocket on the named address, without loa
   await opened;
   await connected;
   await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
-  writeFileSync(join(shop.dir, 'main.js'), viteModule('two'));
-  await page.getByText('two').waitFor();
+  // Vite watches a file some time after it has served it, so the first change may go unnoticed.
+  const changed = async (): Promise<boolean> => {
+    writeFileSync(join(shop.dir, 'main.js'), viteModule('two'));
+    return page
+      .getByText('two')
+      .waitFor({ timeout: 2000 })
+      .then(
+        () => true,
+        () => false,
+      );
+  };
+  await until(changed, { what: 'the module to be replaced', deadline: 30_000 });
   expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
 });
