@@ -41,8 +41,8 @@ test('a second project is called after the directory that tells it from the firs
 
 test('where no directory tells, it gets a number', () => {
   add('one/shop');
-  expect(add('work/shop')).toBe('shop-work');
-  expect(add('deeper/work/shop')).toBe('shop-2');
+  expect(add('team/shop')).toBe('shop-team');
+  expect(add('deeper/team/shop')).toBe('shop-2');
   expect(add('日本/shop')).toBe('shop-3');
   expect(add(`${'a'.repeat(40)}/shop`)).toBe('shop-4');
 });
