@@ -26,7 +26,7 @@ test('one that another file defines gets an entry that says only this, and loses
   expect(withServerEnabled(off, 'c')).toBe(TEXT);
 });
 
-test('a setting that says false or stands twice is cleaned up', () => {
+test('a setting that is false or duplicated is cleaned up', () => {
   expect(withServerDisabled('{"mcpServers":{"a":{"disabled":false,"command":"x"}}}', 'a')).toBe(
     '{"mcpServers":{"a":{"disabled":true,"command":"x"}}}',
   );

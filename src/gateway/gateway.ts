@@ -70,7 +70,7 @@ export class Gateway {
   /** Built on first use. */
   #snapshot: Snapshot | undefined;
   #outdated = false;
-  /** Sources swapped in quietly whose tools are not listed yet: their changes are announced together, by whoever swaps. */
+  /** Sources swapped in quietly whose tools are not listed yet; the code that swaps them announces all changes together. */
   readonly #unannounced = new Set<Source>();
   #closed = false;
   #announcing: NodeJS.Timeout | undefined;

@@ -130,7 +130,7 @@ test('start, end and changed lists reach all; an update of a resource is passed 
   expect(one.heard.length + two.heard.length).toBe(1);
 });
 
-test('what one subscribed to is subscribed to again, once, when it starts anew', () => {
+test('subscriptions are renewed, once each, when the source restarts', () => {
   const { source, asked, says } = behind();
   const shared = new SharedSource(source);
   const [one, two] = [user(shared), user(shared)];
@@ -188,7 +188,7 @@ function taskOf({ call, session, source }: ReturnType<typeof user>, taskId: stri
   session.claimTask(taskId, source);
 }
 
-test('what a task asks and tells goes to the client it was made for, whoever else is calling', () => {
+test('requests and notifications of a task go to the client that created it, even while others call', () => {
   const { source, says } = behind();
   const shared = new SharedSource(source);
   const [one, two] = [user(shared), user(shared)];

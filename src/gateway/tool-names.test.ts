@@ -62,7 +62,7 @@ test('the first free name is used, and numbers begin at two', () => {
   expect(freeName(['a', 'b'], (name) => !taken.has(name), numbered)).toBe('b-3');
 });
 
-test('a name that clients have seen stays with its server, whoever comes or goes', () => {
+test('a name that clients have seen stays with its server as others come and go', () => {
   const reservations = new NameReservations();
   reservations.reserve([['look', 'A']]);
   const b = part('B', false, tool('look', 'B__look'));

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/index.ts';
 
-/** A language model that can call tools, whoever runs it. */
+/** A language model that can call tools, from any provider. */
 export interface Model {
   /** Whose it is. */
   readonly provider: 'anthropic' | 'openai' | 'host';

@@ -60,7 +60,7 @@ test('errors of a tool can be told as often as they come', () => {
   expect(codes([error], [error], [error])).toEqual([undefined, undefined, undefined]);
 });
 
-test('a server that is gone two turns in a row ends it; one answer in between, and it counts anew', () => {
+test('a server that is gone two turns in a row ends it; a response in between resets the count', () => {
   const lost = ended('a', 'error', { lost: true, message: 'It ended.' });
   expect(codes([lost], [lost])).toEqual([undefined, 'LANGUAGE_SERVER_GONE']);
   expect(codes([lost], [lost, ended('b', 'ok')], [lost])).toEqual([undefined, undefined, undefined]);

@@ -54,7 +54,7 @@ export class RepeatedMistakes {
     );
   }
 
-  /** A call that found no server may be the first after a crash, which starts it anew. The second is not. */
+  /** The first call after a crash finds no server and restarts it. A second one in a row is a real loss. */
   #lostAgain(ended: readonly FinishedToolCall[]): SwitchboardError | undefined {
     const tried = ended.filter(({ outcome }) => outcome === 'ok' || outcome === 'error');
     if (tried.length === 0) return undefined;

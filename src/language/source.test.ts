@@ -369,7 +369,7 @@ describe('a server with a language model before it', () => {
     expect(resultsIn(model.requests[2]!.body)).toContain('1');
   });
 
-  test('tells whoever waits why it ends', async () => {
+  test('tells the waiting client why it ends', async () => {
     const { app, model, connect } = await modelWorld([{ instead: 'hang' }], nodeServer('echo'));
     const client = connect();
     await client.greet();

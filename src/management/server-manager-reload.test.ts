@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ConfiguredServer } from '../config/index.ts';
 import { define, hold, refusal, startManager, settled } from './server-manager.cases.ts';
 
-test('a configuration read again: what is the same stays, the rest is shown anew, restarted, added or removed, in its order', async () => {
+test('a reload keeps unchanged servers and re-exposes, restarts, adds or removes the rest, in configuration order', async () => {
   const before = ['same', 'shown', 'process', 'gone'].map((name) => define(name));
   const harness = await startManager(...before);
   await harness.manager.add(define('by-hand'));

@@ -52,8 +52,8 @@ export interface JsoncMember {
 }
 
 /**
- * The same with the place of everything, for whoever changes the text. Accepts what parseJsonc accepts and fails as it
- * does; offsets are counted without the byte-order mark. Where plain JSON has a key twice, the last one holds.
+ * Parses to a tree with the offset of every value, for editing the text. Accepts and rejects the same input as parseJsonc;
+ * offsets do not count the byte-order mark. If plain JSON has a key twice, the last one wins.
  */
 export function locateJsonc(text: string): JsoncNode {
   const body = withoutMark(text);

@@ -4,7 +4,7 @@ import { SwitchboardError } from './errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where this program keeps what it remembers between runs; made by whoever writes there first, for its owner only. */
+/** Folder of the state kept between runs. Created on the first write, accessible to its owner only. */
 export function stateDirectory(
   env: Environment = process.env,
   platform: NodeJS.Platform = process.platform,

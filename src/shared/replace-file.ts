@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** A file as it was read, for whoever means to write it anew. */
+/** A file as it was read, with what is needed to replace it. */
 export interface ReadFile {
   /** The file itself, where the name is a link to it. */
   readonly path: string;

@@ -13,7 +13,7 @@ const MAX_LOGGED = 10;
 export type Screen = (key: string, text: string) => string | undefined;
 
 /**
- * Collects the items of a list and checks each, whoever wrote the list: a server that runs, or a file that remembers one.
+ * Collects the items of a list and checks each, whether the list comes from a running server or from the cache file.
  * Items without a key or with one that is taken are skipped, and members that no client accepts are left out.
  */
 export class Collector {

@@ -380,8 +380,8 @@ export class Connection {
   /** The server does not know us any more; it is initialized again by the next call, or by those that it did not take. */
   #forgotten(run: ServerRun): void {
     if (this.#current !== run) return;
-    this.#context.log.info('the server has forgotten the session', { server: this.#server.name });
-    this.#lossReason = `Server '${this.#server.name}' has forgotten the session.`;
+    this.#context.log.info('the server no longer knows the session', { server: this.#server.name });
+    this.#lossReason = `Server '${this.#server.name}' no longer knows the session.`;
     this.#live(undefined);
     this.#idleWatch.end();
     // Not at once again and again, where it forgets every session that it makes.
@@ -430,7 +430,7 @@ export class Connection {
     this.#context.stateChanged(this.#server.name);
   }
 
-  /** Whoever else a question may be for: not every server stops when it is told to, and tasks go on without a call. */
+  /** Other sessions a server's request may be for: some servers go on after a cancellation, and tasks run without a call. */
   #othersAtWork(): Set<Session> {
     if (this.#server.shared !== true) return new Set();
     return new Set([...this.#recentlyCancelled.sessions(), ...this.#tasks.sessions()]);
@@ -439,7 +439,7 @@ export class Connection {
   get #busy(): boolean {
     const current = this.#current;
     if (current === undefined) return false;
-    // Listening is no use by itself; whoever wants to hear something says so.
+    // Listening streams alone do not count as use; subscribers are counted by `inUse`.
     const asked = current.peer.pendingCount - (current.modern?.listening.streams ?? 0);
     const atWork = this.#calls.any || asked > 0 || current.serverRequests.size > 0 || this.#tasks.working;
     return atWork || this.#events.inUse();

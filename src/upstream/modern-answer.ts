@@ -14,7 +14,7 @@ export function resultKind(answer: Message): ResultKind {
 /**
  * A modern server's result for a client of the era before: without the members that say how it may be kept and what
  * kind it is. Clients of that time check results against schemas that need not allow them. The rest keeps its text. Call
- * takes an answer, not edits to one, so the bytes are written anew; that is paid only between the eras.
+ * takes an answer, not edits to one, so the bytes are written again; only calls between the eras pay for that.
  */
 export function legacyAnswer(answer: Message): Message {
   const strange = [Server.resultType, Server.ttlMs, Server.cacheScope].some((slot) => answer.has(slot));

@@ -13,7 +13,7 @@ export interface ModernCallsOptions {
   readonly deadlines: Deadlines;
   /** Sends a call to the server again, as soon as that is possible. */
   readonly again: (call: Call, edits: Edit[]) => void;
-  /** Asks the server for its tools anew; undefined where that changes nothing. */
+  /** Lists the server's tools again; undefined where that changes nothing. */
   readonly relist: (() => Promise<unknown>) | undefined;
 }
 
@@ -46,7 +46,7 @@ export class ModernCalls {
 
   /** The edits with which a call goes out; undefined where it needs not, or must not. */
   prepare(modern: Modern, call: Call, edits: Edit[], carried: RetryParams | undefined): Edit[] | undefined {
-    // Whoever kept it until now has nothing more to do with it, also where it is not sent.
+    // Its previous runner is done with it, even if it is not sent.
     call.runBy(undefined);
     if (call.method !== 'tools/call' && modern.answers(call, edits)) return undefined;
     const stamped = modern.stampEdits(call, edits, carried);

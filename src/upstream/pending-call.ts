@@ -165,7 +165,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.#control.suspended(away);
   }
 
-  /** What it waited for was not the server's doing: its time begins anew. */
+  /** Restarts the timeout after a wait that the server did not cause. */
   restartClock(): void {
     const { timeouts, deadlines } = this.#control;
     deadlines.move(this, Math.min(performance.now() + timeouts.rpcMs, this.latest));

@@ -30,8 +30,8 @@ export interface RequestMeta {
 
 /**
  * The edits of a request together with those that put the modern envelope on it. In a modern message every request says
- * for itself which version it is of and what its client can do; where it says so, it must say so once. One in which
- * such a member stands twice is refused: we would replace one and the server might read the other.
+ * for itself which version it is of and what its client can do; where it says so, it must say so once. A request
+ * that repeats such a member is refused: we would replace one and the server might read the other.
  */
 export function metaEdits(
   request: Message,

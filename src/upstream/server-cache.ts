@@ -186,7 +186,7 @@ class Known {
 
   learnList(kind: CatalogKind, listing: Listing): void {
     this.#lines.delete(kind);
-    // Whoever looks next may have another process in mind, which has not been asked yet.
+    // The next reader may belong to another process, which has not listed yet.
     this.#lists.set(kind, { ...listing, remembered: true });
   }
 }

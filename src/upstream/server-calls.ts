@@ -24,7 +24,7 @@ export interface ServerCallsOptions extends Pick<
   readonly start: () => Promise<unknown>;
   /** A call is over, however it ended. */
   readonly finished: (answered: boolean) => void;
-  /** Asks the server for its tools anew. */
+  /** Lists the server's tools again. */
   readonly relist: () => Promise<unknown>;
   /** How long a call waits for the server to start before it is told to come back, in milliseconds. */
   readonly startWaitMs: number;
@@ -207,7 +207,7 @@ export class ServerCalls {
   }
 }
 
-/** What kept a server from starting, as whoever waited for it is told. */
+/** The reason a server did not start, as the error that the waiting calls get. */
 export function asStartError(error: unknown, server: string): SwitchboardError {
   if (error instanceof SwitchboardError) return error;
   return new SwitchboardError(

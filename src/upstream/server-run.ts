@@ -310,7 +310,7 @@ export class ServerRun {
 
   #forgotten(): void {
     if (this.#over) return;
-    this.serverRequests.withdrawAll('The server has forgotten the session.');
+    this.serverRequests.withdrawAll('The server no longer knows the session.');
     this.#events.forgotten();
     this.#becomeOver();
     this.peer.close();

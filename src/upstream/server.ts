@@ -5,7 +5,7 @@ import type { Login } from './login.ts';
 export interface UpstreamServer {
   readonly name: string;
   readonly target: ProcessTarget | RemoteTarget;
-  /** Values that must not be shown, whoever says them; asked for when it starts. Default none. */
+  /** Values to mask in all output, read when the server starts. Default none. */
   readonly secrets?: () => Iterable<string>;
   readonly timeouts: CallTimeouts;
   readonly limits: ServerLimits;
@@ -50,7 +50,7 @@ export interface RemoteTarget {
 export interface CallTimeouts {
   /** From spawn to the answer to `initialize`; the time it waits for its turn to start does not count. */
   readonly childSpawnMs: number;
-  /** From a request to its answer; progress starts it anew. */
+  /** From a request to its answer; progress restarts it. */
   readonly rpcMs: number;
   /** The longest a call may take, however much progress it reports. */
   readonly callMaxMs: number;

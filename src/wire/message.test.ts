@@ -144,7 +144,7 @@ test('the rare members can be found in the same scan, and are the same ones', ()
     '{"state":null,"_meta":{}}',
     '{"_meta":7}',
     '[]',
-    // A rare member that stands twice counts as not there, and refuses nothing.
+    // A repeated rare member counts as absent and refuses nothing.
     '{"name":"a","state":1,"state":2}',
   ]) {
     const bytes = fromChunks([Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"x","params":${params}}`)]);

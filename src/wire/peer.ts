@@ -358,10 +358,10 @@ export function faultError(refusal: ReadFault | MessageFault): { code: number; m
     case 'duplicate':
       return {
         code: RpcCode.invalidRequest,
-        message: 'Invalid request: a member stands twice in one object.',
+        message: 'Invalid request: duplicate key in an object.',
       };
     case 'duplicate-param':
-      return { code: RpcCode.invalidParams, message: 'Invalid params: a member stands twice in one object.' };
+      return { code: RpcCode.invalidParams, message: 'Invalid params: duplicate key in an object.' };
     case 'batch':
       return {
         code: RpcCode.invalidRequest,

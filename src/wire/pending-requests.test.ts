@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PendingRequests } from './pending-requests.ts';
 
-test('behaves as a map, whoever is answered late or never', () => {
+test('behaves as a map, even if some requests are answered late or never', () => {
   const step = fc.record({ take: fc.nat({ max: 600 }), add: fc.nat({ max: 40 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -237,7 +237,7 @@ describe('agreeing with JSON.parse', () => {
 describe('objects that repeat', () => {
   const common = { id: true, params: { name: true, _meta: { progressToken: true } } } as const;
   const rare = { params: { _meta: { version: true, info: { name: true } }, uri: true } } as const;
-  /** Two that look for the same; the second knows of nothing that repeats. Made anew, so that nothing is known yet. */
+  /** Two shapes with the same members; only the first has a repeating path. Created fresh, so that nothing is cached. */
   const both = () =>
     [defineShape(common, rare, ['params._meta']).whole, defineShape(common, rare).whole] as const;
 

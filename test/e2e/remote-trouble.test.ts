@@ -112,7 +112,7 @@ describe('answers that are none', () => {
     };
     const sentence = failure(await gateway.call('odd', 'resumable', { tag }));
     server.settings.before = undefined;
-    expect(sentence).toMatch(/forgotten the session/);
+    expect(sentence).toMatch(/no longer knows the session/);
     expectClear(sentence, 'odd');
     expect(server.ran(tag)).toBe(1);
     await expectAllWell('odd');

@@ -228,7 +228,7 @@ test('a request that is over asks for nothing more', async () => {
     client.ask(serverMessage({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
   });
   await harness.answerTo(1);
-  // Whoever asks after the end is told that nobody answers.
+  // A request made after the end fails with 'closed'.
   expect(await late).toBe('closed');
   expect(harness.messages).toHaveLength(1);
 });
@@ -306,7 +306,7 @@ test('an attempt without a token gets no progress', async () => {
   expect(harness.messages.every(({ method }) => method === undefined)).toBe(true);
 });
 
-test('log lines are told to whoever wants them, and as few as wanted', async () => {
+test('log messages reach only the requests that want them, from the level they want', async () => {
   const harness = openModern();
   const log = (level: string): ReturnType<typeof serverMessage> =>
     serverMessage({ method: 'notifications/message', params: { level, data: level } });

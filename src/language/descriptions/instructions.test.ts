@@ -86,7 +86,7 @@ describe('what a model is told', () => {
     expect(told).toContain(ROLES.memory);
   });
 
-  test('is read anew each time', async () => {
+  test('is read again each time', async () => {
     const instructionsFile = file('edited.md', 'Before.');
     const ask = (): Promise<string> =>
       instructionsFor({ server, about: undefined, tools, settings: { instructionsFile } });

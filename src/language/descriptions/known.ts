@@ -83,7 +83,7 @@ function programNamed(name: string): string | undefined {
   return programs.get(name) ?? programs.get(name.replace(/^@[^/]+\//, ''));
 }
 
-/** What packages for a product are mostly called, whoever made them. */
+/** Usual names of packages for a product, from any publisher. */
 function usualNames(id: string): string[] {
   // These words are no products: such a package may do anything.
   if (COMMON_WORDS.has(id)) return [];

@@ -32,7 +32,7 @@ async function clientFor(endpoint: KeyedEndpoint): Promise<Anthropic> {
     baseURL: endpoint.url.href.replace(/\/$/, ''),
     // Proxies and look-alikes often know only the older header.
     ...(endpoint.url.origin === ANTHROPIC_URL ? {} : { defaultHeaders: { 'x-api-key': endpoint.apiKey } }),
-    // We ask again ourselves, so that whoever waits can be told.
+    // We retry ourselves, so that the waiting client hears about it.
     maxRetries: 0,
     // A redirect could carry the key elsewhere.
     fetchOptions: { redirect: 'manual' },

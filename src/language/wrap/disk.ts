@@ -32,7 +32,7 @@ export function makeDirectory(path: string): void {
   settle(dirname(path));
 }
 
-/** Writes a new file and waits until it is on the disk. One that was left half written is written anew. */
+/** Writes a new file and waits until it is on the disk. Replaces one that was left half written. */
 export function writeNew(path: string, content: string, mode: number): void {
   fs.rmSync(path, { force: true });
   const descriptor = fs.openSync(path, 'wx', mode);

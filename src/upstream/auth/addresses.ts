@@ -12,7 +12,7 @@ export interface AddressGuard {
   checkDocument(url: URL): Promise<void>;
   /** Throws ADDRESS_REFUSED unless secrets may be sent there: https, or this very machine where that was typed. */
   checkEndpoint(url: URL): Promise<void>;
-  /** The addresses of a name, for whoever connects to it: checked in the moment of use, since a name may change them. */
+  /** Resolves a name for a connection and checks the addresses at the moment of use, since a name may change them. */
   resolve(hostname: string): Promise<readonly LookupAddress[]>;
 }
 
@@ -50,7 +50,7 @@ export function createAddressGuard(typed: URL, resolve: Resolve = addressesOf): 
     const host = hostOf(url);
     if (isIP(host) === 0) {
       await guarded(host).catch((error: unknown) => {
-        // A name that does not exist is for whoever connects to it to report.
+        // A name that does not resolve is reported by the connection attempt.
         if (error instanceof SwitchboardError) throw error;
       });
     } else if (host !== typedHost && !(await allowed()).includes(reachOf(host)))

@@ -91,8 +91,8 @@ function withWanted(found: Discovered, stored: Credentials | undefined): Discove
 }
 
 /**
- * Without PKCE whoever gets hold of the code is logged in, and an issuer that does not say that it checks it may not. One
- * that says nothing at all of itself is from before there was anything to say; the protocol has such issuers take PKCE.
+ * Throws unless the issuer's metadata announces PKCE: without it a stolen code is enough to log in. An issuer without
+ * metadata predates the announcement; the protocol requires such issuers to accept PKCE.
  */
 function checkProof(server: string, { issuer, metadata }: Discovered): void {
   if (metadata === undefined || metadata.code_challenge_methods_supported?.includes('S256') === true) return;

@@ -57,7 +57,7 @@ test('a redirect is handed back', async () => {
 test.each<[string, RequestListener]>([
   ['never answers', () => undefined],
   ['never ends its answer', (_, response) => response.writeHead(200).write('{')],
-])('whoever %s is not waited for without end', async (_, answer) => {
+])('a server that %s is given up after a while', async (_, answer) => {
   const url = await serve(answer);
   await expect(fetchFor(url, undefined, 200)(url)).rejects.toEqual(
     unreachable('no complete response within 0.2 s'),

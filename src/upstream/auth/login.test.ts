@@ -162,7 +162,7 @@ test('a revoked login is over: its tokens go, and the client stays for the next 
   expect(loginState(options())).toEqual({ kind: 'none' });
 });
 
-test('an issuer that has forgotten the client ends the login, and the next one registers anew', async () => {
+test('an issuer that no longer knows the client ends the login, and the next login registers again', async () => {
   const one = await loggedIn();
   server.forgetClients();
   expect(await one.renewed(await one.authorization(), undefined)).toEqual(PERSON);

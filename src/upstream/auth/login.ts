@@ -146,7 +146,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 
 const PERSON: NotRenewed = { kind: 'person' };
 
-/** The same renewal for whoever asks; each hears of it no later than so many milliseconds after it began. */
+/** Waits for a shared renewal, but at most this many milliseconds after it began. */
 async function bounded(renewal: Promise<Renewed>, ms: number): Promise<Renewed> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Renewed>((resolve) => {

@@ -27,7 +27,7 @@ export async function logout(options: LoginOptions, signal: AbortSignal): Promis
   return withFileLock(
     store.lock,
     async () => {
-      // Whoever renewed it meanwhile has put another token there.
+      // Another process may have renewed the token meanwhile.
       const latest = store.read() ?? stored;
       const reason = await revoke(options, latest, AbortSignal.timeout(TIMEOUT_MS));
       const hadTokens = latest.tokens !== undefined;

@@ -1,4 +1,4 @@
-// The official SDK, as far as a login needs it. It is large; whoever imports this is itself loaded only when needed.
+// The parts of the official SDK that a login needs. It is large: only modules that are loaded on demand may import this.
 export {
   checkResourceAllowed,
   discoverAuthorizationServerMetadata,

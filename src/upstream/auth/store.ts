@@ -150,7 +150,7 @@ function versionOf(file: string): string | undefined {
     const found = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
     return found && [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ');
   } catch {
-    // Whoever reads it then says why, once.
+    // The next read reports why, once.
     return 'out of reach';
   }
 }

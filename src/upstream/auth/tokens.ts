@@ -2,7 +2,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { isToken, type Tokens } from './credentials.ts';
 import type { OAuthTokens } from './oauth.ts';
 
-/** A hundred years, in seconds: whoever says more, or nothing above zero, has not said when a token ends. */
+/** A hundred years, in seconds. A longer lifetime, or one that is not positive, counts as no expiry given. */
 const LONGEST = 100 * 365 * 24 * 3600;
 
 /** What an issuer gave, as it is kept; throws for what cannot be sent as a bearer token. */

@@ -18,7 +18,7 @@ export class LineBuffer {
     this.#groups++;
   }
 
-  /** Hands over what was gathered, and begins anew. */
+  /** Returns the pieces collected so far and starts over. */
   take(): Buffer[] {
     const list = this.#list;
     this.#list = [];

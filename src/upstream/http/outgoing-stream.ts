@@ -22,7 +22,7 @@ export interface Outgoing {
 /** Messages that were taken and not yet sent, beyond which no more are taken, in bytes. */
 const UNSENT = 1024 * 1024;
 const LF = 0x0a;
-/** As little as possible: a member that we look for and that stands twice would make a message unreadable. */
+/** As little as possible: a duplicate of any of these members would make a message unreadable. */
 const SHAPE = defineShape(
   { ...ENVELOPE },
   { params: { requestId: true, name: true, uri: true, taskId: true, arguments: true } },

@@ -180,7 +180,7 @@ export class PendingPost {
     this.#bodyEnded();
     if (this.#over) return;
     const text = textOf(pieces);
-    // Whoever answers this very request has looked at it, whatever the status says: it is not sent again.
+    // A response to this very request means the server has handled it, whatever the status says: never resend it.
     const given = readIncoming(pieces)?.find((message) => answeredId(message) === this.message.id);
     if (given !== undefined) {
       this.#events.arrived(given);
@@ -285,7 +285,7 @@ export class PendingPost {
       discard(response);
       if (status >= 500) this.#resume(`${BROKE_OFF}: HTTP ${status}`);
       else if (status === 404 && this.#hadSession)
-        this.#settle({ kind: 'forgotten', failure: lost('it has forgotten the session') });
+        this.#settle({ kind: 'forgotten', failure: lost('it no longer knows the session') });
       else this.#settle(lost(`HTTP ${status}`));
     }
   }

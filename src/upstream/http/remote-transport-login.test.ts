@@ -65,7 +65,7 @@ describe('a login', () => {
     expect(server.seen).toHaveLength(Math.min(tokens.length, 2));
   });
 
-  test('that cannot be renewed now is told with the reason, not as one that a person should make anew', async () => {
+  test('that cannot be renewed now fails with the reason and does not ask the user to log in again', async () => {
     const server = await serve(guarded('Bearer good'));
     const reason = 'its issuer https://issuer.example: it responded with status 503';
     const { login } = loginThen({ kind: 'unavailable', reason }, undefined);

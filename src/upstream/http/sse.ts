@@ -241,7 +241,7 @@ export class Sse implements HttpTransport {
     else if (this.#calls.delete(message.id)) events.unanswered(message.id, { kind: 'failed', error });
   }
 
-  /** It never came to a conversation: whoever waits for one is told why. */
+  /** The stream was never established: fails everything that waits for it. */
   #fail(error: SwitchboardError): void {
     if (this.#state === 'over') return;
     const failure: SendFailure = { kind: 'failed', error };

@@ -124,7 +124,7 @@ export class Streamable implements HttpTransport {
       case 'unreachable':
         if (message.method === 'initialize' || message.method === 'server/discover')
           events.unanswered(id, { kind: 'failed', error: httpStartFailed(endpoint, end.cause) });
-        // Whoever listens tries again for as long as anybody cares; only a call has to know that nobody is there.
+        // A listening stream retries for as long as it has subscribers; only a call needs to know that the server is gone.
         else if (message.method === 'subscriptions/listen')
           events.unanswered(id, { kind: 'failed', error: broken(endpoint, end.cause) });
         else if (this.#state === 'open' && this.#othersServed(id))
