@@ -179,7 +179,7 @@ function marksOf(env: NodeJS.ProcessEnv): Record<string, string> {
   return marks;
 }
 
-/** Whoever carries a mark of this run although its child was thought to be gone. */
+/** Processes that still carry a mark of this run although their child was considered gone. */
 function remains(): StopTarget {
   return {
     name: 'a former child',

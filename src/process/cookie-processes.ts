@@ -20,9 +20,9 @@ export interface ProcessSnapshot {
   carriers(): ReadonlyMap<string, readonly RunningProcess[]>;
 }
 
-/** Processes that are known by a cookie in their environment, whoever started them and whenever. */
+/** Finds processes by a cookie in their environment, no matter which process started them or when. */
 export interface CookieProcesses {
-  /** For these targets alone it is several times quicker: nobody older than their leaders is looked at. Default: all. */
+  /** With targets, several times faster: processes older than the target leaders are skipped. Default: all. */
   look(targets?: readonly CookieTarget[]): ProcessSnapshot;
   /**
    * Ends these programs in parallel: SIGTERM at once, SIGKILL after `kill` milliseconds (default 5000), until nobody

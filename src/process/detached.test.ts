@@ -235,7 +235,7 @@ describe.skipIf(process.platform === 'win32')('the end of a program is noted', (
     }
   });
 
-  test('anew for each start, and not at all when everything is killed', async () => {
+  test('again for each start, and not at all when everything is killed', async () => {
     const options = noting(['-e', '0']);
     await (
       await startDetached(options)

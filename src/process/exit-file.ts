@@ -14,7 +14,7 @@ export interface RecordedExit {
   readonly at: number;
 }
 
-/** Undefined while it runs, and when whoever should have noted it was killed as well. */
+/** Undefined while the process runs, and when the process that should have written the file was killed too. */
 export function readExit(exitFile: string): RecordedExit | undefined {
   try {
     const text = readFileSync(exitFile, 'latin1');

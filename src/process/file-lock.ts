@@ -41,7 +41,7 @@ export async function withFileLock<T>(
   try {
     return await work();
   } finally {
-    // Whoever took it for left behind owns it now.
+    // Another process may have considered the lock stale and taken it over: then the file is no longer ours.
     if (read(file) === ours) rmSync(file, { force: true });
   }
 }

@@ -26,9 +26,9 @@ const GREETING = 500;
 const PAUSE = 3;
 
 /**
- * Does the work while no other process of this user, and nobody else in this one, does work under the same name. The
- * lock is an address that only one can listen on, so the kernel frees it when its holder dies, however it dies. Whoever
- * waits is connected to the holder and thereby learns at once when it is gone. Not reentrant.
+ * Runs the work while holding the lock of this name, exclusive among all processes of this user and within this
+ * process. The lock is an address that only one process can listen on, so the kernel releases it when its holder dies,
+ * in whatever way. Waiters keep a connection to the holder and notice immediately when it is gone. Not reentrant.
  */
 export async function withKernelLock<T>(
   name: string,

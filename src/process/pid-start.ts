@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
-/** One process, not whoever inherits its number: a pid is reused, a pid with its start time is not. */
+/** Identifies one process. Pids are reused; a pid together with its start time is not. */
 export interface PidStart {
   readonly pid: number;
   /** When it started, in the system's own unit (Linux: clock ticks since boot). Comparable on one boot only. */
@@ -62,8 +62,8 @@ export function bootId(): string | undefined {
 let knownNamespace: string | undefined;
 
 /**
- * Names the view of processes that we have; undefined where the system tells none. Containers on one machine have the
- * same boot and may share a disk, but each counts its processes anew and does not see those of the others.
+ * Identifies our PID namespace; undefined where the system does not expose it. Containers on one machine share the boot
+ * and possibly a disk, but number their processes independently and cannot see each other's.
  */
 export function pidNamespace(): string | undefined {
   try {

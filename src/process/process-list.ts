@@ -12,7 +12,7 @@ export interface RunningProcess extends PidStart {
   readonly session: number;
   /** The value of the run's cookie in its environment, if it carries one that can be read. */
   readonly cookie: string | undefined;
-  /** Whether it carries no such cookie, and is meant to go on when whoever started it ends. Default false. */
+  /** Whether it carries no such cookie and is meant to outlive the process that started it. Default false. */
   readonly outlives?: boolean;
 }
 

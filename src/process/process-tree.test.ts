@@ -29,7 +29,7 @@ describe('members of a tree', () => {
     expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([100, 201, 202, 203, 205]);
   });
 
-  test('not those that are meant to outlive whoever started them, nor what they started', () => {
+  test('not processes that are meant to outlive their parent, nor their descendants', () => {
     const all = [
       leaderAlive,
       living(201, { parent: 100 }),
@@ -98,7 +98,7 @@ describe('members of a tree', () => {
     expect(pidsOf(createProcessTree(leader, 'no longer its own'), [leaderAlive])).toEqual([]);
   });
 
-  test('for the tree without leader: whoever carries any cookie of the run', () => {
+  test('for the tree without leader: every process with any cookie of the run', () => {
     const all = [
       living(5),
       living(6, { cookie: 'a' }),

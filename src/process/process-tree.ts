@@ -17,11 +17,10 @@ export function createProcessTree(leader: PidStart | undefined, cookie: string |
 }
 
 /**
- * Who of the living belongs to the tree: members seen before, carriers of its cookie, its session, and the
- * descendants of all these; oldest first, so that a parent is signalled before it can replace a child.
- * `strangers` are never members (ourselves, our reaper), nor is who carries the cookie of another tree: that one may
- * have been started from within this tree, but it has an owner of its own. The same holds for what is meant to outlive
- * whoever started it.
+ * The running processes that belong to the tree: members seen before, carriers of its cookie, its session, and all
+ * their descendants. Oldest first, so that a parent is signalled before it can replace a child. Never members:
+ * `strangers` (ourselves, our reaper), carriers of another tree's cookie (they may have been started from within this
+ * tree, but have an owner of their own), and processes that are meant to outlive the one that started them.
  */
 export function treeMembers(
   tree: ProcessTree,

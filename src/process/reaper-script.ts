@@ -61,7 +61,7 @@ carries() {
   return 1
 }
 
-# Is process $1 meant to outlive whoever started it?
+# Is process $1 meant to outlive the process that started it?
 outlives() {
   if [ -n "$quick" ]; then
     grep -qaF -e '${SERVICE_COOKIE}=' -e '${DAEMON_COOKIE}=' "/proc/$1/environ"

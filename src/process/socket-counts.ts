@@ -33,7 +33,7 @@ export function createSocketCounter(): SocketCounter {
 /** It is a few lines long. */
 const LONGEST = 1024;
 
-/** The file stays open: from its beginning, the kernel writes it anew at every reading. */
+/** Keeps the file open: the kernel generates its content again on every read from position 0. */
 function openCount(path: string, pattern: RegExp) {
   let file: number | undefined;
   try {

@@ -84,8 +84,8 @@ export async function currentBranch(git: Git): Promise<string | undefined> {
 }
 
 /**
- * What differs from the last commit, as `git status --short` says it. None where there is no git, no repository or no
- * directory: whoever wants an overview gets the rest of it all the same.
+ * Changes since the last commit, as lines of `git status --short`. Empty without git, a repository or the directory, so
+ * that an overview still gets its other parts.
  */
 export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   try {

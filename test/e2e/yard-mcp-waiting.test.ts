@@ -46,7 +46,7 @@ test.each(ERAS)('everything that only looks is answered while services start (%s
   expect(contents[0].text).toContain('"slow"');
   expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([77]);
 
-  // What hangs can be stopped, and whoever waits for it hears of that.
+  // A hanging service can be stopped, and the call that waits for it reports that.
   expect((await call('down', { services: ['slow'] })).structuredContent.messages).toEqual(['stopped slow']);
   const { isError, structuredContent } = (await up).result;
   expect(isError).toBe(true);
@@ -57,34 +57,28 @@ test.each(ERAS)('everything that only looks is answered while services start (%s
   await call('down');
 });
 
-test.each(ERAS)(
-  'whoever waits for services hears how far they are, and may stop waiting (%s)',
-  async (era) => {
-    const yard = await agentYard(SLOW);
-    const client = yard.agent();
-    const { call } = speaker(client, era);
-    const { told } = await waitingUp(client, era);
-    // Again and again, so that nobody takes it for dead.
-    await told('waiting for slow');
-    const heard = client.notifications.map(({ params }) => params);
-    expect(new Set(heard.map(({ progressToken }) => progressToken))).toEqual(new Set(['p']));
-    expect(heard.map(({ progress }) => progress)).toEqual(heard.map((_, at) => at + 1));
-    client.notify('notifications/cancelled', { requestId: 77, reason: 'enough' });
-    const { services } = (await call('status')).structuredContent;
-    expect(services.map(({ service, status }: any) => [service, status])).toEqual([
-      ['web', 'running'],
-      ['slow', 'running'],
-    ]);
-    expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([77]);
-    const { structuredContent, isError } = await call('down');
-    expect([isError, [...structuredContent.messages].sort()]).toEqual([
-      false,
-      ['stopped slow', 'stopped web'],
-    ]);
-    const exit = await client.close();
-    expect(exit.code).toBe(0);
-  },
-);
+test.each(ERAS)('a client that waits for services gets progress, and may stop waiting (%s)', async (era) => {
+  const yard = await agentYard(SLOW);
+  const client = yard.agent();
+  const { call } = speaker(client, era);
+  const { told } = await waitingUp(client, era);
+  // Again and again, so that nobody takes it for dead.
+  await told('waiting for slow');
+  const heard = client.notifications.map(({ params }) => params);
+  expect(new Set(heard.map(({ progressToken }) => progressToken))).toEqual(new Set(['p']));
+  expect(heard.map(({ progress }) => progress)).toEqual(heard.map((_, at) => at + 1));
+  client.notify('notifications/cancelled', { requestId: 77, reason: 'enough' });
+  const { services } = (await call('status')).structuredContent;
+  expect(services.map(({ service, status }: any) => [service, status])).toEqual([
+    ['web', 'running'],
+    ['slow', 'running'],
+  ]);
+  expect(client.ledger.unanswered().map(({ id }) => id)).toEqual([77]);
+  const { structuredContent, isError } = await call('down');
+  expect([isError, [...structuredContent.messages].sort()]).toEqual([false, ['stopped slow', 'stopped web']]);
+  const exit = await client.close();
+  expect(exit.code).toBe(0);
+});
 
 test('two calls that change the same project do it one after another', async () => {
   const yard = await agentYard();

@@ -131,7 +131,7 @@ describe('init', () => {
     expect((await yard.ask('brief')).configured_services).toEqual(['web']);
   });
 
-  test('writes nothing that is there, nothing on trial, and anew when forced', async () => {
+  test('keeps an existing file, writes nothing on a dry run, and overwrites when forced', async () => {
     const yard = createYard({ files: { 'server.js': '' } });
     const dry = await yard.run(['init', '--dry-run']);
     expect(dry).toMatchObject({ code: 0, stderr: '' });

@@ -141,7 +141,7 @@ describe('a stranger', () => {
     expect(alive(pid)).toBe(true);
   });
 
-  test('who got the pids of all services after a reboot is not signalled, and the services start anew', async () => {
+  test('processes that reuse the pids of services after a reboot are not signalled, and the services start again', async () => {
     const yard = await processYard(WEB_AND_API);
     await yard.ask('up');
     const text = readFileSync(stateFile(yard), 'utf8');

@@ -43,7 +43,7 @@ test('a newer version replaces the proxy and the forwarder of an older one, and 
   const again = await shop.ask('up');
   expect(again.messages[0]).toBe(`replaced proxy of version 0.0.9 on 127.0.0.1:${shop.proxyPort}`);
   expect(await pids()).toEqual(before);
-  // Whoever was connected learns that at once.
+  // Connected clients notice that immediately.
   await open.takeRest();
   const [proxy] = listenersByProc(shop.proxyPort);
   expect(daemons).not.toContain(proxy);

@@ -20,7 +20,7 @@ export interface TestYard {
   readonly context: YardContext;
   /** The same project for somebody who has read nothing yet. */
   readonly reopen: () => YardContext;
-  /** A record of a service, whoever listens on its port. */
+  /** A service record, no matter which process listens on its port. */
   readonly record: (service: Partial<ServiceRecord> & { readonly port: number }) => Promise<ServiceRecord>;
   /** A running service: this JavaScript, with its port as PORT. Ready when its port accepts. */
   readonly start: (

@@ -233,7 +233,7 @@ export async function staleTrial(
     const names = left.map(({ record }) => record.service);
     expect(kept.map(({ service }) => service).sort()).toEqual(names.sort());
   }
-  // What was started anew ends before its record is written over.
+  // Restarted services end before their records are overwritten.
   await yard.ask('down', '--force');
   expect(yard.living()).toEqual([]);
   expect(strangers.flatMap(({ signals }) => signals)).toEqual([]);

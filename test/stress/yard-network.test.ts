@@ -15,7 +15,7 @@ import { SWITCHYARD } from '../helpers/yard.ts';
 const ROUNDS = Number(process.env.YARD_ROUNDS ?? 50);
 const TEN = Array.from({ length: 10 }, (_, n) => n);
 
-/** A copy: this takes so long that somebody may build anew meanwhile. Inside, so that it finds what it imports. */
+/** A copy, because another build may run during this long test. Inside the project, so that its imports resolve. */
 function ownProgram(): string {
   const folder = join(ROOT, 'node_modules/.cache', `yard-network-${process.pid}`);
   cpSync(dirname(SWITCHYARD), folder, { recursive: true });

@@ -24,7 +24,7 @@ import { verify } from './verify.ts';
 
 const program = daemonProgram();
 
-/** Says its branch to whoever connects. */
+/** Sends its branch to every client that connects. */
 const SAYS_BRANCH =
   "require('net').createServer((s) => s.on('error', () => 0).end(process.env.SWITCHYARD_BRANCH)).listen(process.env.PORT, '127.0.0.1')";
 

@@ -11,8 +11,8 @@ export interface ControlServer {
 }
 
 /**
- * Takes questions on the control socket of a home. Whoever calls this is the only forwarder of the home, so a socket
- * that is there already was left by one that died.
+ * Accepts requests on the control socket of a home. The caller must be the only forwarder of the home, so an existing
+ * socket was left behind by one that died.
  */
 export async function listenForControl(
   home: Home,

@@ -5,7 +5,7 @@ import { PROTOCOL, type ForwardAnswer, type ForwardRequest } from './protocol.ts
 
 /** All canonical ports of one home, by what it is asked to do. */
 export interface Forwarder {
-  /** Requests are done one after the other, whoever asks. */
+  /** Requests are handled one at a time, across all clients. */
   handle(request: ForwardRequest): Promise<ForwardAnswer>;
   readonly size: number;
   close(): Promise<void>;

@@ -7,8 +7,8 @@ export const REFUSED_BY = 'switchyard-forwarder';
 const HTTP_REQUEST = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \S/;
 
 /**
- * The end of a connection whose service does not answer: whoever speaks HTTP is told why, the others are cut off, which
- * is as near as an open port can come to refusing.
+ * Closes a connection whose service does not respond. HTTP clients get the reason; other connections are reset, which
+ * is as close to refusing as an open port can come.
  */
 export function refuse(client: Socket, why: string): void {
   const timer = setTimeout(() => client.resetAndDestroy(), TIMEOUT_MS);

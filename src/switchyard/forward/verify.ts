@@ -157,7 +157,7 @@ function answering({ home, port, all, mappings, observed, state }: Facts): Answe
   const stranger = listeners.find((listener) => !isForwarder(listener) && ownerOf(listener) === undefined);
   const none = { target: null, owner: undefined, last: undefined, forwarder: undefined };
   if (listeners.length === 0) return { ...none, heldBy: 'nobody' };
-  // One address of two is enough: whoever connects to the other gets somebody else.
+  // A stranger on one of the two addresses is enough: clients that connect there reach the wrong process.
   if (stranger !== undefined) return { ...none, heldBy: 'stranger', last: stranger };
   const forwarder = listeners.find(isForwarder);
   if (forwarder === undefined) {

@@ -84,7 +84,7 @@ describe('followLogs', () => {
     await until(['w bye', 'w no newline', 'w run 2', 'w more']);
   });
 
-  it('begins anew with a log that became shorter', async () => {
+  it('starts over when a log was truncated', async () => {
     writeFileSync(web, 'something long enough\n');
     follow();
     appendFileSync(web, 'last\n');

@@ -55,7 +55,7 @@ export async function followLogs(options: FollowOptions): Promise<void> {
   }
 }
 
-/** Asked anew: the compiler takes a flag that was false once for one that stays so. */
+/** Reads the flag again: the compiler would assume that a flag once false stays false. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

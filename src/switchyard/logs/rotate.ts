@@ -2,8 +2,8 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { earlierPart, KEPT_RUNS, runFile } from './run-files.ts';
 
 /**
- * Makes room for the log of a new run: what is there becomes that of the run before. Whoever still writes to it goes on
- * in the renamed file, so that two runs never mix.
+ * Makes way for the log of a new run: the current log becomes that of the previous run. A process that still writes to
+ * it continues in the renamed file, so that two runs never mix.
  */
 export function rotateForRun(file: string): void {
   // A run that said nothing, or was never started, must not push out one that did.

@@ -5,7 +5,7 @@
 export function stripAnsi(line: string): string {
   if (!CONTROL.test(line)) return line;
   const text = line.replace(SEQUENCES, '');
-  // A progress bar returns to the start of its line and writes it anew.
+  // A progress bar returns to the start of its line and rewrites it.
   const painted = text.split('\r').findLast((part) => part !== '') ?? '';
   return painted.replace(CONTROLS, '');
 }

@@ -21,8 +21,9 @@ const ABANDONED = 60_000;
 const BLOCK = 256 * 1024;
 
 /**
- * Shortens the log of a running service that has become too long: its end, half as long as a log may be, goes to a file
- * beside it, and the log begins anew. The service writes on undisturbed, because it appends. Tells whether it did.
+ * Shortens the log of a running service that exceeds the cap: its last part, half the cap, moves to a file next to it,
+ * and the log starts over. The service keeps writing undisturbed, because it appends. Returns whether the log was
+ * trimmed.
  */
 export function trimLog(file: string, cap = LOG_CAP): boolean {
   // A link may lead to a file of somebody else, who would lose what is in it.

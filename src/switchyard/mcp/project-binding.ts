@@ -99,7 +99,10 @@ export interface BoundCall {
   readonly orRecorded?: boolean | undefined;
 }
 
-/** The project for one call. Reads the file anew: whoever edits it need not start the server again. */
+/**
+ * The project for one call. Reads the file again on every call, so that edits take effect without a restart of the
+ * server.
+ */
 export function openBoundProject(
   bound: BoundProject,
   env: NodeJS.ProcessEnv,

@@ -31,7 +31,7 @@ export function takeLease(home: Home, port: number, lease: Lease): boolean {
   }
 }
 
-/** Broken: whoever took it was killed while writing, so nothing was started on it. */
+/** `broken`: the process that took the lease was killed while writing it, so nothing was started on the port. */
 export function readLease(home: Home, port: number): Lease | 'broken' | undefined {
   let text: string;
   try {
@@ -60,7 +60,7 @@ export function releaseLease(home: Home, port: number, cookie: string | undefine
   if (lease !== undefined && lease !== 'broken' && lease.cookie === cookie) removeLease(home, port);
 }
 
-/** Gives the port back, whoever has it. */
+/** Gives the port back, no matter which service holds it. */
 export function removeLease(home: Home, port: number): void {
   rmSync(fileOf(home, port), { force: true });
 }

@@ -3,7 +3,7 @@ import type { ProjectConfig } from '../config/definition.ts';
 import type { State } from '../state/records.ts';
 import { takenPorts } from './taken.ts';
 
-test('taken are the ports of all projects, but not those of services that start anew', () => {
+test('the ports of all projects are taken, except those of services that are about to restart', () => {
   const state = {
     version: 1,
     project_aliases: {},

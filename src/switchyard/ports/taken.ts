@@ -8,7 +8,7 @@ import type { State } from '../state/records.ts';
 export function takenPorts(
   state: State,
   config: ProjectConfig,
-  /** Services of this project, by their keys, whose own ports do not count: they are about to be started anew. */
+  /** Keys of services of this project whose own ports do not count, because they are about to be restarted. */
   except: ReadonlySet<string>,
 ): ReadonlySet<number> {
   const taken = new Set<number>([config.proxy.port, ...Object.keys(state.proxies).map(Number)]);

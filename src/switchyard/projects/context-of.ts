@@ -10,7 +10,7 @@ import type { Registry } from '../state/registry.ts';
 /** A project that is on record, as if a command was called at its root. */
 export function contextOf(record: ProjectRecord, registry: Registry, env: NodeJS.ProcessEnv): YardContext {
   const base = { home: registry.home, registry, cwd: record.root, env };
-  // Whoever asks for one whose directory is gone knows it.
+  // A missing directory is no problem to report: the caller named this project in spite of it.
   if (!existsSync(record.root)) return { ...base, config: recordedConfig(record) };
   try {
     return { ...base, config: namedHere(registry.read(), readConfig(record.config)) };

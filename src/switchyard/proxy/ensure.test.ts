@@ -70,14 +70,14 @@ test('ten commands at once start one', async () => {
   expect(ready).toHaveLength(1);
 });
 
-test('one that was killed is started anew, and its record signals nobody', async () => {
+test('a killed proxy is started again, and its record leads to no signal', async () => {
   const { context } = await openYard();
   const { port } = context.config.proxy;
   await ensureProxy(context, { program });
   const { pid } = context.registry.read().proxies[String(port)]!;
   endProcess(pid!);
   await until(() => portHolders([port]).length === 0);
-  // The pid is somebody else's by now, for example ours.
+  // The pid belongs to another process by now, for example ours.
   await context.registry.change((state) => {
     state.proxies[String(port)]!.pid = process.pid;
   });

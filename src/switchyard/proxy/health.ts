@@ -23,7 +23,7 @@ export type ProxyHealth = 'ours' | 'another home' | 'stranger' | 'nobody';
 /** Long enough for a machine that is busy with starting things, in milliseconds. */
 const TIMEOUT_MS = 3000;
 
-/** Without the HTTP client of Node: whoever starts services waits for this first, and that alone takes as long to load. */
+/** Does not use Node's HTTP client: loading it takes as long as the check, and every `up` waits for this first. */
 export function checkProxyHealth(
   host: string,
   port: number,

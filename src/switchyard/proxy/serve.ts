@@ -25,7 +25,8 @@ export async function serveProxy(options: ServeProxyOptions): Promise<void> {
   const proxy = createProxyServer(openRoutes(openRegistry(home)), home.root);
   const address = connectHost(loopback);
   await listen(proxy.http, address, port);
-  // Whoever asks the other address for a name below localhost shall not find somebody else there.
+  // Listens on the other loopback address too: names below localhost may resolve to it, and another process could take
+  // it.
   const twin = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
     proxy.http.emit('connection', socket),
   );

@@ -306,7 +306,7 @@ test('an event stream arrives event by event, its headers before the first one',
     const [chunk] = (await once(stream, 'data')) as [Buffer];
     expect(chunk.toString()).toBe(`data: ${event}\n\n`);
   }
-  // Whoever leaves is missed by the service as well.
+  // When the client disconnects, the service notices too.
   request.destroy();
   await closed;
 });
@@ -372,7 +372,7 @@ test('a client that waits for "100 Continue" gets it from the service, or its re
   refused.destroy();
 });
 
-test('whoever is still sending a large body gets an early answer, and can ask again on the same connection', async () => {
+test('a client that is still sending a large body gets an early response and can reuse the connection', async () => {
   const { yard, port } = await openProxy();
   const size = 20e6;
   // By hand: the client of Node itself stops sending when it has been answered.

@@ -52,7 +52,7 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
       const { status, headers, body } = render(refusal, request);
       // The phrase is named, since a bad one of the service may stand there already.
       response.writeHead(status, STATUS_CODES[status] ?? '', [...headers, ...closeAfter(request)]).end(body);
-      // Whoever is still sending reads the answer afterwards.
+      // A client that is still sending reads the response afterwards.
       request.resume();
     };
     orRefuse(refuse, () => {

@@ -28,7 +28,7 @@ export async function stopProxy({ registry, config }: YardContext): Promise<{ re
   return { text: alive ? 'proxy stopped' : 'proxy is not running' };
 }
 
-/** The records may be lost while it runs: then whoever listens there is known by the cookie of this home. */
+/** If the records were lost while the proxy runs, the listener is recognized by the cookie of this home. */
 function unrecorded(home: Home, port: number): DaemonRecord | undefined {
   for (const { pid, address } of portHolders([port])) {
     const place = { host: address, port, log_file: proxyLog(home, port) };

@@ -3,8 +3,8 @@ import { SERVICE_COOKIE } from '../../process/index.ts';
 import type { Home } from '../state/home.ts';
 
 /**
- * The environment variable by which the processes of a service are known, whoever started them and whenever. All
- * descendants inherit it, also those that leave the session.
+ * The environment variable that marks the processes of a service, no matter which process started them or when. All
+ * descendants inherit it, including those that leave the session.
  */
 export const COOKIE = SERVICE_COOKIE;
 

@@ -11,7 +11,7 @@ import { observeServices } from './observe.ts';
 
 const WEB = '[services.web]\ncommand = "node server.mjs"\n';
 
-/** A process that has nothing to do with any service; whoever signals it ends it. */
+/** A process unrelated to any service; a signal ends it. */
 function stranger(): { pid: number; startTime: number } {
   const child = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true });
   atTestEnd(() => {
@@ -52,7 +52,7 @@ describe('down', () => {
     expect(deafest).toBeGreaterThanOrEqual(5000);
   });
 
-  test('ends services of every shape, whoever they left their children to', async () => {
+  test('ends services of every shape, including children that were reparented', async () => {
     const services = SHAPES.map(
       (shape) =>
         `[services.${shape}]\ncommand = "node ${shapeProgram} ${shape} -- node server.mjs"\nready_timeout = 60\n`,

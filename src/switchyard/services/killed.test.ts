@@ -69,7 +69,7 @@ describe('an up that is killed', () => {
     const before = yard.alive();
     const result = await yard.up();
     expect(result.ok).toBe(true);
-    // Whoever ran goes on; nothing runs twice.
+    // Running services keep running; nothing runs twice.
     expect(before.every((pid) => yard.alive().includes(pid))).toBe(true);
     expect(yard.alive()).toHaveLength(2 * NAMES.length);
     expect(Object.values(yard.services()).every(({ pid }) => pid !== null)).toBe(true);

@@ -28,9 +28,9 @@ export interface Observed {
   readonly status: ServiceLiveness;
   /** Everybody who is proven to belong to it, oldest first. */
   readonly pids: readonly number[];
-  /** The process that leads the others; also known when whoever started it could not write it down. */
+  /** The leading process. Also known when the command that started it could not record it. */
   readonly leader: PidStart | undefined;
-  /** How the proven processes are known, for whoever wants to end them. */
+  /** How to find the proven processes again, to stop them. */
   readonly mark: CookieTarget;
 }
 
@@ -49,7 +49,7 @@ export function serviceProcesses(): CookieProcesses {
  *
  * Nobody of a service is older than the process that led it, so that a look needs to go no further back. But what is not
  * found that way is looked for once more by its cookie alone: somebody may have put a wrong time into the file, and
- * whoever is taken for gone is forgotten.
+ * a service that is considered gone is forgotten.
  */
 export function observeServices(
   records: readonly ServiceRecord[],

@@ -44,8 +44,8 @@ const TOLD_POLL = 500;
 const HEALTH_TIMEOUT = 2000;
 
 /**
- * Waits until somebody listens on the port of a service, the listener is a process of that service, and its health is
- * good where it has one. Whoever else may answer on the port does not count.
+ * Waits until the port of a service is open, the listener is a process of that service, and its health check, if it has
+ * one, passes. Another process that responds on the port does not count.
  */
 export async function awaitReady(started: StartedService, options: ReadyOptions): Promise<Readiness> {
   const { ownerBatch, portWatch } = options;

@@ -8,17 +8,17 @@ import { observeServices, type Observed } from './observe.ts';
 import { sortRecords } from './sort-records.ts';
 
 /**
- * Until it `exec`s, a process shows the environment of its starter, and during that none: a look that finds nobody proves
- * nothing. On a busy machine that takes its time, and only a killed `up` makes us wait for it. In milliseconds.
+ * Between fork and `exec` a process shows the environment of its parent, and during `exec` none, so finding no process
+ * proves nothing. Busy machines need this long; only a killed `up` makes us wait for it. In milliseconds.
  */
 const SECOND_LOOK = 250;
 
 /**
- * The services of the project as they are, after what a killed `up` left half done was put right: the process it started
- * last gets into its record, and a record whose process was never started is dropped.
+ * The services of the project, after repairing what a killed `up` left unfinished: the process it started last is
+ * recorded, and a record whose process was never started is dropped.
  *
- * To be called under the lock of the project. An intent lives within one hold of that lock, so that whoever wrote one
- * that is found here is gone, or has failed to go on.
+ * Call it under the lock of the project. An intent lives within one hold of that lock, so the command whose intent is
+ * found here has ended or failed.
  */
 export async function reconcile(context: YardContext): Promise<readonly Observed[]> {
   const observed = observeServices(recordsOf(context));

@@ -37,7 +37,7 @@ export function releaseReservation({ home }: YardContext, { port, cookie }: Rese
   releaseLease(home, port, cookie);
 }
 
-/** Reads and looks anew: between our own reading and this moment another command may have come and gone. */
+/** Reads the records and processes again: another command may have run since our last read. */
 function isAbandoned({ registry }: YardContext, lease: Lease): boolean {
   const { root, key, cookie } = lease;
   if (mayBeHeld(lease)) return false;

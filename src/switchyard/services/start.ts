@@ -52,13 +52,13 @@ interface Running extends StartedService {
 }
 
 /**
- * Starts services level by level; those of a level together. What already runs is left alone, and waited for like the
- * others.
+ * Starts services level by level, those of one level together. Services that already run are left alone, and waited for
+ * like the others.
  *
- * The lock of the project is held while a level is being started, not while we wait for it to become ready: that may
- * take minutes, and whoever finds that a service hangs must be able to stop it, or to start another branch, meanwhile.
- * So each level looks anew at what runs. Somebody may have started a part of it since; and if somebody has stopped what
- * it depends on, we have seen that end.
+ * The lock of the project is held while a level is being started, not while it becomes ready: that may take minutes,
+ * and meanwhile another command must be able to stop a service that hangs, or to start another branch. So each level
+ * checks again what runs. Another command may have started a part of it in the meantime; if one has stopped a
+ * dependency, we have seen it end.
  */
 export async function startServices(plan: StartPlan): Promise<readonly ServiceOutcome[]> {
   const state: StartState = {

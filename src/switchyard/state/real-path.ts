@@ -2,8 +2,8 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join, basename, relative, resolve, isAbsolute, sep } from 'node:path';
 
 /**
- * The path without symbolic links, also when its last parts do not exist (yet): a directory has one name before and
- * after it is made. A link that leads nowhere counts as the place it names, since whoever writes there makes that.
+ * The path without symbolic links, even if its last parts do not exist (yet): a directory has the same name before and
+ * after it is created. A dangling link resolves to its target, because writing through it creates the target.
  */
 export function realPath(path: string, linksLeft = 40): string {
   const absolute = resolve(path);

@@ -339,7 +339,7 @@ describe('several processes', () => {
     expect(existsSync(home.corruptFile)).toBe(false);
   }, 60_000);
 
-  test('whoever waits for a project is told for what, and gets it when the other one dies', async () => {
+  test('a command that waits for a project reports why, and gets the lock when its holder dies', async () => {
     const child = writer('--hold', 0);
     await once(child.stdout!, 'data');
     const told: string[] = [];

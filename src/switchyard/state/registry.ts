@@ -19,8 +19,8 @@ export interface Registry {
    */
   change<T>(work: (state: State) => T): Promise<T>;
   /**
-   * Puts a damaged or lost file right, as `change` does. To be called first by whoever acts on what it reads: who takes
-   * a broken file for an empty one starts a second time what already runs.
+   * Repairs a damaged or lost file, as `change` does. Call it before acting on what `read` returns: treating a broken
+   * file as empty would start running services a second time.
    */
   repair(): Promise<void>;
   /** What is wrong with the file by the last look at it, and what was done about that through us, as sentences. */
@@ -58,7 +58,8 @@ export function openRegistry(home: Home): Registry {
       repairs.push(...found, ...aside, ...(await rebuild(home, state)));
       warnings = [];
       before = serialise(state);
-      // At once, whatever becomes of the work: until then the broken file stands, and whoever comes next repairs it.
+      // Immediately, whether or not the work succeeds: until then the broken file remains, and the next command would
+      // repair it again.
       writeState(home.stateFile, before);
     }
     const result = work(state);

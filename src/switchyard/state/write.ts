@@ -17,7 +17,7 @@ import { draftMark } from '../names.ts';
 import type { Home } from './home.ts';
 import type { State } from './records.ts';
 
-/** Puts the text in the place of the file in one step: whoever reads sees the old one or the new one, whole. */
+/** Replaces the file in one step: a reader sees the old or the new content, never a mixture. */
 export function writeState(file: string, text: string): void {
   clearDrafts(file);
   const draft = `${file}.${process.pid}-${draftMark()}${DRAFT}`;

@@ -61,7 +61,7 @@ async function copyTree(source: string, target: string): Promise<void> {
       copyFileSync(next.source, next.target, constants.COPYFILE_FICLONE);
       utimesSync(next.target, found.atime, found.mtime);
     }
-    // Sockets, pipes and devices belong to whoever made them.
+    // Sockets, pipes and devices are skipped: they belong to the process that made them.
     if (performance.now() - since > GO) {
       await breath();
       since = performance.now();

@@ -193,7 +193,7 @@ describe('asked again', () => {
     }
   });
 
-  test('for a branch whose directory was deleted, it is made anew', async () => {
+  test('recreates the worktree of a branch whose directory was deleted', async () => {
     const shop = yardRepository();
     const { worktree } = await createWorktree(open(shop), { branch: 'x' });
     rmSync(worktree, { recursive: true });

@@ -23,8 +23,8 @@ export interface ListedWorktree {
 }
 
 /**
- * All worktrees but the project's own checkout, by their branches. What git lists counts, whoever made it; a record adds
- * the name under which services run in it.
+ * All worktrees by branch, except the project's own checkout. Includes every worktree that git lists, also those not
+ * made by Switchyard; a record adds the name under which services run in it.
  */
 export async function listWorktrees(context: YardContext): Promise<readonly ListedWorktree[]> {
   const { config, env, registry } = context;
