@@ -259,7 +259,7 @@ export function createApp(options: AppOptions): App {
   ): ClientConnection => {
     const workspace = open(true, gatewayPath);
     const { messageBytes } = current.settings.limits;
-    const { client, peer } = openStreamClient({
+    const { client, peer, transport } = openStreamClient({
       gateway: workspace.gateway,
       identity: workspace.identity,
       input,
@@ -276,7 +276,7 @@ export function createApp(options: AppOptions): App {
       idle: () => client.idle(),
       failAll: () => {
         client.failAll();
-        peer.outbox.flush();
+        transport.flush();
       },
       close: async () => {
         workspaces.delete(workspace);

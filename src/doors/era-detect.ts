@@ -74,7 +74,7 @@ export class EraDetectingClient {
       this.#era = 'legacy';
       this.#legacy.request(message);
     } else if (this.#modern) this.#modern.request(message, method);
-    else if (this.#peer.outbox.framing !== 'content-length' && opensModern(message, method))
+    else if (this.#peer.transport.framing !== 'content-length' && opensModern(message, method))
       this.#load(message);
     else {
       // A host that frames with Content-Length may skip initialize; every other one gets an error.

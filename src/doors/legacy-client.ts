@@ -57,15 +57,15 @@ export class LegacyClient implements ClientLink {
 
   /** Hosts that frame with Content-Length follow slightly different rules. */
   get #framed(): boolean {
-    return this.#peer.outbox.framing === 'content-length';
+    return this.#peer.transport.framing === 'content-length';
   }
 
   get congested(): boolean {
-    return this.#peer.outbox.congested;
+    return this.#peer.transport.congested;
   }
 
   whenDrained(listener: () => void): void {
-    this.#peer.outbox.whenDrained(listener);
+    this.#peer.transport.whenDrained(listener);
   }
 
   request(message: Message): void {
@@ -137,7 +137,7 @@ export class LegacyClient implements ClientLink {
   }
 
   withdraw(id: number, reason: string): void {
-    if (this.#peer.forget(id)) this.#peer.notify('notifications/cancelled', { requestId: id, reason });
+    if (this.#peer.forget(id)) this.#peer.cancel(id, reason);
   }
 
   notify(method: string): void {
@@ -150,7 +150,7 @@ export class LegacyClient implements ClientLink {
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[]): void {
-    this.#peer.outbox.forward(notification, edits);
+    this.#peer.transport.forward(notification, edits);
   }
 
   answer(call: Call, result: JsonObject): void {

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { CLIENT_SHAPE } from '../protocol/index.ts';
-import { Peer, faultError } from '../wire/index.ts';
+import { faultError, Peer, StreamTransport } from '../wire/index.ts';
 import type { RequestConnection } from './http.ts';
 import type { ServerIdentity } from './legacy-client.ts';
 
@@ -37,26 +37,23 @@ export async function openModernEndpoint({
   const clients = new StatelessClients({ gateway, identity, log });
   return {
     open: (input, output) => {
-      const peer: Peer = new Peer(
-        input,
-        output,
-        {
-          request: (message) => client.request(message),
-          notification: (message) => client.notification(message),
-          refused: (refusal, id) => {
-            const { code, message } = faultError(refusal);
-            peer.fail(id, code, message);
-          },
-          dropped: (why) => log.debug('dropped a message from a client', { why }),
-          ended: () => undefined,
+      const options = { shape: CLIENT_SHAPE, messageBytes };
+      const transport = new StreamTransport(input, output, options);
+      const peer: Peer = new Peer(transport, CLIENT_SHAPE, {
+        request: (message) => client.request(message),
+        notification: (message) => client.notification(message),
+        refused: (refusal, id) => {
+          const { code, message } = faultError(refusal);
+          peer.fail(id, code, message);
         },
-        { shape: CLIENT_SHAPE, messageBytes, takesCopies: false },
-      );
+        dropped: (why) => log.debug('dropped a message from a client', { why }),
+        ended: () => undefined,
+      });
       const client = new ModernClient(peer, clients);
       return {
         failAll: () => {
           client.failAll();
-          peer.outbox.flush();
+          transport.flush();
         },
         leave: () => {
           client.leave();

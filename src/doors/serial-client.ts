@@ -108,7 +108,7 @@ export class SerialClient {
     if (!this.#busy) this.#working = this.#work();
     if (this.#isFull && !this.#paused) {
       this.#paused = true;
-      this.#peer.pause();
+      this.#peer.transport.pause();
     }
   }
 
@@ -121,9 +121,9 @@ export class SerialClient {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       next.begin();
       await this.#answered();
-      const { outbox } = this.#peer;
+      const { transport } = this.#peer;
       // A client that does not read its answers gets no more of them.
-      if (outbox.congested) await new Promise<void>((resolve) => outbox.whenDrained(resolve));
+      if (transport.congested) await new Promise<void>((resolve) => transport.whenDrained(resolve));
     }
     this.#busy = false;
   }
@@ -144,7 +144,7 @@ export class SerialClient {
     this.#bytes -= next?.request?.length ?? 0;
     if (this.#paused && !this.#isFull) {
       this.#paused = false;
-      this.#peer.resume();
+      this.#peer.transport.resume();
     }
     return next;
   }

@@ -45,7 +45,7 @@ export function openStdioDoor({
   const ended = new Promise<DoorEnd>((resolve) => {
     end = resolve;
   });
-  const { client, peer } = openStreamClient({
+  const { client, transport } = openStreamClient({
     gateway,
     identity,
     input,
@@ -65,7 +65,7 @@ export function openStdioDoor({
     async drain(ms) {
       await waitAtMost(ms, client.idle());
       client.failAll();
-      peer.outbox.flush();
+      transport.flush();
     },
     flushed: () =>
       new Promise((resolve) => {

@@ -171,8 +171,7 @@ export class ChangeStream {
   #dropBut(kept: number): void {
     const { peer } = this.#options;
     for (const { id } of this.#streams.splice(0, Math.max(this.#streams.length - kept, 0))) {
-      if (peer.forget(id))
-        peer.notify('notifications/cancelled', { requestId: id, reason: 'No subscribers are left.' });
+      if (peer.forget(id)) peer.cancel(id, 'No subscribers are left.');
     }
   }
 

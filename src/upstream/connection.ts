@@ -219,8 +219,8 @@ export class Connection {
   /** Passes a client's notification on, if the server runs. */
   tell(notification: Message): void {
     // A modern server is told nothing but that a request is cancelled.
-    if (this.#current && !this.#current.modern && this.#current.peer.outbox.backlog < UNREAD_LIMIT)
-      this.#current.peer.outbox.forward(notification, []);
+    if (this.#current && !this.#current.modern && this.#current.peer.transport.backlog < UNREAD_LIMIT)
+      this.#current.peer.transport.forward(notification, []);
   }
 
   keepFor(idleMs: number | 'never'): void {

@@ -26,7 +26,7 @@ export function discoverServer(
 ): Promise<HandshakeResult> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
+      if (peer.forget(id)) peer.cancel(id);
       const message = `Server '${server}' did not respond to server/discover within ${Math.round(timeoutMs)} ms.`;
       resolve({ kind: 'refused', error: new SwitchboardError('START_FAILED', message), silent: true });
     }, timeoutMs);

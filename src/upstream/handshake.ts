@@ -69,7 +69,7 @@ export function handshake(
       },
     });
     asked?.(() => {
-      peer.outbox.framing = 'either';
+      peer.transport.framing = 'either';
       peer.repeat(id, 'initialize', params);
     });
   });

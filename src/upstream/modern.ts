@@ -47,7 +47,7 @@ export class Modern {
     const { server, peer, log, info, changed } = options;
     this.#options = options;
     // What kind of result it is stands in every answer, among the rare members.
-    peer.readsRareMembers = true;
+    peer.transport.readRareMembers();
     this.#clientInfo = JSON.stringify(options.identity().clientInfo);
     this.#clientBytes = this.#metaBytes = excerptOf(this.#clientInfo);
     this.listening = new ChangeStream({

@@ -24,7 +24,7 @@ export function askOwn(request: OwnRequest): Promise<Message | 'not-taken'> {
       at: performance.now() + timeoutMs,
       place: -1,
       expired: () => {
-        if (peer.forget(id)) peer.notify('notifications/cancelled', { requestId: id });
+        if (peer.forget(id)) peer.cancel(id);
         reject(
           new SwitchboardError(
             'CALL_TIMEOUT',

@@ -155,7 +155,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     if (!this.#peer.forget(this.#id)) return;
     this.#control.abandoned(this);
     this.#land();
-    this.#peer.notify('notifications/cancelled', { requestId: this.#id, reason });
+    this.#peer.cancel(this.#id, reason);
   }
 
   /** As long as the client is away, another call may be sent in its place. */
@@ -219,8 +219,8 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
   #yieldTo(): void {
     const { client } = this.call.session;
     if (!client.congested || !this.#control.mayPause) return;
-    this.#peer.pause();
-    client.whenDrained(() => this.#peer.resume());
+    this.#peer.transport.pause();
+    client.whenDrained(() => this.#peer.transport.resume());
   }
 
   #land(answered = false): void {

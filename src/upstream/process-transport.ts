@@ -1,6 +1,8 @@
 import type { Logger } from '../shared/log.ts';
 import { quoted } from '../shared/printable.ts';
 import { captureOutput, type ChildEnd, type ChildProcesses } from '../process/index.ts';
+import { SERVER_SHAPE } from '../protocol/index.ts';
+import { StreamTransport, type OutputFraming } from '../wire/index.ts';
 import type { Transport, TransportEnd, TransportEvents } from './transport.ts';
 import type { ProcessTarget } from './server.ts';
 
@@ -8,6 +10,10 @@ export interface ProcessTransportOptions {
   /** The server's name. */
   readonly server: string;
   readonly target: ProcessTarget;
+  /** The framing to begin with. */
+  readonly framing: OutputFraming;
+  /** The largest message taken, in bytes. */
+  readonly messageBytes: number;
   readonly children: ChildProcesses;
   readonly log: Logger;
   /** Takes each line the server writes to stderr, already prefixed and safe to print. */
@@ -24,7 +30,7 @@ const AT_ONCE = { term: 0, kill: 2000 };
 
 /** Starts a program; the link to it is its stdin and stdout. */
 export function openProcessTransport(options: ProcessTransportOptions, events: TransportEvents): Transport {
-  const { server, target, children, log, mask } = options;
+  const { server, target, framing, messageBytes, children, log, mask } = options;
   const { command, args, cwd, env, shown } = target;
   const child = children.spawn({ name: server, command, args, cwd, env: env(), shown });
   const output = captureOutput(child.stderr, {
@@ -74,9 +80,13 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
   if (child.pid !== undefined) log.info('spawned', { server, pid: child.pid });
 
   return {
-    input: child.stdout,
-    output: child.stdin,
-    takesCopies: true,
+    messages: new StreamTransport(child.stdout, child.stdin, {
+      shape: SERVER_SHAPE,
+      framing,
+      replyInKind: false,
+      messageBytes,
+      takesCopies: true,
+    }),
     pid: child.pid,
     get open() {
       // A process that has exited but whose end is still being read takes no more calls.

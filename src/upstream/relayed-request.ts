@@ -105,7 +105,7 @@ export class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
       start: request.start(Server.askToken),
       end: request.end(Server.askToken),
     };
-    this.#peer.outbox.forward(notification, [{ start, end, with: theirs }]);
+    this.#peer.transport.forward(notification, [{ start, end, with: theirs }]);
   }
 
   #settle(): boolean {

@@ -158,7 +158,7 @@ export class ServerCalls {
 
   #hasRoom({ peer, transport }: ServerRun): boolean {
     const { callsInFlight } = this.#options.server.limits;
-    return this.#inFlight < callsInFlight && peer.outbox.backlog < UNREAD_LIMIT && transport.open;
+    return this.#inFlight < callsInFlight && peer.transport.backlog < UNREAD_LIMIT && transport.open;
   }
 
   /** How long a call may wait until it can be sent. */
@@ -199,7 +199,7 @@ export class ServerCalls {
     const unread = this.#queue.size > 0 && this.#inFlight < this.#options.server.limits.callsInFlight;
     if (!unread || this.#awaitingDrain) return;
     this.#awaitingDrain = true;
-    life.peer.outbox.whenDrained(() => {
+    life.peer.transport.whenDrained(() => {
       if (this.#life !== life) return;
       this.#awaitingDrain = false;
       this.#drainQueue();

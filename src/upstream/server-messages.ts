@@ -38,7 +38,7 @@ export class ServerMessages {
   /** Requests of the server's own: most are for a client. */
   request({ peer, serverRequests: questions, modern }: ServerRun, message: Message): void {
     const { server, log, unreadLimit } = this.#options;
-    if (peer.outbox.backlog > unreadLimit) {
+    if (peer.transport.backlog > unreadLimit) {
       if (!this.#unheard) log.warn('sends requests without reading the responses', { server });
       this.#unheard = true;
       return;
@@ -96,7 +96,7 @@ export class ServerMessages {
   /** A client that reads slowly slows the server down, not our memory up. */
   #slowedBy(slow: ClientLink | undefined, { peer }: ServerRun): void {
     if (slow === undefined || this.#options.shared) return;
-    peer.pause();
-    slow.whenDrained(() => peer.resume());
+    peer.transport.pause();
+    slow.whenDrained(() => peer.transport.resume());
   }
 }

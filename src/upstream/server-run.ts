@@ -99,17 +99,16 @@ export class ServerRun {
   ): Promise<ServerRun> {
     const run = (): ServerRun => begun;
     const mask = maskOf(server);
-    const transport = await openLink(server, learned, context, mask, {
+    const transport = await openTransport(server, framing, learned, context, mask, {
       ended: (end) => run().#ended(end),
       unanswered: (id, failure) => run().#unanswered(id, failure),
     });
-    const begun = new ServerRun(server, framing, learned, transport, mask, context, deadlines, events);
+    const begun = new ServerRun(server, learned, transport, mask, context, deadlines, events);
     return begun;
   }
 
   private constructor(
     server: UpstreamServer,
-    framing: OutputFraming,
     learned: LearnedFacts,
     transport: Transport,
     mask: (text: string) => string,
@@ -127,33 +126,22 @@ export class ServerRun {
     this.mask = mask;
     const noise = new NoiseMeter(name, log, mask);
     this.#noise = noise;
-    this.peer = new Peer(
-      transport.input,
-      transport.output,
-      {
-        request: (message) => events.request(message),
-        notification: (message) => events.notification(message),
-        refused: (refusal, _id, bytes) => {
-          // One answer over the limit fails its call; it is no flood.
-          if (refusal === 'too-large')
-            log.warn('dropped a message over the limit', { server: name, bytes: bytes.length });
-          else if (noise.hear(refusal, bytes))
-            this.#abort('writes too much to stdout that is not a protocol message');
-        },
-        dropped: (why) => log.debug('dropped a message', { server: name, why }),
-        ended: (why) => {
-          if (why === 'overrun') this.#abort('sent a message that does not end');
-          else transport.inputEnded();
-        },
+    this.peer = new Peer(transport.messages, SERVER_SHAPE, {
+      request: (message) => events.request(message),
+      notification: (message) => events.notification(message),
+      refused: (refusal, _id, bytes) => {
+        // One answer over the limit fails its call; it is no flood.
+        if (refusal === 'too-large')
+          log.warn('dropped a message over the limit', { server: name, bytes: bytes.length });
+        else if (noise.hear(refusal, bytes))
+          this.#abort('writes too much to stdout that is not a protocol message');
       },
-      {
-        shape: SERVER_SHAPE,
-        framing,
-        replyInKind: false,
-        takesCopies: transport.takesCopies,
-        messageBytes: server.limits.messageBytes,
+      dropped: (why) => log.debug('dropped a message', { server: name, why }),
+      ended: (why) => {
+        if (why === 'overrun') this.#abort('sent a message that does not end');
+        else transport.inputEnded();
       },
-    );
+    });
     this.serverRequests = new OpenServerRequests({
       server: name,
       peer: this.peer,
@@ -189,7 +177,7 @@ export class ServerRun {
 
   /** Sends the handshake once more, in both framings at once; not to one that has shown that it can speak. */
   askAgain(): void {
-    if (this.peer.inputFraming === undefined) this.#askAgain?.();
+    if (this.peer.transport.inputFraming === undefined) this.#askAgain?.();
   }
 
   /** What it has printed and written so far, in sentences; empty where that is nothing. */
@@ -318,16 +306,21 @@ export class ServerRun {
   }
 }
 
-function openLink(
+function openTransport(
   server: UpstreamServer,
+  framing: OutputFraming,
   learned: LearnedFacts,
   { children, log, stderr }: UpstreamContext,
   mask: (text: string) => string,
   events: TransportEvents,
 ): Transport | Promise<Transport> {
-  const { name, target } = server;
+  const { name, target, limits } = server;
+  const { messageBytes } = limits;
   if (target.kind === 'process') {
-    return openProcessTransport({ server: name, target, children, log, stderr, mask }, events);
+    return openProcessTransport(
+      { server: name, target, framing, messageBytes, children, log, stderr, mask },
+      events,
+    );
   }
   // Loaded when the first remote server is used: most configurations have none.
   return import('./http/index.ts').then(({ openRemoteTransport }) =>
@@ -335,7 +328,7 @@ function openLink(
       {
         server: name,
         target,
-        messageBytes: server.limits.messageBytes,
+        messageBytes,
         log,
         verdict: learned,
         headers: learned.headers,

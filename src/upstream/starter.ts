@@ -117,7 +117,7 @@ export class Starter {
     let askedAt: number | undefined;
     const watched = (run: ServerRun, giveUp: (why: Error) => void) => (idleMs: number) => {
       time.looked?.(idleMs);
-      if (idleMs < askAfter || run.peer.inputFraming !== undefined) return;
+      if (idleMs < askAfter || run.peer.transport.inputFraming !== undefined) return;
       if (askedAt === undefined) {
         askedAt = performance.now();
         log.info('silent and idle; trying again with Content-Length framing', { server: name });
@@ -187,7 +187,7 @@ export class Starter {
     const { server, context, learned } = this.#options;
     const { log } = context;
     const { target, name } = server;
-    const framing = peer.inputFraming ?? 'newline';
+    const framing = peer.transport.inputFraming ?? 'newline';
     const isNews = framing === 'content-length' && target.kind === 'process' && target.framing === 'auto';
     if (isNews && (learned.framing ?? context.cache.framing) !== framing)
       log.warn(

@@ -1,17 +1,10 @@
-import type { Readable, Writable } from 'node:stream';
 import type { SwitchboardError } from '../shared/errors.ts';
+import type { MessageTransport } from '../wire/index.ts';
 
-/**
- * One life of the way to a server, whatever it is made of: a process and its pipes, or requests over the network. On
- * both streams stand JSON-RPC messages, one a line where the link makes the lines itself.
- */
+/** The connection to one run of a server: a process and its pipes, or requests over the network. */
 export interface Transport {
-  /** What the server says. */
-  readonly input: Readable;
-  /** What it is told. */
-  readonly output: Writable;
-  /** True where `output` keeps no hold of the bytes it has taken, as pipes do. */
-  readonly takesCopies: boolean;
+  /** Carries the messages. */
+  readonly messages: MessageTransport;
   readonly pid: number | undefined;
   /** False once it takes no more messages, though its end may not have been told yet. */
   readonly open: boolean;

@@ -6,6 +6,8 @@ export { Deframer, type Framing, type OutputFraming } from './framing.ts';
 export { idKey } from './ids.ts';
 export { jsonItems, jsonMembers, memberText, withMembers } from './json-text.ts';
 export { Message, readMessage, readObject } from './message.ts';
+export type { MessageReceiver, MessageTransport, OwnMessage } from './message-transport.ts';
 export { callFault, Peer, faultError, type AnswerListener, type Unanswered } from './peer.ts';
 export { MAX_DEPTH } from './scan.ts';
 export { defineShape } from './shape.ts';
+export { StreamTransport } from './stream-transport.ts';

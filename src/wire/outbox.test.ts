@@ -41,7 +41,7 @@ const params = (text: string): Edit[] => [
 test('a text that is put in stays on one line, and what stands behind a line break is no message', async () => {
   const { outbox, takeAll, written } = open('newline');
   outbox.forward(MESSAGE, params('{"b":\n{"jsonrpc":"2.0","method":"evil"}\r\n,"c":"d\\ne"}'));
-  outbox.forwardAs(7, MESSAGE, params('{\r}'));
+  outbox.forwardRequest(7, MESSAGE, params('{\r}'));
   await takeAll();
   const lines = written().split(/\r?\n|\r/);
   expect(lines.pop()).toBe('');
@@ -54,7 +54,7 @@ test('a text that is put in stays on one line, and what stands behind a line bre
 test('the header says how long a message with such a text is', async () => {
   const { outbox, takeAll, written } = open('content-length');
   outbox.forward(MESSAGE, params('{"b":\n"ü€😀"\r\n}'));
-  outbox.forwardAs(7, MESSAGE, params('{\n}'));
+  outbox.forwardRequest(7, MESSAGE, params('{\n}'));
   await takeAll();
   let rest = Buffer.from(written());
   for (const expected of [{ b: 'ü€😀' }, {}]) {

@@ -67,21 +67,26 @@ export class Outbox {
     this.#endMessage();
   }
 
-  /**
-   * The same with another id: a number of ours for a request, or the id in the request that is answered.
-   */
-  forwardAs(id: number | Message, message: Message, edits: readonly Edit[]): void {
-    const { bytes } = message;
-    const start = message.start(Envelope.id);
-    const end = message.end(Envelope.id);
-    if (this.framing !== 'newline') {
-      const length = typeof id === 'number' ? String(id).length : id.end(Envelope.id) - id.start(Envelope.id);
-      this.#putHeader(bytes.to - bytes.from + growth(edits) - (end - start) + length);
-    }
-    const behind = this.#putEdited(bytes, bytes.from, start, edits, 0);
-    if (typeof id === 'number') this.#putText(String(id));
-    else this.#putRange(id.bytes, id.start(Envelope.id), id.end(Envelope.id));
-    this.#putEdited(bytes, end, bytes.to, edits, behind);
+  /** The same for a request, under an id of ours. */
+  forwardRequest(id: number, request: Message, edits: readonly Edit[]): void {
+    const text = String(id);
+    if (this.framing !== 'newline') this.#putHeader(lengthUnder(text.length, request, edits));
+    const { bytes } = request;
+    const next = this.#putEdited(bytes, bytes.from, request.start(Envelope.id), edits, 0);
+    this.#putText(text);
+    this.#putEdited(bytes, request.end(Envelope.id), bytes.to, edits, next);
+    this.#endMessage();
+  }
+
+  /** The same for an answer, under the id in the request that it answers. */
+  forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
+    const start = request.start(Envelope.id);
+    const end = request.end(Envelope.id);
+    if (this.framing !== 'newline') this.#putHeader(lengthUnder(end - start, answer, edits));
+    const { bytes } = answer;
+    const next = this.#putEdited(bytes, bytes.from, answer.start(Envelope.id), edits, 0);
+    this.#putRange(request.bytes, start, end);
+    this.#putEdited(bytes, answer.end(Envelope.id), bytes.to, edits, next);
     this.#endMessage();
   }
 
@@ -226,6 +231,12 @@ export class Outbox {
     this.#ready.push(this.#block.subarray(this.#blockStart, this.#blockEnd));
     this.#blockStart = this.#blockEnd;
   }
+}
+
+/** The length of a message with its edits, under an id of the given length. */
+function lengthUnder(idLength: number, message: Message, edits: readonly Edit[]): number {
+  const own = message.end(Envelope.id) - message.start(Envelope.id);
+  return message.length + growth(edits) - own + idLength;
 }
 
 /**

@@ -2,12 +2,13 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { ENVELOPE } from './envelope.ts';
 import { Message } from './message.ts';
-import { Peer, faultError, type PeerOptions } from './peer.ts';
+import { Peer, faultError } from './peer.ts';
 import { defineShape } from './shape.ts';
+import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE, params: { name: true } });
 
-function peerOn(options: Partial<PeerOptions> = {}) {
+function peerOn(options: Partial<StreamTransportOptions> = {}) {
   const input = new PassThrough();
   const written: Buffer[] = [];
   const output = new Writable({
@@ -17,25 +18,22 @@ function peerOn(options: Partial<PeerOptions> = {}) {
     },
   });
   const events: string[] = [];
-  const peer = new Peer(
-    input,
-    output,
-    {
-      request: (message) => {
-        events.push(
-          `request ${message.text(SHAPE.slot('id')) ?? ''} ${message.string(SHAPE.slot('method')) ?? ''}`,
-        );
-      },
-      notification: (message) => events.push(`notification ${message.string(SHAPE.slot('method')) ?? ''}`),
-      refused: (refusal, id) => events.push(`refused ${refusal} ${id ?? '-'}`),
-      dropped: (why) => events.push(`dropped ${why}`),
-      ended: (why) => events.push(`ended ${why}`),
+  const transport = new StreamTransport(input, output, { shape: SHAPE, ...options });
+  const peer = new Peer(transport, SHAPE, {
+    request: (message) => {
+      events.push(
+        `request ${message.text(SHAPE.slot('id')) ?? ''} ${message.string(SHAPE.slot('method')) ?? ''}`,
+      );
     },
-    { shape: SHAPE, ...options },
-  );
+    notification: (message) => events.push(`notification ${message.string(SHAPE.slot('method')) ?? ''}`),
+    refused: (refusal, id) => events.push(`refused ${refusal} ${id ?? '-'}`),
+    dropped: (why) => events.push(`dropped ${why}`),
+    ended: (why) => events.push(`ended ${why}`),
+  });
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
     peer,
+    transport,
     events,
     written: () => Buffer.concat(written).toString(),
     writes: () => written.length,
@@ -187,10 +185,10 @@ describe('passing on', () => {
   });
 
   test('answers go out in the framing the other side opened with', async () => {
-    const { peer, say, written } = peerOn();
+    const { peer, transport, say, written } = peerOn();
     await say('Content-Length: 40\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"ping"} ');
     peer.answer('1', {});
-    peer.outbox.flush();
+    transport.flush();
     expect(written()).toBe('Content-Length: 36\r\n\r\n{"jsonrpc":"2.0","id":1,"result":{}}');
   });
 });

@@ -1,13 +1,12 @@
-import type { Readable, Writable } from 'node:stream';
 import type { SwitchboardError } from '../shared/errors.ts';
 import { BatchedAnswers, readBatch } from './batch.ts';
 import { byteAt, fromChunks, textOf, type Bytes } from './bytes.ts';
 import { addEdit, editedText, type Edit } from './edit.ts';
 import { Envelope, RpcCode } from './envelope.ts';
-import { Deframer, type Framing, type OutputFraming } from './framing.ts';
+import type { Framing } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
-import { idFromFragments, Message, readMessage, type ReadFault } from './message.ts';
-import { Outbox } from './outbox.ts';
+import { idFromFragments, Message, readMessage, type ReadFault, type UnreadableMessage } from './message.ts';
+import type { MessageReceiver, MessageTransport } from './message-transport.ts';
 import type { Shape } from './shape.ts';
 import { PendingRequests } from './pending-requests.ts';
 
@@ -46,38 +45,14 @@ export interface RefusedBytes {
 export type MessageFault =
   'batch' | 'not-a-message' | 'bad-version' | 'bad-id' | 'bad-method' | 'too-large' | 'bad-header';
 
-export interface PeerOptions {
-  /** Members to find in every message; contains the envelope. */
-  readonly shape: Shape;
-  /** The output framing until the other side has shown its own, which ends `either` in any case. Default newline. */
-  readonly framing?: OutputFraming;
-  /** Write in the framing in which the other side opened. Default true. */
-  readonly replyInKind?: boolean;
-  /** The largest message taken, in bytes. Default 16 MiB. */
-  readonly messageBytes?: number;
-  /** How far over that a message may run before the stream counts as broken, in bytes. Default 64 MiB. */
-  readonly overrunBytes?: number;
-  /** Waiting output beyond which the wire counts as congested, in bytes. Default 4 MiB. */
-  readonly highWater?: number;
-  /** The output is a pipe, socket or file, which does not keep a reference to written buffers. Default false. */
-  readonly takesCopies?: boolean;
-}
-
-const MIB = 1024 * 1024;
-
 /**
- * One end of a JSON-RPC 2.0 connection over a pair of byte streams. It numbers its own requests, counting up, and accepts
- * an answer only if its id is that number again, by value and by type.
+ * One end of a JSON-RPC 2.0 connection. It numbers its own requests, counting up, and accepts an answer only if its id is
+ * that number again, by value and by type.
  */
-export class Peer {
-  readonly outbox: Outbox;
-  readonly #input: Readable;
+export class Peer implements MessageReceiver {
+  readonly transport: MessageTransport;
   readonly #events: PeerEvents;
   readonly #shape: Shape;
-  /** Whether every message is scanned for the rare members at once, because they are not rare here. */
-  readsRareMembers = false;
-  /** The framing of the first message that could be read. */
-  inputFraming: Framing | undefined;
   readonly #pending = new PendingRequests<AnswerListener>();
   #batched: BatchedAnswers | undefined;
   /** Takes the errors for refused messages while a batch is read. */
@@ -86,54 +61,23 @@ export class Peer {
   #over = false;
   #ended = false;
 
-  constructor(input: Readable, output: Writable, events: PeerEvents, options: PeerOptions) {
-    const { shape } = options;
-    this.#input = input;
-    this.#events = events;
+  /** `shape` lists the members to find in the messages of a batch; contains the envelope. */
+  constructor(transport: MessageTransport, shape: Shape, events: PeerEvents) {
+    this.transport = transport;
     this.#shape = shape;
-    this.outbox = new Outbox(output, {
-      framing: options.framing ?? 'newline',
-      highWater: options.highWater ?? 4 * MIB,
-      takesCopies: options.takesCopies ?? false,
-    });
-    const replyInKind = (): void => {
-      if ((options.replyInKind ?? true) && deframer.framing) this.outbox.framing = deframer.framing;
-    };
-    const deframer = new Deframer(
-      { messageBytes: options.messageBytes ?? 16 * MIB, overrunBytes: options.overrunBytes ?? 64 * MIB },
-      {
-        message: (bytes, framing) => {
-          replyInKind();
-          this.#read(bytes, framing);
-        },
-        oversize: (head, tail, length) => {
-          replyInKind();
-          this.#oversize(head, tail, length);
-        },
-        badHeader: (header) =>
-          this.#events.refused('bad-header', undefined, refusedBytes(fromChunks([Buffer.from(header)]))),
-        overrun: () => this.#end('overrun'),
-      },
-    );
-    input.on('data', (chunk: Buffer) => deframer.push(chunk));
-    input.on('end', () => {
-      deframer.end();
-      this.#end('end');
-    });
-    // A stream that breaks ends as well; the reason is known where the stream was opened.
-    input.on('error', () => this.#end('end'));
-    input.on('close', () => this.#end('end'));
+    this.#events = events;
+    transport.connect(this);
   }
 
   /** From now on the other side may send several messages as one array. */
   allowBatches(): void {
-    this.#batched ??= new BatchedAnswers((text) => this.outbox.sendText(text));
+    this.#batched ??= new BatchedAnswers((text) => this.transport.sendText(text, NO_ID));
   }
 
   /** Relays a request under an id of ours, which is returned. */
   relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
-    const id = this.nextId();
-    this.outbox.forwardAs(id, message, edits);
+    const id = ++this.#lastId;
+    this.transport.forwardRequest(id, message, edits);
     this.#pending.add(id, listener);
     return id;
   }
@@ -145,19 +89,28 @@ export class Peer {
 
   /** Sends a request of our own making. Returns its id. */
   request(method: string, params: object | undefined, listener: AnswerListener): number {
-    const id = this.nextId();
-    this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    const id = ++this.#lastId;
+    this.repeat(id, method, params);
     this.#pending.add(id, listener);
     return id;
   }
 
   /** Sends a request that has no answer yet once more, under the same id: in other framing, it may be understood. */
   repeat(id: number, method: string, params: object | undefined): void {
-    this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    const json = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    this.transport.sendText(json, { kind: 'request', id, method });
   }
 
   notify(method: string, params?: object): void {
-    this.outbox.sendText(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    const json = JSON.stringify({ jsonrpc: '2.0', method, params });
+    this.transport.sendText(json, { kind: 'notification', method });
+  }
+
+  /** Tells the other side that a request of ours is cancelled. */
+  cancel(id: number, reason?: string): void {
+    const method = 'notifications/cancelled';
+    const json = JSON.stringify({ jsonrpc: '2.0', method, params: { requestId: id, reason } });
+    this.transport.sendText(json, { kind: 'notification', method, cancels: id });
   }
 
   /** Answers a request with a result of our own making; `id` is the id's JSON text as it came. */
@@ -173,7 +126,7 @@ export class Peer {
   /** Answers a request with an error; `id` is the id's JSON text as it came, or undefined where none could be read. */
   fail(id: string | undefined, code: number, message: string, data?: unknown): void {
     const error = JSON.stringify({ code, message, data });
-    this.#sendAnswer(id, `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`);
+    this.#sendAnswer(id, `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`, code);
   }
 
   /** A request of the other side that was cancelled and gets no answer. */
@@ -184,12 +137,13 @@ export class Peer {
   /** Relays an answer under the id in the request of its receiver. */
   forwardAnswer(answer: Message, request: Message, edits: readonly Edit[] = NO_EDITS): void {
     if (this.#batched?.take(request.text(Envelope.id)!, () => answerAs(request, answer, edits))) return;
-    this.outbox.forwardAs(request, answer, edits);
+    this.transport.forwardAnswer(request, answer, edits);
   }
 
-  #sendAnswer(id: string | undefined, text: string): void {
+  #sendAnswer(id: string | undefined, text: string, code?: number): void {
     if (id === undefined && this.#refusedInBatch) this.#refusedInBatch(text);
-    else if (id === undefined || !this.#batched?.take(id, () => text)) this.outbox.sendText(text);
+    else if (id === undefined || !this.#batched?.take(id, () => text))
+      this.transport.sendText(text, { kind: 'answer', id, ...(code === undefined ? {} : { code }) });
   }
 
   /** Stops waiting for an answer. If it comes all the same, it is dropped. */
@@ -216,46 +170,34 @@ export class Peer {
     return this.#pending.all();
   }
 
-  pause(): void {
-    this.#input.pause();
-  }
-
-  resume(): void {
-    this.#input.resume();
-  }
-
   /** All pending requests end without an answer. */
   close(): void {
     this.#over = true;
     for (const listener of this.#pending.takeAll()) listener.unanswered('closed');
   }
 
-  private nextId(): number {
-    return ++this.#lastId;
-  }
-
-  #read(bytes: Bytes, framing: Framing): void {
+  receive(message: Message): void {
     if (this.#over) return;
-    const message = readMessage(bytes, this.#shape, framing, this.readsRareMembers);
-    if (!(message instanceof Message)) {
-      const batch = message.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
-      if (batch && this.#batched && this.#readBatch(bytes, framing, this.#batched)) return;
-      const id = message.id !== undefined && isUsableId(message.id) ? message.id : undefined;
-      // No other answer will follow a damaged one: it fails its request now, not after a timeout.
-      const listener = looksLikeCall(textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD)))
-        ? undefined
-        : this.#take(id);
-      if (listener) listener.unanswered('unreadable');
-      else this.#events.refused(batch ? 'batch' : message.why, id, refusedBytes(bytes));
-      return;
-    }
-    if (this.inputFraming === undefined) {
-      this.inputFraming = framing;
-      if (this.outbox.framing === 'either') this.outbox.framing = framing;
-    }
     if (message.has(Envelope.method)) this.#readCall(message);
     else if (message.has(Envelope.result) || message.has(Envelope.error)) this.#readAnswer(message);
     else this.#refuse('not-a-message', message);
+  }
+
+  receiveUnreadable(read: UnreadableMessage, bytes: Bytes, framing: Framing): void {
+    if (this.#over) return;
+    const batch = read.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
+    if (batch && this.#batched && this.#readBatch(bytes, framing, this.#batched)) return;
+    const id = read.id !== undefined && isUsableId(read.id) ? read.id : undefined;
+    // No other answer will follow a damaged one: it fails its request now, not after a timeout.
+    const listener = looksLikeCall(textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD)))
+      ? undefined
+      : this.#take(id);
+    if (listener) listener.unanswered('unreadable');
+    else this.#events.refused(batch ? 'batch' : read.why, id, refusedBytes(bytes));
+  }
+
+  receiveBadHeader(header: string): void {
+    this.#events.refused('bad-header', undefined, refusedBytes(fromChunks([Buffer.from(header)])));
   }
 
   #readBatch(bytes: Bytes, framing: Framing, batched: BatchedAnswers): boolean {
@@ -264,14 +206,16 @@ export class Peer {
     );
     // An array of arrays is no batch.
     if (parts === undefined || parts.some((part) => byteAt(part, 0) === 0x5b)) return false;
-    const ids = parts.flatMap((part) => {
-      const message = readMessage(part, this.#shape, 'content-length');
+    const messages = parts.map((part) => readMessage(part, this.#shape, framing));
+    const ids = messages.flatMap((message) => {
       const isRequest = message instanceof Message && message.has(Envelope.method) && hasUsableId(message);
       return isRequest ? [message.text(Envelope.id)!] : [];
     });
     batched.collect(ids, (refuse) => {
       this.#refusedInBatch = refuse;
-      for (const part of parts) this.#read(part, framing);
+      for (const [at, message] of messages.entries())
+        if (message instanceof Message) this.receive(message);
+        else this.receiveUnreadable(message, parts[at]!, framing);
       this.#refusedInBatch = undefined;
     });
     return true;
@@ -309,8 +253,8 @@ export class Peer {
     this.#events.refused(fault, id, refusedBytes(message.bytes));
   }
 
-  /** A message too large to keep: it fails the request it answers. If it does not say which, it fails all of them. */
-  #oversize(head: Buffer, tail: Buffer, length: number): void {
+  /** It fails the request it answers. If it does not say which, it fails all of them. */
+  receiveOversize(head: Buffer, tail: Buffer, length: number): void {
     if (this.#over) return;
     const found = idFromFragments(head, tail);
     const text = found !== undefined && isUsableId(found) ? found : undefined;
@@ -329,7 +273,7 @@ export class Peer {
     }
   }
 
-  #end(why: 'end' | 'overrun'): void {
+  receiveEnd(why: 'end' | 'overrun'): void {
     if (this.#over || this.#ended) return;
     this.#ended = true;
     this.#events.ended(why);
@@ -394,6 +338,7 @@ function answerAs(request: Message, answer: Message, edits: readonly Edit[]): st
 }
 
 const NO_EDITS: readonly Edit[] = [];
+const NO_ID = { kind: 'answer', id: undefined } as const;
 
 /** Judges by the first members, for messages that cannot be read completely. */
 function looksLikeCall(head: string): boolean {

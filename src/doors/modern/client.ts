@@ -60,7 +60,7 @@ export class ModernClient implements ModernConnection, AttemptOwner {
     this.peer = peer;
     this.#clients = clients;
     // Every request of this era has `_meta` members, which are rare members of the shape.
-    peer.readsRareMembers = true;
+    peer.transport.readRareMembers();
     clients.connected(this);
   }
 

@@ -124,11 +124,11 @@ export class ListenRequest implements ClientLink {
   }
 
   get congested(): boolean {
-    return this.#attempt.peer.outbox.congested;
+    return this.#attempt.peer.transport.congested;
   }
 
   whenDrained(listener: () => void): void {
-    this.#attempt.peer.outbox.whenDrained(listener);
+    this.#attempt.peer.transport.whenDrained(listener);
   }
 
   notify(method: string): void {
@@ -138,7 +138,7 @@ export class ListenRequest implements ClientLink {
   forwardNotification(notification: Message, edits: readonly Edit[]): void {
     if (this.#closed || notification.string(Server.method) !== 'notifications/resources/updated') return;
     this.#inOrder(() =>
-      this.#attempt.peer.outbox.forward(notification, tagged(notification, edits, this.#id)),
+      this.#attempt.peer.transport.forward(notification, tagged(notification, edits, this.#id)),
     );
   }
 
@@ -178,8 +178,9 @@ export class ListenRequest implements ClientLink {
 
   #send(method: string, more: string): void {
     const meta = `"_meta":{${JSON.stringify(Meta.subscriptionId)}:${this.#id}}`;
-    this.#attempt.peer.outbox.sendText(
+    this.#attempt.peer.transport.sendText(
       `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":{${meta}${more}}}`,
+      { kind: 'notification', method },
     );
   }
 }

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
 import { Gateway, type Call, type CatalogEntry } from '../../gateway/index.ts';
 import { CLIENT_SHAPE, Meta, MODERN_VERSION, SERVER_SHAPE } from '../../protocol/index.ts';
-import { Message, Peer } from '../../wire/index.ts';
+import { Message, Peer, StreamTransport } from '../../wire/index.ts';
 import { ModernClient } from './client.ts';
 import { StatelessClients, type StatelessClientsOptions } from './stateless-clients.ts';
 
@@ -80,18 +80,14 @@ export function openModern(options: Partial<StatelessClientsOptions> = {}): Mode
 /** Opens a connection; the caller closes it with `vanish`. */
 export function connectTo(clients: StatelessClients): TestConnection {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const peer: Peer = new Peer(
-    input,
-    output,
-    {
-      request: (message) => client.request(message),
-      notification: (message) => client.notification(message),
-      refused: () => undefined,
-      dropped: () => undefined,
-      ended: () => undefined,
-    },
-    { shape: CLIENT_SHAPE, takesCopies: false },
-  );
+  const transport = new StreamTransport(input, output, { shape: CLIENT_SHAPE });
+  const peer: Peer = new Peer(transport, CLIENT_SHAPE, {
+    request: (message) => client.request(message),
+    notification: (message) => client.notification(message),
+    refused: () => undefined,
+    dropped: () => undefined,
+    ended: () => undefined,
+  });
   const client = new ModernClient(peer, clients);
   const { messages, next } = reading(output);
   const say = (message: object): void => {

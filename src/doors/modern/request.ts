@@ -84,11 +84,11 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
   }
 
   get congested(): boolean {
-    return this.#attempt?.peer.outbox.congested ?? false;
+    return this.#attempt?.peer.transport.congested ?? false;
   }
 
   whenDrained(listener: () => void): void {
-    if (this.#attempt) this.#attempt.peer.outbox.whenDrained(listener);
+    if (this.#attempt) this.#attempt.peer.transport.whenDrained(listener);
     else listener();
   }
 
@@ -193,14 +193,14 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     const method = notification.string(Server.method);
     if (method === 'notifications/message' && !this.#wants(notification)) return;
     if (method !== 'notifications/progress' || call === undefined || attempt.request === call.request) {
-      attempt.peer.outbox.forward(notification, edits);
+      attempt.peer.transport.forward(notification, edits);
       return;
     }
     // Progress continues under the token of the current attempt.
     const token = attempt.request.text(Client.progressToken);
     if (token === undefined) return;
     const start = notification.start(Server.progressToken);
-    attempt.peer.outbox.forward(notification, [
+    attempt.peer.transport.forward(notification, [
       { start, end: notification.end(Server.progressToken), with: token },
     ]);
   }

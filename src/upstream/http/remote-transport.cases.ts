@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
 import type { RemoteTarget } from '../server.ts';
-import type { SendFailure, Transport, TransportEnd } from '../transport.ts';
+import type { SendFailure, TransportEnd } from '../transport.ts';
 import { openRemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
 
 /** A request as a server under test saw it. */
@@ -86,7 +86,7 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
   const lines: string[] = [];
   const failures: { id: number; failure: SendFailure }[] = [];
   const ends: TransportEnd[] = [];
-  const transport: Transport = openRemoteTransport(
+  const transport = openRemoteTransport(
     {
       server: 'far',
       target: {

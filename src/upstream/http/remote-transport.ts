@@ -1,6 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
+import { SERVER_SHAPE } from '../../protocol/index.ts';
+import { StreamTransport, type MessageTransport } from '../../wire/index.ts';
 import type { Transport, TransportEvents } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
@@ -26,15 +28,14 @@ export interface RemoteTransportOptions {
 }
 
 /** Opens the way to a remote server. Nothing is sent before something is written to `output`. */
-export function openRemoteTransport(options: RemoteTransportOptions, events: TransportEvents): Transport {
+export function openRemoteTransport(options: RemoteTransportOptions, events: TransportEvents): RemoteLink {
   return new RemoteLink(options, events);
 }
 
 /** How long everything waits for the server to take `notifications/initialized`, in milliseconds. */
 const GREETING_TIMEOUT_MS = 5000;
 
-class RemoteLink implements Transport {
-  readonly takesCopies = false;
+export class RemoteLink implements Transport {
   readonly pid = undefined;
   readonly #options: RemoteTransportOptions;
   readonly #events: TransportEvents;
@@ -42,6 +43,7 @@ class RemoteLink implements Transport {
   readonly #outgoing = new OutgoingStream((message) => this.#send(message));
   readonly #endpoint: RemoteEndpoint | SwitchboardError;
   #transport: HttpTransport | undefined;
+  #messages: StreamTransport | undefined;
   /** Messages behind `notifications/initialized` while that is under way. */
   #held: Outgoing[] | undefined;
   /** The server has answered the handshake. */
@@ -59,6 +61,15 @@ class RemoteLink implements Transport {
       const context = this.#context(this.#endpoint);
       this.#transport = known === 'sse' ? new Sse(context) : new Streamable(context);
     }
+  }
+
+  get messages(): MessageTransport {
+    const { messageBytes } = this.#options;
+    return (this.#messages ??= new StreamTransport(this.input, this.output, {
+      shape: SERVER_SHAPE,
+      replyInKind: false,
+      messageBytes,
+    }));
   }
 
   get input(): Readable {
@@ -91,8 +102,8 @@ class RemoteLink implements Transport {
     this.#held = undefined;
     await this.#transport?.stop();
     if (this.#endpoint instanceof RemoteEndpoint) await this.#endpoint.close();
-    this.output.destroy();
-    this.input.destroy();
+    this.#outgoing.stream.destroy();
+    this.#incoming.stream.destroy();
   }
 
   #send(message: Outgoing): void {

@@ -34,7 +34,6 @@ describe('what is sent', () => {
     expect(server.seen.at(-1)!.body).toBe(text);
     expect(server.seen.at(-1)!.method).toBe('POST');
     expect(rig.link.pid).toBeUndefined();
-    expect(rig.link.takesCopies).toBe(false);
   });
 
   test('session and agreed version go with everything after the handshake, configured headers with all', async () => {

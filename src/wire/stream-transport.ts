@@ -1,0 +1,96 @@
+import type { Readable, Writable } from 'node:stream';
+import { Deframer, type Framing, type OutputFraming } from './framing.ts';
+import { Message, readMessage } from './message.ts';
+import type { MessageReceiver, MessageTransport } from './message-transport.ts';
+import { Outbox } from './outbox.ts';
+import type { Shape } from './shape.ts';
+
+export interface StreamTransportOptions {
+  /** Members to find in every message; contains the envelope. */
+  readonly shape: Shape;
+  /** The output framing until the other side has shown its own, which ends `either` in any case. Default newline. */
+  readonly framing?: OutputFraming;
+  /** Write in the framing in which the other side opened. Default true. */
+  readonly replyInKind?: boolean;
+  /** The largest message taken, in bytes. Default 16 MiB. */
+  readonly messageBytes?: number;
+  /** How far over that a message may run before the stream counts as broken, in bytes. Default 64 MiB. */
+  readonly overrunBytes?: number;
+  /** Waiting output beyond which the wire counts as congested, in bytes. Default 4 MiB. */
+  readonly highWater?: number;
+  /** The output is a pipe, socket or file, which does not keep a reference to written buffers. Default false. */
+  readonly takesCopies?: boolean;
+}
+
+const MIB = 1024 * 1024;
+
+/** Carries messages over a pair of byte streams, in lines or in Content-Length frames. */
+export class StreamTransport extends Outbox implements MessageTransport {
+  inputFraming: Framing | undefined = undefined;
+  readonly #input: Readable;
+  readonly #shape: Shape;
+  #readsRareMembers = false;
+  #receiver!: MessageReceiver;
+
+  constructor(input: Readable, output: Writable, options: StreamTransportOptions) {
+    super(output, {
+      framing: options.framing ?? 'newline',
+      highWater: options.highWater ?? 4 * MIB,
+      takesCopies: options.takesCopies ?? false,
+    });
+    this.#input = input;
+    this.#shape = options.shape;
+    const replyInKind = (): void => {
+      if ((options.replyInKind ?? true) && deframer.framing) this.framing = deframer.framing;
+    };
+    const deframer = new Deframer(
+      { messageBytes: options.messageBytes ?? 16 * MIB, overrunBytes: options.overrunBytes ?? 64 * MIB },
+      {
+        message: (bytes, framing) => {
+          replyInKind();
+          const read = readMessage(bytes, this.#shape, framing, this.#readsRareMembers);
+          if (!(read instanceof Message)) this.#receiver.receiveUnreadable(read, bytes, framing);
+          else {
+            if (this.inputFraming === undefined) this.#learnFraming(framing);
+            this.#receiver.receive(read);
+          }
+        },
+        oversize: (head, tail, length) => {
+          replyInKind();
+          this.#receiver.receiveOversize(head, tail, length);
+        },
+        badHeader: (header) => this.#receiver.receiveBadHeader(header),
+        overrun: () => this.#receiver.receiveEnd('overrun'),
+      },
+    );
+    input.on('data', (chunk: Buffer) => deframer.push(chunk));
+    input.on('end', () => {
+      deframer.end();
+      this.#receiver.receiveEnd('end');
+    });
+    // A stream that breaks ends as well; the reason is known where the stream was opened.
+    input.on('error', () => this.#receiver.receiveEnd('end'));
+    input.on('close', () => this.#receiver.receiveEnd('end'));
+  }
+
+  connect(receiver: MessageReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  pause(): void {
+    this.#input.pause();
+  }
+
+  resume(): void {
+    this.#input.resume();
+  }
+
+  readRareMembers(): void {
+    this.#readsRareMembers = true;
+  }
+
+  #learnFraming(framing: Framing): void {
+    this.inputFraming = framing;
+    if (this.framing === 'either') this.framing = framing;
+  }
+}
