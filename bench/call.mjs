@@ -2,55 +2,74 @@ import { deepStrictEqual } from 'node:assert';
 import { RawClient, Requests } from './lib/client.mjs';
 import { CHILD, project, RELAY } from './lib/project.mjs';
 import { cpuTime, pin, start, stop, within } from './lib/processes.mjs';
-import { structuredResult, textResult } from './lib/results.mjs';
 import { median, quantile } from './lib/stats.mjs';
+import { TEXT_CLASSES } from './texts.mjs';
 
 const KB = 1000;
 const MB = 1000 * KB;
 
-/** What is called, how many at a time, how many in a round, and how much dearer than the bare relay it may be. */
-const CELLS = [
-  { tool: 'echo', bytes: 100, inFlight: 1, calls: 400, target: 1.5 },
-  { tool: 'echo', bytes: 100, inFlight: 16, calls: 1600, target: 2 },
-  { tool: 'echo', bytes: 100, inFlight: 64, calls: 1600, target: 2 },
-  { tool: 'echo', bytes: 10 * KB, inFlight: 1, calls: 400, target: 2 },
-  { tool: 'echo', bytes: 10 * KB, inFlight: 16, calls: 800 },
-  { tool: 'echo', bytes: 10 * KB, inFlight: 64, calls: 800 },
-  { tool: 'echo', bytes: MB, inFlight: 1, calls: 20, target: 4 },
-  { tool: 'echo', bytes: MB, inFlight: 16, calls: 32 },
-  { tool: 'echo', bytes: MB, inFlight: 64, calls: 64 },
-  { tool: 'structured', bytes: 10 * KB, inFlight: 1, calls: 200 },
-  { tool: 'structured', bytes: MB, inFlight: 1, calls: 10 },
-];
+/** How many times the CPU of the bare relay a call may cost, by size and number of calls in flight. */
+const TARGETS = {
+  100: { 1: 1.25, 16: 1.7, 64: 1.7 },
+  [10 * KB]: { 1: 1.4, 16: 2, 64: 2 },
+  [MB]: { 1: 2, 16: 2, 64: 2 },
+};
+/** The same for 1 MB of classes that take longer to check. */
+const SLOW_TARGETS = { structured: 2.5, chinese: 2.5 };
+/** Calls in a round, by size. A round has at least as many as are in flight. */
+const CALLS = { 100: 400, [10 * KB]: 400, [MB]: 16 };
+
+const CELLS = Object.keys(TEXT_CLASSES).flatMap((text) =>
+  Object.entries(TARGETS).flatMap(([bytes, targets]) =>
+    Object.entries(targets).map(([inFlight, target]) => ({
+      text,
+      bytes: Number(bytes),
+      inFlight: Number(inFlight),
+      calls: Math.max(CALLS[bytes], Number(inFlight)),
+      target: Number(bytes) === MB ? (SLOW_TARGETS[text] ?? target) : target,
+    })),
+  ),
+);
+/** Measured with many servers in the catalog as well. */
+const FLAT_CELLS = CELLS.filter(({ text, bytes }) => text === 'code' && bytes === 100);
 
 /**
- * What a call costs: CPU time of the gateway process in microseconds per call, the time a call takes, calls a second.
- * Client, gateway and server share one core, and the subjects take turns round by round, so that all of them see the
- * same machine.
+ * What a call costs: CPU time of the gateway process in microseconds per call, the time a call takes, calls a second,
+ * for every class of text. Each cell has a gateway and a bare relay of its own, so that what is measured is the first
+ * thousands of calls in a gateway's life. Client, gateway and server share one core, and the two take turns round by
+ * round, so that both see the same machine.
  */
-export async function measureCalls({ entry, rounds, warmUp }) {
+export async function measureCalls({ entry, rounds }) {
   const pinned = pin();
-  const subjects = [
-    await open('direct', [CHILD], undefined, direct),
-    await open('relay', [RELAY, process.execPath, CHILD], undefined, direct),
-    await open('switchboard', [entry], project(1), throughSuite),
-    await openFlat(entry),
-  ];
   try {
-    for (const subject of subjects) await warm(subject, warmUp);
     const cells = [];
-    for (const cell of CELLS) cells.push(await measureCell(cell, subjects, rounds));
+    for (const cell of CELLS) {
+      const subjects = [
+        await open('relay', [RELAY, process.execPath, CHILD], undefined, direct),
+        await open('gateway', [entry], project(1), throughSuite),
+      ];
+      cells.push({ ...(await measureCell(cell, subjects, rounds)), what: 'suite, 1 server' });
+      for (const { child } of subjects) await stop(child);
+    }
+    for (const cell of FLAT_CELLS) {
+      const subjects = [
+        await open('relay', [RELAY, process.execPath, CHILD], undefined, direct),
+        await openFlat(entry),
+      ];
+      const what = `flat, ${FLAT.servers} × ${FLAT.tools} tools`;
+      cells.push({ ...(await measureCell(cell, subjects, rounds)), what });
+      for (const { child } of subjects) await stop(child);
+    }
     return { core: pinned.core, cells };
   } finally {
-    for (const { child } of subjects) await stop(child);
     pinned.release();
   }
 }
 
-const direct = (tool, bytes) => ({ name: tool, arguments: { bytes } });
-const throughSuite = (tool, bytes) => ({
+const direct = (args) => ({ name: 'echo', arguments: args });
+const throughSuite = (args) => ({
   name: 'bench_suite',
-  arguments: { action: 'call', subtool: tool, args: { bytes } },
+  arguments: { action: 'call', subtool: 'echo', args },
 });
 
 /** Servers and tools of each that are in the catalog of the flat gateway. */
@@ -62,12 +81,12 @@ async function openFlat(entry) {
     settings: { exposure: 'flat' },
     args: [`--tools=${FLAT.tools}`],
   });
-  const subject = await open('flat', [entry], cwd, flat);
+  const subject = await open('gateway', [entry], cwd, (args) => ({ name: 'bench__echo', arguments: args }));
   await complete(subject.client, FLAT.servers * FLAT.tools);
   return subject;
 }
 
-/** Resolves when the list has so many tools, and nothing more is told about it. */
+/** Resolves when the list has so many tools and no change is announced any more. */
 export async function complete(client, tools) {
   for (let round = 0; ; round++) {
     const { result } = await within(30_000, 'tools/list', client.request(`list ${round}`, 'tools/list', {}));
@@ -78,8 +97,6 @@ export async function complete(client, tools) {
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
 
-const flat = (tool, bytes) => ({ name: `bench__${tool}`, arguments: { bytes } });
-
 async function open(name, args, cwd, params) {
   const child = start(args, cwd);
   const client = new RawClient(child);
@@ -87,26 +104,17 @@ async function open(name, args, cwd, params) {
   return { name, child, client, params };
 }
 
-async function warm({ client, params }, calls) {
-  for (const { tool, bytes } of CELLS) {
-    const count = bytes < MB ? calls : Math.ceil(calls / 50);
-    const answerBytes = expectedAnswer(tool, bytes).length;
-    const run = client.run(new Requests(params(tool, bytes)), count, 4, answerBytes);
-    await within(120_000, 'warming up', run);
-  }
-}
-
-/** What the server says to the first of the prepared requests, byte for byte, with or without a gateway between. */
-function expectedAnswer(tool, bytes) {
-  const result = tool === 'structured' ? structuredResult(bytes) : textResult(bytes);
+/** The answer to the first of the prepared requests, byte for byte, with or without a gateway between. */
+function expectedAnswer(text, bytes) {
+  const result = TEXT_CLASSES[text](bytes);
   return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id: 1_000_000, result })}\n`);
 }
 
 async function measureCell(cell, subjects, rounds) {
-  const { tool, bytes, inFlight, calls } = cell;
-  const expected = expectedAnswer(tool, bytes);
+  const { text, bytes, inFlight, calls } = cell;
+  const expected = expectedAnswer(text, bytes);
   const seen = subjects.map(() => ({ cpu: [], p50: [], p99: [], rate: [] }));
-  const requests = subjects.map(({ params }) => new Requests(params(tool, bytes)));
+  const requests = subjects.map(({ params }) => new Requests(params({ text, bytes })));
   for (let round = -1; round < rounds; round++) {
     for (const [index, { name, child, client }] of subjects.entries()) {
       const before = cpuTime(child.pid);
@@ -114,6 +122,7 @@ async function measureCell(cell, subjects, rounds) {
       const { latencies, elapsed } = await within(120_000, `${calls} calls through ${name}`, run);
       await asleep();
       const after = cpuTime(child.pid);
+      // The first round starts the server and compiles the code.
       if (round < 0) continue;
       const into = seen[index];
       if (before !== undefined && after !== undefined) into.cpu.push((after - before) / 1000 / calls);
@@ -125,20 +134,14 @@ async function measureCell(cell, subjects, rounds) {
   for (const [index, { client }] of subjects.entries()) {
     deepStrictEqual(await client.exchange(requests[index].bytes(0)), JSON.parse(expected.toString()));
   }
-  const figures = Object.fromEntries(subjects.map(({ name }, index) => [name, summary(seen[index])]));
-  const [, relay, ...gateways] = subjects.map(({ name }, index) => ({ name, cpu: seen[index].cpu }));
+  const [relay, gateway] = seen.map(summary);
+  const pairs = seen[1].cpu.map((each, round) => each / seen[0].cpu[round]);
   return {
     ...cell,
-    ...figures,
-    ratios: Object.fromEntries(gateways.map((each) => [each.name, ratiosOf(each, relay, figures)])),
-  };
-}
-
-function ratiosOf({ name, cpu }, relay, figures) {
-  const pairs = cpu.map((each, round) => each / relay.cpu[round]);
-  return {
-    ratio: figures[name].cpu / figures.relay.cpu,
-    least: figures[name].cpuLeast / figures.relay.cpuLeast,
+    relay,
+    gateway,
+    ratio: gateway.cpu / relay.cpu,
+    least: gateway.cpuLeast / relay.cpuLeast,
     spread: [quantile(pairs, 0.25), quantile(pairs, 0.75)],
   };
 }
@@ -152,8 +155,8 @@ function asleep() {
 
 function summary({ cpu, p50, p99, rate }) {
   return {
-    cpu: cpu.length > 0 ? median(cpu) : undefined,
-    cpuLeast: cpu.length > 0 ? Math.min(...cpu) : undefined,
+    cpu: cpu.length > 0 ? median(cpu) : NaN,
+    cpuLeast: cpu.length > 0 ? Math.min(...cpu) : NaN,
     p50: median(p50),
     p99: median(p99),
     rate: median(rate),

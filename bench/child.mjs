@@ -1,13 +1,14 @@
 /**
- * The cheapest MCP server there can be, so that what is measured is what stands before it: blocking reads, answers
- * prepared once, one write per answer.
+ * The cheapest MCP server there can be, so that the gateway before it is measured: blocking reads, answers prepared
+ * once, one write per answer.
  *
- * Tools: echo {bytes} answers with one text of that length; structured {bytes} with many small members instead. With
- * --tools=N there are others beside them, N in all, that nobody calls. With --modern it speaks 2026-07-28 only; with
- * --stamped it speaks the handshake, and its results carry as much as those of 2026-07-28.
+ * Its tool echo {bytes, text} answers with that many bytes of a class of text (see texts.mjs), by default plain prose.
+ * With --tools=N there are N tools in all. With --modern it speaks 2026-07-28 only; with --stamped it speaks the
+ * handshake, and its results are as long as those of 2026-07-28.
  */
 import { readSync, writeSync } from 'node:fs';
-import { COMPLETE, modernResult, structuredResult, textResult } from './lib/results.mjs';
+import { COMPLETE, modernResult, textResult } from './lib/results.mjs';
+import { TEXT_CLASSES } from './texts.mjs';
 
 const MODERN = process.argv.includes('--modern');
 const STAMPED = MODERN || process.argv.includes('--stamped');
@@ -15,12 +16,12 @@ const SLACK = 64;
 const prepared = new Map();
 
 /** An answer without its beginning; the id is written into the room before it, so that nothing is copied per call. */
-function prepare(tool, bytes) {
+function prepare(text, bytes) {
   const plain = STAMPED ? modernResult : textResult;
-  const result = tool === 'structured' ? structuredResult(bytes) : plain(bytes);
+  const result = (TEXT_CLASSES[text] ?? plain)(bytes);
   const tail = Buffer.from(`,"result":${JSON.stringify(result)}}\n`);
   const whole = Buffer.concat([Buffer.alloc(SLACK), tail]);
-  prepared.set(`${tool} ${bytes}`, whole);
+  prepared.set(`${text} ${bytes}`, whole);
   return whole;
 }
 
@@ -33,9 +34,9 @@ function answer(line) {
   const method = /"method":"([^"]*)"/.exec(line)?.[1];
   if (id === undefined) return;
   if (method === 'tools/call') {
-    const tool = line.includes('"name":"structured"') ? 'structured' : 'echo';
+    const text = /"text":"(\w+)"/.exec(line)?.[1];
     const bytes = Number(/"bytes":(\d+)/.exec(line)?.[1] ?? 0);
-    const whole = prepared.get(`${tool} ${bytes}`) ?? prepare(tool, bytes);
+    const whole = prepared.get(`${text} ${bytes}`) ?? prepare(text, bytes);
     const head = `{"jsonrpc":"2.0","id":${id}`;
     const start = SLACK - head.length;
     whole.latin1Write(head, start);
@@ -53,14 +54,18 @@ function answer(line) {
   send(Buffer.from(`{"jsonrpc":"2.0","id":${id},${body}}\n`), 0);
 }
 
-const others = Number(/--tools=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 2) - 2;
+const others = Number(/--tools=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 1) - 1;
 const OTHER_PROPERTIES = Object.fromEntries(
   ['path', 'pattern', 'limit', 'recursive'].map((name) => [
     name,
     { type: 'string', description: `What the tool does it with: the ${name}.` },
   ]),
 );
-const inputSchema = { type: 'object', properties: { bytes: { type: 'integer' } }, required: ['bytes'] };
+const inputSchema = {
+  type: 'object',
+  properties: { bytes: { type: 'integer' }, text: { type: 'string' } },
+  required: ['bytes'],
+};
 const RESULTS = {
   initialize: {
     protocolVersion: '2025-06-18',
@@ -69,8 +74,7 @@ const RESULTS = {
   },
   'tools/list': {
     tools: [
-      { name: 'echo', description: 'Answers with a text of so many bytes.', inputSchema },
-      { name: 'structured', description: 'Answers with many small members.', inputSchema },
+      { name: 'echo', description: 'Returns a text of so many bytes.', inputSchema },
       ...Array.from({ length: others }, (_, at) => ({
         name: `other_${at}`,
         title: `Other tool ${at}`,

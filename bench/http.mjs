@@ -1,43 +1,67 @@
 import { HttpClient } from './lib/http-client.mjs';
 import { CHILD, project, RELAY_HTTP } from './lib/project.mjs';
 import { cpuTime, memory, start, stop, within } from './lib/processes.mjs';
-import { textResult } from './lib/results.mjs';
 import { median, quantile } from './lib/stats.mjs';
+import { TEXT_CLASSES } from './texts.mjs';
 
-const CLIENTS = 64;
+const KB = 1000;
+const MB = 1000 * KB;
 const IDLE_SESSIONS = 200;
-const BYTES = 100;
 const TOKEN = 'a-token-for-measuring-only';
 
+/** How many times the CPU of the bare relay a call may cost; measured with 16 clients. */
+const TARGETS = { 100: 1.5, [10 * KB]: 1.7 };
+/** Calls in a round, by size. */
+const CALLS = { 100: 640, [10 * KB]: 640, [MB]: 64 };
+
+/** Clients that share one server, as they do behind the relay. */
+const CELLS = Object.keys(TEXT_CLASSES).flatMap((text) =>
+  [100, 10 * KB, MB].flatMap((bytes) =>
+    [1, 16, 64].map((inFlight) => ({
+      text,
+      bytes,
+      inFlight,
+      isolation: 'shared',
+      target: inFlight === 16 ? TARGETS[bytes] : undefined,
+    })),
+  ),
+);
+/** The default: a server for each client. */
+const OWN_SERVER = { text: 'code', bytes: 100, inFlight: 16, isolation: 'session' };
+
 /**
- * HTTP in, stdio out: 64 clients, each on a connection and in a session of its own, each making one call after the
- * other. Beside it a bare HTTP server that relays to the same server. The subjects take turns round by round.
+ * HTTP in, stdio out: clients, each on a connection and in a session of its own, each making one call after the other.
+ * Beside it a bare HTTP server that relays to the same server. Each cell has a gateway and a relay of its own, which
+ * take turns round by round.
  */
-export async function measureHttp({ entry, rounds, calls, settleMs }) {
-  const subjects = [
-    await open('relay', [RELAY_HTTP, process.execPath, CHILD], undefined, direct),
-    await openGateway('shared', entry),
-    await openGateway('session', entry),
-  ];
+export async function measureHttp({ entry, rounds, settleMs }) {
+  const cells = [];
+  for (const cell of [...CELLS, OWN_SERVER]) cells.push(await measureCell(cell, entry, rounds));
+  return { cells, idle: await idleSessions(entry, settleMs) };
+}
+
+async function measureCell(cell, entry, rounds) {
+  const subjects = [await openRelay(cell), await openGateway(cell, entry)];
   try {
-    for (const subject of subjects) await round(subject, calls);
     const seen = subjects.map(() => ({ cpu: [], p50: [], p99: [], rate: [] }));
-    for (let at = 0; at < rounds; at++) {
+    for (let at = -1; at < rounds; at++) {
       for (const [index, subject] of subjects.entries()) {
-        const { cpu, p50, p99, rate } = await round(subject, calls);
-        const into = seen[index];
-        if (cpu !== undefined) into.cpu.push(cpu);
-        into.p50.push(p50);
-        into.p99.push(p99);
-        into.rate.push(rate);
+        const result = await round(subject, CALLS[cell.bytes]);
+        // The first round starts the server and compiles the code.
+        if (at >= 0) for (const [key, value] of Object.entries(result)) seen[index][key].push(value);
       }
     }
-    const rows = subjects.map(({ name }, index) => ({ name, ...summary(seen[index]) }));
-    for (const row of rows.slice(1)) {
-      row.ratio = row.cpu === undefined ? undefined : row.cpu / rows[0].cpu;
-      row.addedP99 = row.p99 - rows[0].p99;
-    }
-    return { clients: CLIENTS, bytes: BYTES, rows, idle: await idleSessions(entry, settleMs) };
+    const [relay, gateway] = seen.map(summary);
+    const pairs = seen[1].cpu.map((each, at) => each / seen[0].cpu[at]);
+    return {
+      ...cell,
+      what: cell.isolation === 'shared' ? 'one server' : 'a server each',
+      relay,
+      gateway,
+      ratio: gateway.cpu / relay.cpu,
+      least: gateway.cpuLeast / relay.cpuLeast,
+      spread: [quantile(pairs, 0.25), quantile(pairs, 0.75)],
+    };
   } finally {
     for (const { child, clients } of subjects) {
       for (const { client } of clients) client.close();
@@ -46,30 +70,36 @@ export async function measureHttp({ entry, rounds, calls, settleMs }) {
   }
 }
 
-const direct = { name: 'echo', arguments: { bytes: BYTES } };
-const throughSuite = {
-  name: 'bench_suite',
-  arguments: { action: 'call', subtool: 'echo', args: { bytes: BYTES } },
-};
-
-function openGateway(isolation, entry) {
-  const cwd = project(1, 'config', { settings: { isolation, http: { token: TOKEN } } });
-  return open(isolation, [entry, '--http', '0', '--json', '--log-level', 'error'], cwd, throughSuite);
+function openRelay(cell) {
+  const { text, bytes } = cell;
+  const params = { name: 'echo', arguments: { text, bytes } };
+  return open('relay', [RELAY_HTTP, process.execPath, CHILD], undefined, cell, params);
 }
 
-async function open(name, args, cwd, params) {
+function openGateway(cell, entry) {
+  const { text, bytes, isolation } = cell;
+  const cwd = project(1, 'config', { settings: { isolation, http: { token: TOKEN } } });
+  const args = [entry, '--http', '0', '--json', '--log-level', 'error'];
+  const params = {
+    name: 'bench_suite',
+    arguments: { action: 'call', subtool: 'echo', args: { text, bytes } },
+  };
+  return open('gateway', args, cwd, cell, params);
+}
+
+async function open(name, args, cwd, { text, bytes, inFlight }, params) {
   const child = start(args, cwd);
   const port = await within(30_000, `starting ${name}`, portOf(child));
   const clients = [];
-  for (let at = 0; at < CLIENTS; at++) {
+  for (let at = 0; at < inFlight; at++) {
     const client = await HttpClient.open(port, TOKEN);
     await within(30_000, 'a handshake', client.handshake());
     const id = 1_000_000 + at;
     clients.push({
       client,
       bytes: client.request({ jsonrpc: '2.0', id, method: 'tools/call', params }),
-      // Byte for byte what the server says, under the id of this client.
-      expected: Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: textResult(BYTES) })),
+      // Byte for byte the server's answer, under the id of this client.
+      expected: Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: TEXT_CLASSES[text](bytes) })),
     });
   }
   return { name, child, clients };
@@ -102,7 +132,7 @@ async function round({ name, child, clients }, calls) {
   const after = cpuTime(child.pid);
   const count = each * clients.length;
   return {
-    cpu: before === undefined || after === undefined ? undefined : (after - before) / 1000 / count,
+    cpu: before === undefined || after === undefined ? NaN : (after - before) / 1000 / count,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     rate: (count / elapsed) * 1000,
@@ -111,14 +141,15 @@ async function round({ name, child, clients }, calls) {
 
 function summary({ cpu, p50, p99, rate }) {
   return {
-    cpu: cpu.length === 0 ? undefined : median(cpu),
+    cpu: median(cpu),
+    cpuLeast: Math.min(...cpu),
     p50: median(p50),
     p99: median(p99),
     rate: median(rate),
   };
 }
 
-/** What a session costs that nobody uses, in bytes: greeted, its servers not started. */
+/** The memory of an idle session in bytes: initialized, its servers not started. */
 async function idleSessions(entry, settleMs) {
   const cwd = project(10, 'config', { settings: { http: { token: TOKEN } } });
   const child = start([entry, '--http', '0', '--json', '--log-level', 'error'], cwd);

@@ -8,7 +8,7 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { FLAT, measureCalls } from './call.mjs';
+import { measureCalls } from './call.mjs';
 import { measureEras } from './eras.mjs';
 import { measureHttp } from './http.mjs';
 import { measureLanguage } from './language.mjs';
@@ -34,10 +34,6 @@ if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
 }
-const GATEWAYS = [
-  ['switchboard', 'suite, 1 server'],
-  ['flat', `flat, ${FLAT.servers} × ${FLAT.tools} tools`],
-];
 const wanted = (part) => options.only === undefined || options.only === part;
 const { quick } = options;
 const entry = resolve(options.entry);
@@ -53,7 +49,7 @@ if (wanted('startup')) {
   say(startupTable(results.startup));
 }
 if (wanted('call')) {
-  results.call = await measureCalls({ entry, rounds: quick ? 5 : 25, warmUp: quick ? 500 : 3000 });
+  results.call = await measureCalls({ entry, rounds: quick ? 5 : 20 });
   say(callTables(results.call));
 }
 if (wanted('eras')) {
@@ -72,12 +68,7 @@ else if (wanted('memory')) {
   say(memoryTable(results.memory));
 }
 if (wanted('http')) {
-  results.http = await measureHttp({
-    entry,
-    rounds: quick ? 3 : 15,
-    calls: quick ? 2000 : 6400,
-    settleMs: quick ? 500 : 2000,
-  });
+  results.http = await measureHttp({ entry, rounds: quick ? 3 : 12, settleMs: quick ? 500 : 2000 });
   say(httpTable(results.http));
 }
 if (wanted('yard')) {
@@ -114,38 +105,35 @@ function startupTable(rows) {
 
 function callTables({ core, cells }) {
   const where = core === undefined ? 'unpinned' : `all on core ${core}`;
-  const title = ({ tool, bytes, inFlight }) =>
-    `${sizeOf(bytes)}${tool === 'echo' ? '' : ' structured'}, ${inFlight} in flight`;
+  const title = ({ text, bytes, inFlight, what }) =>
+    `${sizeOf(bytes)} ${text}, ${inFlight} in flight, ${what}`;
   const cpu = table(
-    `Gateway CPU per call in µs, ${where}, median of rounds`,
+    `stdio: gateway CPU per call in µs, ${where}, median of rounds`,
     ['', 'relay', 'gateway', 'ratio', 'quartiles', 'least rounds', 'target'],
-    cells.flatMap((cell) =>
-      GATEWAYS.map(([name, what]) => {
-        const { ratio, least, spread } = cell.ratios[name];
-        return [
-          `${title(cell)}, ${what}`,
-          figure(cell.relay.cpu),
-          figure(cell[name].cpu),
-          times(ratio),
-          spread.map(times).join('–'),
-          times(least),
-          // Both must hold: the least round has no interruption in it, but no garbage collection either.
-          verdict(Math.max(ratio, least), cell.target),
-        ];
-      }),
-    ),
+    cells.map((cell) => [title(cell), ...cpuColumns(cell)]),
   );
-  const three = (cell, key) => ['direct', 'relay', 'switchboard'].map((name) => figure(cell[name][key]));
   const time = table(
     `Latency in µs, p50 / p99, and calls a second, ${where}`,
-    ['', 'direct', 'relay', 'switchboard', 'calls/s: direct', 'relay', 'switchboard'],
-    cells.map((cell) => {
-      const p50 = three(cell, 'p50');
-      const p99 = three(cell, 'p99');
-      return [title(cell), ...p50.map((each, index) => `${each} / ${p99[index]}`), ...three(cell, 'rate')];
-    }),
+    ['', 'relay', 'gateway', 'calls/s: relay', 'gateway'],
+    cells.map((cell) => [
+      title(cell),
+      ...[cell.relay, cell.gateway].map(({ p50, p99 }) => `${figure(p50)} / ${figure(p99)}`),
+      ...[cell.relay, cell.gateway].map(({ rate }) => figure(rate)),
+    ]),
   );
   return `${cpu}\n${time}`;
+}
+
+function cpuColumns({ relay, gateway, ratio, least, spread, target }) {
+  return [
+    figure(relay.cpu),
+    figure(gateway.cpu),
+    times(ratio),
+    spread.map(times).join('–'),
+    times(least),
+    // Both must hold: the least round has no interruption in it, but no garbage collection either.
+    verdict(Math.max(ratio, least), target),
+  ];
 }
 
 function erasTable({ core, cells }) {
@@ -196,12 +184,13 @@ function besideTable({ cells }) {
 function listTable({ tools, bytes, rows }) {
   return table(
     `tools/list with ${tools} tools, ${Math.round(bytes / 1000)} kB, median of rounds`,
-    ['', 'first list, ms', 'CPU per list, ms', 'answered in, ms'],
-    rows.map(({ name, first, cpu, ms }) => [
+    ['', 'first list, ms', 'CPU per list, ms', 'answered in, ms', 'target'],
+    rows.map(({ name, first, cpu, ms, target }) => [
       name,
       first.toFixed(0),
       cpu === undefined ? '–' : cpu.toFixed(2),
       ms.toFixed(2),
+      verdict(cpu, target),
     ]),
   );
 }
@@ -255,35 +244,26 @@ function memoryTable(rows) {
   const mb = (bytes) => (bytes === undefined ? '' : (bytes / 1024 / 1024).toFixed(1));
   return table(
     'Memory at rest in MB',
-    ['', 'RSS', 'PSS', 'over 1', 'target'],
-    rows.map(({ name, rss, pss, more, target }) => [
+    ['', 'RSS', 'PSS', 'target'],
+    rows.map(({ name, rss, pss, target }) => [
       name,
       mb(rss),
       mb(pss),
-      mb(more),
-      target === undefined ? '' : `${more <= target ? '✓' : '✗'} ≤ ${mb(target)}`,
+      target === undefined ? '' : `${rss <= target ? '✓' : '✗'} ≤ ${mb(target)}`,
     ]),
   );
 }
 
-function httpTable({ clients, bytes, rows, idle }) {
-  const names = {
-    relay: 'bare node:http relay, one server',
-    shared: 'switchboard --http, one server for all',
-    session: 'switchboard --http, a server for each',
-  };
-  const ms = (value) => (value === undefined ? '' : value.toFixed(2));
+function httpTable({ cells, idle }) {
+  const ms = ({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`;
   const text = table(
-    `HTTP in, stdio out: ${clients} clients, one call at a time each, ${sizeOf(bytes)}, median of rounds`,
-    ['', 'calls/s', 'p50, ms', 'p99, ms', 'added p99, ms', 'CPU per call, µs', '× relay'],
-    rows.map(({ name, rate, p50, p99, addedP99, cpu, ratio }) => [
-      names[name],
-      figure(rate),
-      ms(p50),
-      ms(p99),
-      ms(addedP99),
-      figure(cpu),
-      ratio === undefined ? '' : times(ratio),
+    'HTTP in, stdio out: gateway CPU per call in µs beside a bare node:http relay, median of rounds',
+    ['', 'relay', 'gateway', 'ratio', 'quartiles', 'least rounds', 'target', 'ms: relay', 'gateway'],
+    cells.map((cell) => [
+      `${sizeOf(cell.bytes)} ${cell.text}, ${cell.inFlight} clients, ${cell.what}`,
+      ...cpuColumns(cell),
+      ms(cell.relay),
+      ms(cell.gateway),
     ]),
   );
   const each = idle.each === undefined ? '–' : `${(idle.each / 1024).toFixed(0)} kB`;
