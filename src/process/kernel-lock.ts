@@ -232,8 +232,8 @@ function busy(name: string, holder: LockHolder | undefined, patience: number): S
 }
 
 function impossible(error: NodeJS.ErrnoException): SwitchboardError {
-  return new SwitchboardError('LOCK_FAILED', `The system refused a lock (${error.code ?? error.message}).`, {
-    hint: 'Locks are local sockets: allow this program to listen on them.',
+  return new SwitchboardError('LOCK_FAILED', `Could not create a lock (${error.code ?? error.message}).`, {
+    hint: 'Locks are local sockets; allow this program to create them.',
     cause: error,
   });
 }

@@ -178,7 +178,7 @@ async function ownPlace({ config, env }: YardContext): Promise<BranchLocation> {
 function notHere(branch: string, here: string): SwitchboardError {
   return new SwitchboardError(
     'NO_WORKTREE',
-    `There is no worktree for branch "${branch}", and this directory is the worktree of "${here}".`,
+    `No worktree found for branch "${branch}"; this directory is the worktree of "${here}".`,
     {
       hint:
         `If "${branch}" is a service, name the branch too: \`switchyard up --branch ${shellWord(here)} ${shellWord(branch)}\`. ` +

@@ -253,7 +253,7 @@ command = "node 'never closed"
     expect(found.ok).toBe(false);
     expect(told(found)).toEqual([
       expect.stringMatching(
-        new RegExp(`^error: The proxy port ${shop.proxy} is taken by pid ${process.pid} `),
+        new RegExp(`^error: The proxy port ${shop.proxy} is already in use by pid ${process.pid} `),
       ),
       expect.stringMatching(
         new RegExp(`^warning: Port ${canonical}, the canonical port of web, .*pid ${process.pid} `),

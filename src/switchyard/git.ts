@@ -117,7 +117,7 @@ export function gitFailed(
 ): SwitchboardError {
   const words = printable(ran.stderr.trim() || ran.stdout.trim());
   const name = args.slice(0, args[0] === 'worktree' ? 2 : 1).join(' ');
-  const how = ran.code === null ? `was ended by ${ran.signal ?? 'a signal'}` : 'failed';
+  const how = ran.code === null ? `was killed by ${ran.signal ?? 'a signal'}` : 'failed';
   return new SwitchboardError(
     'GIT_FAILED',
     words === '' ? `git ${name} ${how}.` : `git ${name} ${how}: ${words}`,

@@ -28,8 +28,7 @@ export async function renameProject(context: YardContext, { name, onWait }: Rena
   await registry.repair();
   const rename = (): Promise<string> => registry.change((state) => change(state, context, name));
   const now = await withProjectLock(home, config.root, 'rename', rename, { onWait });
-  const told =
-    whyNamed(registry.read(), config) ?? `this project is called ${now} here, as switchyard.toml says`;
+  const told = whyNamed(registry.read(), config) ?? `this project is called ${now}, as in switchyard.toml`;
   const services = Object.values(projectRecord(context)?.services ?? {});
   const old = observeServices(
     services.filter(({ hostname }) => projectLabelOf(hostname) !== projectLabel(now)),
@@ -37,7 +36,7 @@ export async function renameProject(context: YardContext, { name, onWait }: Rena
     .filter(({ status }) => status === 'running')
     .map(
       ({ record: { service, branch, url } }) =>
-        `${service} of ${branch} answers at ${url} until it is restarted`,
+        `${service} of ${branch} keeps the address ${url} until it is restarted`,
     );
   return { ok: true, action: 'rename', name: now, was: config.name, messages: [told, ...old] };
 }
@@ -54,9 +53,13 @@ function change(state: State, { config }: YardContext, name: string | undefined)
 function refuseTaken(state: State, name: string, root: string): void {
   const [other] = othersCalled(state, name, root);
   if (other === undefined) return;
-  throw new SwitchboardError('NAME_TAKEN', `${other.root} is called ${JSON.stringify(other.name)} already.`, {
-    hint: 'Choose another name, or rename that project first, with `switchyard rename` there.',
-  });
+  throw new SwitchboardError(
+    'NAME_TAKEN',
+    `The name ${JSON.stringify(other.name)} is already used by ${other.root}.`,
+    {
+      hint: 'Choose another name, or rename that project first, with `switchyard rename` there.',
+    },
+  );
 }
 
 function refuseName(name: string): void {
@@ -64,7 +67,7 @@ function refuseName(name: string): void {
   // eslint-disable-next-line no-control-regex
   const isLine = !/[\u0000-\u001f\u007f-\u009f]/.test(name) && name.trim() === name;
   if (isLine && /[a-z0-9]/i.test(name)) return;
-  throw new SwitchboardError('NAME_INVALID', `${JSON.stringify(name)} cannot be the name of a project.`, {
-    hint: `A name is one line with letters or digits, for example ${slug(name) === slug('') ? 'shop-2' : slug(name)}.`,
+  throw new SwitchboardError('NAME_INVALID', `${JSON.stringify(name)} is not a valid project name.`, {
+    hint: `Use one line with at least one letter or digit, for example ${slug(name) === slug('') ? 'shop-2' : slug(name)}.`,
   });
 }

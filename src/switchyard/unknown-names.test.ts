@@ -9,8 +9,8 @@ test('a service that nobody has is told, with the one that was meant or with all
   await record({ service: 'database', port: 9 });
   expect(await unknownNames(context, { services: ['WEB', 'database'] })).toEqual([]);
   expect(await unknownNames(context, { services: ['wbe', 'web', 'xxxxxx'] })).toEqual([
-    'There is no service "wbe". Did you mean "web"?',
-    'There is no service "xxxxxx". There are: web, database.',
+    'Service "wbe" not found. Did you mean "web"?',
+    'Service "xxxxxx" not found. Available: web, database.',
   ]);
 });
 
@@ -22,11 +22,11 @@ test('a branch is known by its worktree, by what runs for it, and as that of the
   for (const branch of [own, 'by/hand', 'by-hand'])
     expect(await unknownNames(context, { branch }), branch).toEqual([]);
   expect(await unknownNames(context, { branch: 'by/hnad', services: ['wbe'] })).toEqual([
-    'There is no worktree for branch "by/hnad". Did you mean "by/hand"?',
-    'There is no service "wbe". Did you mean "web"?',
+    'No worktree found for branch "by/hnad". Did you mean "by/hand"?',
+    'Service "wbe" not found. Did you mean "web"?',
   ]);
   expect(await unknownNames(context, { branch: 'something' })).toEqual([
-    'There is no worktree for branch "something". `switchyard create something` makes one.',
+    'No worktree found for branch "something". `switchyard create something` creates one.',
   ]);
   // Without git there is nobody to ask, and nothing to say.
   expect(await unknownNames({ ...context, env: { ...env, PATH: '' } }, { branch: 'something' })).toEqual([]);

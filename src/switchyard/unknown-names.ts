@@ -33,8 +33,8 @@ function aboutService(context: YardContext, service: string): string | undefined
     ...new Set([...context.config.services.map(({ name }) => name), ...records.map((each) => each.service)]),
   ];
   if (names.length === 0 || names.includes(slug(service))) return undefined;
-  const guess = didYouMean(service, names) ?? `There are: ${names.join(', ')}.`;
-  return `There is no service "${service}". ${guess}`;
+  const guess = didYouMean(service, names) ?? `Available: ${names.join(', ')}.`;
+  return `Service "${service}" not found. ${guess}`;
 }
 
 async function aboutBranch(context: YardContext, branch: string): Promise<string | undefined> {
@@ -50,6 +50,6 @@ async function aboutBranch(context: YardContext, branch: string): Promise<string
     throw error;
   }
   if ([...names].some((name) => slug(name) === slug(branch))) return undefined;
-  const guess = didYouMean(branch, names) ?? `\`switchyard create ${shellWord(branch)}\` makes one.`;
-  return `There is no worktree for branch "${branch}". ${guess}`;
+  const guess = didYouMean(branch, names) ?? `\`switchyard create ${shellWord(branch)}\` creates one.`;
+  return `No worktree found for branch "${branch}". ${guess}`;
 }

@@ -104,7 +104,7 @@ function addressOf(
       ? `${url} does not respond. ${proxy.note ?? ''}`
       : other === undefined
         ? undefined
-        : `${url} ${other}. \`switchyard restart ${service} --branch ${shellWord(branch)}\` gives it an address of its own.`;
+        : `${url} ${other}. \`switchyard restart ${service} --branch ${shellWord(branch)}\` gives it its own address.`;
   if (host !== undefined)
     return {
       address: unnamed === undefined ? url : urlOf(host, port),
@@ -113,7 +113,8 @@ function addressOf(
         ...(state === 'unhealthy' ? [`${name} is unhealthy: ${note ?? ''}.`] : []),
       ],
     };
-  const why = state === 'running' ? 'listens nowhere' : (note ?? `runs, but does not listen on :${port} yet`);
+  const why =
+    state === 'running' ? 'does not listen on a port' : (note ?? `runs, but does not listen on :${port} yet`);
   if (state === 'unverified')
     return { address: null, warnings: [`${url} may not be ${name}: ${note ?? ''}.`] };
   const logs = `\`switchyard logs ${service} --branch ${shellWord(branch)}\` shows what it does.`;

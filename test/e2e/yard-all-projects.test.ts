@@ -67,11 +67,11 @@ test('status --all lists every project with what runs, and down --project ends i
 
   // While something runs, nothing is forgotten.
   expect(await yard.say(yard.elsewhere, 'prune', '--all')).toContain(
-    `kept shop (${shop}), of which web of current runs; \`switchyard down --project shop\` stops it`,
+    `kept shop (${shop}) because of running services: web of current; \`switchyard down --project shop\` stops them`,
   );
   const typo = await yard.run(['down', '--project', 'shp'], { cwd: blog });
   expect(typo.code).toBe(1);
-  expect(typo.stderr).toContain('There is no project "shp" on record.');
+  expect(typo.stderr).toContain('Project "shp" not found.');
   expect(typo.stderr).toContain('Did you mean "shop"?');
   expect((await visit({ port: yard.usual, host: 'localhost' }, '/')).json.pid).toBe(listener.pid);
 

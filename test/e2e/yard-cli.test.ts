@@ -143,7 +143,7 @@ describe('with --json', () => {
   });
 
   test.for([
-    [2, 'wher web', 'There is no command "wher".'],
+    [2, 'wher web', 'Unknown command "wher".'],
     [2, 'create', 'create needs a branch.'],
     [2, 'up --profil x', 'Unknown flag "--profil".'],
     [2, 'logs --lines 0', '--lines must be at least 1'],
@@ -152,7 +152,7 @@ describe('with --json', () => {
     [1, 'up --branch main wbe', 'unknown service(s): wbe'],
     [1, 'where wbe', 'unknown service(s): wbe'],
     [1, 'logs web', 'no matching logs'],
-    [1, 'remove nothing', 'There is no worktree for branch "nothing".'],
+    [1, 'remove nothing', 'No worktree found for branch "nothing".'],
     [1, 'create -- -x', '"-x"'],
     [1, 'init', 'already exists'],
   ] as const)('%i is the exit code of `%s`, and the error is the answer', async ([code, line, error]) => {
@@ -238,7 +238,7 @@ describe('for a person', () => {
     ]);
     expect(await say('down')).toBe('no matching running services\n');
     expect(await say('remove', 'blue')).toBe(
-      `removed ${worktree}\nbranch blue stays; git branch -d blue deletes it\n`,
+      `removed ${worktree}\nbranch blue is kept; git branch -d blue deletes it\n`,
     );
     expect(await say('proxy', 'stop')).toBe('proxy stopped\n');
   });
@@ -249,10 +249,10 @@ describe('for a person', () => {
       const { stdout, stderr } = await yard.run(line.split(' '));
       return stdout + stderr;
     };
-    const service_ = 'There is no service "wbe". Did you mean "web"?';
-    const branch = 'There is no worktree for branch "mian". Did you mean "main"?';
+    const service_ = 'Service "wbe" not found. Did you mean "web"?';
+    const branch = 'No worktree found for branch "mian". Did you mean "main"?';
     const neither =
-      'error: There is neither a service nor a worktree called "wbe".\n' +
+      'error: No service or worktree is called "wbe".\n' +
       'hint: Did you mean "web"? Services: web. Branches: main.\n';
     for (const command of ['logs', 'down', 'restart', 'uncheckout'])
       expect(await text(`${command} wbe`)).toBe(neither);
@@ -264,7 +264,7 @@ describe('for a person', () => {
     expect(await text('status --branch mian')).toBe(`no services registered\n${branch}\n`);
     expect(await text('where web mian')).toBe(`error: web is not running for mian\nhint: ${branch}\n`);
     expect(await text('restart --branch mian')).toContain(branch);
-    expect(await text('logs --branch nothing')).toContain('`switchyard create nothing` makes one.');
+    expect(await text('logs --branch nothing')).toContain('`switchyard create nothing` creates one.');
     expect(await text('up wbe')).toContain('Did you mean "web"?');
     expect(await text('up nothing')).toContain('Run `switchyard create nothing` first.');
   });
@@ -532,7 +532,7 @@ describe('what is wrong is told with the next step:', () => {
     );
     expect((await yard.run(['prune'])).stdout).toBe(
       `forgot the worktree of gone; ${worktree} is gone\n` +
-        'web of gone still runs; end it with `switchyard down --branch gone`\n',
+        'web of gone still runs; stop it with `switchyard down --branch gone`\n',
     );
     expect((await yard.run(['down', '--branch', 'gone'])).stdout).toBe('stopped web\n');
     expect(yard.living()).toEqual([]);

@@ -60,7 +60,9 @@ describe('two clones of one name', () => {
     expect(await yard.say(first, 'up')).toContain(url(yard, 'shop'));
     const told = await yard.say(second, 'up');
     expect(told).toContain(url(yard, 'shop-work'));
-    expect(told).toContain(`this project is called shop-work here, because ${first} is called shop`);
+    expect(told).toContain(
+      `this project is called shop-work on this machine, because ${first} uses the name shop`,
+    );
 
     for (const [clone, name] of [
       [first, 'shop'],
@@ -138,7 +140,7 @@ describe('two clones of one name', () => {
     const before = await yard.askIn(second, 'where', 'web');
     expect(await yard.pidAt(before.url)).toBe(before.listener.pid);
     // Which of the two answers is said by both.
-    expect(await yard.say(first, 'where', 'web')).toContain(`answers with web of main in ${second}`);
+    expect(await yard.say(first, 'where', 'web')).toContain(`serves web of main in ${second}`);
     expect(await yard.say(second, 'restart')).toContain(url(yard, 'shop-work'));
     for (const clone of [first, second]) {
       const place = await yard.askIn(clone, 'where', 'web');
@@ -154,8 +156,8 @@ describe('rename', () => {
     await yard.say(first, 'up');
     await yard.say(second, 'up');
     const told = await yard.say(second, 'rename', 'kiosk');
-    expect(told).toContain('this project is called kiosk here');
-    expect(told).toContain(`web of main answers at ${url(yard, 'shop-work')} until it is restarted`);
+    expect(told).toContain('this project was renamed to kiosk on this machine');
+    expect(told).toContain(`web of main keeps the address ${url(yard, 'shop-work')} until it is restarted`);
     const old = await yard.askIn(second, 'where', 'web');
     expect(old.url).toBe(url(yard, 'shop-work'));
     expect(await yard.pidAt(old.url)).toBe(old.listener.pid);

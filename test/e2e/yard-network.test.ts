@@ -119,7 +119,7 @@ test('a stranger on the port of the proxy is named and left alone', async () => 
   const shop = await createShop({ services: { web: 'web' }, ports: [24_400, 24_499], proxyPort });
   const ran = await shop.run(['up']);
   expect(ran.code).toBe(1);
-  expect(ran.stderr).toContain(`The proxy port ${proxyPort} is taken by pid ${process.pid} (`);
+  expect(ran.stderr).toContain(`The proxy port ${proxyPort} is already in use by pid ${process.pid} (`);
   expect(ran.stderr).toContain(`in ${process.cwd()})`);
   expect(ran.stderr).toContain('[proxy].port');
   expect(visits()).toBeGreaterThan(0);

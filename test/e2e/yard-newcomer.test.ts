@@ -44,8 +44,8 @@ describe('init and then up', () => {
     expect(init.stdout.split('\n')).toEqual([
       `wrote ${yard.path('switchyard.toml')}`,
       'service web: npm run dev',
-      '  package.json has a script "dev", which gets its port in the variable PORT.',
-      'next: look it over, then run `switchyard up`',
+      '  package.json has a script "dev", which must listen on the port in the variable PORT.',
+      'next: review it, then run `switchyard up`',
       '',
     ]);
     await onOwnPorts(yard);

@@ -91,7 +91,7 @@ test('env files that are added to the configuration later are linked by create, 
 
   const lacking = await yard.ask('up', 'feature-x');
   expect(lacking.messages).toContain(
-    `warning: ${worktree} lacks .env, local.json, named under [env] in switchyard.toml; ` +
+    `warning: ${worktree} is missing .env, local.json, listed under [env] in switchyard.toml; ` +
       '`switchyard create feature-x` adds them',
   );
   expect((await answerOf(lacking, 'web')).env).toBeNull();

@@ -60,7 +60,7 @@ test('brief and status tell running from ready and healthy, in text, JSON and ov
     well: ['healthy', undefined],
     plain: ['ready', undefined],
     worker: ['running', undefined],
-    sick: ['unhealthy', 'GET /health answered 500'],
+    sick: ['unhealthy', 'GET /health returned 500'],
     slow: ['not-listening', undefined],
     stray: ['wrong-port', `listens on :${astray}; pass {port} in its command`],
     dead: ['exited', 'exited with code 3'],
@@ -90,14 +90,14 @@ test('brief and status tell running from ready and healthy, in text, JSON and ov
     /^healthy +main +well /m,
     /^ready +main +plain /m,
     /^running +main +worker /m,
-    /^unhealthy +main +sick .* GET \/health answered 500$/m,
+    /^unhealthy +main +sick .* GET \/health returned 500$/m,
     /^not-listening +main +slow /m,
     new RegExp(`^wrong-port +main +stray .* listens on :${astray}; pass \\{port\\} in its command$`, 'm'),
     /^exited +main +dead .* exited with code 3$/m,
   ])
     expect(table).toMatch(line);
   const page = (await yard.run(['brief'])).stdout;
-  expect(page).toMatch(/^- sick \(main\) \[unhealthy\]: http:\S+ \(GET \/health answered 500\)$/m);
+  expect(page).toMatch(/^- sick \(main\) \[unhealthy\]: http:\S+ \(GET \/health returned 500\)$/m);
   expect(page).toMatch(/^- slow \(main\) \[not-listening\]: http:/m);
 
   const call = (id: number, method: string, params: unknown): string =>
@@ -141,7 +141,7 @@ test('brief and status tell running from ready and healthy, in text, JSON and ov
   }
   const sick = await yard.run(['where', 'sick']);
   expect(sick.code).toBe(0);
-  expect(sick.stdout).toContain('warning: sick of main is unhealthy: GET /health answered 500.');
+  expect(sick.stdout).toContain('warning: sick of main is unhealthy: GET /health returned 500.');
   expect((await yard.run(['where', 'worker'])).code).toBe(0);
 
   yard.write('go', '');

@@ -29,7 +29,7 @@ test('down, restart and logs take a branch, a service, or a branch and services'
   expect((await yard.run(['logs', 'feature-b', 'web'])).stdout).toContain('web-speaks');
   expect(await yard.run(['logs', 'web', 'api'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('logs shows one service, and "api" is one too many.'),
+    stderr: expect.stringContaining('logs takes one service, so "api" is one too many.'),
   });
 
   expect(await yard.ask('restart', 'feature-b', 'web')).toMatchObject({

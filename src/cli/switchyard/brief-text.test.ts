@@ -60,9 +60,9 @@ test('where several branches are told of, each name has its branch', () => {
 
 test('what is wrong with a service and a proxy that is dead are told', () => {
   const url = 'http://api.main.shop.localhost:7331';
-  const services = [{ ...api, url, port: 20001, state: 'unhealthy', note: 'GET / answered 500' }] as const;
+  const services = [{ ...api, url, port: 20001, state: 'unhealthy', note: 'GET / returned 500' }] as const;
   expect(briefText({ ...empty, services, proxy: 'not-running' }, plainStyle)).toContain(
-    `services:\n- api (main) [unhealthy]: ${url} (GET / answered 500)\n` +
+    `services:\n- api (main) [unhealthy]: ${url} (GET / returned 500)\n` +
       'proxy: not running, so these addresses do not work; `switchyard up` starts it\n',
   );
 });

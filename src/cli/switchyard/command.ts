@@ -33,7 +33,7 @@ export interface YardInvocation {
 
 /** Flags that every command takes. */
 export const YARD_FLAGS: readonly Flag[] = [
-  { name: 'json', summary: 'print JSON for a program to read' },
+  { name: 'json', summary: 'print JSON' },
   { name: 'help', short: 'h', summary: 'show this help' },
 ];
 

@@ -38,7 +38,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'status',
     words: '',
-    summary: 'show what runs, where, and at which address',
+    summary: 'show running services and their addresses',
     load: () => Promise.resolve(yardStatusCommand),
   },
   {
@@ -86,7 +86,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'brief',
     words: '[branch]',
-    summary: 'everything on one page, to get started as a person or an agent',
+    summary: 'show an overview of the project, for people and agents',
     load: () => Promise.resolve(yardBriefCommand),
   },
   {
@@ -122,13 +122,13 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'proxy',
     words: '<serve|stop>',
-    summary: 'the process behind the addresses; up starts it automatically',
+    summary: 'run or stop the proxy behind the named addresses; up starts it',
     load: async () => (await import('./commands/proxy.ts')).yardProxyCommand,
   },
   {
     name: 'forward',
     words: '<serve>',
-    summary: 'the process behind checkout, which starts it automatically',
+    summary: 'run the process behind checkout, which starts it automatically',
     hidden: true,
     load: async () => (await import('./commands/forward.ts')).yardForwardCommand,
   },
@@ -153,7 +153,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
       {
         name: 'mcp uninstall',
         words: '',
-        summary: 'remove the entry',
+        summary: 'remove the entry from an MCP client',
         load: async () => (await import('./commands/mcp-uninstall.ts')).yardMcpUninstallCommand,
       },
       {
@@ -165,7 +165,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
       {
         name: 'mcp unregister',
         words: '<name>',
-        summary: 'remove a project from that list',
+        summary: 'unregister a project',
         load: async () => (await import('./commands/mcp-unregister.ts')).yardMcpUnregisterCommand,
       },
       {
@@ -179,7 +179,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'skill',
     words: '<show|install>',
-    summary: 'instructions for agents on how to use Switchyard',
+    summary: 'show or install instructions for agents',
     load: async () => (await import('./commands/skill.ts')).yardSkillCommand,
   },
   {

@@ -15,13 +15,13 @@ export function yardOverview(): string {
     'Daily use (sy is short for switchyard):',
     ...columns(A_DAY.map(([line, meaning]) => [`sy ${line}`, meaning])),
     '',
-    'And:',
+    'More commands:',
     ...columns([
       ...others.map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
       ['help <command>', 'how to use a command, with examples'],
     ]),
     '',
-    'Every command takes --json. Exit codes: 0 done, 1 something failed, 2 usage error, 130 Ctrl-C.',
+    'Every command takes --json. Exit codes: 0 success, 1 failure, 2 usage error, 130 Ctrl-C.',
     '',
     'Files and environment:',
     ...columns([

@@ -47,7 +47,7 @@ test('lines are cut to the terminal, and no more are drawn than it has', () => {
   const screen = createScreen(12, 4);
   const block = createLiveBlock(screen.stream, (text) => screen.write(text));
   block.draw(['a line that is long', '2', '3', '4', '5']);
-  expect(screen.shown()).toEqual(['a line tha…', '2', '… and 3 li…']);
+  expect(screen.shown()).toEqual(['a line tha…', '2', '… and 3 mo…']);
 });
 
 test('a terminal that has become narrower is cleared of the lines it has broken', () => {

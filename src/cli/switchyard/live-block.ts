@@ -29,7 +29,7 @@ export function createLiveBlock(
       const kept =
         lines.length <= most
           ? lines
-          : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} lines more`];
+          : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more lines`];
       const next = kept.map((line) => truncateLine(line, width() - 1));
       write(back() + next.join('\n'));
       shown = next;

@@ -59,7 +59,7 @@ async function understand(argv: readonly string[], invocation: YardInvocation): 
   if (name === 'help') return help(rest);
   if (name === undefined) {
     if (invocation.json && !top.flags.has('help'))
-      throw usage('--json belongs to a command.', 'For example: switchyard status --json');
+      throw usage('--json needs a command.', 'For example: switchyard status --json');
     return help([]);
   }
   const { entry, words } = await partOf(findEntry(name), rest);
@@ -95,10 +95,7 @@ function findEntry(name: string): YardEntry {
   if (entry !== undefined) return entry;
   const names = YARD_COMMANDS.filter(({ hidden }) => hidden !== true).map((each) => each.name);
   const guess = didYouMean(name, [...names, 'help']);
-  throw usage(
-    `There is no command ${JSON.stringify(name)}.`,
-    guess ?? '`switchyard --help` lists all commands.',
-  );
+  throw usage(`Unknown command ${JSON.stringify(name)}.`, guess ?? '`switchyard --help` lists all commands.');
 }
 
 /** A word that nobody reads was meant for something. */
@@ -106,9 +103,9 @@ function refuseTooMany({ name, words }: YardEntry, given: ParsedArguments): void
   if (words.includes('…')) return;
   const taken = words === '' ? 0 : words.split(' ').length;
   if (given.words.length <= taken) return;
-  const what = taken === 0 ? 'no words' : taken === 1 ? 'one word' : `at most ${taken} words`;
+  const what = taken === 0 ? 'no arguments' : taken === 1 ? 'one argument' : `at most ${taken} arguments`;
   throw usage(
-    `${name} takes ${what}, and ${JSON.stringify(given.words[taken])} is one too many.`,
+    `${name} takes ${what}, so ${JSON.stringify(given.words[taken])} is one too many.`,
     `usage: switchyard ${name} ${words}`.trimEnd(),
   );
 }

@@ -70,7 +70,7 @@ test('commands other than up refuse a word that nobody knows, and list the names
   ] as const)
     await expect(parseTarget({ ...up([word]), command: 'down' }, known)).rejects.toMatchObject({
       code: 'USAGE',
-      message: `There is neither a service nor a worktree called "${word}".`,
+      message: `No service or worktree is called "${word}".`,
       hint: `${guess}Services: api, web. Branches: feature/x, web.`,
     });
 });

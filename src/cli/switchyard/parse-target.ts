@@ -58,10 +58,10 @@ async function refuseUnknown(command: string, word: string, known: KnownNames): 
   const guess = didYouMean(word, names);
   const next =
     command === 'up'
-      ? `To make a worktree for a branch: switchyard create ${shellWord(word)}`
+      ? `To create a worktree for a branch: switchyard create ${shellWord(word)}`
       : `Services: ${known.services.join(', ')}. Branches: ${branches.join(', ')}.`;
   throw usage(
-    `There is neither a service nor a worktree called ${JSON.stringify(word)}.`,
+    `No service or worktree is called ${JSON.stringify(word)}.`,
     guess === undefined ? next : `${guess} ${next}`,
   );
 }

@@ -25,7 +25,7 @@ function explained(error: unknown): unknown {
   const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof SwitchboardError || code === undefined || syscall === undefined) return error;
   const where = path === undefined ? '' : ` ${path}`;
-  return new SwitchboardError('SYSTEM', `The system refused ${syscall}${where}: ${code}.`, {
+  return new SwitchboardError('SYSTEM', `${syscall}${where} failed: ${code}.`, {
     hint: 'Check the free disk space and the permissions of that path, then try again.',
     cause: error,
   });

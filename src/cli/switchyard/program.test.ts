@@ -89,7 +89,7 @@ test('a mistyped command is guessed, and the exit code is 2', () => {
   expect(run(['stauts'])).toEqual({
     status: 2,
     stdout: '',
-    stderr: 'error: There is no command "stauts".\nhint: Did you mean "status"?\n',
+    stderr: 'error: Unknown command "stauts".\nhint: Did you mean "status"?\n',
   });
 });
 
@@ -97,12 +97,12 @@ test('with --json an error is JSON on stdout, its keys in order, and stderr stay
   const { status, stdout, stderr } = run(['stauts', '--json']);
   expect({ status, stderr }).toEqual({ status: 2, stderr: '' });
   expect(stdout).toBe(
-    '{\n  "error": "There is no command \\"stauts\\".",\n  "hint": "Did you mean \\"status\\"?",\n  "ok": false\n}\n',
+    '{\n  "error": "Unknown command \\"stauts\\".",\n  "hint": "Did you mean \\"status\\"?",\n  "ok": false\n}\n',
   );
 });
 
 test('a word too many, a flag that does not exist and a missing word are told before anything is done', () => {
-  expect(run(['status', 'web']).stderr).toContain('status takes no words');
+  expect(run(['status', 'web']).stderr).toContain('status takes no arguments');
   expect(run(['create']).stderr).toContain('create needs a branch.');
   expect(run(['up', '--profil', 'x']).stderr).toContain('Did you mean "--profile"?');
   expect(run(['logs', '--follow', '--json'])).toMatchObject({ status: 2, stderr: '' });

@@ -36,7 +36,7 @@ export async function startWithProgress(
 }
 
 const RUNS_ON =
-  'Stopped waiting. The services keep running: `switchyard status` shows it, `switchyard down` stops it.\n';
+  'Stopped waiting. The services keep running: `switchyard status` shows them, `switchyard down` stops them.\n';
 
 function textOf({ messages, outcomes }: UpResult, style: Style): string {
   const bad = new Set(outcomes.filter(isBad).map(({ message }) => message));

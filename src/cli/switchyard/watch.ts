@@ -16,8 +16,8 @@ export async function watch({ look, every = 1000, env }: WatchOptions): Promise<
   const { stdin, stdout } = process;
   if (!stdout.isTTY || env.TERM === 'dumb')
     throw usage(
-      '--watch draws on a terminal, but stdout is not a terminal.',
-      'Without it the status is printed once; `watch switchyard status` repeats that anywhere.',
+      '--watch needs a terminal, but stdout is not one.',
+      'Leave out --watch to print the status once, or run `watch switchyard status`.',
     );
   const style = createStyle(stdout, env);
   const interrupt = catchInterrupt();

@@ -16,7 +16,7 @@ export function readEnvPaths(table: Table, key: 'link' | 'copy'): readonly strin
 function problemWith(path: string): PathProblem | undefined {
   if (path.trim() !== path || path === '' || path.includes('\0')) {
     return {
-      rule: 'this is an invalid env path: it is empty, or has spaces around it',
+      rule: 'this is an invalid env path: it is empty, or has leading or trailing spaces',
       hint: 'Write the path relative to the project, for example ".env".',
     };
   }

@@ -13,7 +13,7 @@ export function readProfiles(root: Table, services: readonly string[]): readonly
       throw table.error(
         'services',
         `references unknown service(s): ${unknown.join(', ')}`,
-        didYouMean(unknown[0]!, services) ?? `There are: ${services.join(', ')}.`,
+        didYouMean(unknown[0]!, services) ?? `Available: ${services.join(', ')}.`,
       );
     }
     const profile = { name, services: chosen, env: table.variables('env') };

@@ -273,7 +273,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     ['[project]\nworktree_root = " "', '2: project.worktree_root must be a non-empty string, but is " ".'],
     [
       '[project]\nworktree_root = "trees "',
-      '2: project.worktree_root must be a non-empty path without spaces around it, but is "trees ".',
+      '2: project.worktree_root must be a non-empty path without leading or trailing spaces, but is "trees ".',
     ],
     [
       '[proxy]\nhost = "192.168.0.1"',

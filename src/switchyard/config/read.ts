@@ -58,7 +58,7 @@ function readText(file: string): string {
     throw configError(file, `the file cannot be read (${code})`, { hint, cause: error });
   }
   if (bytes.length > LARGEST_FILE) {
-    const hint = 'Is it the right file?';
+    const hint = 'Check that this is the right file.';
     throw configError(file, `the file has ${bytes.length} bytes, more than ${LARGEST_FILE}`, { hint });
   }
   // UTF-16, as some editors save it, may pass for UTF-8 with a NUL in every other place.
@@ -81,8 +81,8 @@ function readProject(table: Table, root: string): Pick<ProjectConfig, 'name' | '
   if (written !== undefined && written.trim() !== written) {
     throw table.error(
       'worktree_root',
-      `must be a non-empty path without spaces around it, but is ${quoteValue(written)}`,
-      'Remove the blanks.',
+      `must be a non-empty path without leading or trailing spaces, but is ${quoteValue(written)}`,
+      'Remove the spaces.',
     );
   }
   table.finish();
@@ -128,6 +128,6 @@ function readPorts(table: Table): ProjectConfig['ports'] {
   throw table.error(
     'end',
     `must not be lower than ports.start, but ${end} is lower than ${start}`,
-    'Swap the two, or write the one that is missing.',
+    'Swap them, or set the one that is missing.',
   );
 }

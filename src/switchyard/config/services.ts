@@ -43,7 +43,8 @@ function readService(name: string, table: Table): ServiceDefinition {
     env: table.variables('env'),
   };
   if (command === undefined) {
-    const hint = table.guess('command') ?? 'Write what starts it, for example command = "npm run dev".';
+    const hint =
+      table.guess('command') ?? 'Set the command that starts it, for example command = "npm run dev".';
     throw table.error('command', 'is missing: a command is required', hint);
   }
   warnOfShellSyntax(name, command, table);
@@ -112,7 +113,7 @@ function checkDependencies(services: readonly ServiceDefinition[], tables: Table
       .error(
         'depends_on',
         `references unknown service(s): ${unknown.join(', ')}`,
-        didYouMean(unknown[0]!, names) ?? `There are: ${names.join(', ')}.`,
+        didYouMean(unknown[0]!, names) ?? `Available: ${names.join(', ')}.`,
       );
   }
   const circle = findCircle(byName);
@@ -158,7 +159,7 @@ function warnOfSharedPorts(services: readonly ServiceDefinition[], tables: Table
     const owner = owners.get(port);
     if (owner === undefined) owners.set(port, name);
     else {
-      const message = `services.${name}.port is ${port}, and so is that of ${owner}: only one of them can be checked out at a time.`;
+      const message = `services.${name}.port is ${port}, the same as ${owner}: only one of them can be checked out at a time.`;
       tables.get(name)!.warn('ports', 'port', message);
     }
   }

@@ -28,7 +28,7 @@ async function examineProxy(context: YardContext): Promise<readonly Finding[]> {
         },
       ];
     case 'stranger':
-      return [{ level: 'error', what: `The proxy port ${port} is taken by ${who(port)}.`, next }];
+      return [{ level: 'error', what: `The proxy port ${port} is already in use by ${who(port)}.`, next }];
     case 'nobody': {
       const records = Object.values(projectRecord(context)?.services ?? {});
       if (!observeServices(records).some(({ status }) => status === 'running')) return [];
@@ -57,7 +57,7 @@ async function examineCanonicalPorts(context: YardContext): Promise<readonly Fin
         {
           level: 'warning',
           what,
-          next: `Let the command of ${service} listen on {port}, so that branches can share the canonical port.`,
+          next: `Make the command of ${service} listen on {port}, so that branches can share the canonical port.`,
         },
       ];
     }

@@ -75,7 +75,7 @@ function examineIpv6({ config }: YardContext): readonly Finding[] {
     const what = `This machine has no IPv6 loopback, but ${wanting.join(' and ')} is ::1.`;
     return [{ level: 'error', what, next: 'Use 127.0.0.1 there, or enable IPv6.' }];
   }
-  const what = 'This machine has no IPv6 loopback: checkouts answer on 127.0.0.1 only.';
+  const what = 'This machine has no IPv6 loopback: checkouts listen on 127.0.0.1 only.';
   return [{ level: 'note', what, next: 'Nothing to do, unless a program requires ::1.' }];
 }
 

@@ -44,7 +44,7 @@ function examineName({ registry, config }: YardContext): readonly Finding[] {
   const shared = Object.values(state.projects[config.root]?.services ?? {}).flatMap((record): Finding[] => {
     const other = answersInstead(state, record);
     if (other === undefined) return [];
-    const next = `Run \`switchyard restart ${record.service} --branch ${shellWord(record.branch)}\`to give it its own address.`;
+    const next = `Run \`switchyard restart ${record.service} --branch ${shellWord(record.branch)}\` to give it its own address.`;
     return [{ level: 'warning', what: `${record.url} ${other}.`, next }];
   });
   return [...named, ...shared];

@@ -28,7 +28,7 @@ function visit(port: number, address: string): Promise<HttpVisit> {
       const error = response.headers.server === REFUSED_BY ? 'connection refused by the service' : undefined;
       resolve({ address, status: response.statusCode ?? null, ...(error === undefined ? {} : { error }) });
     });
-    request.on('timeout', () => request.destroy(new Error('no answer')));
+    request.on('timeout', () => request.destroy(new Error('no response')));
     request.on('error', (error: NodeJS.ErrnoException) => {
       const refused = error.syscall === 'connect';
       resolve({ address, status: null, ...(refused ? { error: error.message } : {}) });

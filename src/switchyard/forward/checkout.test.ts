@@ -116,7 +116,7 @@ test('what cannot be checked out is told and makes it not ok, and the rest is do
   expect(await outcome('nothing')).toEqual([
     false,
     'nothing is not running for main',
-    'There is no service "nothing". There are: web, api, job.',
+    'Service "nothing" not found. Available: web, api, job.',
   ]);
   const own = await start('main', 'web', SAYS_BRANCH);
   await record({ ...own, desired_port: own.port });

@@ -84,9 +84,9 @@ export async function endForwarder(registry: Registry): Promise<boolean> {
   if (await stopDaemon('forwarder', record)) return true;
   throw new SwitchboardError(
     'FORWARDER_STUCK',
-    `The forwarder (pid ${record.pid ?? 'unknown'}) cannot be ended.`,
+    `Could not stop the forwarder (pid ${record.pid ?? 'unknown'}).`,
     {
-      hint: `End it yourself; see ${record.log_file}.`,
+      hint: `Stop it yourself; see ${record.log_file}.`,
     },
   );
 }

@@ -16,31 +16,31 @@ export function configText({ name, service, link }: TextParts): string {
   const url = urlOf(hostName(service.name, 'main', project, DEFAULT_PROXY.tld), DEFAULT_PROXY.port);
   const lines = [
     '# Switchyard runs the services of this repository, for many branches side by side.',
-    '# Ports are preferences: every branch gets free ones of its own, and a name that stays the same.',
-    '# So commands should honour the variables PORT and HOST, or take {port} and {host} as below.',
+    '# Every branch gets free ports of its own, and addresses that stay the same.',
+    '# So commands must use the environment variables PORT and HOST, or {port} and {host} as below.',
     '#',
     '#   switchyard up                start the services of this branch',
-    '#   switchyard create BRANCH     another branch beside it, in a directory of its own',
-    '#   switchyard status            what runs, and where',
-    '#   switchyard down              stop it',
+    '#   switchyard create BRANCH     create a worktree for another branch',
+    '#   switchyard status            show what runs, and where',
+    '#   switchyard down              stop the services',
     '',
     '[project]',
     `name = ${toml(project)}`,
     '',
-    '# Files that are not in git but that a new worktree needs, for example ".env":',
+    '# Files outside git that a new worktree needs, for example ".env":',
     '# linked (one file for all branches) or copied (one for each).',
     ...(service.worktreeNote === undefined ? [] : [`# ${service.worktreeNote}`]),
     '[env]',
     `link = ${list(link)}`,
     'copy = []',
     '',
-    `# All services behind one port, each under its name: ${url}`,
+    `# One port for all services, each under its own name: ${url}`,
     '[proxy]',
     `host = ${toml(DEFAULT_PROXY.host)}`,
     `port = ${DEFAULT_PROXY.port}`,
     `tld = ${toml(DEFAULT_PROXY.tld)}`,
     '',
-    '# Where the ports of the services come from.',
+    '# The range for the ports of services.',
     '[ports]',
     `start = ${DEFAULT_PORTS.start}`,
     `end = ${DEFAULT_PORTS.end}`,
@@ -53,7 +53,7 @@ export function configText({ name, service, link }: TextParts): string {
     `port = ${service.port}`,
   ];
   if (service.readyTimeout !== undefined) {
-    lines.push('# Seconds it may take to become ready.', `ready_timeout = ${service.readyTimeout}`);
+    lines.push('# Seconds to wait until it is ready.', `ready_timeout = ${service.readyTimeout}`);
   }
   if (service.refusesNames === true) {
     lines.push(
@@ -71,12 +71,12 @@ export function configText({ name, service, link }: TextParts): string {
 
 /** What one could not guess. */
 const FURTHER = [
-  '# More that a service may have:',
+  '# Other settings of a service:',
   '#   health = "/health"       a path that responds once it is ready',
   '#   ready_timeout = 60       seconds until it must be ready (default 15; 0 if it does not listen)',
   '#   cwd = "packages/web"     where it runs, below this directory',
-  '#   depends_on = ["api"]     services that have to be ready before',
-  '#   env = { DEBUG = "1" }    variables for it alone',
+  '#   depends_on = ["api"]     services that must be ready first',
+  '#   env = { DEBUG = "1" }    environment variables for this service',
   '#   host_header = "rewrite"  if it rejects the host name that the browser sends',
   '#',
   '# A second service. Others reach it by {api_url} or the variable SWITCHYARD_API_URL, and pages in a browser by',

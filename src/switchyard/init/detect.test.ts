@@ -285,7 +285,7 @@ describe('a directory of files', () => {
     rmSync(path, { recursive: true });
     expect(detect({})).toMatchObject({
       command: 'python3 -m http.server {port} --bind {host}',
-      reason: expect.stringContaining('no Python') as string,
+      reason: expect.stringContaining('Python was not found') as string,
     });
   });
 });

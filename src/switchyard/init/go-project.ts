@@ -10,7 +10,7 @@ export function detectGo({ root }: DetectInput): DetectedService | undefined {
     name: 'web',
     command: `go run ${program}`,
     port: 8080,
-    reason: `go.mod is there, and a main package in ${program}. It gets its port in the variable PORT.`,
+    reason: `go.mod and a main package in ${program} were found. It must listen on the port in the variable PORT.`,
     // The first run compiles everything.
     readyTimeout: 120,
   };

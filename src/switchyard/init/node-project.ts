@@ -19,8 +19,8 @@ export function detectNodeScript(input: DetectInput, names: readonly string[]): 
   if (tool === undefined) {
     // Servers of unknown make read PORT, and many stop at a flag they do not know.
     const advice = fixesPort
-      ? `, which sets PORT itself: take that out, or every branch wants the same port.`
-      : ', which gets its port in the variable PORT.';
+      ? `, which sets PORT itself: remove that, or all branches use the same port.`
+      : ', which must listen on the port in the variable PORT.';
     const command = scriptCommand(manager, name, '');
     return { name: 'web', command, port: port ?? USUAL_PORT, reason: seen + advice, worktreeNote };
   }
@@ -63,8 +63,8 @@ export function detectNodeEntry(input: DetectInput): DetectedService | undefined
     (each) => each !== undefined && PLAIN_FILE.test(each) && files.isFile(each),
   );
   if (entry === undefined) return undefined;
-  const why = entry === main ? `package.json names ${entry} as "main"` : `there is a file ${entry}`;
-  const reason = `${why}, which gets its port in the variable PORT.`;
+  const why = entry === main ? `package.json names ${entry} as "main"` : `${entry} was found`;
+  const reason = `${why}, which must listen on the port in the variable PORT.`;
   return { name: 'web', command: `node ${entry}`, port: USUAL_PORT, reason };
 }
 

@@ -40,7 +40,7 @@ function fastApi(files: ProjectFiles): Framework | undefined {
   return {
     args: `-m uvicorn ${module}:${app.variable}${place} --reload --host {host} --port {port}`,
     port: 8000,
-    reason: `${app.file} makes a FastAPI application.`,
+    reason: `${app.file} defines a FastAPI application.`,
   };
 }
 
@@ -51,7 +51,7 @@ function flask(files: ProjectFiles): Framework | undefined {
   return {
     args: `-m flask --app ${app.file.replace(/\.py$/, '')}:${app.variable} run --debug --host {host} --port {port}`,
     port: 5000,
-    reason: `${app.file} makes a Flask application.`,
+    reason: `${app.file} defines a Flask application.`,
   };
 }
 

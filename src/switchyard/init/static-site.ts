@@ -11,12 +11,12 @@ export function detectStatic(input: DetectInput): DetectedService {
   const { command, found } = pythonOf(input);
   const what =
     directory === undefined
-      ? 'Nothing known was found: these are the files themselves'
-      : `${directory}/ has an index.html`;
+      ? 'No known framework was found, so the files of this directory are'
+      : `${directory}/ has an index.html, so its files are`;
   return {
     name: 'web',
     command: `${command} -m http.server {port} --bind {host}${directory === undefined ? '' : ` --directory ${directory}`}`,
     port: 8000,
-    reason: `${what}, served by Python.${found ? '' : ' There is no Python on this machine, so put your own command here.'}`,
+    reason: `${what} served by Python.${found ? '' : ' Python was not found on this machine: replace the command with your own.'}`,
   };
 }

@@ -134,7 +134,7 @@ async function nextStep(
   const { unknownNames } = await import('../unknown-names.ts');
   const unknown = await unknownNames(context, { branch, services: service === undefined ? [] : [service] });
   if (unknown.length > 0) return unknown.join(' ');
-  if (run > 0) return 'There was no such run.';
+  if (run > 0) return 'That run does not exist.';
   const words = [shellWord(branch), ...(service === undefined ? [] : [slug(service)])];
   return `Start it first: \`switchyard up ${words.join(' ')}\`.`;
 }

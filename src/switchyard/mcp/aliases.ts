@@ -37,7 +37,7 @@ export async function unregisterAlias(alias: string, env: NodeJS.ProcessEnv): Pr
   return openRegistry(homeOf(env)).change(({ project_aliases: aliases }) => {
     const root = Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
     if (root === undefined)
-      throw new SwitchboardError('ALIAS_UNKNOWN', `There is no MCP project '${alias}'.`, {
+      throw new SwitchboardError('ALIAS_UNKNOWN', `MCP project '${alias}' not found.`, {
         hint:
           didYouMean(alias, Object.keys(aliases)) ?? '`switchyard mcp projects` lists the registered names.',
       });

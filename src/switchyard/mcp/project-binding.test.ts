@@ -105,7 +105,7 @@ test('what a configuration names is a path where there is one, and else a regist
   mkdirSync(join(yard.folder, 'other'));
   await register(yard, 'more', join(yard.folder, 'other'));
   expect(() => named('more')).toThrow('no longer has');
-  expect(() => named('./nothing')).toThrow(`There is no directory ${join(yard.folder, 'nothing')}`);
+  expect(() => named('./nothing')).toThrow(`Directory not found: ${join(yard.folder, 'nothing')}`);
 });
 
 test('calls stay in the project and its worktrees', async () => {

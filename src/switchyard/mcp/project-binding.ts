@@ -51,9 +51,9 @@ export function refuseUnregistered(
   if (Object.values(aliases).some((registered) => realPath(registered) === root)) return;
   throw new SwitchboardError(
     'PROJECT_NOT_INSTALLED',
-    `No service of ${root} is started: this MCP server was not installed for that project.`,
+    `Services of ${root} are not started: this MCP server is not installed for that project.`,
     {
-      hint: 'If its owner trusts it, they run `switchyard mcp install` there, or start the services themselves in a terminal.',
+      hint: 'If the user trusts the project, they can run `switchyard mcp install` there, or start its services in a terminal.',
     },
   );
 }
@@ -72,7 +72,7 @@ export function bindProject(
   const path = resolve(directory, expandHome(project));
   if (existsSync(path)) return bindDirectory(state, path);
   if (isAlias(project)) return bindAlias(state, project, directory);
-  throw new SwitchboardError('NO_PROJECT', `There is no directory ${path}.`, {
+  throw new SwitchboardError('NO_PROJECT', `Directory not found: ${path}.`, {
     hint: 'Correct "project", or leave it out to use the directory of the configuration.',
   });
 }
@@ -134,7 +134,7 @@ function confine({ root, cwd }: BoundProject, state: State, given: string | unde
       {
         hint:
           given === undefined
-            ? `${wanted}, where the server was started, is no worktree any more.`
+            ? `${wanted}, where the server was started, is no longer a worktree.`
             : undefined,
       },
     );
@@ -179,7 +179,7 @@ function refuseOrphan(state: State, start: string, file: string | undefined): vo
   if (worktree === undefined || (file !== undefined && !isInside(worktree.path, file))) return;
   const { path, root, config } = worktree;
   if (config !== join(root, CONFIG_FILE))
-    throw new SwitchboardError('WORKTREE_ORPHAN', `The worktree ${path} is recorded for no project.`, {
+    throw new SwitchboardError('WORKTREE_ORPHAN', `The worktree ${path} belongs to no recorded project.`, {
       hint: 'Create it again from the directory of its project.',
     });
   if (existsSync(config)) return;

@@ -29,7 +29,7 @@ import { BRANCH_ARGUMENT, READ_ONLY, SCOPE_ARGUMENT, type YardTool } from './too
 
 export const doctorTool: YardTool = {
   name: 'switchyard_doctor',
-  title: 'Examine the set-up',
+  title: 'Check the setup',
   description:
     'The setup of this project: services, profiles, proxy, missing env files, and problems with their solutions.',
   hints: READ_ONLY,
@@ -218,7 +218,7 @@ export const logsTool: YardTool = {
           lines: TEXTS,
           truncated: { ...FLAG, description: 'Whether there are more lines.' },
         },
-        { undated: { ...FLAG, description: 'No line says its time, so some may be older than since.' } },
+        { undated: { ...FLAG, description: 'No line has a timestamp, so some may be older than since.' } },
       ),
     ),
   }),
@@ -253,7 +253,7 @@ function tailOf({ logs: found }: LogsResult): string {
   return found
     .flatMap(({ service, branch, lines, truncated }) => [
       ...(found.length > 1 ? [`==> ${service} (${branch}) <==`] : []),
-      ...(truncated ? ['(there is more before this)'] : []),
+      ...(truncated ? ['(earlier lines were truncated)'] : []),
       ...lines,
     ])
     .join('\n');

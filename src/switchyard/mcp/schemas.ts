@@ -31,7 +31,7 @@ export const TEXTS_OR_NULL: JsonObject = { ...TEXTS, type: ['array', 'null'] };
 const LIFE: JsonObject = {
   ...TEXT,
   description:
-    'Of its process. running; stale: it is gone; unverified: nothing proves that the process is ours.',
+    'Of its process: running; stale (it is gone); unverified (nothing proves that the process is ours).',
 };
 
 const STATE: JsonObject = {

@@ -126,7 +126,7 @@ async function tryConfig({ root, home, call }: Steps, cwd: string, alias: string
 async function tryProjects({ root, home, temporary, call }: Steps, alias: string): Promise<string> {
   const listed = await call(temporary, 'mcp', 'projects');
   const statePath = join(home, 'state.json');
-  expect(listed.home === home && listed.state_path === statePath, 'mcp projects looks at another home');
+  expect(listed.home === home && listed.state_path === statePath, 'mcp projects uses another home');
   expectAlias(listed, alias, root);
   return statePath;
 }
@@ -178,7 +178,7 @@ async function tryServer(entry: InstalledEntry, cwd: string, env: NodeJS.Process
   });
   expect(
     stdout.includes('switchyard://project/brief') && stdout.includes('configured_services'),
-    `the installed server did not give the brief: ${(stdout + stderr).slice(0, 500)}`,
+    `the installed server did not return the brief: ${(stdout + stderr).slice(0, 500)}`,
   );
 }
 

@@ -252,7 +252,7 @@ test('nothing about a branch that does not exist comes with a word about that', 
   for (const name of ['status', 'brief']) {
     const { content, isError } = await call(name, { branch: 'mian' });
     expect(isError).toBe(false);
-    expect(content[1].text).toContain('There is no worktree for branch "mian". Did you mean "main"?');
+    expect(content[1].text).toContain('No worktree found for branch "mian". Did you mean "main"?');
     expect((await call(name, { branch: 'main' })).content).toHaveLength(1);
   }
 });

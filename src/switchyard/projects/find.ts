@@ -41,13 +41,13 @@ function findProject(state: State, given: string, cwd: string): ProjectRecord {
       'PROJECT_AMBIGUOUS',
       `Several projects are called ${given}: ${places.join(', ')}.`,
       {
-        hint: `Give the path, for example: --project ${shellWord(places[0]!)}`,
+        hint: `Use its path, for example: --project ${shellWord(places[0]!)}`,
       },
     );
   }
   if (found !== undefined) return found;
   const names = all.map(({ name }) => name);
-  throw unknown(`There is no project ${JSON.stringify(given)} on record.`, didYouMean(given, names));
+  throw unknown(`Project ${JSON.stringify(given)} not found.`, didYouMean(given, names));
 }
 
 function isPath(given: string): boolean {

@@ -55,7 +55,7 @@ async function forgetProject(
   const alive = observeServices(Object.values(record.services)).filter(({ status }) => status !== 'stale');
   if (alive.length > 0) {
     const names = alive.map(({ record: { service, branch } }) => `${service} of ${branch}`);
-    return `kept ${record.name} (${root}), of which ${names.join(', ')} runs; \`switchyard down --project ${shellWord(record.name)}\` stops it`;
+    return `kept ${record.name} (${root}) because of running services: ${names.join(', ')}; \`switchyard down --project ${shellWord(record.name)}\` stops them`;
   }
   const keys = Object.keys(record.checkouts);
   if (keys.length > 0) {

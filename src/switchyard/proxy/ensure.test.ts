@@ -115,7 +115,9 @@ test('a stranger on the port is named, and so is the proxy of another home', asy
   await once(stranger, 'listening');
   await expect(ensureProxy(context, { program })).rejects.toMatchObject({
     code: 'PROXY_PORT',
-    message: expect.stringContaining(`The proxy port ${port} is taken by pid ${process.pid} (`) as string,
+    message: expect.stringContaining(
+      `The proxy port ${port} is already in use by pid ${process.pid} (`,
+    ) as string,
     hint: expect.stringContaining('[proxy].port') as string,
   });
   stranger.closeAllConnections();

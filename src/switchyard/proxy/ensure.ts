@@ -115,9 +115,13 @@ function otherHome(port: number): SwitchboardError {
 }
 
 function stranger(port: number): SwitchboardError {
-  return new SwitchboardError('PROXY_PORT', `The proxy port ${port} is taken by ${holderOf(port)}.`, {
-    hint: 'Stop that process, or choose another [proxy].port in switchyard.toml.',
-  });
+  return new SwitchboardError(
+    'PROXY_PORT',
+    `The proxy port ${port} is already in use by ${holderOf(port)}.`,
+    {
+      hint: 'Stop that process, or choose another [proxy].port in switchyard.toml.',
+    },
+  );
 }
 
 function holderOf(port: number): string {

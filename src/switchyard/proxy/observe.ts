@@ -59,7 +59,7 @@ function taken(port: number, by?: string): string {
   const found = [...new Set((listenersOn([port]).get(port) ?? []).map(describeListener))];
   const who = [by, ...found].filter((each) => each !== undefined).join(', ') || 'an unknown process';
   return (
-    `The proxy port ${port} is taken by ${who}, so named addresses do not work. ` +
+    `The proxy port ${port} is already in use by ${who}, so named addresses do not work. ` +
     'End that process, or choose another [proxy].port in switchyard.toml.'
   );
 }

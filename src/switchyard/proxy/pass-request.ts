@@ -67,7 +67,7 @@ export function passRequest(proxied: ProxiedRequest): void {
     });
     sent.on('close', () => {
       // It spoke another protocol, or said nothing at all.
-      if (!settled && !response.destroyed) fail(sent, new Error('no answer'));
+      if (!settled && !response.destroyed) fail(sent, new Error('no response'));
     });
   }
 }

@@ -63,7 +63,7 @@ export function openRoutes(registry: Registry): Routes {
 export function answersInstead(state: State, record: ServiceRecord): string | undefined {
   const found = tableOf(state).get(record.hostname.toLowerCase());
   if (found === undefined || found.project_root === record.project_root) return undefined;
-  return `answers with ${found.service} of ${found.branch} in ${found.project_root}`;
+  return `serves ${found.service} of ${found.branch} in ${found.project_root}`;
 }
 
 /** Of two services of one name, the one that was started last answers. */

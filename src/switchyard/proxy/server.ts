@@ -120,13 +120,12 @@ function routeOf(request: IncomingMessage, routes: Routes): Found | Refusal {
   const { url = '', rawHeaders, headers } = request;
   // Of two we might believe the one and somebody else the other.
   if (pairs(rawHeaders).filter(([name]) => name.toLowerCase() === 'host').length !== 1) {
-    return badRequest('A request needs one Host header.');
+    return badRequest('A request must have exactly one Host header.');
   }
   const header = headers.host;
   const host = hostOf(header);
   const target = targetOf(url, host);
-  if (target === undefined)
-    return badRequest('The target of a request is a path, or names the host of the Host header.');
+  if (target === undefined) return badRequest('The request target must be a path or match the Host header.');
   const encoding = headers['transfer-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'chunked') return unknownEncoding();
   const route = host === undefined ? undefined : routes.find(host);

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 /** How a process ended, as part of a sentence about it. */
 export function describeExit(code: number | undefined, signal?: NodeJS.Signals | null): string {
   const by = signal ?? signalOf(code);
-  if (by !== undefined) return `was ended by ${by}`;
+  if (by !== undefined) return `was killed by ${by}`;
   return code === undefined ? 'ended' : `exited with code ${code}`;
 }
 

@@ -63,7 +63,7 @@ function explainLate(
   const pids = observeServices([record])[0]!.pids;
   const other = stranger === undefined ? undefined : othersOn(port, pids);
   const reason =
-    other !== undefined ? `${other} answers on its port ${port}` : (health ?? tellListening(port, pids));
+    other !== undefined ? `${other} listens on its port ${port}` : (health ?? tellListening(port, pids));
   return {
     ...factsOf(record),
     result: 'not-ready',

@@ -34,7 +34,7 @@ export function checkServiceHealth({
       const status = response.statusCode ?? 0;
       // Nobody wants the body, however long it is.
       response.destroy();
-      finish(status >= 200 && status < 400, `answered ${status}`);
+      finish(status >= 200 && status < 400, `returned ${status}`);
     });
     request.once('error', (error) => finish(false, `failed: ${error.message}`));
     const timer = setTimeout(() => request.destroy(new Error(`timed out after ${timeout} ms`)), timeout);

@@ -23,7 +23,7 @@ export function selectServices(
   const unknown = asked.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     throw new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${unknown.join(', ')}`, {
-      hint: didYouMean(unknown[0]!, known) ?? `There are: ${known.join(', ')}.`,
+      hint: didYouMean(unknown[0]!, known) ?? `Available: ${known.join(', ')}.`,
     });
   }
   return {
@@ -41,6 +41,6 @@ function findProfile(config: ProjectConfig, name: string): ProfileDefinition {
     hint:
       known.length === 0
         ? `${config.file} has no [profiles.<name>] table.`
-        : (didYouMean(name, known) ?? `There are: ${known.join(', ')}.`),
+        : (didYouMean(name, known) ?? `Available: ${known.join(', ')}.`),
   });
 }

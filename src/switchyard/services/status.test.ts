@@ -39,7 +39,7 @@ ready_timeout = 4
     expect(proxy).toEqual({ status: 'running', host: '127.0.0.1', port: yard.context.config.proxy.port });
     expect(services.map(({ service, state, note }) => [service, state, note])).toEqual([
       ['web', 'healthy', undefined],
-      ['sick', 'unhealthy', 'GET /health answered 500'],
+      ['sick', 'unhealthy', 'GET /health returned 500'],
       ['slow', 'not-listening', undefined],
       ['dead', 'exited', 'exited with code 4'],
       ['plain', 'ready', undefined],

@@ -263,7 +263,7 @@ depends_on = ["worker", "api"]
     expect(result.ok).toBe(false);
     expect(web.result).toBe('not-ready');
     expect(web.message).toMatch(
-      new RegExp(`^web is not ready after 5 s: pid ${process.pid} \\(.+\\) answers on its port ${web.port};`),
+      new RegExp(`^web is not ready after 5 s: pid ${process.pid} \\(.+\\) listens on its port ${web.port};`),
     );
     expect(isAlive(web.pid!)).toBe(true);
   });
@@ -384,7 +384,7 @@ ready_timeout = 4
     expect(outcomeOf(result, 'api')).toMatchObject({
       result: 'not-ready',
       message: expect.stringContaining(
-        'api is not ready after 4 s: GET /health answered 500; it is still running',
+        'api is not ready after 4 s: GET /health returned 500; it is still running',
       ),
     });
   });
@@ -416,7 +416,7 @@ depends_on = ["web"]
     expect((await yard.down()).messages).toEqual(['stopped web']);
     expect(outcomeOf(await pending, 'web')).toMatchObject({
       result: 'exited',
-      message: expect.stringContaining('web was ended by SIGTERM before it was ready'),
+      message: expect.stringContaining('web was killed by SIGTERM before it was ready'),
     });
   });
 

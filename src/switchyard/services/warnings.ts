@@ -25,5 +25,7 @@ function envWarning({ root, env }: ProjectConfig, { branch, worktree }: BranchLo
   const lacking = lackingEnv({ root, worktree, env });
   if (lacking.length === 0) return [];
   const add = `\`switchyard create ${shellWord(branch)}\` adds ${lacking.length === 1 ? 'it' : 'them'}`;
-  return [`warning: ${worktree} lacks ${lacking.join(', ')}, named under [env] in switchyard.toml; ${add}`];
+  return [
+    `warning: ${worktree} is missing ${lacking.join(', ')}, listed under [env] in switchyard.toml; ${add}`,
+  ];
 }

@@ -23,7 +23,7 @@ export function checkState(value: unknown): CheckedState {
   state.proxies = filterRecords(value.proxies, 'proxies', warnings, fieldsOf(DAEMON));
   const fault = value.forwarder === undefined ? undefined : fieldsOf(DAEMON)(value.forwarder);
   if (fault !== undefined) {
-    warnings.push(`forwarder ${fault} and was left out.`);
+    warnings.push(`forwarder ${fault} and was ignored.`);
     delete state.forwarder;
   }
   return { state: state as unknown as State, warnings };
@@ -37,12 +37,12 @@ type Check = (record: unknown, key: string) => string | undefined;
 function filterRecords(map: unknown, where: string, warnings: string[], check: Check): UnknownRecord {
   // Without a prototype, so that a branch called "constructor" finds nothing.
   const kept = Object.create(null) as UnknownRecord;
-  if (map !== undefined && !isRecord(map)) warnings.push(`${where} is not an object and was left out.`);
+  if (map !== undefined && !isRecord(map)) warnings.push(`${where} is not an object and was ignored.`);
   if (!isRecord(map)) return kept;
   for (const [key, record] of Object.entries(map)) {
     const fault = check(record, key);
     if (fault === undefined) kept[key] = record;
-    else warnings.push(`${where}[${JSON.stringify(key)}] ${fault} and was left out.`);
+    else warnings.push(`${where}[${JSON.stringify(key)}] ${fault} and was ignored.`);
   }
   return kept;
 }
@@ -74,7 +74,7 @@ function fieldsOf(fields: Fields): (record: unknown) => string | undefined {
   return (record) => {
     if (!isRecord(record)) return 'is not an object';
     const bad = Object.keys(fields).find((field) => !fields[field]!(record[field]));
-    return bad === undefined ? undefined : `has a wrong or no "${bad}"`;
+    return bad === undefined ? undefined : `has a missing or invalid "${bad}"`;
   };
 }
 

@@ -24,7 +24,9 @@ export function loadState(file: string, before?: LoadedState): LoadedState {
     const { state, warnings } = checkState(JSON.parse(text) as unknown);
     const newer =
       state.version > 1
-        ? [`${file} was written by a newer Switchyard: only what this one understands is shown.`]
+        ? [
+            `${file} was written by a newer Switchyard: only the parts that this version understands are shown.`,
+          ]
         : [];
     const told = warnings.map((warning) => `${file}: ${warning}`);
     return { state, text, damaged: warnings.length > 0, warnings: [...newer, ...told] };

@@ -106,11 +106,11 @@ test('why a project is called differently is told', () => {
     whyNamed(state, { name: 'shop', root: join(folder, path) });
   expect(why('play/shop')).toBeUndefined();
   expect(why('work/shop')).toBe(
-    `this project is called shop-work here, because ${join(folder, 'play/shop')} is called shop`,
+    `this project is called shop-work on this machine, because ${join(folder, 'play/shop')} uses the name shop`,
   );
   Reflect.deleteProperty(state.projects, join(folder, 'play/shop'));
   expect(why('work/shop')).toBe(
-    'this project is called shop-work here, because another project was called shop',
+    'this project is called shop-work on this machine, because another project used the name shop',
   );
 });
 
@@ -118,5 +118,7 @@ test('a file with a name of a wrong kind is repaired like any other', () => {
   add('play/shop');
   const damaged = JSON.parse(JSON.stringify(state)) as { projects: Record<string, object> };
   Object.assign(damaged.projects[join(folder, 'play/shop')]!, { local_name: 'kiosk' });
-  expect(checkState(damaged).warnings).toEqual([expect.stringContaining('has a wrong or no "local_name"')]);
+  expect(checkState(damaged).warnings).toEqual([
+    expect.stringContaining('has a missing or invalid "local_name"'),
+  ]);
 });

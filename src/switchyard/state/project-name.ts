@@ -35,10 +35,10 @@ export function whyNamed(state: State, config: Named): string | undefined {
   const local = localNameIn(state, config);
   if (local === undefined) return undefined;
   const { name, written, chosen } = local;
-  if (chosen) return `this project is called ${name} here, which was chosen; switchyard.toml says ${written}`;
+  if (chosen) return `this project was renamed to ${name} on this machine; switchyard.toml says ${written}`;
   const [rival] = othersCalled(state, written, config.root);
-  const who = rival === undefined ? 'another project was' : `${rival.root} is`;
-  return `this project is called ${name} here, because ${who} called ${written}`;
+  const who = rival === undefined ? 'another project used' : `${rival.root} uses`;
+  return `this project is called ${name} on this machine, because ${who} the name ${written}`;
 }
 
 /** Other projects that have a name, or whose services still run under it. */

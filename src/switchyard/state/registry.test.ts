@@ -194,7 +194,7 @@ describe('what others wrote', () => {
     expect(state.forwarder).toBeUndefined();
     expect(registry.warnings).toHaveLength(9);
     expect(registry.warnings.join('\n')).toContain(
-      'services["a::web"] has a wrong or no "port" and was left out.',
+      'services["a::web"] has a missing or invalid "port" and was ignored.',
     );
 
     await registry.change((changed) => ensureProject(changed, { ...SHOP, name: 'Other' }));

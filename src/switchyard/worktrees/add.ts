@@ -35,7 +35,7 @@ export async function addWorktree(
 
   const ran = await git.try(args, { timeout: CHECKOUT_TIME, grace: CLEANING_TIME });
   if (ran.code === 0)
-    return exists && base !== undefined ? `${branch} exists already; --base was not used` : undefined;
+    return exists && base !== undefined ? `${branch} already exists; --base was ignored` : undefined;
   // A hook that fails makes git fail when all is done.
   const made =
     existsSync(path) && (await worktreeList(git))?.some((entry) => realPath(entry.path) === realPath(path));
@@ -43,7 +43,9 @@ export async function addWorktree(
   throw gitFailed(
     args,
     ran,
-    (await hasCommit(git)) ? undefined : 'The repository has no commit yet: make one first.',
+    (await hasCommit(git))
+      ? undefined
+      : 'The repository has no commits yet. Make the first commit, then try again.',
   );
 }
 
@@ -54,8 +56,8 @@ async function newBranch(
   path: string,
 ): Promise<string[]> {
   if (base?.startsWith('-') === true) {
-    throw new SwitchboardError('GIT_BASE', `${JSON.stringify(base)} is not the name of a commit.`, {
-      hint: 'Give --base a branch, a tag or a commit.',
+    throw new SwitchboardError('GIT_BASE', `${JSON.stringify(base)} is not a commit.`, {
+      hint: 'Set --base to a branch, tag or commit.',
     });
   }
   const remote = base === undefined ? await remoteBranch(git, branch) : undefined;

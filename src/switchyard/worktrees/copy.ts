@@ -31,7 +31,7 @@ const GO = 20;
 export async function copyWhole(source: string, target: string): Promise<void> {
   if (isInside(source, target)) {
     throw new SwitchboardError('COPY_INTO_ITSELF', `${source} cannot be copied into itself, to ${target}.`, {
-      hint: 'Put the worktree elsewhere, or copy less.',
+      hint: 'Put the worktree elsewhere, or copy fewer files.',
     });
   }
   const draft = `${target}.${draftMark()}.draft`;

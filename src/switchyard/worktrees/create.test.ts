@@ -77,7 +77,7 @@ describe('a new worktree', () => {
     expect(existsSync(join(fresh.worktree, 'later'))).toBe(true);
     const old = await createWorktree(open(shop), { branch: 'old', base: 'main' });
     expect(existsSync(join(old.worktree, 'later'))).toBe(false);
-    expect(old.message).toContain('--base was not used');
+    expect(old.message).toContain('--base was ignored');
   });
 
   test('follows the branch of the remote when only that exists', async () => {
@@ -281,7 +281,7 @@ describe('refused', () => {
     const shop = yardRepository({ committed: false });
     await expect(createWorktree(open(shop), { branch: 'x' })).rejects.toMatchObject({
       code: 'GIT_FAILED',
-      hint: 'The repository has no commit yet: make one first.',
+      hint: 'The repository has no commits yet. Make the first commit, then try again.',
     });
   });
 

@@ -198,7 +198,7 @@ function refuseBusy(branch: string, worktrees: readonly ListedWorktree[]): void 
 }
 
 function elsewhere(branch: string, path: string, hint: string): SwitchboardError {
-  return new SwitchboardError('WORKTREE_ELSEWHERE', `${branch} is checked out already, in ${path}.`, {
+  return new SwitchboardError('WORKTREE_ELSEWHERE', `${branch} is already checked out in ${path}.`, {
     hint,
   });
 }

@@ -77,7 +77,7 @@ test('names with spaces, umlauts and newlines are copied, and many are summed up
   mkdirSync(to);
   const actions = await syncIncluded({ from: root, to, worktrees: [], env });
   expect(actions).toHaveLength(21);
-  expect(actions.at(-1)).toBe('copied 13 more that .worktreeinclude names');
+  expect(actions.at(-1)).toBe('copied 13 more files listed in .worktreeinclude');
   for (const name of ['a b.key', 'ü/ö.key', 'new\nline.key', ...names])
     expect(existsSync(join(to, name))).toBe(true);
 });

@@ -48,7 +48,7 @@ export async function syncIncluded({ from, to, worktrees, env }: IncludeSync): P
   }
   if (actions.length <= MOST_TOLD) return actions;
   const more = actions.length - MOST_TOLD;
-  return [...actions.slice(0, MOST_TOLD), `copied ${more} more that ${INCLUDE_FILE} names`];
+  return [...actions.slice(0, MOST_TOLD), `copied ${more} more files listed in ${INCLUDE_FILE}`];
 }
 
 /**

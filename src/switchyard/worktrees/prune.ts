@@ -43,13 +43,13 @@ async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {
     .filter(({ status }) => status === 'running')
     .map(
       ({ record: { service, branch } }) =>
-        `${service} of ${branch} still runs; end it with \`switchyard down --branch ${shellWord(branch)}\``,
+        `${service} of ${branch} still runs; stop it with \`switchyard down --branch ${shellWord(branch)}\``,
     );
   const messages = [
     ...gone.map(({ branch, path }) => `forgot the worktree of ${branch}; ${path} is gone`),
     ...missing
       .filter((each) => each.locked === true)
-      .map(({ branch, path }) => `kept the worktree of ${branch}, which is locked; ${path} is not there`),
+      .map(({ branch, path }) => `kept the worktree of ${branch}, which is locked; ${path} does not exist`),
     ...running,
   ];
   return {

@@ -114,7 +114,7 @@ describe('remove', () => {
     expect(result).toMatchObject({ ok: true, action: 'remove', branch: 'feature/x', worktree });
     expect(result.messages).toEqual([
       `removed ${worktree}`,
-      'branch feature/x stays; git branch -d feature/x deletes it',
+      'branch feature/x is kept; git branch -d feature/x deletes it',
     ]);
     expect(existsSync(worktree)).toBe(false);
     expect(await branches(shop)).toEqual([]);
@@ -293,7 +293,7 @@ describe('prune', () => {
     await runIn(context, 'x', worktree);
     rmSync(worktree, { recursive: true });
     const { messages } = await pruneWorktrees(context);
-    expect(messages).toContain('web of x still runs; end it with `switchyard down --branch x`');
+    expect(messages).toContain('web of x still runs; stop it with `switchyard down --branch x`');
     expect(isAlive(context)).toBe(true);
   });
 
@@ -304,7 +304,7 @@ describe('prune', () => {
     rmSync(worktree, { recursive: true });
     const { pruned, messages } = await pruneWorktrees(open(shop));
     expect(pruned).toEqual([]);
-    expect(messages).toEqual([`kept the worktree of x, which is locked; ${worktree} is not there`]);
+    expect(messages).toEqual([`kept the worktree of x, which is locked; ${worktree} does not exist`]);
     expect(await listWorktrees(open(shop))).toMatchObject([{ branch: 'x', missing: true, locked: true }]);
   });
 });

@@ -53,7 +53,7 @@ export async function removeWorktree(context: YardContext, options: RemoveOption
   const messages = [
     ...stopped,
     `removed ${path}`,
-    `branch ${branch} stays; git branch -d ${shellWord(branch)} deletes it`,
+    `branch ${branch} is kept; git branch -d ${shellWord(branch)} deletes it`,
   ];
   if (isInside(path, context.cwd))
     messages.push(`the current directory was removed; change to ${context.config.root}`);
@@ -77,13 +77,13 @@ async function findWorktree(
         hint:
           `To stop its services, run \`switchyard down --branch ${shellWord(own.branch)}\`.` +
           (checkoutOf(own.worktree)?.linked === true
-            ? ` To delete it all the same, run \`git worktree remove ${shellWord(own.worktree)}\` after that: then the switchyard.toml of another worktree counts.`
+            ? ` To delete it anyway, run \`git worktree remove ${shellWord(own.worktree)}\` after that; then the switchyard.toml of another worktree is used.`
             : ''),
       },
     );
   }
   const names = worktrees.map((each) => each.branch);
-  throw new SwitchboardError('NO_WORKTREE', `There is no worktree for branch "${branch}".`, {
+  throw new SwitchboardError('NO_WORKTREE', `No worktree found for branch "${branch}".`, {
     hint: didYouMean(branch, names) ?? '`switchyard list` shows all worktrees.',
   });
 }
@@ -97,7 +97,7 @@ function refuseWithOthers({ path }: ListedWorktree, worktrees: readonly ListedWo
   const named = inner.map((each) => `${each.branch} (${each.path})`);
   throw new SwitchboardError(
     'WORKTREE_HOLDS_OTHERS',
-    `${path} holds the worktree of another branch: ${named.join(', ')}.`,
+    `${path} contains the worktree of another branch: ${named.join(', ')}.`,
     {
       hint: `Remove that first, with \`switchyard remove ${shellWord(inner[0]!.branch)}\`, or move it elsewhere.`,
     },
@@ -163,7 +163,7 @@ async function removeAlone(context: YardContext, found: ListedWorktree, force: b
   if (left.length > 0) {
     const names = left.map(({ service, pid }) => (pid === null ? service : `${service} (pid ${pid})`));
     throw new SwitchboardError('WORKTREE_BUSY', `${path} is still in use by ${names.join(', ')}.`, {
-      hint: `Run \`switchyard status --branch ${shellWord(branch)}\`,stop them, and try again.`,
+      hint: `Run \`switchyard status --branch ${shellWord(branch)}\`, stop them, and try again.`,
     });
   }
   // Somebody may have come while we stopped the branch.

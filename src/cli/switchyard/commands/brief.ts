@@ -14,7 +14,7 @@ export const yardBriefCommand: YardCommand = {
   examples: [
     ['$0 brief', 'for a person'],
     ['$0 brief --json', 'for an agent'],
-    ['$0 brief feature-x', 'about one branch'],
+    ['$0 brief feature-x', 'only one branch'],
   ],
   run: ({ words: [branch] }, invocation) =>
     invocation.inYard(async (yard) => {

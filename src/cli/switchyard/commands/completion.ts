@@ -19,10 +19,8 @@ export const yardCompletionCommand: YardCommand = {
     const script = completionScript(shell ?? '', ['switchyard', 'sy']);
     if (script === undefined)
       throw usage(
-        shell === undefined
-          ? 'completion needs a shell.'
-          : `There is no script for ${JSON.stringify(shell)}.`,
-        'Write switchyard completion bash, or zsh, or fish.',
+        shell === undefined ? 'completion needs a shell.' : `Unknown shell ${JSON.stringify(shell)}.`,
+        'Use bash, zsh or fish, for example: switchyard completion bash',
       );
     return Promise.resolve({ exitCode: Exit.ok, data: { shell, script }, text: () => script });
   },

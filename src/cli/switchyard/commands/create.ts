@@ -14,19 +14,19 @@ export const yardCreateCommand: YardCommand = {
     'If the branch already has a worktree, the command says so and adds only the missing files.',
   ],
   flags: [
-    { name: 'base', value: 'REF', summary: 'where a new branch begins (default: the current commit)' },
+    { name: 'base', value: 'REF', summary: 'base of a new branch (default: the current commit)' },
     {
       name: 'path',
       value: 'DIR',
-      summary: 'where the worktree goes (default: below ~/.switchyard/worktrees)',
+      summary: 'directory of the worktree (default: below ~/.switchyard/worktrees)',
     },
-    { name: 'force-env', summary: 'replace env files that the worktree has already' },
+    { name: 'force-env', summary: 'replace existing env files in the worktree' },
   ],
   examples: [
-    ['$0 create feature-x', 'a worktree for feature-x, new or not'],
+    ['$0 create feature-x', 'a worktree for a new or existing branch'],
     ['$0 create fix/login --base v2.1', 'a new branch from a tag'],
-    ['$0 create demo --path ../demo', 'beside this directory'],
-    ['cd "$($0 create feature-x --json | jq -r .worktree)"', 'and go there'],
+    ['$0 create demo --path ../demo', 'next to this directory'],
+    ['cd "$($0 create feature-x --json | jq -r .worktree)"', 'create it and change to it'],
   ],
   run({ words: [branch], flags }, invocation) {
     if (branch === undefined)

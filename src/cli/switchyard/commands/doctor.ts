@@ -12,7 +12,7 @@ export const yardDoctorCommand: YardCommand = {
   ],
   flags: [],
   examples: [
-    ['$0 doctor', 'when something is odd'],
+    ['$0 doctor', 'when something does not work'],
     ["$0 doctor --json | jq -r '.findings[].next'", 'what to do'],
   ],
   async run(_given, { cwd, env }) {
@@ -37,7 +37,7 @@ function textOf(found: Diagnosis | FailedDiagnosis, style: Style): string {
     `  ${printableLine(next)}`,
   ]);
   const isSound = found.findings.every(({ level }) => level === 'note');
-  const verdict = isSound ? [style.good('nothing is wrong')] : [];
+  const verdict = isSound ? [style.good('no problems found')] : [];
   return [...lines, ...verdict, ...findings].map((line) => `${line}\n`).join('');
 }
 

@@ -10,8 +10,7 @@ export const yardForwardCommand: YardCommand = {
   ],
   examples: [['$0 forward serve', 'in the foreground, for debugging']],
   async run({ words: [action], flags }, { env }) {
-    if (action !== 'serve')
-      throw usage('forward needs to know what to do.', 'Write switchyard forward serve.');
+    if (action !== 'serve') throw usage('forward needs a subcommand.', 'Use: switchyard forward serve');
     const home = flags.get('home');
     await serveForward({
       home: homeOf(home === undefined ? env : { ...env, SWITCHYARD_HOME: home }),

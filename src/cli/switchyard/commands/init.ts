@@ -6,8 +6,8 @@ import type { YardCommand } from '../command.ts';
 export const yardInitCommand: YardCommand = {
   about: [
     'Inspects the repository (scripts in package.json, Vite, Next, Astro, Django, FastAPI, Rails, Go), writes a ' +
-      'switchyard.toml with the service it found, and makes git ignore .switchyard/. Review the file: ports are ' +
-      'preferences, so a command must use the variable PORT, or {port} in its arguments.',
+      'switchyard.toml with the service it found, and makes git ignore .switchyard/. Review the file: every branch ' +
+      'gets free ports, so a command must use the environment variable PORT, or {port} in its arguments.',
   ],
   flags: [
     { name: 'force', short: 'f', summary: 'overwrite an existing switchyard.toml' },
@@ -37,7 +37,7 @@ function written({ config, overwrote_config, detected_service }: InitResult): st
     `${overwrote_config ? 'overwrote' : 'wrote'} ${config}`,
     `service ${name}: ${command}`,
     `  ${reason}`,
-    'next: look it over, then run `switchyard up`',
+    'next: review it, then run `switchyard up`',
   ];
   return lines.map((line) => `${printableLine(line)}\n`).join('');
 }

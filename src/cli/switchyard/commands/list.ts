@@ -12,7 +12,7 @@ export const yardListCommand: YardCommand = {
   flags: [],
   examples: [
     ['$0 list', 'branches and their directories'],
-    ["$0 list --json | jq -r '.worktrees[].path'", 'the directories alone'],
+    ["$0 list --json | jq -r '.worktrees[].path'", 'only the directories'],
   ],
   run: (_given, invocation) =>
     invocation.inYard(async (yard) => {

@@ -38,8 +38,8 @@ export const yardLogsCommand: YardCommand = {
     ['$0 logs feature-x', 'all services of another branch'],
     ['$0 logs feature-x web', 'one of them'],
     ['$0 logs web -f', 'one service, and what it writes next'],
-    ['$0 logs api --grep error --since 10m', 'what went wrong just now'],
-    ['$0 logs api --run 1 -n 20', 'how the run before ended'],
+    ['$0 logs api --grep error --since 10m', 'recent errors'],
+    ['$0 logs api --run 1 -n 20', 'the end of the previous run'],
   ],
   run(given, invocation) {
     const limits = limitsOf(given);
@@ -54,8 +54,7 @@ export const yardLogsCommand: YardCommand = {
           complaint: remarksOn(found, options),
         };
       });
-    if (invocation.json)
-      throw usage('--json cannot be used with --follow.', 'Ask again and again instead, with --since.');
+    if (invocation.json) throw usage('--json cannot be used with --follow.', 'Poll with --since instead.');
     for (const flag of ['run', 'max-bytes'])
       if (given.flags.has(flag))
         throw usage(`--${flag} cannot be used with --follow.`, 'Leave one of them out.');
@@ -75,8 +74,8 @@ async function meantLogs(
   const [service, another] = services;
   if (another !== undefined)
     throw usage(
-      `logs shows one service, and ${JSON.stringify(another)} is one too many.`,
-      'Without a service it shows all of the branch.',
+      `logs takes one service, so ${JSON.stringify(another)} is one too many.`,
+      'Leave out the service to see all services of the branch.',
     );
   return { branch, service };
 }
@@ -114,9 +113,9 @@ function textOf({ logs: found }: LogsResult): string {
 /** What a reader of the lines alone would get wrong. */
 function remarksOn({ logs: found }: LogsResult, { maxBytes, since }: LogsOptions): string | undefined {
   const remarks = found.flatMap(({ service, truncated, undated }) => [
-    ...(truncated && maxBytes !== undefined ? [`${service}: there is more than --max-bytes allows`] : []),
+    ...(truncated && maxBytes !== undefined ? [`${service}: output truncated to --max-bytes`] : []),
     ...(undated === true
-      ? [`${service}: no line says its time, so some may be older than ${since ?? ''}`]
+      ? [`${service}: no line has a timestamp, so some may be older than ${since ?? ''}`]
       : []),
   ]);
   return remarks.length === 0 ? undefined : remarks.map((remark) => `${printableLine(remark)}\n`).join('');

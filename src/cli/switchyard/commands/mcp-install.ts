@@ -34,7 +34,7 @@ export const yardMcpInstallCommand: YardCommand = {
   examples: [
     ['$0 mcp install', 'let Codex use this project'],
     ['$0 mcp install --client claude-code', 'let Claude Code use it'],
-    ['$0 mcp install --name shop --dry-run', 'look first'],
+    ['$0 mcp install --name shop --dry-run', 'preview the change'],
   ],
   async run(given, invocation) {
     const dryRun = given.flags.has('dry-run');
@@ -54,7 +54,7 @@ export const yardMcpInstallCommand: YardCommand = {
       stateDirectory: stateDirectory(invocation.env),
       dryRun,
     });
-    if (change.kind === 'taken') throw new Error('An entry of ours was taken for somebody else’s.');
+    if (change.kind === 'taken') throw new Error('An entry of ours was treated as foreign.');
     if (dryRun) return dryOutcome(target, { replaces: would, force });
     await registerAlias(registration);
     const title = at.host.name === 'codex' ? 'Codex' : at.host.title;

@@ -16,7 +16,7 @@ export const yardMcpSmokeCommand: YardCommand = {
     {
       name: 'name',
       value: 'NAME',
-      summary: 'what the server is called meanwhile (default switchyard-smoke)',
+      summary: 'name of the temporary server (default switchyard-smoke)',
     },
     { name: 'project', value: 'NAME', hidden: true, summary: 'refused: name the directory instead' },
   ],

@@ -14,8 +14,8 @@ export const yardMcpUninstallCommand: YardCommand = {
     { name: 'dry-run', summary: 'show what would be done, without doing it' },
   ],
   examples: [
-    ['$0 mcp uninstall', 'out of Codex'],
-    ['$0 mcp uninstall --client cursor --name shop', 'out of another client'],
+    ['$0 mcp uninstall', 'from Codex'],
+    ['$0 mcp uninstall --client cursor --name shop', 'from another client'],
   ],
   async run(given, invocation) {
     const name = given.flags.get('name') ?? 'switchyard';
@@ -32,7 +32,7 @@ export const yardMcpUninstallCommand: YardCommand = {
     const said = {
       kept: `kept '${name}' in ${at.file}: it does not start switchyard`,
       removed: `${dryRun ? 'would remove' : 'removed'} '${name}' from ${at.file}`,
-      absent: `there is no '${name}' in ${at.file}`,
+      absent: `'${name}' not found in ${at.file}`,
       added: '',
       updated: '',
       unchanged: '',

@@ -26,7 +26,7 @@ export const yardOpenCommand: YardCommand = {
       const opened = wanted && canShowPages(invocation) && (await openBrowser(address, invocation.env));
       const complaints = [
         ...warnings.map((warning) => `warning: ${warning}`),
-        ...(wanted && !opened ? ['No browser can be opened here.'] : []),
+        ...(wanted && !opened ? ['Could not open a browser.'] : []),
       ];
       return {
         exitCode: Exit.ok,

@@ -35,10 +35,7 @@ export const yardProxyCommand: YardCommand = {
           return actionOutcome(data);
         });
       default:
-        throw usage(
-          'proxy needs to know what to do.',
-          'Write switchyard proxy serve, or switchyard proxy stop.',
-        );
+        throw usage('proxy needs a subcommand.', 'Use switchyard proxy serve or switchyard proxy stop.');
     }
   },
 };

@@ -15,7 +15,7 @@ export const yardRenameCommand: YardCommand = {
   examples: [
     ['$0 rename kiosk', 'http://web.main.kiosk.localhost:7331 from now on'],
     ['$0 restart', 'apply it to running services'],
-    ['$0 rename --reset', 'as switchyard.toml says'],
+    ['$0 rename --reset', 'use the name in switchyard.toml'],
   ],
   run({ words: [name], flags }, invocation) {
     if ((name === undefined) !== flags.has('reset'))

@@ -14,7 +14,7 @@ export const yardRestartCommand: YardCommand = {
     {
       name: 'profile',
       value: 'PROFILE',
-      summary: 'the services and variables of a profile (default: as they were)',
+      summary: 'the services and variables of a profile (default: unchanged)',
     },
     { name: 'no-wait', summary: 'do not wait until they are ready' },
   ],

@@ -28,10 +28,7 @@ export const yardSkillCommand: YardCommand = {
       return { exitCode: Exit.ok, data: { skill: text }, text: () => text };
     }
     if (action !== 'install')
-      throw usage(
-        'skill needs to know what to do.',
-        'Write switchyard skill show, or switchyard skill install.',
-      );
+      throw usage('skill needs a subcommand.', 'Use switchyard skill show or switchyard skill install.');
     const target = flags.get('target');
     const done = await installSkill({
       force: flags.has('force'),

@@ -20,7 +20,7 @@ export const yardStatusCommand: YardCommand = {
   ],
   flags: [
     { name: 'all', summary: 'all projects on this machine, from any directory' },
-    { name: 'branch', value: 'BRANCH', summary: 'only those of this branch' },
+    { name: 'branch', value: 'BRANCH', summary: 'only this branch' },
     { name: 'watch', short: 'w', summary: 'keep updating, on a terminal; q quits' },
   ],
   examples: [
@@ -29,13 +29,13 @@ export const yardStatusCommand: YardCommand = {
     ['$0 status --all', 'all projects on this machine'],
     [
       '$0 status --json | jq -r \'.services[] | select(.state == "exited").log_file\'',
-      'logs of what has ended',
+      'logs of exited services',
     ],
   ],
   run({ flags }, invocation) {
     const branch = flags.get('branch');
     if (flags.has('watch') && invocation.json)
-      throw usage('--watch draws on a terminal, and --json is for programs.', 'Leave one of them out.');
+      throw usage('--watch cannot be combined with --json.', 'Leave one of them out.');
     if (flags.has('all')) {
       if (branch !== undefined || flags.has('watch'))
         throw usage('--all shows all branches of all projects, once.', 'Leave out --branch and --watch.');

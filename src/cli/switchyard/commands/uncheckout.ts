@@ -12,8 +12,8 @@ export const yardUncheckoutCommand: YardCommand = {
   flags: [{ name: 'branch', value: 'BRANCH', summary: 'only this branch; all arguments are then services' }],
   examples: [
     ['$0 uncheckout', 'all canonical ports'],
-    ['$0 uncheckout db', 'the one of a service'],
-    ['$0 uncheckout feature-x', 'those of a branch'],
+    ['$0 uncheckout db', 'only one service'],
+    ['$0 uncheckout feature-x', 'only one branch'],
   ],
   run: (given, invocation) =>
     invocation.inRecordedYard(async (yard) =>

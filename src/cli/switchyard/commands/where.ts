@@ -6,7 +6,7 @@ import type { YardCommand } from '../command.ts';
 
 export const yardWhereCommand: YardCommand = {
   about: [
-    'Shows the address that works, the port and the log file of a service, and the proof: which process of which ' +
+    'Shows the working address, port and log file of a service, and the proof: which process of which ' +
       'branch listens on its port and on the canonical port, according to the operating system. If the proxy does ' +
       'not respond, the address is the port itself. If nothing responds, the exit code is 1.',
   ],
@@ -14,7 +14,7 @@ export const yardWhereCommand: YardCommand = {
   examples: [
     ['$0 where web', 'of the current branch'],
     ['$0 where api feature-x', 'of another branch'],
-    ['curl "$($0 where web --json | jq -r .address)"', 'the address that answers now'],
+    ['curl "$($0 where web --json | jq -r .address)"', 'the address that works now'],
     ['psql -p "$($0 where db --json | jq .port)"', 'the port for another program'],
   ],
   run({ words: [service, branch] }, invocation) {

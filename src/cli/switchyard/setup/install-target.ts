@@ -37,9 +37,9 @@ export interface InstallTarget {
 export const SERVER_NAME_FLAG: Flag = {
   name: 'name',
   value: 'NAME',
-  summary: 'what the server is called (default switchyard)',
+  summary: 'name of the server (default switchyard)',
 };
-export const FORCE_FLAG: Flag = { name: 'force', summary: 'take the name from another project that has it' };
+export const FORCE_FLAG: Flag = { name: 'force', summary: 'replace another project that has this name' };
 export const CLIENT_FLAG: Flag = {
   name: 'client',
   value: 'CLIENT',

@@ -33,7 +33,7 @@ export function launchOf({ root, alias, script, node, env }: LaunchOptions): Lau
   const comments: string[] = [];
   const usable = (file: string): boolean => {
     if (!isWithin(root, file)) return true;
-    comments.push('Ignored a project-local executable, so that this entry holds no path of the project.');
+    comments.push('Ignored a project-local executable, so that this entry contains no project path.');
     return false;
   };
   const called = resolve(script);
