@@ -3,8 +3,8 @@ import type { Logger } from '../shared/log.ts';
 import type { Call, Session, SourceInfo } from '../gateway/index.ts';
 import { Client, Server, SERVER_SHAPE, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import {
+  editedString,
   excerptOf,
-  insertedText,
   Message,
   RpcCode,
   type Edit,
@@ -100,7 +100,7 @@ export class Modern {
 
   /** Answers what the server has no method for any more. Returns whether that was the case. */
   answers(call: Call, edits: readonly Edit[]): boolean {
-    const answer = this.#own(call.method, () => editedUri(call.request, edits));
+    const answer = this.#own(call.method, () => editedString(call.request, Client.uri, edits));
     if (answer === undefined) return false;
     void answer.then((problem) => {
       if (problem) call.fail(problem);
@@ -180,12 +180,4 @@ export class Modern {
 /** Whether the client of a call is of the modern era. */
 export function isModern({ session }: Call): boolean {
   return session.client.modern === true;
-}
-
-/** The URI a request will have when its edits are done. */
-function editedUri(request: Message, edits: readonly Edit[]): string | undefined {
-  const edit = edits.find(({ start }) => start === request.start(Client.uri));
-  if (edit === undefined) return request.string(Client.uri);
-  const uri: unknown = JSON.parse(insertedText(edit.with));
-  return typeof uri === 'string' ? uri : undefined;
 }

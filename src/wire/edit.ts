@@ -34,6 +34,16 @@ export function addEdit(edits: Edit[], edit: Edit): void {
   else edits.splice(at, 0, edit);
 }
 
+/** The value of a member once the edits are made, where it is a string. */
+export function editedString(message: Message, slot: number, edits: readonly Edit[]): string | undefined {
+  const start = message.start(slot);
+  const end = message.end(slot);
+  const edit = edits.find((each) => each.start === start && each.end === end);
+  if (edit === undefined) return message.string(slot);
+  const value: unknown = JSON.parse(insertedText(edit.with));
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** By how much edits make a message longer. */
 export function growth(edits: readonly Edit[]): number {
   let bytes = 0;
@@ -54,4 +64,12 @@ export function editedText({ bytes }: Message, edits: readonly Edit[]): string {
     at = edit.end;
   }
   return text + textOf(bytes, at, bytes.to);
+}
+
+/**
+ * A line break in JSON text can only be between tokens, where it has no meaning, and would end the message on a
+ * line-framed wire. The rest would be a message of its own, so every serializer replaces line breaks in inserted text.
+ */
+export function onOneLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replace(/[\n\r]/g, ' ') : json;
 }

@@ -1,13 +1,22 @@
 export { readBatch } from './batch.ts';
 export { byteAt, fromChunks, viewsOf } from './bytes.ts';
-export { addEdit, editedText, excerptOf, insertedText, type Edit, type Excerpt } from './edit.ts';
+export {
+  addEdit,
+  editedString,
+  editedText,
+  excerptOf,
+  insertedText,
+  type Edit,
+  type Excerpt,
+} from './edit.ts';
 export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';
 export { Deframer, type Framing, type OutputFraming } from './framing.ts';
 export { idKey } from './ids.ts';
 export { jsonItems, jsonMembers, memberText, withMembers } from './json-text.ts';
 export { Message, readMessage, readObject } from './message.ts';
-export type { MessageReceiver, MessageTransport, OwnMessage } from './message-transport.ts';
-export { callFault, Peer, faultError, type AnswerListener, type Unanswered } from './peer.ts';
+export type { MessageReceiver, MessageTransport, OwnMessage, Unanswered } from './message-transport.ts';
+export { callFault, Peer, faultError, type AnswerListener } from './peer.ts';
 export { MAX_DEPTH } from './scan.ts';
+export { serialize, type SerializedMessage } from './serialize.ts';
 export { defineShape } from './shape.ts';
 export { StreamTransport } from './stream-transport.ts';

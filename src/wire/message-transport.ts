@@ -1,3 +1,4 @@
+import type { SwitchboardError } from '../shared/errors.ts';
 import type { Bytes } from './bytes.ts';
 import type { Edit } from './edit.ts';
 import type { Framing, OutputFraming } from './framing.ts';
@@ -43,16 +44,27 @@ export type OwnMessage =
   /** `cancels` is the id of the request of ours that a cancellation is about. */
   | { readonly kind: 'notification'; readonly method: string; readonly cancels?: number | undefined };
 
+/**
+ * Why a request of ours gets no usable answer. `not-taken`: the other side has not handled it, so it may be sent again.
+ * `failed`: the transport failed, with an error.
+ */
+export type Unanswered = 'too-large' | 'unreadable' | 'closed' | 'not-taken' | 'failed';
+
 /** Takes what arrives on a transport. */
 export interface MessageReceiver {
-  /** A message that passed the scan; whether it is valid JSON-RPC is the receiver's to check. */
-  receive(message: Message): void;
+  /**
+   * A message that passed the scan; whether it is valid JSON-RPC is the receiver's to check. `requestId` is the request
+   * of ours on whose response stream it arrived, for a transport that has such streams.
+   */
+  receive(message: Message, requestId?: number): void;
   /** Bytes that did not pass. */
   receiveUnreadable(read: UnreadableMessage, bytes: Bytes, framing: Framing): void;
   /** A message over the size limit: its first and last bytes, and its length. */
   receiveOversize(head: Buffer, tail: Buffer, length: number): void;
   /** A header block without a usable Content-Length. */
   receiveBadHeader(header: string): void;
+  /** No answer to a request of ours will arrive, though the transport may go on. */
+  abandon(id: number, reason: Unanswered, error?: SwitchboardError): void;
   /** Nothing more arrives. `overrun`: a message did not end. */
   receiveEnd(why: 'end' | 'overrun'): void;
 }

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { viewsOf, type Bytes } from './bytes.ts';
-import { growth, type Edit } from './edit.ts';
+import { growth, onOneLine, type Edit } from './edit.ts';
 import { Envelope } from './envelope.ts';
 import { frame, type OutputFraming } from './framing.ts';
 import type { Message } from './message.ts';
@@ -237,12 +237,4 @@ export class Outbox {
 function lengthUnder(idLength: number, message: Message, edits: readonly Edit[]): number {
   const own = message.end(Envelope.id) - message.start(Envelope.id);
   return message.length + growth(edits) - own + idLength;
-}
-
-/**
- * A line break in JSON text can only be between tokens, where it has no meaning, and would end the message on a
- * line-framed wire. The rest would be a message of its own, so line breaks are replaced here whatever the caller inserts.
- */
-function onOneLine(json: string): string {
-  return json.includes('\n') || json.includes('\r') ? json.replace(/[\n\r]/g, ' ') : json;
 }

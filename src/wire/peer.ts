@@ -6,7 +6,7 @@ import { Envelope, RpcCode } from './envelope.ts';
 import type { Framing } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
 import { idFromFragments, Message, readMessage, type ReadFault, type UnreadableMessage } from './message.ts';
-import type { MessageReceiver, MessageTransport } from './message-transport.ts';
+import type { MessageReceiver, MessageTransport, Unanswered } from './message-transport.ts';
 import type { Shape } from './shape.ts';
 import { PendingRequests } from './pending-requests.ts';
 
@@ -18,15 +18,10 @@ export interface AnswerListener {
   unanswered(reason: Unanswered, error?: SwitchboardError): void;
 }
 
-/**
- * `not-taken`: the other side has not handled the request, so it may be sent again. `failed`: the transport failed, with
- * an error.
- */
-export type Unanswered = 'too-large' | 'unreadable' | 'closed' | 'not-taken' | 'failed';
-
 export interface PeerEvents {
   request(message: Message): void;
-  notification(message: Message): void;
+  /** `requestId`: the request of ours on whose response stream it arrived, for a transport that has such streams. */
+  notification(message: Message, requestId?: number): void;
   /** Bytes that are not a message. Whether the other side gets an error depends on its role. */
   refused(refusal: ReadFault | MessageFault, id: string | undefined, bytes: RefusedBytes): void;
   /** A message was dropped, such as an answer to no pending request. */
@@ -151,7 +146,6 @@ export class Peer implements MessageReceiver {
     return this.#pending.take(id) !== undefined;
   }
 
-  /** The same for a request that cannot be answered any more: its listener is called. */
   abandon(id: number, reason: Unanswered, error?: SwitchboardError): void {
     this.#pending.take(id)?.unanswered(reason, error);
   }
@@ -176,9 +170,9 @@ export class Peer implements MessageReceiver {
     for (const listener of this.#pending.takeAll()) listener.unanswered('closed');
   }
 
-  receive(message: Message): void {
+  receive(message: Message, requestId?: number): void {
     if (this.#over) return;
-    if (message.has(Envelope.method)) this.#readCall(message);
+    if (message.has(Envelope.method)) this.#readCall(message, requestId);
     else if (message.has(Envelope.result) || message.has(Envelope.error)) this.#readAnswer(message);
     else this.#refuse('not-a-message', message);
   }
@@ -221,11 +215,11 @@ export class Peer implements MessageReceiver {
     return true;
   }
 
-  #readCall(message: Message): void {
+  #readCall(message: Message, requestId: number | undefined): void {
     const fault = callFault(message);
     if (fault !== undefined) this.#refuse(fault, message);
     else if (message.has(Envelope.id)) this.#events.request(message);
-    else this.#events.notification(message);
+    else this.#events.notification(message, requestId);
   }
 
   #readAnswer(message: Message): void {
