@@ -14,11 +14,11 @@ export function withFolderLock<T>(
 ): Promise<T> {
   return withKernelLock(`wrap ${realpathSync(folder)}`, work, {
     what: `${context.variant.program} ${what}`,
-    patience: PATIENCE,
+    timeoutMs: TIMEOUT_MS,
     signal: context.stop,
     onWait: ({ pid, what: other }) => context.log.info(`waiting for process ${pid} (${other})`),
   });
 }
 
 /** Another one may have to start the server first, in milliseconds. */
-const PATIENCE = 60_000;
+const TIMEOUT_MS = 60_000;

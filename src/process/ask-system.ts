@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 
-/** What a command of the system answers, in English; empty when there is no such command or it takes too long. */
+/** The output of a system command, in English; empty if the command is missing or takes too long. */
 export function askSystem(command: string, args: readonly string[]): string {
   const { stdout } = spawnSync(command, args, {
     encoding: 'utf8',
-    // Of use on macOS, where lsof is not among the usual places of every PATH.
+    // For macOS, where not every PATH contains the directory of lsof.
     env: { ...process.env, LC_ALL: 'C', PATH: `/usr/bin:/bin:/usr/sbin:/sbin:${process.env['PATH'] ?? ''}` },
     maxBuffer: 16 * 1024 * 1024,
     timeout: 5000,

@@ -15,17 +15,20 @@ export interface BackoffOptions {
   readonly random?: () => number;
 }
 
-/** `until` is on the clock that `next` was asked with. */
+/** `until` is on the clock of the `now` passed to `next`. */
 export type BackoffAdvice =
   { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'give-up'; readonly until: number };
 
 /** When to start a crashed child again. Holds no timer; `now` is any clock in milliseconds that never goes back. */
 export interface Backoff {
-  /** A restart is wanted. The advice to wait counts it as done after the wait. */
+  /** Call when a restart is wanted. `wait` counts the restart as done after the wait. */
   next(now: number): BackoffAdvice;
-  /** The child came up and works: waits are short again. Restarts still count, or a child that dies on every call never fails. */
+  /**
+   * The child started and works: waits are short again. Restarts still count, so that a child that dies on every call
+   * fails in the end.
+   */
   succeeded(now: number): void;
-  /** A person asked for another try: everything is forgotten. */
+  /** A user asked for another try: forgets everything. */
   reset(): void;
 }
 

@@ -16,17 +16,17 @@ import {
 } from './terminate.ts';
 
 /**
- * A process of ours and all that comes from it. `onExit` says that the process itself ended; what it started may go on
- * (and hold its pipes) until `stop()`.
+ * A process of ours with all its descendants. `onExit` reports that the process itself exited; its descendants may
+ * continue (and hold its pipes) until `stop()`.
  */
 export interface Child extends Omit<RootProcess, 'closeStdin' | 'releasePipes'> {
   readonly name: string;
   /**
-   * Watches it for signs of life until that is stopped; `looked` is told for how many milliseconds there was none.
-   * Somebody must read its outputs already.
+   * Watches for signs of life until stopped. `looked` gets the milliseconds since the last one. Something must already
+   * be reading its outputs.
    */
   watch(looked: (idleMs: number) => void): SignsOfLife;
-  /** Ends the process and everything that came from it; resolves when all of it is gone. May be called at any time. */
+  /** Stops the process and all its descendants; resolves when all are gone. May be called at any time. */
   stop(stages?: StopStages): Promise<StopReport>;
 }
 
@@ -34,11 +34,14 @@ export interface Child extends Omit<RootProcess, 'closeStdin' | 'releasePipes'> 
 export interface ChildProcesses {
   /** Never throws: a failed start is a state of the child. */
   spawn(options: SpawnOptions): Child;
-  /** Ends all children in parallel. Final: whatever is spawned later fails. */
+  /** Stops all children in parallel. Final: every later spawn fails. */
   stopAll(stages?: StopStages): Promise<StopReport>;
-  /** SIGKILL to everything, within this turn, for exits that cannot wait. Final, best effort; the reaper does the rest. */
+  /**
+   * Sends SIGKILL to everything synchronously, for exits that cannot wait. Final, best effort; the reaper does the
+   * rest.
+   */
   killAllNow(): void;
-  /** Children of whom anything may still be alive. */
+  /** Number of children of which a process may still be alive. */
   readonly size: number;
 }
 
@@ -54,19 +57,20 @@ interface Member {
 }
 
 const COOKIE_PREFIX = 'SWITCHBOARD_RUN_';
-/** How often the remains of a child whose leader has left are looked at, in milliseconds. */
+/** How often to check for remaining processes of a child whose leader has exited, in milliseconds. */
 const LINGER_POLL = 5000;
 const CONFIRM_AFTER = 20;
 
 export function createChildProcesses({ log }: ChildProcessesOptions): ChildProcesses {
-  // The name is unique, not only the value: a gateway inside this one adds its own mark and cannot overwrite ours.
+  // Not only the value but also the name is unique: a gateway inside this one adds its own mark and cannot overwrite
+  // ours.
   const cookieName = `${COOKIE_PREFIX}${randomBytes(8).toString('hex')}`;
   const outerMarks = marksOf(process.env);
   const processes = createProcessList(cookieName);
   const reaper = createReaper({
     log,
     cookieName,
-    // The system's own tools first, not what a project put in front of the PATH.
+    // System tools first, not what a project put in front of the PATH.
     env: { PATH: `/usr/bin:/bin:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...outerMarks },
   });
   const strangers = (): Set<number> => new Set([process.pid, reaper.pid ?? 0]);
@@ -80,7 +84,8 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
     if (member.tree.leader !== undefined) reaper.release(member.tree.leader);
   };
 
-  // A child whose leader left by itself stays a member while anything of it lives: it may be the server proper.
+  // A child whose leader exited on its own stays a member while any of its processes lives: that may be the actual
+  // server.
   const settle = (member: Member, sure: boolean): void => {
     if (member.stopping || !members.has(member)) return;
     if (terminator.anyAlive(member.tree)) setTimeout(settle, LINGER_POLL, member, false).unref();
@@ -101,7 +106,7 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
       log.warn('processes of a server could not be stopped', { server: child.name, pids: pidsOf(report) });
       return report;
     }
-    // The tree is gone, so the news of its leader's exit is on the way.
+    // The tree is gone, so the exit event of its leader is about to arrive.
     await new Promise<void>((resolve) => leader.onExit(() => resolve()));
     leader.releasePipes();
     forget(member);
@@ -151,7 +156,7 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
       closed = true;
       const began = performance.now();
       const reports: StopReport[] = await Promise.all([...members].map((member) => stop(member, stages)));
-      // Who is left now was tried with everything. When we end, the reaper tries again.
+      // Everything was tried on the survivors. When we exit, the reaper tries again.
       if (!reports.some((report) => report.kind === 'left') && reaper.pid !== undefined) {
         reports.push(await terminator.stop(remains(), { term: 0, kill: 500 }));
       }
@@ -170,7 +175,7 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
   };
 }
 
-/** The marks of gateways we run inside of. Our children carry them too, whatever environment was composed for them. */
+/** The marks of the gateways that we run inside. Our children carry them too, whatever their environment. */
 function marksOf(env: NodeJS.ProcessEnv): Record<string, string> {
   const marks: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {

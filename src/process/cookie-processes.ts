@@ -4,19 +4,19 @@ import type { PidStart } from './pid-start.ts';
 import { createProcessTree, treeMembers, type ProcessTree } from './process-tree.ts';
 import { createTerminator, type StopReport } from './terminate.ts';
 
-/** How a program that was started some time, by whomever, is known again. */
+/** How to recognize a program that was started earlier, possibly by another process. */
 export interface CookieTarget {
-  /** The process that was started. Undefined when nobody could write it down; then the cookie alone tells. */
+  /** The process that was started. Undefined if it was never recorded; then only the cookie identifies it. */
   readonly leader: PidStart | undefined;
-  /** The value in its environment, which all its descendants inherit. */
+  /** The cookie value in its environment, which all its descendants inherit. */
   readonly cookie: string | undefined;
 }
 
-/** What one look at all processes saw. */
+/** All processes at one moment. */
 export interface ProcessSnapshot {
-  /** The living of this program, oldest first. Never ourselves, and never who carries the cookie of another one. */
+  /** The running processes of this program, oldest first. Never ourselves, and never carriers of another cookie. */
   membersOf(target: CookieTarget): readonly RunningProcess[];
-  /** Everybody who carries a cookie, by its value, oldest first. */
+  /** All processes that carry a cookie, by its value, oldest first. */
   carriers(): ReadonlyMap<string, readonly RunningProcess[]>;
 }
 
@@ -25,8 +25,8 @@ export interface CookieProcesses {
   /** With targets, several times faster: processes older than the target leaders are skipped. Default: all. */
   look(targets?: readonly CookieTarget[]): ProcessSnapshot;
   /**
-   * Ends these programs in parallel: SIGTERM at once, SIGKILL after `kill` milliseconds (default 5000), until nobody
-   * was seen twice. The reports are in the order of the targets.
+   * Stops these programs in parallel: SIGTERM immediately, SIGKILL after `kill` milliseconds (default 5000), until two
+   * checks in a row find no process. The reports are in the order of the targets.
    */
   stop(
     targets: readonly (CookieTarget & { readonly name: string })[],
@@ -58,10 +58,10 @@ export function createCookieProcesses(cookieName: string): CookieProcesses {
   };
 }
 
-/** How long the dead of SIGKILL may take to be gone, in milliseconds. On a busy machine that is more than a moment. */
+/** How long killed processes may take to disappear, in milliseconds. On a busy machine that takes a while. */
 const CONFIRM_GONE_MS = 5000;
 
-/** No environment can hold this. To a tree, no cookie at all would mean every cookie. */
+/** No environment can contain this value. For a tree, undefined would mean every cookie. */
 const NO_COOKIE = '\0';
 
 function treeOf({ leader, cookie }: CookieTarget): ProcessTree {

@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readProcFile } from './proc-file.ts';
 import { run } from './run.ts';
 
-/** A process with the CPU time it has used, as one look at the system saw it. */
+/** A process and the CPU time it had used at one moment. */
 export interface ProcessCpu {
   readonly pid: number;
   readonly parent: number;
-  /** Its session; where sessions cannot be seen, its process group; where neither exists, its own pid. */
+  /** Its session; its process group where sessions are not visible; its own pid where neither exists. */
   readonly session: number;
   /** CPU time used by it and by the children it has waited for, in milliseconds. */
   readonly cpuMs: number;
@@ -14,17 +14,17 @@ export interface ProcessCpu {
   readonly working: boolean;
 }
 
-/** What a process and its descendants have used together. */
+/** The total of a process and its descendants. */
 export type CpuUse = Pick<ProcessCpu, 'cpuMs' | 'working'>;
 
 export interface CpuMeter {
-  /** How often a look is cheap enough, in milliseconds. */
+  /** The shortest interval at which reading is cheap enough, in milliseconds. */
   readonly everyMs: number;
-  /** The processes there are; empty where that cannot be seen. */
+  /** All processes; empty where the system does not expose them. */
   readonly look: () => Promise<readonly ProcessCpu[]>;
 }
 
-/** The meter of this system. Looks within the same moment share one reading, however many processes are watched. */
+/** The meter of this system. Concurrent calls share one reading, no matter how many processes are watched. */
 export function createCpuMeter(): CpuMeter {
   const { everyMs, look } = meterOf(process.platform);
   let shared: Promise<readonly ProcessCpu[]> | undefined;
@@ -40,11 +40,11 @@ export function createCpuMeter(): CpuMeter {
   };
 }
 
-/** The use of a process and all that came from it; undefined where it cannot be seen. */
+/** The total of a process and all its descendants; undefined where it is not visible. */
 export function cpuUseOf(leader: number, all: readonly ProcessCpu[]): CpuUse | undefined {
   const members = new Set(all.filter((entry) => entry.pid === leader || entry.session === leader));
   if (members.size === 0) return undefined;
-  // A Set hands out what is added while it is walked: children of children follow by themselves.
+  // Iterating a Set includes elements added meanwhile, so children of children follow.
   for (const { pid } of members) for (const entry of all) if (entry.parent === pid) members.add(entry);
   let cpuMs = 0;
   let working = false;
@@ -73,12 +73,12 @@ function readProc(): ProcessCpu[] {
   );
 }
 
-/** The kernel tells times in hundredths of a second, whatever its own clock does. */
+/** The kernel reports times in hundredths of a second, independent of its own clock rate. */
 const TICK_MS = 10;
 
-/** The line of `/proc/PID/stat`; undefined when it is not one. */
+/** Parses `/proc/PID/stat`; undefined if the text is invalid. */
 export function parseStatCpu(text: string): ProcessCpu | undefined {
-  // The second field is the program's own choice of name and may hold spaces and parentheses.
+  // The second field is a name the program chooses; it may contain spaces and parentheses.
   const nameEnd = text.lastIndexOf(')');
   const [state, parent, , session, ...rest] = text.slice(nameEnd + 2).split(' ', 15);
   if (nameEnd === -1 || rest.length < 11) return undefined;

@@ -1,11 +1,11 @@
 import { readProcFile } from './proc-file.ts';
 
 /**
- * What a process started, the nearest first, and then itself, as far as the tree is intact. Read step by step, and without
- * a look at all processes of the system. Only the process itself on a system that does not list children.
+ * The descendants of a process, nearest first, and then itself, as far as the tree is intact. Reads step by step,
+ * without listing all processes of the system. Yields only the process itself where the system does not list children.
  */
 export function* processTree(pid: number): Generator<number> {
-  // Children of a thread other than the first are rare, and not worth a directory each.
+  // Children of threads other than the first are rare, and not worth reading a directory for each.
   const parents = [pid];
   for (const parent of parents) {
     const children = childrenOf(parent);

@@ -5,22 +5,22 @@ import { askSystem } from './ask-system.ts';
 import { readStat } from './pid-start.ts';
 import { readProcFile, valueIn } from './proc-file.ts';
 
-/** A process as a person recognises it. */
+/** A process, described for people. */
 export interface ProcessDescription {
   readonly pid: number;
-  /** Its command line in one line, safe to print. */
+  /** Its command line on one line, safe to print. */
   readonly command: string;
-  /** Undefined where it cannot be seen: a process of another user. */
+  /** Undefined where it is not visible, as for processes of other users. */
   readonly cwd: string | undefined;
 }
 
-/** Undefined when there is no such process, or only what is left of one. */
+/** Undefined if the process does not exist or is a zombie. */
 export function describeProcess(pid: number): ProcessDescription | undefined {
   if (!existsSync('/proc/self/stat')) return describeElsewhere(pid);
   if (readStat(pid)?.alive !== true) return undefined;
   try {
     const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').replaceAll('\0', ' ');
-    // Threads of the kernel have a name only.
+    // Kernel threads have only a name.
     const command = line === '' ? `[${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}]` : line;
     return { pid, command: printableLine(command), cwd: linkOf(`/proc/${pid}/cwd`) };
   } catch {
@@ -28,14 +28,17 @@ export function describeProcess(pid: number): ProcessDescription | undefined {
   }
 }
 
-/** The environment it was started with; undefined when it is gone, another user's, or the system does not tell. */
+/**
+ * The environment it was started with; undefined if the process is gone or another user's, or the system does not
+ * expose it.
+ */
 export function environmentOf(pid: number): Readonly<Record<string, string>> | undefined {
   try {
     const pairs = readFileSync(`/proc/${pid}/environ`, 'utf8')
       .split('\0')
       .filter((text) => text.includes('='))
       .map((text): [string, string] => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]);
-    // Of two of one name the first counts, for programs too.
+    // If a name occurs twice, the first one counts, as in programs.
     return Object.fromEntries(pairs.reverse());
   } catch {
     return undefined;

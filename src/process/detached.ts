@@ -9,25 +9,25 @@ import { findExecutable } from './find-executable.ts';
 import { explainSpawnError } from './spawn-error.ts';
 
 export interface DetachedOptions {
-  /** What errors call it. */
+  /** Its name in error messages. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
   /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Both outputs are appended to it. Made if missing, for us alone. */
+  /** Both outputs are appended to this file. Created if missing, with access for this user only. */
   readonly logFile: string;
-  /** Where it is noted how the program ended, whether we live then or not. Default: nowhere. */
+  /** File that records how the program ended, even if we exit first. Default: none. */
   readonly exitFile?: string | undefined;
 }
 
-/** A process that outlives us, as far as we can know it while we live. */
+/** A process that outlives us, with what we know of it while we live. */
 export interface Detached {
   readonly pid: number;
-  /** The kernel's, see `Identity`. */
+  /** As the kernel reports it, see `PidStart`. */
   readonly startTime: number;
-  /** Does not keep us alive. With an exit file, a program that was ended by signal N has the code 128 + N. */
+  /** Does not keep us alive. With an exit file, the code of a program killed by signal N is 128 + N. */
   readonly exited: Promise<DetachedEnd>;
 }
 
@@ -36,7 +36,7 @@ export interface DetachedEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts a program from its arguments, in a session of its own, that goes on whatever becomes of us. */
+/** Starts a program (without a shell) in a session of its own; it keeps running when we exit. */
 export async function startDetached(options: DetachedOptions): Promise<Detached> {
   const { name, command, cwd, env } = options;
   const { file, args, env: composed } = commandOf(options);
@@ -51,7 +51,7 @@ export async function startDetached(options: DetachedOptions): Promise<Detached>
       stdio: ['ignore', log, log],
       windowsHide: true,
     });
-    // In the same turn: even if it has ended by now, nobody has collected it yet.
+    // In the same turn: even if it has already exited, it has not been reaped yet.
     if (child.pid !== undefined) startTime = startTimeOf(child.pid);
   } catch (cause) {
     throw explainSpawnError({ name, command, cwd, env }, cause);
@@ -69,10 +69,10 @@ export async function startDetached(options: DetachedOptions): Promise<Detached>
   return { pid: child.pid!, startTime, exited };
 }
 
-/** What is really run: the program itself, or the shell that notes its end. */
+/** The command to run: the program itself, or the shell that records its exit. */
 function commandOf({ command, args, cwd, env, exitFile }: DetachedOptions): NotedCommand {
   const program = findExecutable(command, { cwd, path: env['PATH'] });
-  // A program that cannot be run is started without the shell, so that the system itself says why not.
+  // A program that cannot run is started without the shell, so that the system reports why.
   if (program === undefined || !isRunnable(program)) return { file: command, args, env };
   const found = { file: program, args, env };
   return exitFile === undefined || !canRecordExit() ? found : recordingExit(found, exitFile);
@@ -87,13 +87,13 @@ function startTimeOf(pid: number): number {
 
 function openLog({ name, logFile, exitFile }: DetachedOptions): number {
   try {
-    // Mostly they stand in one directory.
+    // They are usually in one directory.
     for (const directory of new Set([logFile, exitFile ?? logFile].map((file) => dirname(file)))) {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
     }
-    // The end of an earlier run is not the end of this one.
+    // The exit of an earlier run must not be mistaken for this one.
     if (exitFile !== undefined) forget(exitFile);
-    // For append: what others cut off the file stays cut off, and several writers do not overwrite each other.
+    // Opened for append, so that truncation by others works and several writers do not overwrite each other.
     return openSync(logFile, 'a', 0o600);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
@@ -113,7 +113,7 @@ function forget(file: string): void {
   }
 }
 
-/** Whether its first line, if it names an interpreter, names one that exists. The shell would tell only the log. */
+/** Whether the interpreter in its first line, if any, exists. The shell would report a missing one only in the log. */
 function isRunnable(program: string): boolean {
   let file: number | undefined;
   try {
@@ -123,7 +123,7 @@ function isRunnable(program: string): boolean {
     const interpreter = /^#![ \t]*(\/[^\s]+)/.exec(text)?.[1];
     return interpreter === undefined || existsSync(interpreter);
   } catch {
-    // Executable but not readable is possible.
+    // A file may be executable but not readable.
     return true;
   } finally {
     if (file !== undefined) closeSync(file);

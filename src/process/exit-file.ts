@@ -6,9 +6,9 @@ export interface NotedCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a program ended, as a file tells that was written when it did. */
+/** How a program ended, from the file written at that moment. */
 export interface RecordedExit {
-  /** For a program that was ended by signal N, 128 + N. */
+  /** 128 + N for a program killed by signal N. */
   readonly code: number;
   /** In seconds since the epoch. */
   readonly at: number;
@@ -26,11 +26,11 @@ export function readExit(exitFile: string): RecordedExit | undefined {
 }
 
 /**
- * Runs the program in the foreground and notes its code in the file that is the shell's name. The traps do nothing but
- * keep the shell: a trapped signal is not ignored in the program, as `trap ''` would have it, nor is SIGINT, as `&`
- * would have it. A signal to the session reaches both, and the shell first waits for the end of the program. It sets no
- * variable before that: the program would see it. Its own stderr leads nowhere, because shells report the signal that
- * ended a program there ("Terminated"), and the log is for what the program writes.
+ * Runs the program in the foreground and writes its exit code to the file passed as the shell's name. The traps only
+ * keep the shell alive: a trapped signal is not ignored in the program, unlike with `trap ''`, nor is SIGINT, unlike
+ * with `&`. A signal to the session reaches both, and the shell first waits for the program. It sets no variable before
+ * that, because the program would inherit it. Its stderr is discarded: shells report there which signal ended a program
+ * ("Terminated"), and the log is only for the output of the program.
  */
 const SCRIPT = `# runs a program and notes how it ended
 trap : HUP INT QUIT TERM USR1 USR2
@@ -43,15 +43,15 @@ exit $code
 `;
 const SHELL = '/bin/sh';
 
-/** Not on Windows. */
+/** Not possible on Windows. */
 export function canRecordExit(): boolean {
   return existsSync(SHELL);
 }
 
-/** The same command under a small shell that notes its end. Its file has to be a full path; its arguments stay arguments. */
+/** Wraps the command in a small shell that records its exit. The file must be a full path; arguments stay arguments. */
 export function recordingExit({ file, args, env }: NotedCommand, exitFile: string): NotedCommand {
   const odd = Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
-  // `env` would take such a file for a variable.
+  // `env` would treat such a file name as a variable.
   const carried = file.includes('=') ? [] : odd;
   return {
     file: SHELL,
@@ -63,8 +63,8 @@ export function recordingExit({ file, args, env }: NotedCommand, exitFile: strin
 const CARRIER = 'SWITCHYARD_CARRIED_';
 
 /**
- * Some shells drop variables that they could not name themselves (`npm_config_@scope:registry`). These travel as the
- * values of others. Not as arguments: everybody on the machine can read those.
+ * Some shells drop variables with names they do not allow (`npm_config_@scope:registry`). These are passed as values of
+ * other variables, not as arguments, which all users of the machine can read.
  */
 function packed(env: NotedCommand['env'], names: readonly string[]): NotedCommand['env'] {
   if (names.length === 0) return env;
@@ -73,7 +73,7 @@ function packed(env: NotedCommand['env'], names: readonly string[]): NotedComman
   return Object.fromEntries([...plain, ...packages]);
 }
 
-/** Lets `env` set them again, right before the program. */
+/** Makes `env` set them again, right before the program. */
 function unpacking(names: readonly string[]): string {
   if (names.length === 0) return '';
   const carriers = names.map((_, at) => `${CARRIER}${at}`);

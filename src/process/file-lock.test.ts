@@ -53,7 +53,7 @@ test('a lock that a dead process has left is taken over, by one at a time', asyn
 
 test('a lock of a living process is waited for, and not for ever', async () => {
   writeFileSync(file, JSON.stringify(ownIdentity()));
-  await expect(withFileLock(file, () => 'done', { patience: 50 })).rejects.toMatchObject({
+  await expect(withFileLock(file, () => 'done', { timeoutMs: 50 })).rejects.toMatchObject({
     code: 'LOCK_BUSY',
   });
   expect(existsSync(file)).toBe(true);
@@ -64,7 +64,7 @@ test('a lock of a living process is waited for, and not for ever', async () => {
 test('a lock from a place that cannot be seen from here, or of no known form, is taken over when it is old', async () => {
   for (const content of [JSON.stringify({ ...ownIdentity(), place: 'elsewhere' }), 'garbage']) {
     writeFileSync(file, content);
-    await expect(withFileLock(file, () => 'done', { patience: 30 })).rejects.toMatchObject({
+    await expect(withFileLock(file, () => 'done', { timeoutMs: 30 })).rejects.toMatchObject({
       code: 'LOCK_BUSY',
     });
     const longAgo = new Date(Date.now() - 3_600_000);

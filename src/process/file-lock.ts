@@ -4,38 +4,38 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { processStatus, ownIdentity, type ProcessIdentity } from './process-identity.ts';
 
 export interface FileLockOptions {
-  /** How long to wait for others, in milliseconds. Default 60 000. */
-  readonly patience?: number;
-  /** A lock whose process cannot be seen from here counts as left behind when it is as old as this, in milliseconds. Default 120 000. */
+  /** How long to wait for the lock, in milliseconds. Default 60 000. */
+  readonly timeoutMs?: number;
+  /** Age at which a lock counts as stale if its process is not visible from here, in milliseconds. Default 120 000. */
   readonly strangerAge?: number;
-  /** Stops the waiting. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A file half written is that for a moment only; in milliseconds. */
+/** A partly written file exists only for a moment; older ones are stale. In milliseconds. */
 const UNREADABLE_AGE = 5000;
-/** Between two looks at a lock that another one holds, in milliseconds, and as much again by chance. */
+/** Pause between two attempts, in milliseconds, plus a random pause up to the same length. */
 const PAUSE = 15;
-/** Of so many tries to get it, one looks whether its process is still there. */
+/** Every so many attempts, check whether the holder still runs. */
 const LOOKS = 20;
 
 /**
- * Does the work while no other process, and nobody else in this one, does work under the same file. What a process
- * leaves that was killed meanwhile is taken over. The directory of the file has to exist.
+ * Runs the work while holding the lock file, exclusive among processes and within this one. Takes over a lock left by a
+ * process that was killed. The directory of the file must exist.
  */
 export async function withFileLock<T>(
   file: string,
   work: () => Promise<T> | T,
   options: FileLockOptions = {},
 ): Promise<T> {
-  const { patience = 60_000, strangerAge = 120_000, signal } = options;
+  const { timeoutMs = 60_000, strangerAge = 120_000, signal } = options;
   const ours = JSON.stringify({ ...ownIdentity(), id: randomUUID() });
-  const until = performance.now() + patience;
+  const until = performance.now() + timeoutMs;
   for (let tries = 0; !claim(file, ours); tries++) {
-    // To ask after a process is dear on some systems.
+    // Checking a process is expensive on some systems.
     if (tries % LOOKS === 0) clearLeftBehind(file, strangerAge);
     if (signal?.aborted === true) throw new SwitchboardError('STOPPED', `Waiting for ${file} was stopped.`);
-    if (performance.now() > until) throw busy(file, patience);
+    if (performance.now() > until) throw busy(file, timeoutMs);
     await new Promise((resume) => setTimeout(resume, PAUSE * (1 + Math.random())));
   }
   try {
@@ -46,13 +46,13 @@ export async function withFileLock<T>(
   }
 }
 
-function busy(file: string, patience: number): SwitchboardError {
-  return new SwitchboardError('LOCK_BUSY', `Another process has held ${file} for ${patience} ms.`, {
+function busy(file: string, timeoutMs: number): SwitchboardError {
+  return new SwitchboardError('LOCK_BUSY', `Another process has held ${file} for ${timeoutMs} ms.`, {
     hint: 'If no other Switchboard is running, delete that file.',
   });
 }
 
-/** Makes the file with its whole content in one step, unless there is one. */
+/** Creates the file with its whole content in one step, unless it exists. */
 function claim(file: string, content: string): boolean {
   const draft = `${file}.${process.pid}-${randomUUID().slice(0, 8)}`;
   try {
@@ -71,7 +71,7 @@ function claim(file: string, content: string): boolean {
   }
 }
 
-/** What file systems say that know no hard links. */
+/** Error codes of file systems without hard links. */
 const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL', 'EISDIR']);
 
 function create(file: string, content: string): boolean {
@@ -85,8 +85,8 @@ function create(file: string, content: string): boolean {
 }
 
 /**
- * Removes the lock of a process that is gone. Only one at a time may: otherwise the second one to find it dead would
- * remove what the first one has put in its place.
+ * Removes the lock of a process that is gone. Only one process may do so at a time: otherwise a second one would remove
+ * the lock that the first one has just created in its place.
  */
 function clearLeftBehind(file: string, strangerAge: number): void {
   if (!isLeftBehind(file, strangerAge)) return;

@@ -2,15 +2,15 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, extname, join, resolve } from 'node:path';
 
 export interface ExecutableSearch {
-  /** Where the program will run: relative commands and relative places of the PATH start there. */
+  /** Working directory of the program: relative commands and relative PATH entries start there. */
   readonly cwd: string;
-  /** The PATH that the program will get, not ours. Undefined means the system's usual places. */
+  /** The PATH of the program, not ours. Undefined means the usual system directories. */
   readonly path: string | undefined;
   /** Default: the system we run on. */
   readonly platform?: NodeJS.Platform;
 }
 
-/** The file that a command stands for, as the system finds it; undefined when there is none that may be executed. */
+/** Finds the executable file for a command, as the system does; undefined if there is none. */
 export function findExecutable(
   command: string,
   { cwd, path, platform = process.platform }: ExecutableSearch,
@@ -31,7 +31,7 @@ export function findExecutable(
 
 function isExecutable(file: string): boolean {
   try {
-    // A directory may be "executed" too: that is how it is entered.
+    // Directories can be executable too, which allows entering them.
     if (!statSync(file).isFile()) return false;
     accessSync(file, constants.X_OK);
     return true;

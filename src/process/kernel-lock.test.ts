@@ -29,7 +29,7 @@ beforeAll(() => {
               const count = Number(readFileSync(file, 'utf8'));
               await new Promise((resume) => setImmediate(resume));
               writeFileSync(file, String(count + 1));
-            }, { platform, patience: 100_000 });
+            }, { platform, timeoutMs: 100_000 });
           }
         } else {
           await withKernelLock(name, () => {
@@ -128,10 +128,10 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     expect((await waiting) - killed).toBeLessThan(5000);
   });
 
-  test('is not waited for longer than the patience lasts, and the refusal names the holder', async () => {
+  test('is not waited for longer than the timeout, and the error names the holder', async () => {
     const name = named();
     const child = await holder(name, platform);
-    await expect(withKernelLock(name, () => 'done', { platform, patience: 2000 })).rejects.toMatchObject({
+    await expect(withKernelLock(name, () => 'done', { platform, timeoutMs: 2000 })).rejects.toMatchObject({
       code: 'LOCK_BUSY',
       message: expect.stringMatching(new RegExp(`^Process ${child.pid} \\(up feature-x\\) .*2000 ms`)),
     });
@@ -140,7 +140,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     await withKernelLock(
       own,
       () =>
-        expect(withKernelLock(own, () => 'never', { platform, patience: 50 })).rejects.toMatchObject({
+        expect(withKernelLock(own, () => 'never', { platform, timeoutMs: 50 })).rejects.toMatchObject({
           code: 'LOCK_BUSY',
           message: expect.stringContaining(`${process.pid} (restart main)`),
         }),
@@ -192,14 +192,14 @@ describe.each(platforms)('a lock as on %s', (platform) => {
       { platform },
     );
     onTestFinished(() => void process.kill(pid, 'SIGKILL'));
-    expect(await withKernelLock(name, () => 'done', { platform, patience: 5000 })).toBe('done');
+    expect(await withKernelLock(name, () => 'done', { platform, timeoutMs: 5000 })).toBe('done');
   });
 
   test('has room for names of any length and letters, and tells them apart', async () => {
     const name = `tést ${randomUUID().repeat(10)}`;
     const both = await withKernelLock(
       `${name}a`,
-      () => withKernelLock(`${name}b`, () => 'both', { platform, patience: 5000 }),
+      () => withKernelLock(`${name}b`, () => 'both', { platform, timeoutMs: 5000 }),
       { platform },
     );
     expect(both).toBe('both');

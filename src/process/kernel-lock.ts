@@ -3,13 +3,13 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 
 export interface KernelLockOptions {
-  /** What the work is, for those who wait meanwhile. Default: nothing is said. */
+  /** Describes the work to processes that wait for the lock. Default: empty. */
   readonly what?: string;
-  /** How long to wait for others, in milliseconds. Default 30 000. */
-  readonly patience?: number;
-  /** Told once for each other process that has the lock while we wait. */
+  /** How long to wait for the lock, in milliseconds. Default 30 000. */
+  readonly timeoutMs?: number;
+  /** Called once for each other process that holds the lock while we wait. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
-  /** Stops the waiting, not the work. */
+  /** Aborts the wait, not the work. */
   readonly signal?: AbortSignal | undefined;
   /** Default: the system we run on. */
   readonly platform?: NodeJS.Platform;
@@ -20,9 +20,12 @@ export interface LockHolder {
   readonly what: string;
 }
 
-/** How long a holder may take to say who it is, in milliseconds. TCP can leave us connected to nobody. */
+/** How long a holder may take to identify itself, in milliseconds. A TCP connection may have no holder behind it. */
 const GREETING = 500;
-/** Between two tries when nobody tells us the moment to try again, in milliseconds, and as much again by chance. */
+/**
+ * Pause before the next attempt when nothing signals a release, in milliseconds, plus a random pause up to the same
+ * length.
+ */
 const PAUSE = 3;
 
 /**
@@ -35,10 +38,10 @@ export async function withKernelLock<T>(
   work: () => Promise<T> | T,
   options: KernelLockOptions = {},
 ): Promise<T> {
-  const { what = '', patience = 30_000, onWait, signal } = options;
+  const { what = '', timeoutMs = 30_000, onWait, signal } = options;
   const giveUp = new AbortController();
   let holder: LockHolder | undefined;
-  const tooLong = setTimeout(() => giveUp.abort(busy(name, holder, patience)), patience);
+  const tooLong = setTimeout(() => giveUp.abort(busy(name, holder, timeoutMs)), timeoutMs);
   const stop = (): void => giveUp.abort(new SwitchboardError('STOPPED', 'Waiting for the lock was stopped.'));
   if (signal?.aborted === true) stop();
   signal?.addEventListener('abort', stop);
@@ -68,10 +71,10 @@ export async function withKernelLock<T>(
   }
 }
 
-/** By name: who has the turn in this process, and who waits for it, in order. */
+/** By name: the work that has its turn in this process, and those that wait for it, in order. */
 const queues = new Map<string, { what: string; readonly waiting: (() => void)[] }>();
 
-/** Our turn among those of this process, which need not go through the kernel for that. Returns how to pass it on. */
+/** Waits for our turn within this process, which needs no kernel lock. Returns how to pass it on. */
 async function queueUp(
   name: string,
   what: string,
@@ -105,7 +108,7 @@ async function queueUp(
   };
 }
 
-/** Waits until the address is ours. Returns how to give it back. */
+/** Waits until the address is ours. Returns how to release it. */
 async function acquire(
   address: Address,
   what: string,
@@ -121,13 +124,13 @@ async function acquire(
   }
 }
 
-/** Listens on the address; undefined when somebody else does. */
+/** Listens on the address; undefined if another process does. */
 function claim(address: Address, what: string): Promise<(() => void) | undefined> {
   const greeting = `${JSON.stringify({ pid: process.pid, what } satisfies LockHolder)}\n`;
   const waiters = new Set<Socket>();
   const server: Server = createServer((waiter) => {
     waiters.add(waiter);
-    // One that gives up is no news.
+    // A waiter that gives up is no error.
     waiter.on('error', () => undefined);
     waiter.once('close', () => waiters.delete(waiter));
     waiter.unref();
@@ -139,11 +142,11 @@ function claim(address: Address, what: string): Promise<(() => void) | undefined
       else reject(impossible(error));
     });
     server.listen({ ...address, exclusive: true }, () => {
-      // A program that has nothing else to do any more may end: the kernel lets go then.
+      // Does not keep the process alive: the kernel releases the lock when it exits.
       server.unref();
       server.on('error', () => undefined);
       resolve(() => {
-        // First the address, then those who wait for it.
+        // First the address, then the processes that wait for it.
         server.close();
         for (const waiter of waiters) waiter.destroy();
       });
@@ -151,7 +154,10 @@ function claim(address: Address, what: string): Promise<(() => void) | undefined
   });
 }
 
-/** Stays connected to the holder until it lets go, dies, or we stop; whether there was one who greeted us. */
+/**
+ * Stays connected to the holder until it releases the lock, dies, or we stop. Resolves to whether a holder identified
+ * itself.
+ */
 function untilFree(
   address: Address,
   stop: AbortSignal,
@@ -173,7 +179,7 @@ function untilFree(
       clearTimeout(silence);
       seen(holder);
     });
-    // Refused: it was given back just now. Reset: its holder died.
+    // Refused: the lock was just released. Reset: its holder died.
     socket.on('error', () => undefined);
     socket.once('close', () => {
       clearTimeout(silence);
@@ -185,18 +191,19 @@ function untilFree(
 
 type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Linux has names that live in the kernel only, Windows has named pipes; elsewhere a port of the loopback serves. */
+/** Linux has abstract socket names, Windows has named pipes; elsewhere it is a loopback port. */
 async function addressOf(name: string, platform: NodeJS.Platform = process.platform): Promise<Address> {
   const whole = `switchyard-${process.getuid?.() ?? ''}-${name}`;
   const fitting = FITTING.test(whole) ? whole : `switchyard-${(await hashOf(whole)).toString('hex')}`;
   if (platform === 'win32') return { path: `\\\\.\\pipe\\${fitting}` };
-  // Always of full length: some versions of Node fill up the rest with NUL, others do not, and both have to meet.
+  // Always padded to full length: some versions of Node fill the rest with NUL, others do not, and both must use the
+  // same name.
   if (platform === 'linux' && namesInKernel()) return { path: `\0${fitting.padEnd(NAME_LENGTH, '.')}` };
-  // Below what systems hand out by themselves: a connection of anybody would be in the way for minutes.
+  // Below the ephemeral range: an outgoing connection there would block the lock for minutes.
   return { host: '127.0.0.1', port: 10_000 + ((await hashOf(whole)).readUInt32BE(0) % 10_000) };
 }
 
-/** Most names need none, and to load it takes as long as a lock does. */
+/** Loaded on demand: most names need no hash, and loading takes as long as a lock. */
 async function hashOf(text: string): Promise<Buffer> {
   const { createHash } = await import('node:crypto');
   return createHash('sha256').update(text).digest();
@@ -205,7 +212,7 @@ async function hashOf(text: string): Promise<Buffer> {
 const NAME_LENGTH = 107;
 const FITTING = /^[\w-]{1,107}$/;
 
-/** Since libuv 1.46; before, all such names were one. */
+/** Since libuv 1.46; before, all such names were the same. */
 function namesInKernel(): boolean {
   const [major = 0, minor = 0] = process.versions.uv.split('.').map(Number);
   return major > 1 || minor >= 46;
@@ -221,12 +228,12 @@ function asHolder(line: string): LockHolder | undefined {
   }
 }
 
-function busy(name: string, holder: LockHolder | undefined, patience: number): SwitchboardError {
+function busy(name: string, holder: LockHolder | undefined, timeoutMs: number): SwitchboardError {
   const who =
     holder === undefined
       ? 'Another process'
       : `Process ${holder.pid}${holder.what === '' ? '' : ` (${holder.what})`}`;
-  return new SwitchboardError('LOCK_BUSY', `${who} has held the lock "${name}" for ${patience} ms.`, {
+  return new SwitchboardError('LOCK_BUSY', `${who} has held the lock "${name}" for ${timeoutMs} ms.`, {
     hint: 'Wait for it to finish, or stop it; the lock is released when that process exits.',
   });
 }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 
-/** How long the program that opens browsers may take to say that it cannot, in milliseconds. */
-const PATIENCE = 2000;
+/** How long the opener may take to report a failure, in milliseconds. */
+const TIMEOUT_MS = 2000;
 
 /**
- * Shows a page in the system's browser; false where that does not work, for example for want of a screen. Only http and
- * https addresses are opened, and no shell sees them.
+ * Opens a page in the system's browser; false if that is impossible, for example without a display. Opens only http and
+ * https addresses, without a shell.
  */
 export async function openBrowser(url: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   const { href, protocol } = new URL(url);
@@ -19,8 +19,8 @@ export async function openBrowser(url: string, env: NodeJS.ProcessEnv = process.
       windowsHide: true,
       env,
     });
-    // Some openers end at once, others stay as long as the browser does.
-    const enough = setTimeout(() => resolve(true), PATIENCE);
+    // Some openers exit immediately, others run as long as the browser.
+    const enough = setTimeout(() => resolve(true), TIMEOUT_MS);
     const settle = (opened: boolean): void => {
       clearTimeout(enough);
       resolve(opened);
@@ -42,7 +42,7 @@ function openerOf(platform: NodeJS.Platform): readonly string[] {
   }
 }
 
-/** Without one, xdg-open might start a browser for terminals, on a terminal it does not have. */
+/** Without a display, xdg-open might start a browser for a terminal that does not exist. */
 function hasScreen(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): boolean {
   if (platform === 'darwin' || platform === 'win32') return true;
   return Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.WSL_DISTRO_NAME || env.BROWSER);

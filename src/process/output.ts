@@ -3,17 +3,17 @@ import type { Readable } from 'node:stream';
 import { plainLine } from '../shared/printable.ts';
 
 export interface OutputOptions {
-  /** Each line starts with `[name] `. */
+  /** Each line gets the prefix `[name] `. */
   readonly name: string;
-  /** Takes each finished line, without newline, safe to print. */
+  /** Gets each complete line, without newline, safe to print. */
   readonly sink: (line: string) => void;
-  /** Longer lines are cut, in bytes. Default 4096. */
+  /** Longer lines are truncated, in bytes. Default 4096. */
   readonly longestLine?: number;
   /** Lines passed on within one window. Default 200. */
   readonly linesPerWindow?: number;
   /** Bytes of lines passed on within one window. Default 65536. */
   readonly bytesPerWindow?: number;
-  /** Bytes read within one window; then the child has to wait for the next one. Default 4194304. */
+  /** Bytes read within one window; then the child must wait for the next one. Default 4194304. */
   readonly readsPerWindow?: number;
   /** In milliseconds. Default 100. */
   readonly window?: number;
@@ -22,21 +22,21 @@ export interface OutputOptions {
 }
 
 export interface Output {
-  /** The last lines, oldest first, safe to print, without the name; also those that were not passed on. */
+  /** The last lines, oldest first, safe to print, without the name, including dropped ones. */
   tail(): string[];
-  /** Lines not passed on so far. */
+  /** Number of dropped lines. */
   readonly dropped: number;
 }
 
 interface Line {
   readonly bytes: Buffer;
-  /** How much was cut off, in bytes. */
+  /** Truncated bytes. */
   readonly missing: number;
 }
 
 /**
- * Reads what a child writes for people (its stderr) and passes it on line by line. A flood is sampled: the first
- * lines of each window pass, the rest is counted; reading is bounded too, or a flood would eat our own time.
+ * Reads what a child writes for people (its stderr) and passes it on line by line. A flood is sampled: the first lines
+ * of each window pass, the rest is counted. Reading is limited too, so that a flood does not use up our own time.
  */
 export function captureOutput(stream: Readable, options: OutputOptions): Output {
   const { name, sink, longestLine = 4096, linesPerWindow = 200, bytesPerWindow = 64 * 1024 } = options;
@@ -56,7 +56,7 @@ export function captureOutput(stream: Readable, options: OutputOptions): Output 
   };
   const full = (): boolean => lines >= linesPerWindow || bytes >= bytesPerWindow;
 
-  /** The partial line with more behind it; copied, so that a kept line does not hold a whole chunk. */
+  /** The partial line plus `more`; copied, so that a kept line does not hold on to a whole chunk. */
   const joined = (more: Buffer): Line => {
     const taken = more.subarray(0, Math.max(0, longestLine - partial.bytes.length));
     return {
@@ -90,12 +90,12 @@ export function captureOutput(stream: Readable, options: OutputOptions): Output 
     partial = joined(rest.subarray(start));
   };
 
-  /** Counts the lines of a chunk and keeps only the last ones; returns where its unfinished line begins. */
+  /** Counts the lines of a chunk and keeps only the last ones; returns where its incomplete line begins. */
   const drop = (chunk: Buffer): number => {
     const count = countNewlines(chunk);
     if (count === 0) return 0;
     const ends = lastNewlines(chunk, kept + 1);
-    // Either the first line completes what came before, or it is long gone from the tail.
+    // The first line completes the earlier part, unless so many follow that it has left the tail anyway.
     if (ends.length <= kept) finish(chunk.subarray(0, ends[0]));
     else partial = { bytes: Buffer.alloc(0), missing: 0 };
     for (let i = 1; i < ends.length; i++) finish(chunk.subarray(ends[i - 1]! + 1, ends[i]));
@@ -137,14 +137,14 @@ const CARRIAGE_RETURN = 13;
 
 function shown({ bytes, missing }: Line): string {
   const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
-  // As a stream: a character that the cut went through is left out instead of shown as broken.
+  // As a stream: a character split by the cut is omitted instead of shown as broken.
   const text = new TextDecoder().decode(bytes.subarray(0, end), { stream: missing > 0 });
   return plainLine(text) + (missing > 0 ? ` … (${missing} bytes more)` : '');
 }
 
 function countNewlines(chunk: Buffer): number {
   let count = 0;
-  // Byte by byte: for short lines a search per line is ten times slower.
+  // Byte by byte: for short lines, one search per line is ten times slower.
   for (let i = 0; i < chunk.length; i++) if (chunk[i] === NEWLINE) count++;
   return count;
 }

@@ -3,20 +3,20 @@ import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:
 /** Identifies one process. Pids are reused; a pid together with its start time is not. */
 export interface PidStart {
   readonly pid: number;
-  /** When it started, in the system's own unit (Linux: clock ticks since boot). Comparable on one boot only. */
+  /** When it started, in the unit of the system (Linux: clock ticks since boot). Comparable only within one boot. */
   readonly startTime: number;
 }
 
-/** What `/proc/PID/stat` says, as far as we need it. */
+/** The fields of `/proc/PID/stat` that we need. */
 export interface ProcessStat extends PidStart {
   readonly parent: number;
   readonly session: number;
   readonly alive: boolean;
 }
 
-/** The line of `/proc/PID/stat`; undefined when it is not one (the process vanished between open and read). */
+/** Parses `/proc/PID/stat`; undefined if the text is invalid (the process disappeared between open and read). */
 export function parseStat(text: string): ProcessStat | undefined {
-  // The second field is the program's own choice of name and may hold spaces, newlines and parentheses.
+  // The second field is a name the program chooses; it may contain spaces, newlines and parentheses.
   const nameEnd = text.lastIndexOf(')');
   if (nameEnd === -1) return undefined;
   const fields = text.slice(nameEnd + 2).split(' ', 20);
@@ -31,10 +31,10 @@ export function parseStat(text: string): ProcessStat | undefined {
   return { pid, parent, session, startTime, alive: !ended || threads > 1 };
 }
 
-/** Longer than what is read can be. Such a file does not say how long it is, and readFileSync makes room for much more. */
+/** Larger than any such file. They report no size, so readFileSync would allocate much more. */
 const scratch = Buffer.alloc(4096);
 
-/** Undefined when there is no such process. */
+/** Undefined if the process does not exist. */
 export function readStat(pid: number): ProcessStat | undefined {
   let file: number | undefined;
   try {
@@ -49,7 +49,7 @@ export function readStat(pid: number): ProcessStat | undefined {
 
 let knownBoot: string | undefined;
 
-/** Names this boot of the machine, for identities that are written down; undefined where the system tells none. */
+/** Identifies this boot of the machine, for recorded identities; undefined where the system does not expose it. */
 export function bootId(): string | undefined {
   try {
     knownBoot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();

@@ -2,18 +2,19 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSyn
 import { endianness } from 'node:os';
 import { askSystem } from './ask-system.ts';
 
-/** Somebody who listens on a TCP port. */
+/** A socket that listens on a TCP port. */
 export interface PortHolder {
   readonly port: number;
   /** As bound: `127.0.0.1`, `::1`, `0.0.0.0`, or `::`, which usually takes IPv4 as well. */
   readonly address: string;
-  /** Undefined when it cannot be seen: a process of another user, or one that ended just now. */
+  /** Undefined if it is not visible: a process of another user, or one that has just ended. */
   readonly pid: number | undefined;
 }
 
 /**
- * Who listens on these ports, by the word of the kernel. One entry for each listening socket; of several processes that
- * share one, the first found. `among` are the pids to look through first; everybody else only if they do not hold it.
+ * The listeners on these ports, as the kernel reports them. One entry per listening socket; if several processes share
+ * it, the first one found. `among` are the pids to check first; the others are checked only if none of these holds the
+ * socket.
  */
 export function portHolders(
   ports: readonly number[],
@@ -31,10 +32,10 @@ export function portHolders(
 }
 
 /**
- * By port, a listener that is one of the processes given for it; a port without one is missing. The kernel walks through
- * all sockets there are, for either family. So nothing is read beyond where all ports have been seen, and the second
- * family only for what the first does not have; who is not found so may still be found by `portHolders`, and on a system
- * that has no such tables, everybody.
+ * By port, a listener that is one of the processes given for it; ports without one are missing. The kernel walks
+ * through all sockets of a family, so reading stops once all ports were seen, and the second family is read only for
+ * ports missing in the first. A listener missed that way can still be found with `portHolders`, and so can all
+ * listeners on systems without such tables.
  */
 export function ownHolders(wanted: ReadonlyMap<number, Iterable<number>>): ReadonlyMap<number, PortHolder> {
   const own = new Map<number, PortHolder>();
@@ -54,7 +55,7 @@ function holderAmong(pids: Iterable<number>, inode: string): number | undefined 
   return undefined;
 }
 
-/** Everything that these processes listen on. */
+/** All sockets these processes listen on. */
 export function heldBy(pids: readonly number[]): readonly PortHolder[] {
   if (pids.length === 0) return [];
   const everyPort = Array.from({ length: 65_535 }, (_, index) => index + 1);
@@ -63,12 +64,12 @@ export function heldBy(pids: readonly number[]): readonly PortHolder[] {
   );
 }
 
-/** Where the kernel tells of all sockets, by family. */
+/** The kernel's socket tables, by family. */
 const TABLES = { v4: '/proc/net/tcp', v6: '/proc/net/tcp6' } as const;
 
 /**
- * Where somebody listens on these ports, by port, in the table of one family. Nothing on a system without one. No more than
- * `most` are looked for: each line that is not needed need not be read, see `linesOf`.
+ * The listeners on these ports, by port, from the table of one family. Empty on systems without the table. Stops after
+ * `most` listeners, because every line read costs time, see `linesOf`.
  */
 export function listeningOn(
   family: 'v4' | 'v6',
@@ -100,7 +101,7 @@ function wholeText(file: string): string {
   }
 }
 
-/** From the beginning of the file to where every port has been seen to be listened on. */
+/** Reads from the beginning of the file until every port was seen. */
 function listenersUntil(file: string, ports: readonly number[]): readonly Listener[] {
   const found: Listener[] = [];
   const missing = new Set(ports);
@@ -113,7 +114,7 @@ function listenersUntil(file: string, ports: readonly number[]): readonly Listen
   return found;
 }
 
-/** The lines of a table that tell of listeners: they stand before those of connections. */
+/** The listener lines of a table, which come before those of connections. */
 function* listenersOf(file: string): Generator<string> {
   let isHeader = true;
   for (const line of linesOf(file)) {
@@ -123,13 +124,13 @@ function* listenersOf(file: string): Generator<string> {
   }
 }
 
-/** About a line, in bytes. */
+/** About the length of a line, in bytes. */
 const PIECE = 150;
 
 /**
- * The lines of a table, read one by one, because the kernel looks for as many as it is asked for: behind the last
- * listener it walks through a table that has room for all connections there could be, which takes milliseconds even when
- * there are none. Nothing on a system without the file.
+ * The lines of a table, read one by one, because the kernel searches only for as many as requested: after the last
+ * listener it walks through a table sized for all possible connections, which takes milliseconds even if there are
+ * none. Empty on systems without the file.
  */
 function* linesOf(file: string): Generator<string> {
   let descriptor: number | undefined;
@@ -165,14 +166,14 @@ function listenersIn(text: string, ports: readonly number[]): Listener[] {
   return found;
 }
 
-/** The kernel writes words of four bytes as the machine keeps them. */
+/** The kernel writes words of four bytes in the byte order of the machine. */
 function readAddress(hex: string): string {
   const bytes = Buffer.from(hex, 'hex');
   if (endianness() === 'LE') bytes.swap32();
   if (bytes.length === 4) return [...bytes].join('.');
   const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
   if (groups.startsWith('0:0:0:0:0:ffff:')) return `::ffff:${[...bytes.subarray(12)].join('.')}`;
-  // A URL knows the short form.
+  // URL produces the short form.
   return new URL(`http://[${groups}]`).hostname.slice(1, -1);
 }
 
@@ -200,14 +201,14 @@ function socketsOf(pid: number): string[] {
   );
 }
 
-/** A server listens late in its start: the highest descriptors are the likely ones. */
+/** Servers open their listening socket late, so the highest descriptors are checked first. */
 function holdsSocket(pid: number, inode: string): boolean {
   const link = `socket:[${inode}]`;
   const descriptors = descriptorsOf(pid).sort((a, b) => b - a);
   return descriptors.some((descriptor) => linkOf(pid, descriptor) === link);
 }
 
-/** Nothing for a process that ended, or belongs to another user. */
+/** Empty for a process that has ended or belongs to another user. */
 function descriptorsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map(Number);
@@ -216,7 +217,7 @@ function descriptorsOf(pid: number): number[] {
   }
 }
 
-/** Empty for one that was closed meanwhile. */
+/** Empty if the descriptor was closed meanwhile. */
 function linkOf(pid: number, descriptor: number): string {
   try {
     return readlinkSync(`/proc/${pid}/fd/${descriptor}`);
@@ -238,7 +239,9 @@ export function holdersFromLsof(text: string, ports: readonly number[]): PortHol
   return holders;
 }
 
-/** Lines of `TCP <local> <remote> LISTENING <pid>`; the word is translated, but only listeners have the remote port 0. */
+/**
+ * Lines of `TCP <local> <remote> LISTENING <pid>`. The state is localized, but only listeners have the remote port 0.
+ */
 export function holdersFromNetstat(text: string, ports: readonly number[]): PortHolder[] {
   const holders: PortHolder[] = [];
   for (const line of text.split('\n')) {
@@ -253,6 +256,6 @@ export function holdersFromNetstat(text: string, ports: readonly number[]): Port
 function asHolder(local: string, pid: number | undefined): PortHolder {
   const colon = local.lastIndexOf(':');
   const address = local.slice(0, colon).replace(/^\[|\]$/g, '');
-  // Which wildcard it is, lsof does not say.
+  // lsof does not say which wildcard it is.
   return { port: Number(local.slice(colon + 1)), address: address === '*' ? '::' : address, pid };
 }

@@ -4,8 +4,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 let scratch = Buffer.allocUnsafe(16 * 1024);
 
 /**
- * A file of /proc, valid until the next call; empty when it is gone or not ours to read. One buffer for all
- * reads: listing processes reads hundreds of these files in a row, and `readFileSync` costs twice as much for each.
+ * Reads a file of /proc; valid until the next call, empty if it is gone or not readable. One buffer serves all reads:
+ * listing processes reads hundreds of these files in a row, and `readFileSync` takes twice as long for each.
  */
 export function readProcFile(path: string): Buffer {
   let file: number | undefined;
@@ -19,7 +19,7 @@ export function readProcFile(path: string): Buffer {
       length += count;
     }
   } catch {
-    // It ended while we looked, or belongs to another user: then it is none of ours.
+    // The process ended meanwhile or belongs to another user, so it is not ours.
     length = 0;
   } finally {
     if (file !== undefined) closeSync(file);
@@ -27,10 +27,10 @@ export function readProcFile(path: string): Buffer {
   return scratch.subarray(0, length);
 }
 
-/** What a variable is set to in an environment as /proc shows it; `wanted` is its name with the sign behind it. */
+/** The value of a variable in an environment as /proc shows it. `wanted` is its name followed by `=`. */
 export function valueIn(environment: Buffer, wanted: Buffer): string | undefined {
   for (let at = environment.indexOf(wanted); at !== -1; at = environment.indexOf(wanted, at + 1)) {
-    // The variable itself, not its text inside the value of another one.
+    // Must be the variable itself, not its text inside another value.
     if (at > 0 && environment[at - 1] !== 0) continue;
     const end = environment.indexOf(0, at);
     return environment.toString('latin1', at + wanted.length, end === -1 ? environment.length : end);

@@ -3,27 +3,29 @@ import { hostname } from 'node:os';
 import { createProcessList } from './process-list.ts';
 import { bootId, pidNamespace, readStat, type PidStart } from './pid-start.ts';
 
-/** A process as another program can recognise it later. */
+/** Identifies a process to other programs, also later. */
 export interface ProcessIdentity extends PidStart {
-  /** The machine, its boot and its view of processes: only within one of these does a pid mean anything. */
+  /** Machine, boot and PID namespace; a pid has a meaning only within these. */
   readonly place: string;
 }
 
 let ownStart: number | undefined;
 
-/** Our own mark. */
+/** Our own identity. */
 export function ownIdentity(): ProcessIdentity {
   ownStart ??= identify(process.pid)?.startTime;
   return { pid: process.pid, startTime: ownStart ?? 0, place: place() };
 }
 
-/** Whether the process of a mark still runs; unknown where the mark was made in a place we cannot see from here. */
+/**
+ * Whether the process still runs; unknown if the identity is from a machine or namespace that is not visible from here.
+ */
 export function processStatus(mark: ProcessIdentity): 'alive' | 'gone' | 'unknown' {
   if (mark.place !== place()) return 'unknown';
   return identify(mark.pid)?.startTime === mark.startTime ? 'alive' : 'gone';
 }
 
-/** Who holds this pid now; undefined when nobody living does. */
+/** The process with this pid now; undefined if none runs. */
 function identify(pid: number): PidStart | undefined {
   if (existsSync('/proc/self/stat')) {
     const stat = readStat(pid);
@@ -32,7 +34,7 @@ function identify(pid: number): PidStart | undefined {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is alive all the same.
+    // A process of another user is alive too.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
   }
   return createProcessList('').identify(pid);

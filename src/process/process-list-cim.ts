@@ -7,8 +7,8 @@ const LIST = `Get-CimInstance Win32_Process | Where-Object CreationDate | ForEac
   '{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, ([DateTimeOffset]$_.CreationDate).ToUnixTimeMilliseconds() }`;
 
 /**
- * Windows, for processes that another program of ours may have started. Environments of others cannot be seen and there
- * are no sessions, so a tree is what still hangs together by parents.
+ * Windows, for processes that another program of ours may have started. Environments of others are not visible and
+ * there are no sessions, so a tree is whatever is still connected by parent pids.
  */
 export function createCimProcessList(): ProcessList {
   const list = (): RunningProcess[] =>
@@ -19,7 +19,7 @@ export function createCimProcessList(): ProcessList {
     identify,
     signal({ pid, startTime }) {
       if (identify(pid)?.startTime !== startTime) return 'gone';
-      // Without /F only windows are asked to close, and a service has none.
+      // Without /F, taskkill only asks windows to close, and a service has none.
       const { status } = spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { windowsHide: true });
       return status === 0 ? 'sent' : 'refused';
     },

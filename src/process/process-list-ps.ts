@@ -5,7 +5,7 @@ import { sendSignal } from './send-signal.ts';
 const COLUMNS = 'pid=,ppid=,pgid=,stat=,lstart=';
 
 /**
- * macOS and the BSDs: no environment and no session of others can be seen, so a child's tree is its process
+ * macOS and BSD: environments and sessions of other processes are not visible, so the tree of a child is its process
  * group and its descendants by parent.
  */
 export function createPsProcessList(): ProcessList {
@@ -30,7 +30,7 @@ export function createPsProcessList(): ProcessList {
   };
 }
 
-/** Lines of `pid ppid pgid stat Sat Nov 15 09:07:01 2025`, without the dead. */
+/** Lines of `pid ppid pgid stat Sat Nov 15 09:07:01 2025`, without zombies. */
 export function parsePs(text: string): RunningProcess[] {
   const living: RunningProcess[] = [];
   for (const line of text.split('\n')) {

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import type { ProcessList } from './process-list.ts';
 
 /**
- * Windows: only our direct children are seen, and `taskkill /T` ends what still hangs below them. Until its exit is
- * collected Node holds a handle on a child, which keeps the pid from being reused; so the pid alone is identity.
+ * Windows: only our direct children are visible, and `taskkill /T` ends what is still connected below them. Node holds
+ * a handle on a child until its exit is collected, which keeps the pid from being reused, so the pid alone identifies
+ * it.
  */
 export function createWindowsProcessList(): ProcessList {
   const children = new Set<number>();
@@ -22,7 +23,7 @@ export function createWindowsProcessList(): ProcessList {
     },
     signal({ pid }) {
       if (!children.has(pid)) return 'gone';
-      // Without /F only windows are asked to close, and a stdio program has none.
+      // Without /F, taskkill only asks windows to close, and a stdio program has none.
       const { status } = spawnSync('taskkill', ['/PID', String(pid), '/T', '/F'], { windowsHide: true });
       return status === 0 ? 'sent' : 'refused';
     },

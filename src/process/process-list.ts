@@ -5,26 +5,26 @@ import { createWindowsProcessList } from './process-list-windows.ts';
 import type { SignalResult } from './send-signal.ts';
 import type { PidStart } from './pid-start.ts';
 
-/** A living process, as one look at the system saw it. */
+/** A running process at one moment. */
 export interface RunningProcess extends PidStart {
   readonly parent: number;
-  /** Its session; where sessions cannot be seen, its process group. */
+  /** Its session; its process group where sessions are not visible. */
   readonly session: number;
-  /** The value of the run's cookie in its environment, if it carries one that can be read. */
+  /** The value of the run's cookie in its environment, if it is readable and carries one. */
   readonly cookie: string | undefined;
   /** Whether it carries no such cookie and is meant to outlive the process that started it. Default false. */
   readonly outlives?: boolean;
 }
 
-/** Who is alive, and the only way to signal anybody. */
+/** The running processes, and the only way to signal one. */
 export interface ProcessList {
-  /** Everybody alive who started at `since` or later: nobody older can descend from a child of ours. */
+  /** All running processes started at `since` or later: an older one cannot descend from a child of ours. */
   read(since: number): readonly RunningProcess[];
-  /** Who holds this pid now, dead but uncollected included. Reliable for a child that was spawned in this same turn. */
+  /** The process with this pid now, including a zombie. Reliable for a child spawned in this same turn. */
   identify(pid: number): PidStart | undefined;
-  /** Signals this very process; proves just before that the pid is still its own. */
+  /** Signals exactly this process; verifies right before that the pid is still its own. */
   signal(target: PidStart, signal: 'SIGTERM' | 'SIGKILL'): SignalResult;
-  /** Our child's exit was collected: from now on its pid may be anybody's. */
+  /** The exit of our child was collected: from now on its pid may be reused. */
   collected(pid: number): void;
 }
 

@@ -1,13 +1,13 @@
 import type { RunningProcess } from './process-list.ts';
 import type { PidStart } from './pid-start.ts';
 
-/** A child and everything that came from it. */
+/** A child and all its descendants. */
 export interface ProcessTree {
-  /** The process we spawned; undefined for the tree of whatever else carries a cookie of this run. */
+  /** The process we spawned; undefined for the tree of everything else that carries a cookie of this run. */
   readonly leader: PidStart | undefined;
   /** The value that marks this tree; undefined means every value of this run. */
   readonly cookie: string | undefined;
-  /** Members seen so far, pid to start time; stays true when a parent dies or an environment is overwritten. */
+  /** Members seen so far, pid to start time; remains valid when a parent dies or an environment is overwritten. */
   readonly known: Map<number, number>;
 }
 
@@ -40,8 +40,8 @@ export function treeMembers(
     if (tree.known.get(entry.pid) === entry.startTime || carries(tree, entry)) members.add(entry);
   }
   const session = tree.leader?.pid;
-  // A session's number is free for others once all its members are gone. So it counts only while somebody in it
-  // is proven ours: the leader itself, a carrier of the cookie, a member seen before.
+  // A session id may be reused once all its members are gone. So it counts only while one of its processes is proven
+  // ours: the leader itself, a carrier of the cookie, a member seen before.
   if ([...members].some((entry) => entry.session === session)) {
     for (const entry of candidates) if (entry.session === session) members.add(entry);
   }
@@ -57,7 +57,7 @@ function carriesAnother(tree: ProcessTree, entry: RunningProcess): boolean {
   return entry.cookie !== undefined && tree.cookie !== undefined && tree.cookie !== entry.cookie;
 }
 
-/** A Set hands out what is added while it is walked: children of children follow by themselves. */
+/** Iterating a Set includes elements added meanwhile, so children of children follow. */
 function addDescendants(members: Set<RunningProcess>, candidates: readonly RunningProcess[]): void {
   const childrenOf = new Map<number, RunningProcess[]>();
   for (const entry of candidates) {

@@ -5,11 +5,11 @@ import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
  *   cookie NAME=        the mark of the run, searched in environments
  *   enlist PID START    a session to end, by its leader
  *   release PID START   that session is gone
- *   dismiss             all is well, just leave
- * At the end of its stdin we are gone, however we went, and it ends what we left.
+ *   dismiss             nothing left to do, exit
+ * When its stdin ends, we are gone for whatever reason, and it ends the processes we left.
  *
- * Rules: no tool but `grep` and `sleep` (and without a useful `grep`, slowly); `grep` only proposes, builtins prove
- * each process again right before the signal. Without the cookie nothing may be searched: an empty pattern fits all.
+ * Rules: no tools but `grep` and `sleep` (works without a usable `grep`, but slowly). `grep` only proposes; builtins
+ * verify each process again right before the signal. Never search without the cookie: an empty pattern matches all.
  */
 export const REAPER_SCRIPT = `# switchboard reaper: ends the servers of a switchboard that is gone
 trap '' HUP INT QUIT TERM PIPE TSTP
@@ -27,7 +27,7 @@ while read -r verb one two; do
 done
 case $cookie in SWITCHBOARD_RUN_????????????????=) ;; *) exit 1 ;; esac
 
-# Without /proc (macOS) the process groups of the leaders are all there is to see.
+# Without /proc (macOS), only the process groups of the leaders are visible.
 if ! [ -r /proc/self/stat ]; then
   for signal in TERM KILL; do
     for leader in $leaders; do kill -s $signal -- "-\${leader%:*}"; done
@@ -36,7 +36,7 @@ if ! [ -r /proc/self/stat ]; then
   exit 0
 fi
 
-# What is process $1? Sets state, parent, session and start; fails when it is gone.
+# Reads process $1: sets state, parent, session and start; fails if it is gone.
 look() {
   text=''
   while IFS= read -r line || [ -n "$line" ]; do text="$text $line"; done <"/proc/$1/stat"
@@ -73,7 +73,7 @@ outlives() {
   return 1
 }
 
-# Pids whose file $1 in /proc matches, by the other arguments for grep; or all pids.
+# Pids whose file $1 in /proc matches the other arguments of grep; or all pids.
 propose() {
   file=$1
   shift
@@ -89,7 +89,7 @@ propose() {
   done
 }
 
-# Process $1, just looked at, is ours.
+# Adds process $1, which was just read.
 join() {
   case $members in *" $1:$start "*) return ;; esac
   [ "$1" -ne $$ ] || return
@@ -98,7 +98,7 @@ join() {
   case $leaders in *" $session:"*) sessions="\${sessions:+$sessions|}$session" ;; esac
 }
 
-# Finds who is ours now: who was before, who carries the cookie, then their children and their sessions.
+# Finds our processes: known ones, carriers of the cookie, then their children and sessions.
 muster() {
   members=' ' fresh='' sessions=''
   for one in $known; do

@@ -6,16 +6,16 @@ import type { PidStart } from './pid-start.ts';
 import { REAPER_SCRIPT } from './reaper-script.ts';
 
 /**
- * A tiny process that outlives us by moments: when the pipe we hold to it closes, for whatever reason, it ends the
- * children we left. All it needs is told before each child can do harm, so even SIGKILL finds it prepared.
+ * A tiny process that outlives us briefly: when the pipe we hold to it closes, for whatever reason, it ends the
+ * children we left. It gets all it needs before a child can do harm, so it is prepared even for SIGKILL.
  */
 export interface Reaper {
   readonly pid: number | undefined;
-  /** Starts it if it does not run. To be called before a child is spawned. */
+  /** Starts it if it does not run. Call it before a child is spawned. */
   ready(): void;
   enlist(leader: PidStart): void;
   release(leader: PidStart): void;
-  /** Nobody is left: it may go without looking. */
+  /** No child is left: it may exit without checking. */
   dismiss(): void;
 }
 
@@ -42,7 +42,7 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
       cwd: '/',
       env,
       stdio: ['pipe', 'ignore', 'ignore'],
-      // A session of its own: what ends our process group or our terminal does not end it.
+      // A session of its own, so that signals to our process group or terminal do not end it.
       detached: true,
     });
     running = child;
@@ -59,7 +59,7 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
         },
       );
     });
-    // Its end is told by `exit`; a failed write in between is no news.
+    // `exit` reports its end; a failed write in between does not matter.
     child.stdin.on('error', () => undefined);
     child.unref();
     (child.stdin as Socket).unref();

@@ -4,14 +4,14 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { explainSpawnError } from './spawn-error.ts';
 
 export interface SpawnOptions {
-  /** What logs and errors call it. */
+  /** Its name in logs and errors. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The complete environment; nothing is inherited beside it but the marks of the runs it belongs to. */
+  /** The complete environment; only the marks of the runs it belongs to are added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Command and directory as errors may show them, where they hold secrets. Default: as they are. */
+  /** Command and directory to show in errors, if the real ones contain secrets. Default: the real ones. */
   readonly shown?: { readonly command: string; readonly cwd: string };
 }
 
@@ -28,36 +28,36 @@ export type ChildEnd =
       readonly at: number;
     };
 
-/** The process we started ourselves. What it started in turn is its process tree, which ChildProcesses tracks. */
+/** The process we started ourselves. Its descendants form its process tree, which ChildProcesses tracks. */
 export interface RootProcess {
-  /** Undefined when it could not be started. */
+  /** Undefined if it could not be started. */
   readonly pid: number | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly state: ChildState;
-  /** Called once, never within this turn, also when the end is long past. Returns how to take the listener back. */
+  /** Called once, never within this turn, also if it has ended long ago. Returns how to remove the listener. */
   onExit(listener: (end: ChildEnd) => void): () => void;
-  /** Ends stdin after what is already written; with `now`, without waiting for a child that does not read. */
+  /** Ends stdin after pending writes; with `now`, without waiting for a child that does not read. */
   closeStdin(now: boolean): void;
-  /** For when all is over: lets go of pipes whose other end somebody unknown still holds. */
+  /** At the very end: closes pipes whose other end an unknown process still holds. */
   releasePipes(): void;
 }
 
-/** How long the last words may take to arrive after the exit, in milliseconds, when somebody else holds the pipes. */
+/** How long the last output may take to arrive after the exit if another process holds the pipes, in milliseconds. */
 const LAST_WORDS = 50;
-/** How long a reader of ours may take for what the pipes still hold, in milliseconds. */
+/** How long our reader may take for what the pipes still contain, in milliseconds. */
 const LAST_READ = 1000;
 
 /**
- * Starts a program from its arguments (never through a shell), in a session of its own, on three pipes. With a
- * `refusal` it fails with that instead.
+ * Starts a program (never through a shell) in a session of its own, on three pipes. With a `refusal`, fails with that
+ * error instead.
  */
 export function spawnRoot(options: SpawnOptions, refusal?: SwitchboardError): RootProcess {
   const { command, args, cwd, env } = options;
   let child: ChildProcess | undefined;
   let thrown: unknown;
-  // Some failures Node throws (E2BIG), others it emits (ENOENT).
+  // Node throws some failures (E2BIG) and emits others (ENOENT).
   try {
     if (refusal !== undefined) throw refusal;
     const detached = process.platform !== 'win32';
@@ -89,16 +89,16 @@ export function spawnRoot(options: SpawnOptions, refusal?: SwitchboardError): Ro
   child?.once('exit', (code, signal) => {
     const end: ChildEnd = { kind: 'exited', code, signal, at: Date.now() };
     state = end;
-    // Not `close` alone: that waits for every descendant that inherited the pipes.
+    // `close` alone would wait for every descendant that inherited the pipes.
     child.once('close', () => announce(end));
     setTimeout(announce, LAST_WORDS, end);
   });
 
-  // Pipes can be missing when there were no descriptors left to make them from.
+  // Pipes may be missing if no file descriptors were left.
   const stdin = child?.stdin ?? new Writable({ write: (_chunk, _encoding, done) => done() });
   const stdout = child?.stdout ?? new PassThrough().end();
   const stderr = child?.stderr ?? new PassThrough().end();
-  // A child that died or closed its stdin is told by its exit; the EPIPE must not end the program.
+  // The exit reports a child that died or closed its stdin; EPIPE must not end the program.
   for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => undefined);
 
   return {

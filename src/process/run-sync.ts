@@ -6,13 +6,13 @@ export interface RunSyncOptions {
   readonly env: NodeJS.ProcessEnv;
   /** In milliseconds. */
   readonly timeout: number;
-  /** The most that it may say, in bytes. */
+  /** Maximum output, in bytes. */
   readonly maxBytes: number;
 }
 
 /**
- * What a short command says, or undefined where it fails, for whatever reason. Nothing else happens meanwhile, so it is for
- * programs that have nothing else to do: there it takes two milliseconds less than `run`, which has to make streams.
+ * Returns the output of a short command, or undefined if it fails for any reason. Blocks, so it is for programs that
+ * have nothing else to do; there it saves the two milliseconds that `run` needs to create streams.
  */
 export function runSync(
   command: string,
@@ -24,7 +24,7 @@ export function runSync(
     cwd,
     env,
     timeout,
-    // It is waited for until it is gone, and it may not care for less.
+    // We wait until it has exited, and it may ignore weaker signals.
     killSignal: 'SIGKILL',
     maxBuffer: maxBytes,
     encoding: 'utf8',

@@ -11,19 +11,19 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** In milliseconds. Default 30 000. */
   readonly timeout?: number;
-  /** The most that either output may hold, in bytes. Default 8 MB. */
+  /** Maximum size of each output, in bytes. Default 8 MB. */
   readonly maxBytes?: number;
-  /** Ends the command. */
+  /** Stops the command. */
   readonly signal?: AbortSignal | undefined;
-  /** How long it may clean up when it has to end before its time, in milliseconds. Default 1000. */
+  /** How long it may clean up when it is stopped, in milliseconds. Default 1000. */
   readonly grace?: number;
-  /** What it reads. Default: nothing. */
+  /** Its stdin. Default: empty. */
   readonly input?: string;
-  /** Whether nobody wants to know what it says on stderr. A pipe less is half a millisecond less. Default false. */
+  /** Whether to discard stderr, which saves a pipe and half a millisecond. Default false. */
   readonly ignoresErrors?: boolean;
 }
 
-/** How a command ended, and what it said. */
+/** How a command ended, and its output. */
 export interface RunResult {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -31,14 +31,14 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-/** How long the outputs may be silent after the exit, in milliseconds, when somebody else holds them open. */
+/** How long to wait for more output after the exit if another process holds the pipes open, in milliseconds. */
 const LAST_WORDS = 200;
-/** How long they may go on at all, in milliseconds: a daemon that was left behind may never fall silent. */
+/** Upper limit of that wait, in milliseconds: a daemon that was left behind may never stop writing. */
 const LAST_WORDS_AT_MOST = 2000;
 
 /**
- * Runs a short command from its arguments (never through a shell) and hears it out. A code other than 0 is an answer,
- * not an error. It has a session of its own, so it cannot ask questions on our terminal, and all of it can be ended.
+ * Runs a short command (never through a shell) and collects its output. An exit code other than 0 is a result, not an
+ * error. It has a session of its own, so it cannot prompt on our terminal, and all of it can be stopped.
  */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { cwd, env = process.env, timeout = 30_000, maxBytes = 8 * 1024 * 1024, signal, input } = options;
@@ -53,23 +53,23 @@ export async function run(command: string, args: readonly string[], options: Run
   const refuse = (reason: SwitchboardError): void => {
     if (refusal !== undefined) return;
     refusal = reason;
-    // Once it has exited, the number of its group may be another one's.
+    // Once it has exited, its group id may be reused.
     if (child.exitCode !== null || child.signalCode !== null) return;
     endGroup(child, 'SIGTERM');
     killing = setTimeout(endGroup, grace, child, 'SIGKILL');
   };
   const abort = (): void => refuse(stopped(shown));
   signal?.addEventListener('abort', abort);
-  // It may have come while the command was starting.
+  // The signal may have been aborted while the command was starting.
   if (gaveUp()) abort();
   const clock = setTimeout(() => refuse(tooLong(shown, timeout)), timeout);
 
   const stdout = gather(child.stdout, maxBytes, () => refuse(tooMuch(shown, maxBytes)));
   const stderr = gather(child.stderr, maxBytes, () => refuse(tooMuch(shown, maxBytes)));
-  // It need not read what we have for it.
+  // The command may exit without reading its input.
   child.stdin?.on('error', () => undefined).end(input);
 
-  // What it started does not go on without it. At once, while the number of the group cannot be another one's.
+  // Its descendants end with it. Immediately, while the group id cannot be reused.
   child.once('exit', () => {
     clearTimeout(clock);
     clearTimeout(killing);
@@ -108,7 +108,7 @@ function start(
   });
 }
 
-/** Its end, after its last words. */
+/** Resolves after the exit and the last output. */
 function exitOf(child: ChildProcess): Promise<Pick<RunResult, 'code' | 'signal'>> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
@@ -119,7 +119,7 @@ function exitOf(child: ChildProcess): Promise<Pick<RunResult, 'code' | 'signal'>
         for (const output of outputs) output?.destroy();
         resolve({ code, signal });
       };
-      // Not `close` alone: that waits for everybody who inherited the outputs, for example a daemon it left behind.
+      // `close` alone would wait for every process that inherited the outputs, for example a daemon.
       const silence = setTimeout(finish, LAST_WORDS);
       const enough = setTimeout(finish, LAST_WORDS_AT_MOST);
       for (const output of outputs) output?.on('data', () => silence.refresh());
@@ -128,7 +128,7 @@ function exitOf(child: ChildProcess): Promise<Pick<RunResult, 'code' | 'signal'>
   });
 }
 
-/** Collects an output. Returns how to get the text. */
+/** Collects an output. Returns a function that returns the text. */
 function gather(output: ChildProcess['stdout'], maxBytes: number, overflow: () => void): () => string {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -140,7 +140,7 @@ function gather(output: ChildProcess['stdout'], maxBytes: number, overflow: () =
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** Signals the process and whatever it started that did not leave its group. */
+/** Signals the process and its descendants that did not leave its group. */
 function endGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
     spawnSync('taskkill', ['/PID', String(child.pid), '/T', '/F'], { windowsHide: true });

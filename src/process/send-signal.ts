@@ -1,4 +1,4 @@
-/** What became of a signal. */
+/** Result of sending a signal. */
 export type SignalResult = 'sent' | 'gone' | 'refused';
 
 /** Sends a signal to a pid that was just verified. */

@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream';
 import { cpuUseOf, type CpuMeter } from './cpu-use.ts';
 
-/** Less than this part of one CPU is what a program uses that only waits. */
+/** A program that only waits uses less than this share of one CPU. */
 const WAITING_SHARE = 0.01;
 
 export interface SignsOfLifeOptions {
-  /** The process that is watched, with all that comes from it. */
+  /** The watched process; its descendants count too. */
   readonly pid: number;
   readonly meter: CpuMeter;
-  /** What it writes to; somebody else reads them. */
+  /** Its outputs; something else reads them. */
   readonly outputs: readonly Readable[];
-  /** Told after every look for how many milliseconds there was no sign of life. */
+  /** Called after every check with the milliseconds since the last sign of life. */
   readonly looked: (idleMs: number) => void;
 }
 
-/** Tells a program that is busy from one that only waits, by the CPU it uses and by what it writes. */
+/** Distinguishes a busy program from one that only waits, by its CPU use and output. */
 export class SignsOfLife {
   readonly #options: SignsOfLifeOptions;
-  /** When there was a sign of life last, on the performance clock, and what CPU time had been used by then. */
+  /** Time of the last sign of life, on the performance clock, and the CPU time used until then. */
   #last = performance.now();
   #usedByThen = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -50,7 +50,7 @@ export class SignsOfLife {
     const { pid, meter, looked } = this.#options;
     const use = cpuUseOf(pid, await meter.look());
     if (this.#stopped) return;
-    // What cannot be seen is not taken for idle.
+    // What is not visible does not count as idle.
     if (use === undefined || use.working || this.#isMore(use.cpuMs)) {
       this.#last = performance.now();
       this.#usedByThen = use?.cpuMs ?? this.#usedByThen;
@@ -59,7 +59,7 @@ export class SignsOfLife {
     this.#lookLater();
   }
 
-  /** Less than before is a sign of life too: a descendant has ended. */
+  /** A lower total is a sign of life too: a descendant has ended. */
   #isMore(cpuMs: number): boolean {
     const used = cpuMs - this.#usedByThen;
     return used < 0 || (used > 0 && used >= this.idleMs * WAITING_SHARE);

@@ -1,22 +1,22 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** How many TCP sockets there are that listen or are connected, by family; undefined where the system does not tell. */
+/** Number of TCP sockets that listen or are connected, by family; undefined where the system does not expose it. */
 export interface SocketCounts {
   readonly v4: number | undefined;
-  /** One that listens for both families counts here. */
+  /** Includes sockets that listen on both families. */
   readonly v6: number | undefined;
 }
 
-/** Counts them as often as somebody wants to know. That takes a few microseconds, however many there are. */
+/** Counts them on demand, in a few microseconds, no matter how many there are. */
 export interface SocketCounter {
   count(): SocketCounts;
-  /** After that it does not tell any more. */
+  /** Afterwards it reports nothing. */
   close(): void;
 }
 
 /**
- * Nobody begins to listen without one of the numbers becoming greater; only when others close sockets between two looks,
- * it stays what it was or becomes smaller.
+ * A new listener increases one of the counts. It stays the same or drops only if other sockets were closed between two
+ * reads.
  */
 export function createSocketCounter(): SocketCounter {
   const v4 = openCount('/proc/net/sockstat', /^TCP: inuse (\d+)/m);
@@ -30,7 +30,7 @@ export function createSocketCounter(): SocketCounter {
   };
 }
 
-/** It is a few lines long. */
+/** The file has only a few lines. */
 const LONGEST = 1024;
 
 /** Keeps the file open: the kernel generates its content again on every read from position 0. */

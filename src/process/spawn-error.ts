@@ -9,7 +9,7 @@ export interface SpawnAttempt {
   readonly command: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Command and directory as people may see them, where that is not how they are. */
+  /** Command and directory to show, if they differ from the real ones. */
   readonly shown?: { readonly command: string; readonly cwd: string };
 }
 
@@ -23,7 +23,7 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
   const because = (kind: ErrorCode, reason: string, hint: string): SwitchboardError =>
     new SwitchboardError(kind, `${who} ${reason} (${code}).`, { hint, cause });
 
-  // The system says ENOENT and EACCES for the working directory and for the command alike.
+  // The system reports ENOENT and EACCES for the working directory and the command alike.
   const directory = directoryProblem(attempt.cwd);
   if (directory !== undefined && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code)) {
     return because(
@@ -100,7 +100,7 @@ function directoryProblem(cwd: string): string | undefined {
   }
 }
 
-/** Is there a file the command stands for? Looked up as the system does it, on the child's own PATH. */
+/** Whether the command resolves to a file, looked up as the system does, on the PATH of the child. */
 function found({ command, cwd, env }: SpawnAttempt): boolean {
   const places = command.includes('/') ? [''] : (env['PATH'] ?? '').split(delimiter);
   return places.some((place) => isFile(resolve(cwd, join(place, command))));

@@ -1,7 +1,7 @@
 import type { ProcessList, RunningProcess } from './process-list.ts';
 import { treeMembers, type ProcessTree } from './process-tree.ts';
 
-/** When each means is used, in milliseconds after the stop was asked for. */
+/** When each stage begins, in milliseconds after the stop was requested. */
 export interface StopStages {
   /** Stdin is closed, which is how MCP asks a server to end. Default 0. */
   readonly closeStdin?: number;
@@ -9,11 +9,11 @@ export interface StopStages {
   readonly term?: number;
   /** SIGKILL to the whole tree. Default 5000. */
   readonly kill?: number;
-  /** The end of all trying; who is left then is reported. Default 1000 after `kill`. */
+  /** Gives up; survivors are reported. Default 1000 after `kill`. */
   readonly giveUp?: number;
 }
 
-/** The strongest means that was used before the tree was gone. */
+/** The strongest means used before the tree was gone. */
 export type StopMeans = 'nothing' | 'stdin' | 'term' | 'kill';
 
 export interface SurvivingProcess {
@@ -29,16 +29,16 @@ export type StopReport =
 export interface StopTarget {
   readonly name: string;
   readonly tree: ProcessTree;
-  /** Ends stdin after what is already written; with `now`, without waiting for a child that does not read. */
+  /** Ends stdin after pending writes; with `now`, without waiting for a child that does not read. */
   closeStdin(now: boolean): void;
 }
 
 export interface Terminator {
-  /** Resolves as soon as the whole tree is gone. Asked again, the earlier time of each stage counts. */
+  /** Resolves as soon as the whole tree is gone. If called again, the earlier time of each stage applies. */
   stop(target: StopTarget, stages?: StopStages): Promise<StopReport>;
-  /** One look: is anybody of the tree alive? */
+  /** Checks once whether a process of the tree is alive. */
   anyAlive(tree: ProcessTree): boolean;
-  /** SIGKILL to all of these, again and again for a few milliseconds, without giving up control. */
+  /** Sends SIGKILL to all of these repeatedly for a few milliseconds, synchronously. */
   killNow(trees: readonly ProcessTree[]): void;
 }
 
@@ -53,22 +53,22 @@ interface Stopping {
   readonly began: number;
   due: Required<StopStages>;
   used: StopMeans;
-  /** Looks in a row that found nobody. */
+  /** Number of checks in a row that found no process. */
   empty: number;
-  /** Who was sent SIGTERM: once each, because a second one means "hurry" to many programs. */
+  /** Processes that were sent SIGTERM: once each, because many programs take a second one as "hurry". */
   readonly asked: Map<number, number>;
   readonly report: Promise<StopReport>;
   readonly finish: (report: StopReport) => void;
 }
 
-/** In this time after a start or a signal most trees end; the polls are close together then. */
+/** Most trees end within this time after a start or a signal, so polls are close together then. */
 const EAGER_TIME = 250;
 const EAGER_POLL = 10;
 const CALM_POLL = 50;
-/** A process in the middle of `exec` shows no environment, so a single empty look proves nothing. */
+/** A process in the middle of `exec` shows no environment, so one empty check proves nothing. */
 const LOOKS_TO_BE_SURE = 2;
 
-/** Ends trees of processes in stages. However many are ending, each tick reads the process list once for all. */
+/** Ends process trees in stages. Each tick reads the process list once for all trees. */
 export function createTerminator({ processes, strangers }: TerminatorOptions): Terminator {
   const active = new Map<ProcessTree, Stopping>();
   let timer: NodeJS.Timeout | undefined;
@@ -101,7 +101,7 @@ export function createTerminator({ processes, strangers }: TerminatorOptions): T
       stopping.empty = members.length === 0 ? stopping.empty + 1 : 0;
       advance(stopping, members, processes);
       if (stopping.used !== before) eagerUntil = performance.now() + EAGER_TIME;
-      // A look after SIGKILL comes before any word of survivors.
+      // Check again after SIGKILL before reporting survivors.
       const report = verdict(stopping, before === 'kill');
       if (report === undefined) continue;
       active.delete(tree);
@@ -110,8 +110,8 @@ export function createTerminator({ processes, strangers }: TerminatorOptions): T
     if (active.size === 0) return;
     const ended = performance.now();
     const poll = ended < eagerUntil ? EAGER_POLL : CALM_POLL;
-    // On a machine with thousands of processes, or a busy one, reading the list is slow: never spend more than a fifth of the
-    // time on it. But what is due is done when it is due.
+    // Reading the list is slow on a busy machine or with thousands of processes: spend at most a fifth of the time on
+    // it. Stages still start on time.
     const stage = Math.min(...[...active.values()].map(({ due }) => nextStage(due, ended)));
     schedule(Math.max(poll, Math.min(4 * (ended - began), stage - ended)));
   };
@@ -124,7 +124,7 @@ export function createTerminator({ processes, strangers }: TerminatorOptions): T
       active.set(target.tree, stopping);
       advance(stopping, [], processes);
       eagerUntil = performance.now() + EAGER_TIME;
-      // Not at once: all stops asked for in this turn share the first list.
+      // Not immediately: all stops requested in this turn share the first list.
       schedule(0);
       return stopping.report;
     },

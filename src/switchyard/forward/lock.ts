@@ -6,5 +6,5 @@ import type { Home } from '../state/home.ts';
  * port while it ends with its last one. Inside the lock of a project, outside that of the state.
  */
 export function withForwarder<T>(home: Home, what: string, work: () => Promise<T>): Promise<T> {
-  return withKernelLock(home.lockName('forward'), work, { what, patience: 60_000 });
+  return withKernelLock(home.lockName('forward'), work, { what, timeoutMs: 60_000 });
 }

@@ -14,7 +14,7 @@ export async function serveForward(options: DaemonLifetimeOptions): Promise<void
   // For as long as it lives, so that there is one in each home, whatever happens.
   await withKernelLock(home.lockName('forwarder'), () => serve(home, log, end), {
     what: 'forwarding canonical ports',
-    patience: 10_000,
+    timeoutMs: 10_000,
   });
 }
 

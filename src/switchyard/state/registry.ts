@@ -119,7 +119,7 @@ export function withProjectLock<T>(
   const { onWait, signal } = options;
   return withKernelLock(home.lockName(projectLock(root)), work, {
     what,
-    patience: LOCK_TIMEOUT_MS,
+    timeoutMs: LOCK_TIMEOUT_MS,
     ...(onWait === undefined
       ? {}
       : { onWait: (holder) => onWait(`waiting for "${holder.what}" (pid ${holder.pid})`) }),

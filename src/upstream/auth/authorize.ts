@@ -265,7 +265,7 @@ async function doubtRegistration(store: CredentialStore): Promise<void> {
       store.write({ ...stored, client: { ...stored.client, doubtful: true } });
   };
   // What brought us here is what the person should hear of.
-  await withFileLock(store.lock, mark, { patience: 1000 }).catch(() => undefined);
+  await withFileLock(store.lock, mark, { timeoutMs: 1000 }).catch(() => undefined);
 }
 
 function stopped(server: string): SwitchboardError {

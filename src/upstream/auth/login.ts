@@ -103,7 +103,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     };
     const stored = current();
     if (stored === undefined || isNoted(stored)) return;
-    await withFileLock(store.lock, write, { patience: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
+    await withFileLock(store.lock, write, { timeoutMs: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
       log.warn('could not store the permissions that the server requires', {
         server,
         reason: messageOf(error),

@@ -146,6 +146,5 @@ export function installTargetData({
     comments: launch.comments,
     env: variables,
     uses_interpreter_fallback: launch.usesInterpreter,
-    uses_python_fallback: launch.usesInterpreter,
   };
 }
