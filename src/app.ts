@@ -30,6 +30,7 @@ import {
 import {
   LocalClient,
   StartLimiter,
+  type ClientLink,
   type Gateway,
   type Listing,
   type LocalCallOptions,
@@ -39,7 +40,7 @@ import {
 import type { LanguageSource } from './language/index.ts';
 import type { AppliedChanges } from './management/index.ts';
 import { createChildProcesses, type ChildProcesses } from './process/index.ts';
-import type { JsonObject } from './protocol/index.ts';
+import type { Era, JsonObject } from './protocol/index.ts';
 import { Deadlines } from './shared/deadline.ts';
 import { messageOf, SwitchboardError } from './shared/errors.ts';
 import type { Logger } from './shared/log.ts';
@@ -151,7 +152,7 @@ export function createApp(options: AppOptions): App {
   const workspaces = new Set<Workspace>();
   const endpoints = new Set<ModernEndpoint>();
 
-  const surroundingsFor = (server: ServerDefinition, capabilities: () => JsonObject): UpstreamContext => ({
+  const surroundingsFor = (server: ServerDefinition, clients: SourceClients): UpstreamContext => ({
     children,
     log,
     stderr,
@@ -161,7 +162,12 @@ export function createApp(options: AppOptions): App {
         ? 'Run its command by hand to see what it does.'
         : `${program} doctor --start shows how it starts and everything it prints.`)
     }`,
-    identity: () => ({ clientInfo: { name: program, version: VERSION }, capabilities: capabilities() }),
+    identity: () => ({
+      clientInfo: { name: program, version: VERSION },
+      capabilities: clients.capabilities(),
+    }),
+    era: clients.era,
+    mayBridge: () => true,
     mayNotStart: () => (children.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
     inTurn: (start) => startLimiter.run(start),
     callerMs,
@@ -176,7 +182,7 @@ export function createApp(options: AppOptions): App {
     server: ConfiguredServer,
     after: Promise<unknown> | undefined,
     shared: boolean,
-    capabilities: () => JsonObject,
+    clients: SourceClients,
     gatewayPath: readonly string[],
   ): Source => {
     if (server.kind === 'unusable') return unusableSource(server);
@@ -196,16 +202,14 @@ export function createApp(options: AppOptions): App {
     };
     const source = createServerSource(
       upstreamServer(server, context),
-      surroundingsFor(server, capabilities),
+      surroundingsFor(server, clients),
       deadlines,
     );
     return withLanguageModel(source, server, { env, log });
   };
-  /** What all clients that are there can do, taken together: what one cannot is refused when it is asked. */
-  const capabilitiesOfAll = (): JsonObject =>
-    Object.assign({}, ...[...workspaces].map(({ gateway }) => capabilitiesOf(gateway))) as JsonObject;
+  const everyone = clientsOf(() => [...workspaces].map(({ gateway }) => gateway));
   const sharedServers = new SharedServers(
-    (server, after) => createSource(server, after, true, capabilitiesOfAll, []),
+    (server, after) => createSource(server, after, true, everyone, []),
     log,
   );
 
@@ -230,7 +234,13 @@ export function createApp(options: AppOptions): App {
           // What one client has added is its own, whatever another one calls by the same name.
           several && server.kind !== 'unusable' && server.isolation === 'shared' && !isRuntimeServer(server)
             ? sharedServers.join(server, restart)
-            : createSource(server, after, false, () => capabilitiesOf(of().gateway), gatewayPath);
+            : createSource(
+                server,
+                after,
+                false,
+                clientsOf(() => [of().gateway]),
+                gatewayPath,
+              );
         return catalogEntry(source, server, volatile);
       },
     });
@@ -387,9 +397,24 @@ function hostNames(host: string): string[] {
   return [host.includes(':') ? `[${host}]` : host];
 }
 
-/** The client capabilities that servers see: those of all sessions of this workspace, merged. */
-function capabilitiesOf({ sessions }: Gateway): JsonObject {
-  return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
+/** The clients that use a source, as its server sees them. */
+interface SourceClients {
+  /** What one of them can do, merged: what the client cannot that a request is for is refused then. */
+  readonly capabilities: () => JsonObject;
+  /** The era that all of them speak; undefined where there are none, or several. */
+  readonly era: () => Era | undefined;
+}
+
+function clientsOf(gateways: () => readonly Gateway[]): SourceClients {
+  const clients = (): ClientLink[] =>
+    gateways().flatMap(({ sessions }) => [...sessions].map(({ client }) => client));
+  return {
+    capabilities: () => Object.assign({}, ...clients().map(({ capabilities }) => capabilities)) as JsonObject,
+    era: () => {
+      const eras = new Set(clients().map(({ modern }): Era => (modern === true ? 'modern' : 'legacy')));
+      return eras.size === 1 ? [...eras][0] : undefined;
+    },
+  };
 }
 
 function loginCommandFor(program: string, configPath: string | undefined, server: string): string {

@@ -1,3 +1,4 @@
+export { eraOfVersion, otherEra, type Era, type EraSupport } from './era.ts';
 export { isJsonObject, type JsonObject } from './json.ts';
 export {
   CATALOG_KINDS,

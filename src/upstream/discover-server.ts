@@ -13,26 +13,27 @@ import { paramsWithMeta } from './request-meta.ts';
 import { errorCode, errorText, versionsSupported } from './error-answer.ts';
 import { unheard, unknownVersions, type ClientIdentity, type HandshakeResult } from './handshake.ts';
 
-/**
- * Asks a server of the modern era what it is. One that is not of it says anything at all, or nothing: it counts as
- * having refused after `timeoutMs` milliseconds.
- */
+/** One `server/discover` on its way. */
+export interface Discovery {
+  /** Any answer that is not a proper one counts as a refusal. */
+  readonly result: Promise<HandshakeResult>;
+  /** The same, or a refusal once the server counts as silent; its answer may still come. */
+  unlessSilent(whenSilent: (then: () => void) => () => void): Promise<HandshakeResult>;
+  /** Its answer is of no interest any more. */
+  forget(): void;
+}
+
+/** Asks a server what it is, in the way of the modern era. */
 export function discoverServer(
   peer: Peer,
   server: string,
   identity: ClientIdentity,
   mask: (text: string) => string,
-  timeoutMs: number,
-): Promise<HandshakeResult> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      if (peer.forget(id)) peer.cancel(id);
-      const message = `Server '${server}' did not respond to server/discover within ${Math.round(timeoutMs)} ms.`;
-      resolve({ kind: 'refused', error: new SwitchboardError('START_FAILED', message), silent: true });
-    }, timeoutMs);
-    const id = peer.request('server/discover', paramsWithMeta(undefined, identity), {
+): Discovery {
+  let id = 0;
+  const result = new Promise<HandshakeResult>((resolve, reject) => {
+    id = peer.request('server/discover', paramsWithMeta(undefined, identity), {
       answered: (answer) => {
-        clearTimeout(timer);
         try {
           resolve(readDiscovery(answer, server, mask));
         } catch (error) {
@@ -40,13 +41,31 @@ export function discoverServer(
         }
       },
       unanswered: (reason, error) => {
-        clearTimeout(timer);
-        const result = unheard(server, 'server/discover', reason, error);
-        if (result instanceof SwitchboardError) reject(result);
-        else resolve(result);
+        const outcome = unheard(server, 'server/discover', reason, error);
+        if (outcome instanceof SwitchboardError) reject(outcome);
+        else resolve(outcome);
       },
     });
   });
+  return {
+    result,
+    unlessSilent: async (whenSilent) => {
+      let stop: (() => void) | undefined;
+      const silence = new Promise<HandshakeResult>((resolve) => {
+        stop = whenSilent(() => {
+          const error = new SwitchboardError(
+            'START_FAILED',
+            `Server '${server}' did not respond to server/discover.`,
+          );
+          resolve({ kind: 'refused', error, silent: true });
+        });
+      });
+      return Promise.race([result, silence]).finally(stop);
+    },
+    forget: () => {
+      if (peer.forget(id)) peer.cancel(id);
+    },
+  };
 }
 
 function readDiscovery(answer: Message, server: string, mask: (text: string) => string): HandshakeResult {

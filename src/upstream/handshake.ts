@@ -110,9 +110,8 @@ function readGreeting(answer: Message, server: string, mask: (text: string) => s
   const version = isJsonObject(result) ? result.protocolVersion : undefined;
   if (!isJsonObject(result) || !isLegacyVersion(version)) {
     const error = unknownVersions(server, version === undefined ? [] : [version]);
-    // It named the version with another handshake.
-    if (version === MODERN_VERSION) return { kind: 'refused', error, sure: true };
-    throw error;
+    // It may have named the version that does not begin like this.
+    return { kind: 'refused', error, sure: version === MODERN_VERSION };
   }
   const info = {
     protocolVersion: version,

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { listen } from '../../test/servers/modern.mjs';
 import { Session, type Call, type ClientLink, type Source, type SourceInfo } from '../gateway/index.ts';
 import { createChildProcesses } from '../process/index.ts';
-import { CLIENT_SHAPE, type JsonObject, type CatalogKind } from '../protocol/index.ts';
+import { CLIENT_SHAPE, type CatalogKind, type Era, type JsonObject } from '../protocol/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { createLogger } from '../shared/log.ts';
 import type { SwitchboardError } from '../shared/errors.ts';
@@ -17,9 +17,10 @@ import {
   type AnswerListener,
   type Edit,
 } from '../wire/index.ts';
+import type { UpstreamContext } from './server-run.ts';
 import type { CallTimeouts, UpstreamServer } from './server.ts';
 import { createServerSource } from './source.ts';
-import { NO_CACHE, testUpstreamContext } from '../../test/helpers/upstream-context.ts';
+import { factsCache, testUpstreamContext } from '../../test/helpers/upstream-context.ts';
 
 export interface Asked {
   readonly id: number;
@@ -140,6 +141,12 @@ export interface UpstreamHarnessOptions {
   readonly timeouts?: Partial<CallTimeouts>;
   readonly capabilities?: JsonObject;
   readonly recalled?: SourceInfo;
+  /** The era of the client that it is for. */
+  readonly era?: Era;
+  /** Default true. */
+  readonly mayBridge?: boolean;
+  /** Default: remembers nothing but `recalled`. */
+  readonly cache?: UpstreamContext['cache'];
   /** For remote ones. Default `http`. */
   readonly transport?: 'auto' | 'http' | 'sse';
 }
@@ -195,7 +202,9 @@ function createHarness(target: UpstreamServer['target'], options: UpstreamHarnes
         clientInfo: { name: 'switch', version: '9' },
         capabilities: options.capabilities ?? {},
       }),
-      cache: { ...NO_CACHE, about: options.recalled },
+      era: () => options.era,
+      mayBridge: () => options.mayBridge ?? true,
+      cache: options.cache ?? factsCache(options.recalled),
     }),
     new Deadlines(),
   );

@@ -239,8 +239,12 @@ const OLDER = {
 test('a server that is configured as SSE, or was found to be, is never asked the modern way', () => {
   const server = (transport: 'auto' | 'http' | 'sse'): UpstreamServer =>
     ({ target: { kind: 'remote', transport } }) as UpstreamServer;
-  expect(erasOf(server('sse'), undefined)).toEqual(['legacy']);
-  expect(erasOf(server('auto'), undefined, 'sse')).toEqual(['legacy']);
-  expect(erasOf(server('auto'), 'legacy', 'http')).toEqual(['legacy', 'modern']);
-  expect(erasOf(server('http'), undefined)).toEqual(['modern', 'legacy']);
+  const unknown = { wanted: undefined, last: undefined, support: {} };
+  expect(erasOf(server('sse'), { ...unknown, wanted: 'modern' })).toEqual(['legacy']);
+  expect(erasOf(server('auto'), { ...unknown, transport: 'sse' })).toEqual(['legacy']);
+  expect(erasOf(server('auto'), { ...unknown, last: 'legacy', transport: 'http' })).toEqual([
+    'legacy',
+    'modern',
+  ]);
+  expect(erasOf(server('http'), unknown)).toEqual(['modern', 'legacy']);
 });

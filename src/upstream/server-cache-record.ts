@@ -1,5 +1,12 @@
 import type { Listing, SourceInfo } from '../gateway/index.ts';
-import { isJsonObject, CATALOG_KINDS, type JsonObject, type CatalogKind } from '../protocol/index.ts';
+import {
+  CATALOG_KINDS,
+  eraOfVersion,
+  isJsonObject,
+  type CatalogKind,
+  type EraSupport,
+  type JsonObject,
+} from '../protocol/index.ts';
 import { MAX_DEPTH, type Framing } from '../wire/index.ts';
 import { Collector } from './collector.ts';
 
@@ -18,6 +25,8 @@ export interface ServerRecord {
   readonly about?: SourceInfo | undefined;
   /** The framing that the server turned out to speak; only an unusual one is kept. */
   readonly framing?: Framing | undefined;
+  /** The eras it supports, as far as that is known. */
+  readonly support: EraSupport;
   readonly lists: ReadonlyMap<CatalogKind, Lines>;
 }
 
@@ -25,7 +34,7 @@ export interface ServerRecord {
 export type Lines = readonly string[];
 
 /** Lists that do not fit are left out. */
-export function printRecord({ about, framing, lists }: ServerRecord): string {
+export function printRecord({ about, framing, support, lists }: ServerRecord): string {
   const counts: Partial<Record<CatalogKind, number>> = {};
   const items: string[] = [];
   let bytes = MAX_FACTS_BYTES;
@@ -40,6 +49,7 @@ export function printRecord({ about, framing, lists }: ServerRecord): string {
     version: VERSION,
     about: about && bounded(about),
     framing: unusual(framing),
+    support,
     lists: counts,
   };
   return [JSON.stringify(facts), ...items].join('\n');
@@ -59,8 +69,8 @@ export function parseRecord(text: string): ServerRecord | undefined {
     lists.set(kind, lines.slice(at, end));
     at = end;
   }
-  const { about, framing } = facts;
-  return { about: isJsonObject(about) ? infoIn(about) : undefined, framing: unusual(framing), lists };
+  const about = isJsonObject(facts.about) ? infoIn(facts.about) : undefined;
+  return { about, framing: unusual(facts.framing), support: supportIn(facts.support, about), lists };
 }
 
 /** A list as lines of a record; undefined for one that is not worth remembering. */
@@ -106,6 +116,16 @@ function isKind(kind: string): kind is CatalogKind {
 
 function unusual(framing: unknown): Framing | undefined {
   return framing === 'content-length' ? framing : undefined;
+}
+
+/** What a record says of eras; an older record says nothing but which one the server spoke. */
+function supportIn(support: unknown, about: SourceInfo | undefined): EraSupport {
+  if (!isJsonObject(support)) return about ? { [eraOfVersion(about.protocolVersion)]: true } : {};
+  const { legacy, modern } = support;
+  return {
+    ...(typeof legacy === 'boolean' ? { legacy } : {}),
+    ...(typeof modern === 'boolean' ? { modern } : {}),
+  };
 }
 
 /** What is worth keeping of what a server said, with a bound on each part. */

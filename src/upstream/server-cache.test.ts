@@ -84,6 +84,18 @@ test('only an unusual framing is remembered, and no longer than it holds', () =>
   expect(afterLearning((server) => server.learn({ framing: 'newline' })).framing).toBeUndefined();
 });
 
+test('the eras it supports are remembered, each by itself, and can be forgotten', () => {
+  const support = (facts: ServerCacheEntry['support']): ServerCacheEntry['support'] =>
+    afterLearning((server) => server.learn({ support: facts })).support;
+  expect(support({ legacy: true })).toEqual({ legacy: true });
+  expect(support({ modern: false })).toEqual({ legacy: true, modern: false });
+  expect(support({ modern: undefined })).toEqual({ legacy: true });
+  expect(found(HEAD).support).toEqual({ legacy: true });
+  expect(found('{"version":2,"lists":{},"support":{"legacy":"yes","modern":true}}').support).toEqual({
+    modern: true,
+  });
+});
+
 test('another configuration finds nothing of it', () => {
   afterLearning((server) => server.learnList('tools', listing(TOOL)));
   const other = serverIn(openMemory(), 'other');

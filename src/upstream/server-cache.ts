@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Listing, SourceInfo } from '../gateway/index.ts';
-import type { CatalogKind } from '../protocol/index.ts';
+import type { CatalogKind, EraSupport } from '../protocol/index.ts';
 import type { Framing } from '../wire/index.ts';
 import { ServerCacheFiles } from './server-cache-files.ts';
 import {
@@ -20,9 +20,19 @@ export interface ServerCacheEntry {
   readonly about: SourceInfo | undefined;
   /** The framing it turned out to speak, where that is not the usual one. */
   readonly framing: Framing | undefined;
+  /** The eras it supports. */
+  readonly support: EraSupport;
   list(kind: CatalogKind): Listing | undefined;
-  learn(facts: { readonly about?: SourceInfo; readonly framing?: Framing }): void;
+  learn(facts: ServerFacts): void;
   learnList(kind: CatalogKind, listing: Listing): void;
+}
+
+/** What a start has shown; what is not named stays as it was. */
+export interface ServerFacts {
+  readonly about?: SourceInfo;
+  readonly framing?: Framing;
+  /** Undefined for an era makes it unknown again. */
+  readonly support?: EraSupport;
 }
 
 export interface CachedServer {
@@ -84,6 +94,7 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
     const text = printRecord({
       about: learned.about ?? record?.about,
       framing: learned.framing ?? record?.framing,
+      support: { ...record?.support, ...learned.support },
       lists,
     });
     if (text === before) files.confirm(key);
@@ -126,8 +137,11 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
         get framing() {
           return mine().framing;
         },
+        get support() {
+          return mine().support;
+        },
         list: (kind) => mine().list(kind),
-        learn({ about, framing }) {
+        learn({ about, framing, support }) {
           if (about !== undefined) {
             mine().about = about;
             learned().about = holdsSecret(JSON.stringify(about)) ? withoutWords(about) : about;
@@ -135,6 +149,10 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
           if (framing !== undefined) {
             mine().framing = framing === 'newline' ? undefined : framing;
             learned().framing = framing;
+          }
+          if (support !== undefined) {
+            mine().support = { ...mine().support, ...support };
+            learned().support = { ...learned().support, ...support };
           }
         },
         learnList(kind, listing) {
@@ -157,6 +175,7 @@ export function serverCacheKey(...parts: readonly unknown[]): string {
 interface Learned {
   about?: SourceInfo;
   framing?: Framing;
+  support?: EraSupport;
   /** Undefined for one that must not be kept. */
   readonly lists: Map<CatalogKind, Lines | undefined>;
 }
@@ -165,6 +184,7 @@ interface Learned {
 class Known {
   about: SourceInfo | undefined;
   framing: Framing | undefined;
+  support: EraSupport;
   learned: Learned | undefined;
   readonly #lines: Map<CatalogKind, Lines>;
   readonly #lists = new Map<CatalogKind, Listing | undefined>();
@@ -172,6 +192,7 @@ class Known {
   constructor(record: ServerRecord | undefined) {
     this.about = record?.about;
     this.framing = record?.framing;
+    this.support = record?.support ?? {};
     this.#lines = new Map(record?.lists);
   }
 

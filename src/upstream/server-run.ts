@@ -5,16 +5,24 @@ import { quoted } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
 import type { Listing, ServerRequest, Session, SourceInfo, LimitedStart } from '../gateway/index.ts';
 import type { ChildProcesses } from '../process/index.ts';
-import { SERVER_SHAPE, type CatalogKind, type ListKind } from '../protocol/index.ts';
+import {
+  eraOfVersion,
+  SERVER_SHAPE,
+  type CatalogKind,
+  type Era,
+  type EraSupport,
+  type ListKind,
+} from '../protocol/index.ts';
 import { Peer, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
 import type { ClientIdentity } from './handshake.ts';
 import type { SendFailure, Transport, TransportEnd, TransportEvents } from './transport.ts';
 import type { ServerCacheEntry } from './server-cache.ts';
 import { Modern } from './modern.ts';
-import { eraOf, erasOf, negotiate, type Era } from './negotiate.ts';
+import { erasOf, negotiate, type Agreement } from './negotiate.ts';
 import { NoiseMeter } from './noise.ts';
 import { openProcessTransport } from './process-transport.ts';
 import { OpenServerRequests } from './open-server-requests.ts';
+import { whenSilent } from './silence.ts';
 import type { UpstreamServer } from './server.ts';
 import type { ToolHeaders } from './tool-headers.ts';
 
@@ -40,6 +48,10 @@ export interface UpstreamContext {
   readonly startHint: string;
   /** How we introduce ourselves to a server; asked for when it starts. */
   readonly identity: () => ClientIdentity;
+  /** The era of the clients that use the server; asked for when it starts. Undefined: none of them is there yet. */
+  readonly era: () => Era | undefined;
+  /** Whether the server may be used in the other era too; false where another connection speaks that one already. */
+  readonly mayBridge: () => boolean;
   /** Takes each line a server writes to stderr, already prefixed and safe to print. */
   readonly stderr: (line: string) => void;
   /** Why no further process may be started now; undefined where one may. */
@@ -62,8 +74,8 @@ export interface LearnedFacts {
   framing?: Framing;
   /** The transport that answered. */
   transport?: 'http' | 'sse';
-  /** The era it was of. */
-  era?: Era;
+  /** It ended when it was asked the modern way first. */
+  endsOnDiscover?: boolean;
   /** What its tools want to see in headers; only asked over HTTP. */
   readonly headers: ToolHeaders;
 }
@@ -74,9 +86,13 @@ export class ServerRun {
   readonly transport: Transport;
   /** Its requests to a client that are not answered yet. */
   readonly serverRequests: OpenServerRequests;
+  /** The eras in which it is tried, in order. */
+  eras: readonly Era[] = [];
+  /** What its start has shown of the eras it supports. */
+  support: EraSupport = {};
   /** Set once it turned out to be of the modern era. */
   modern: Modern | undefined = undefined;
-  readonly #findings: LearnedFacts;
+  readonly #learned: LearnedFacts;
   readonly #server: UpstreamServer;
   readonly #context: UpstreamContext;
   readonly #events: ServerRunEvents;
@@ -119,7 +135,7 @@ export class ServerRun {
     const { name } = server;
     const { log } = context;
     this.#server = server;
-    this.#findings = learned;
+    this.#learned = learned;
     this.#context = context;
     this.#events = events;
     this.transport = transport;
@@ -165,8 +181,9 @@ export class ServerRun {
     });
     const unwatch = looked && this.transport.watch?.(looked);
     try {
-      const { era, info } = await Promise.race([this.#negotiate(timeoutMs), timeout]);
+      const { era, info, support } = await Promise.race([this.#negotiate(timeoutMs), timeout]);
       this.#initialized = true;
+      this.support = support;
       if (era === 'modern') this.#becomeModern(info);
       return info;
     } finally {
@@ -187,25 +204,26 @@ export class ServerRun {
     return [...noise, this.transport.lastWords()].filter((each) => each !== '').join(' ');
   }
 
-  async #negotiate(timeoutMs: number): Promise<{ era: Era; info: SourceInfo }> {
-    const { name } = this.#server;
-    const { log, identity, cache } = this.#context;
-    const learned = this.#findings;
-    const before = learned.era ?? eraOf(cache.about);
-    const eras = erasOf(this.#server, before, learned.transport);
-    const agreed = await negotiate({
+  #negotiate(timeoutMs: number): Promise<Agreement> {
+    const { identity, cache, era } = this.#context;
+    const learned = this.#learned;
+    const { about } = cache;
+    const support = learned.endsOnDiscover === true ? { ...cache.support, modern: false } : cache.support;
+    this.eras = erasOf(this.#server, {
+      wanted: era(),
+      last: about && eraOfVersion(about.protocolVersion),
+      support,
+      transport: learned.transport,
+    });
+    return negotiate({
       peer: this.peer,
-      server: name,
+      server: this.#server.name,
       identity: identity(),
       mask: this.mask,
-      eras,
-      timeoutMs,
+      eras: this.eras,
+      whenSilent: (then) => whenSilent(this.transport, timeoutMs, support.modern === true, then),
       asked: (again) => (this.#askAgain = again),
     });
-    if (before !== undefined && before !== agreed.era)
-      log.info('speaks another protocol version now', { server: name, era: agreed.era });
-    learned.era = agreed.era;
-    return agreed;
   }
 
   #becomeModern(info: SourceInfo): void {

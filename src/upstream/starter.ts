@@ -1,7 +1,15 @@
 import type { Deadlines } from '../shared/deadline.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { SourceInfo } from '../gateway/index.ts';
-import type { OutputFraming } from '../wire/index.ts';
+import {
+  eraOfVersion,
+  LATEST_LEGACY_VERSION,
+  MODERN_VERSION,
+  otherEra,
+  type Era,
+  type EraSupport,
+} from '../protocol/index.ts';
+import type { Framing, OutputFraming } from '../wire/index.ts';
 import {
   ServerRun,
   StartTimeout,
@@ -48,6 +56,8 @@ export class Starter {
   readonly #options: StarterOptions;
   /** The life that has not answered the handshake yet. */
   #pending: ServerRun | undefined;
+  /** The era in which the last one was tried first. */
+  #firstEra: Era | undefined;
 
   constructor(options: StarterOptions) {
     this.#options = options;
@@ -59,7 +69,7 @@ export class Starter {
     const { target } = server;
     if (target.kind === 'remote') {
       admitted();
-      return this.#startIn('newline', this.#time());
+      return this.#startInClientEra(() => this.#startIn('newline', this.#time()));
     }
     return context.inTurn({
       name: server.name,
@@ -72,9 +82,52 @@ export class Starter {
         const refusal = context.mayNotStart();
         if (refusal) throw new StartPostponed(refusal);
         admitted();
-        return this.#startProgram(target, leave);
+        return this.#startInClientEra(() => this.#startProgram(target, leave));
       },
     });
+  }
+
+  /** Starts the server in the era of its clients if it supports that, else in the other one. */
+  async #startInClientEra(start: () => Promise<StartedRun>): Promise<StartedRun> {
+    const { context, server } = this.#options;
+    const wanted = context.era();
+    const suits = ({ about }: StartedRun): boolean =>
+      wanted === undefined || eraOfVersion(about.protocolVersion) === wanted;
+    let started = await this.#startAlsoWithoutDiscover(start);
+    // It was given up on in that era while it was still starting, and has responded since.
+    if (!suits(started) && started.run.support[wanted!] === true) {
+      await started.run.stop();
+      started = await start();
+    }
+    if (suits(started) || context.mayBridge()) return started;
+    await started.run.stop();
+    const version = wanted === 'modern' ? MODERN_VERSION : LATEST_LEGACY_VERSION;
+    const message = `Server '${server.name}' does not support protocol version ${version}.`;
+    throw new StartPostponed(new SwitchboardError('START_FAILED', message));
+  }
+
+  /** Some programs end if the first message is not `initialize`; such a one is started again with that. */
+  async #startAlsoWithoutDiscover(start: () => Promise<StartedRun>): Promise<StartedRun> {
+    const { context, learned, server, stopped } = this.#options;
+    try {
+      return await start();
+    } catch (error) {
+      const mayHelp = server.target.kind === 'process' && this.#firstEra === 'modern' && !stopped();
+      if (!mayHelp || !(error instanceof SwitchboardError) || error.code !== 'SERVER_LOST') throw error;
+      context.log.info('ended on server/discover; starting it again with initialize', {
+        server: server.name,
+      });
+    }
+    learned.endsOnDiscover = true;
+    try {
+      const started = await start();
+      context.cache.learn({ support: { modern: false } });
+      return started;
+    } catch (error) {
+      // It ends in any case, which says nothing about its era.
+      delete learned.endsOnDiscover;
+      throw error;
+    }
   }
 
   /** Ends what has not answered yet. */
@@ -178,12 +231,13 @@ export class Starter {
       throw lost ?? error;
     } finally {
       this.#pending = undefined;
+      this.#firstEra = run.eras[0];
     }
     this.#running(run, about);
     return { run, about };
   }
 
-  #running({ peer, transport }: ServerRun, about: SourceInfo): void {
+  #running({ peer, transport, support }: ServerRun, about: SourceInfo): void {
     const { server, context, learned } = this.#options;
     const { log } = context;
     const { target, name } = server;
@@ -197,9 +251,29 @@ export class Starter {
         },
       );
     learned.framing = framing;
-    context.cache.learn({ about, framing });
+    this.#learn(about, framing, support);
     log.info('running', { server: name, pid: transport.pid, version: about.protocolVersion });
   }
+
+  #learn(about: SourceInfo, framing: Framing, support: EraSupport): void {
+    const { server, context } = this.#options;
+    const { cache, log } = context;
+    const era = eraOfVersion(about.protocolVersion);
+    if (support[otherEra(era)] === false && cache.support[otherEra(era)] === true)
+      log.info('speaks another protocol version now', { server: server.name, era });
+    // A new version of the server may support what an old one did not.
+    const forgotten = isUpdated(cache.about, about) ? { [otherEra(era)]: undefined } : {};
+    cache.learn({ about, framing, support: { ...forgotten, ...support } });
+  }
+}
+
+/** Whether a server says that it is of another version than when it last spoke the same era. */
+function isUpdated(before: SourceInfo | undefined, about: SourceInfo): boolean {
+  if (before === undefined || typeof before.serverInfo.version !== 'string') return false;
+  return (
+    eraOfVersion(before.protocolVersion) === eraOfVersion(about.protocolVersion) &&
+    before.serverInfo.version !== about.serverInfo.version
+  );
 }
 
 /** Makes what looks at a program that starts, and may give it up. */

@@ -19,7 +19,7 @@ export interface ModernSite {
 export function listen(options?: {
   readonly initialize?: 'unsupported' | 'unknown' | 'silent' | 'accept';
   readonly discover?: 'ok' | 'unknown' | 'silent';
-  /** A file that says `legacy`, `modern` or `both`; read at the start. */
+  /** A file that says `legacy`, `modern` or `both`, and maybe a version; read at the start. */
   readonly eras?: string;
   readonly badHeader?: boolean;
   readonly extensions?: Readonly<Record<string, object>>;

@@ -1,17 +1,19 @@
 /**
  * Speaks only MCP 2026-07-28, written by hand, over stdio or over HTTP.
  *
- *   node test/servers/modern.mjs [--initialize=unsupported|unknown|silent|accept] [--discover=ok|unknown|silent]
- *                                [--slow-start=ms] [--mute] [--eras=file] [--journal=file]
+ *   node test/servers/modern.mjs [--initialize=unsupported|unknown|silent|accept] [--discover=ok|unknown|silent|exit]
+ *                                [--slow-start=ms] [--idle-start=ms] [--mute] [--eras=file] [--journal=file]
  *   node test/servers/modern.mjs --http [...]   prints its address on one line, and ends with its stdin
  *   import { listen } from './modern.mjs'   the same over HTTP, in the process of whoever calls it
  *
  * --initialize   what an `initialize` gets: the error −32022 (default), −32601, nothing, or a proper answer, as from a
  *                server of both eras
- * --discover     the same for `server/discover`
- * --slow-start   reads nothing for so long
+ * --discover     the same for `server/discover`; `exit` ends the process
+ * --slow-start   is busy and reads nothing for so long
+ * --idle-start   the same, only waiting
  * --mute         does not confirm that it will tell of changes, and does not
- * --eras         a file that is read at the start and says `legacy`, `modern` or `both`, so that the next life differs
+ * --eras         a file that is read at the start and says `legacy`, `modern` or `both`, and maybe the version of the
+ *                server after a blank, so that the next life differs
  * --journal      appends one JSON line for each message it gets
  *
  * Tools: params (its own params as text), ask {method, inputs, rounds, message, url} (asks for input that many times, then
@@ -30,7 +32,7 @@ const META = 'io.modelcontextprotocol/';
 
 /** The server itself; `options` are the settings above, in camel case. */
 function createModern(options) {
-  const eras = options.eras ? readFileSync(options.eras, 'utf8').trim() : undefined;
+  const [eras, version] = options.eras ? readFileSync(options.eras, 'utf8').trim().split(' ') : [];
   const initialize =
     eras === undefined ? (options.initialize ?? 'unsupported') : eras === 'modern' ? 'unsupported' : 'accept';
   const discover = eras === 'legacy' ? 'unknown' : (options.discover ?? 'ok');
@@ -244,7 +246,7 @@ function createModern(options) {
         result: {
           protocolVersion: '2025-11-25',
           capabilities: { tools: {} },
-          serverInfo: { name: 'older', version: '1' },
+          serverInfo: { name: 'older', version: version ?? '1' },
         },
       };
     if (initialize === 'unknown') return { error: { code: -32601, message: 'Method not found: initialize' } };
@@ -282,6 +284,7 @@ function createModern(options) {
         return;
       }
       if (method === 'server/discover' && discover !== 'ok') {
+        if (discover === 'exit') process.exit(1);
         if (discover === 'unknown') answer({ error: { code: -32601, message: 'Method not found' } });
         return;
       }
@@ -434,12 +437,13 @@ function settings() {
   );
 }
 
-function overStdio(options) {
+async function overStdio(options) {
   const server = createModern(options);
   const send = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
   let rest = '';
   const until = performance.now() + Number(options.slowStart ?? 0);
   while (performance.now() < until);
+  await new Promise((resolve) => setTimeout(resolve, Number(options.idleStart ?? 0)));
   process.stdin.setEncoding('utf8');
   process.stdin.on('data', (chunk) => {
     const lines = (rest + chunk).split('\n');
@@ -454,5 +458,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   if (options.http) {
     process.stdout.write(`${(await listen(options)).url}\n`);
     process.stdin.on('end', () => process.exit(0)).resume();
-  } else overStdio(options);
+  } else await overStdio(options);
 }

@@ -17,14 +17,20 @@ const remoteSdk = async (...args: string[]): Promise<any> => {
 
 const parsedText = async (answer: Promise<any>): Promise<any> => JSON.parse(textOf(await answer));
 
-test('a child of both eras is greeted with a handshake over stdio, and without one over HTTP', async () => {
+test('a server of both eras is spoken to in the era of the client', async () => {
   const servers = {
     pipe: nodeServer('sdk-v2', '--era=both', '--name=pipe'),
     net: await remoteSdk('--era=both', '--name=net'),
   };
   const { call } = await startGateway(servers, { capabilities: ALL_CAPABILITIES, version: '2025-11-25' });
-  expect(await parsedText(call('pipe', 'about'))).toMatchObject({ era: 'legacy', version: '2025-11-25' });
-  expect(await parsedText(call('net', 'about'))).toMatchObject({ era: 'modern', version: MODERN });
+  for (const server of ['pipe', 'net'])
+    expect(await parsedText(call(server, 'about'))).toMatchObject({ era: 'legacy', version: '2025-11-25' });
+  const { client } = await startGateway(servers, { raw: true });
+  const modern = ModernCaller.over(client);
+  for (const server of ['pipe', 'net'])
+    expect(
+      await parsedText(modern.call(`${server}_suite`, { action: 'call', subtool: 'about', args: {} })),
+    ).toMatchObject({ era: 'modern', version: MODERN });
 });
 
 test('what its era was is still known when the gateway is started again, and a change of it is met', async () => {
